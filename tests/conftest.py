@@ -8,6 +8,7 @@ import json
 import logging
 import secrets
 import shutil
+import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from unittest import mock
 import pandas as pd
 import pytest
 from argon2 import PasswordHasher
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.components.v2 import manifest_scanner
@@ -36,11 +37,53 @@ from collection import accounts
 from collection.campaign import Campaign
 from collection.records import Role
 from tests.collection.campaign.llm_server import FakeEndpoint
-from tests.helpers import SHARED, Clock, cases, fill
+from tests.helpers import PATIENCE, SHARED, THOROUGH, Clock, cases, fill, join
+
+LONGEST = 15 * 60.0 * (16 if THOROUGH else 1)
+"""Seconds after which a test is said to hang: ten times what the longest takes on a busy machine."""
 
 # On a busy machine any example may take long once.
-settings.register_profile("cleverdon", deadline=None, max_examples=cases(25, 100))
+settings.register_profile(
+    "cleverdon", deadline=None, max_examples=cases(25, 100), suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("cleverdon")
+
+
+@contextmanager
+def bounded(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that hangs, at the line where it waits: whatever has no limit of its own ends here."""
+    if not hasattr(signal, "SIGALRM"):  # Windows
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise AssertionError(f"waited {LONGEST:g} s for the end of {item.nodeid}: the traceback says where it is")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    with bounded(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with bounded(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    with bounded(item):
+        return (yield)
 
 
 def pytest_collection_finish() -> None:
@@ -180,13 +223,15 @@ def _pages_are_compiled_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _scripts_are_waited_for() -> Iterator[None]:
-    """An AppTest looks through all events of its script every millisecond, and takes that time from the script."""
-    look = local_script_runner.require_widgets_deltas
+    """An AppTest looks through all events of its script every millisecond, and takes that time from the script.
+
+    A page gets the patience of every other wait, whatever the test says.
+    """
 
     def wait(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
         assert runner._script_thread is not None
-        runner._script_thread.join(timeout)
-        look(runner, 0.1)
+        join(runner._script_thread, "the end of a page's script")
+        assert runner.script_stopped()
 
     with mock.patch.object(local_script_runner, "require_widgets_deltas", wait):
         yield
@@ -296,7 +341,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
         secret = None if role is None else signed_in(campaign, name, role)
         monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
         monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=60)
+        app = AppTest.from_file(str(SCRIPT), default_timeout=PATIENCE)
         app._page_hash = calc_hash(find_page(file).url_path)  # switch_page() would need a run of another page before
         app.query_params.update(query or {})
         for key, value in (state or {}).items():

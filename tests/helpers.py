@@ -8,7 +8,10 @@ import json
 import os
 import re
 import subprocess
+import sys
+import threading
 import time
+import traceback
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -137,12 +140,55 @@ def tries(thorough: int, **more: Any) -> settings:
     return settings(max_examples=cases(max(5, thorough // 4), thorough), **more)
 
 
-def until(there: Callable[[], object], what: str, *, seconds: float = 60) -> None:
-    """Look again and again until something is there; another thread or process makes it."""
+PATIENCE = 180.0
+"""Seconds that a test waits for a thread, a process or a browser. A test that passes waits no longer for it, and on a
+busy machine what usually takes a second may take a minute."""
+
+
+def until(
+    there: Callable[[], T],
+    what: str,
+    *,
+    instead: Callable[[], object] | None = None,
+    pause: Callable[[float], object] = time.sleep,
+    seconds: float = PATIENCE,
+) -> T:
+    """Call `there` again and again until it returns something true, and return that.
+
+    The failure says what was waited for, how long, and what was there: what `instead` returns, else `there`.
+    """
     end = time.monotonic() + seconds
-    while not there():
-        assert time.monotonic() < end, f"{what} does not come"
-        time.sleep(0.005)
+    while not (found := there()):
+        if time.monotonic() > end:
+            raise AssertionError(too_late(what, found if instead is None else instead(), seconds))
+        pause(0.005)
+    return found
+
+
+def too_late(what: str, instead: object, seconds: float = PATIENCE) -> str:
+    """Return the message of a test that has waited in vain."""
+    return f"waited {seconds:g} s for {what}; instead there was: {instead!s:.3000}"
+
+
+def at_once(*works: Callable[[], object]) -> None:
+    """Do all of this at the same time, each in a thread, and wait for the end of it."""
+    threads = [threading.Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        join(thread, "the end of a thread")
+
+
+def join(thread: threading.Thread, what: str) -> None:
+    """Wait for the end of a thread, and name where it is if it goes on."""
+
+    def place() -> str:
+        stack = sys._current_frames().get(thread.ident or 0)
+        return "".join(traceback.format_stack(stack)[-6:]) if stack else "a thread that has not started"
+
+    thread.join(PATIENCE)
+    if thread.is_alive():
+        raise AssertionError(too_late(what, place()))
 
 
 class Clock:

@@ -27,7 +27,7 @@ from annotate.judging.card import CAPS, GRADE, KEYS, nodes, style_sheet
 from annotate.judging.card_modules import card_modules
 from collection.documents.rendering import find_terms, terms
 from collection.records import GRADE_SCALES
-from tests.helpers import until
+from tests.helpers import PATIENCE, join, until
 
 SCALE = GRADE_SCALES["0-3"]
 REASONS = ["Not in a language I read", "The text is broken or empty", "Needs knowledge that I do not have"]
@@ -106,21 +106,20 @@ window.fetch = async (url, ...rest) => {
     syncs -= isSync;
   }
 };
-// What was on screen at each key, and how long after it the next texts were in the page, and painted.
+// What was on screen at each key, and whether the texts that came since were in the page before the browser did
+// anything else: neither the network nor a later frame plays a part in them.
 window.keys = [];
 window.addEventListener("keydown", (event) => {
-  const at = performance.now();
-  window.keys.push({ key: event.key, shown: window.onScreen(), at, repeat: event.repeat });
-  requestAnimationFrame(() => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => window.painted.push(performance.now() - at);
-    port2.postMessage(0);
-  });
+  window.keys.push({ key: event.key, shown: window.onScreen(), repeat: event.repeat });
+  const { port1, port2 } = new MessageChannel();
+  let isPressed = true;
+  window.isPressed = () => isPressed;
+  port1.onmessage = () => { isPressed = false; };
+  port2.postMessage(0);
 }, { capture: true });
-window.latencies = [];
-window.painted = [];
+window.atOnce = [];
 new MutationObserver(() => {
-  window.latencies.push(performance.now() - (window.keys.at(-1)?.at ?? 0));
+  window.atOnce.push(window.isPressed?.() ?? false);
 }).observe(window.part("CHANGES"), { childList: true, characterData: true, subtree: true });
 window.run();
 window.ready = true;
@@ -199,11 +198,12 @@ class Desk:
 
     Set `fail` to a status to answer with it; `delay` to wait before each answer; `token` to outdate the page's one, or
     to None to take any; `signed_in` to refuse a new one; `refuse` to reasons by document; `held` to documents that
-    others hold; `order` to put it into the loop: ids, best first. `why` is what a document's panel is answered, `slow`
-    how long one route waits for which document or words. `guidelines` and `notes` are what the manager has written,
-    None for a route that fails; `settled` and `surplus` say of which documents a judgement is answered with feedback,
-    or kept without counting. `first` is the topic that alone is handed out. `said` is the sentence with which 401 and
-    403 are answered. `long_ago` are documents whose judgements the first answer leaves out.
+    others hold; `order` to put it into the loop: ids, best first. `why` is what a document's panel is answered;
+    `kept_waiting` are documents and words whose answers wait until they are taken out of it. `guidelines` and `notes`
+    are what the manager has written, None for a route that fails; `settled` and `surplus` say of which documents a
+    judgement is answered with feedback, or kept without counting. `first` is the topic that alone is handed out.
+    `said` is the sentence with which 401 and 403 are answered. `long_ago` are documents whose judgements the first
+    answer leaves out.
     """
 
     def __init__(self, topics: dict[str, list[dict[str, Any]]] | None = None) -> None:
@@ -224,7 +224,7 @@ class Desk:
         self.moves_on = False  # whether a topic is named that has something, where one has nothing
         self.order: list[str] | None = None
         self.why: dict[str, dict[str, Any]] = {}
-        self.slow: dict[str, float] = {}
+        self.kept_waiting: set[str] = set()
         self.guidelines: str | None = ""
         self.notes: dict[str, str] = {}
         self.settled: dict[str, tuple[int, str]] = {}
@@ -445,7 +445,10 @@ class Desk:
         token = request.headers.get("x-cleverdon-token")
         self.requests.append((name, ask))
         self.tokens[name] = token
-        await asyncio.sleep(self.delay + self.slow.get(ask.get("words") or ask.get("doc_id") or "", 0))
+        await asyncio.sleep(self.delay)
+        async with asyncio.timeout(PATIENCE):
+            while (ask.get("words") or ask.get("doc_id")) in self.kept_waiting:
+                await asyncio.sleep(0.005)
         return self.respond(name, ask, token)
 
     def refusal(self, status: int) -> Response:
@@ -503,7 +506,7 @@ class Harness:
 
     def __exit__(self, *exception: object) -> None:
         self.server.should_exit = True
-        self.thread.join(timeout=5)
+        join(self.thread, "the end of the stand-in")
 
     @property
     def desk(self) -> Desk:

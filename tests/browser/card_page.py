@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import BrowserContext, FloatRect, Locator, Page, expect
-from playwright.sync_api import Error as PlaywrightError
 
 from tests.browser.card_harness import Desk
-from tests.browser.chromium import PATIENCE
+from tests.browser.waiting import ON_SCREEN, until_on, wait
 from tests.browser.windows import Windows, open_window
 
 HIGHLIGHTED = """(name) => [...CSS.highlights.get(name) ?? []].map((each) => {
@@ -58,7 +56,7 @@ class Card:
 
     def open(self, first: str | None = "d100", **query: object) -> Card:
         self.page.goto(self.url + "?" + "&".join(f"{name}={value}" for name, value in query.items()))
-        self.page.wait_for_function("window.ready")
+        self.wait("window.ready", "the card")
         if first:
             self.shows(first)
         return self
@@ -76,11 +74,21 @@ class Card:
     def grade(self, grade: int) -> Locator:
         return self.page.locator(f"[data-grade='{grade}']")
 
-    def press(self, *keys: str, every: float = 0) -> None:
+    def press(self, *keys: str) -> None:
         for key in keys:
             self.page.keyboard.press(key)
-            if every:
-                self.page.wait_for_timeout(every)
+
+    def press_in_turn(self, *keys: str, ahead: int = 0) -> None:
+        """Press each key once something is on screen, and `ahead` more in the queue: else it would say nothing."""
+        ready = "ahead => window.onScreen() && window.part('card').cleverdon.state.units.length > ahead"
+        for key in keys:
+            self.wait(ready, f"a screen, and {ahead} more, to press {key} for", ahead)
+            self.press(key)
+
+    def require_drawn_at_once(self, times: int) -> None:
+        """Fail unless the last texts were there before the browser did anything else than take the key for them."""
+        at_once = self.page.evaluate("window.atOnce")
+        assert at_once[-times:] == [True] * times, f"of {len(at_once)} texts that came: {at_once}"
 
     def resize(self, width: int, height: int) -> None:
         """Give the window another size, and wait until the card has fitted itself to it."""
@@ -88,7 +96,7 @@ class Card:
         self.page.evaluate("new Promise((fitted) => requestAnimationFrame(() => requestAnimationFrame(fitted)))")
 
     def shows(self, doc_id: str) -> None:
-        self.page.wait_for_function("id => window.onScreen() === id", arg=doc_id)
+        self.wait("id => window.onScreen() === id", f"{doc_id} on screen", arg=doc_id)
 
     def says(self, name: str, words: str) -> None:
         expect(self.part(name)).to_contain_text(words)
@@ -96,20 +104,21 @@ class Card:
     def saved(self) -> None:
         """Waits until nothing is left to save; before the first save the card says nothing of it."""
         nothing_left = "() => !(window.part('card').cleverdon?.state?.outbox ?? []).length"
-        self.page.wait_for_function(nothing_left)
+        self.wait(nothing_left, "nothing to save")
         expect(self.part("status")).to_have_text(re.compile("^(Saved)?$"))
 
     def holds(self, doc_id: str) -> None:
         """Waits until a document is in the queue."""
         held = "id => window.part('card').cleverdon.state.units.some(({ documents: [doc] }) => doc.doc_id === id)"
-        self.page.wait_for_function(held, arg=doc_id)
+        self.wait(held, f"{doc_id} in the queue", arg=doc_id)
 
-    def until(self, there: Callable[[], object]) -> None:
-        """Waits for something that is not of the page, such as a request."""
-        end = time.monotonic() + PATIENCE / 1000
-        while not there():
-            assert time.monotonic() < end, "it does not come"
-            self.page.wait_for_timeout(20)  # the page goes on meanwhile
+    def wait(self, condition: str, what: str, arg: Any = None, *, instead: str = ON_SCREEN) -> None:
+        """Wait until a condition, in JavaScript, is true on the page; see :func:`~tests.browser.waiting.wait`."""
+        wait(self.page, condition, what, arg, instead=instead)
+
+    def until(self, there: Callable[[], object], what: str, instead: Callable[[], object] | None = None) -> None:
+        """Wait for something that is not of the page, such as a request."""
+        until_on(self.page, there, what, instead)
 
     def on_screen(self) -> Any:
         return self.page.evaluate("window.onScreen()")
@@ -140,13 +149,12 @@ class Card:
 
     def highlights(self, name: str, *texts: str) -> None:
         """Waits until a highlight is on these texts and no others."""
-        try:
-            self.page.wait_for_function(
-                f"([name, texts]) => JSON.stringify(({HIGHLIGHTED})(name)) === texts",
-                arg=[name, json.dumps(texts, ensure_ascii=False, separators=(",", ":"))],
-            )
-        except PlaywrightError as error:
-            raise AssertionError(f"{name} is on {self.highlighted(name)}, not on {list(texts)}") from error
+        self.wait(
+            f"([name, texts]) => JSON.stringify(({HIGHLIGHTED})(name)) === texts",
+            f"{name} on {list(texts)}",
+            arg=[name, json.dumps(texts, ensure_ascii=False, separators=(",", ":"))],
+            instead=f"({HIGHLIGHTED})('{name}')",
+        )
 
     def select(self, start: int, end: int, node: str = "text") -> None:
         """Selects by places in the text of a node, in UTF-16 units, as the mouse would do."""

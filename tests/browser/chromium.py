@@ -16,10 +16,6 @@ HELP = (
     "`python -m playwright install chromium`, or name one in CLEVERDON_CHROMIUM."
 )
 
-PATIENCE = 60_000
-"""Milliseconds that a test waits for what should come. On a busy machine a first page takes more than the usual five
-seconds, and a test that passes waits no longer for it."""
-
 LIGHT = ("chromium-headless-shell",)
 """The same engine without a browser's own window, toolbar and pages: the tests take two thirds of the time in it."""
 

@@ -11,9 +11,10 @@ from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.browser.card_harness import Desk, Harness
 from tests.browser.card_page import Card, make_cards
-from tests.browser.chromium import HELP, PATIENCE, find
+from tests.browser.chromium import HELP, find
 from tests.browser.serving import Serving
 from tests.browser.task_harness import TaskCard, TaskHarness
+from tests.browser.waiting import MILLISECONDS
 from tests.browser.windows import Windows
 
 ARGUMENTS = [
@@ -33,7 +34,7 @@ def browser() -> Iterator[Browser]:
     path = find()
     if path is None:
         pytest.fail(HELP)
-    expect.set_options(timeout=PATIENCE)
+    expect.set_options(timeout=MILLISECONDS)
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield chromium

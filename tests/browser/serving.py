@@ -23,7 +23,8 @@ from annotate.__main__ import main
 from annotate.application import SCRIPT
 from collection import Campaign
 from collection.records import Role
-from tests.helpers import ROOT, SHARED
+from tests.browser.waiting import repeat, wait
+from tests.helpers import PATIENCE, ROOT, SHARED, too_late
 
 CRANFIELD = SHARED / "data" / "cranfield"
 
@@ -105,8 +106,8 @@ class Serving:
         """End it by a signal; fail if a page or route had an unexpected error, of which pages show the id only."""
         assert self.process.pid is not None
         os.kill(self.process.pid, how)
-        self.process.join(20)
-        assert self.process.exitcode is not None, "the server does not stop"
+        self.process.join(PATIENCE)
+        assert self.process.exitcode is not None, too_late("the end of the server", self.process)
         printed = self.output.read() if how == signal.SIGTERM else ""  # what a killed one has started may still print
         self.output.close()
         assert "unexpected error" not in printed, printed
@@ -144,7 +145,16 @@ def saved(page: Page) -> None:
 
 def sent(page: Page) -> None:
     """Nothing waits in the browser: this page has sent it, or the one before, which says nothing here."""
-    page.wait_for_function("!Object.keys(localStorage).some((key) => key.includes(':pending:'))")
+    pending = "Object.keys(localStorage).filter((key) => key.includes(':pending:'))"
+    wait(page, f"!{pending}.length", "nothing to send", instead=pending)
+
+
+def press_in_turn(page: Page, keys: str) -> None:
+    """Press each key once another document is on screen than at the key before, as fast as anybody could."""
+    another = "window.showing() && window.showing() !== window.pressed.at(-1)?.shown"
+    for key in keys:
+        wait(page, another, f"another document to press {key} for", instead="JSON.stringify(window.pressed)")
+        page.keyboard.press(key)
 
 
 def press(page: Page, key: str, gone: Locator) -> None:
@@ -155,11 +165,10 @@ def press(page: Page, key: str, gone: Locator) -> None:
     """
     count = page.locator("[data-part=topic-count]")
     before = count.inner_text()
-    for _ in range(5):
-        page.keyboard.press(key)
-        with suppress(AssertionError):
-            expect(gone).to_be_visible(timeout=4_000)
-            return
-        if count.inner_text() != before:
-            break
+    repeat(
+        page,
+        lambda: page.keyboard.press(key),
+        lambda: gone.is_visible() or count.inner_text() != before,
+        f"a judgement by the key {key}",
+    )
     expect(gone).to_be_visible()

@@ -255,7 +255,7 @@ class TaskCard(Card):
         return self.page.locator("[data-do=choose]").nth(number - 1)
 
     def shows(self, topic: str) -> None:
-        self.page.wait_for_function("start => window.onScreen()?.startsWith(start)", arg=topic)
+        self.wait("start => window.onScreen()?.startsWith(start)", f"{topic!r} on screen", arg=topic)
 
 
 def faults(card: TaskCard, within: Locator | None = None) -> list[tuple[str, str]]:

@@ -143,7 +143,7 @@ def test_every_panel_has_a_name_takes_the_focus_and_gives_it_back(full, make_car
             expect(node).to_be_visible()
             assert node.get_attribute("role") == "dialog"
             assert node.get_attribute("aria-label")
-            card.page.wait_for_function(within, arg=f"{name}-panel")
+            card.wait(within, f"the focus in the panel {name}", arg=f"{name}-panel")
             card.press("Escape")
             expect(node).to_be_hidden()
             found = card.page.evaluate(FOCUSED)
@@ -199,7 +199,7 @@ def test_judging_is_heard_once_with_the_next_title(card, desk):
         ".observe(window.part('spoken'), { childList: true, characterData: true, subtree: true });"
         "for (const key of '0123') document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))"
     )
-    card.page.wait_for_function("window.heard.length > 0")
+    card.wait("window.heard.length > 0", "something said aloud")
     card.saved()
     assert card.page.evaluate("window.heard") == ["frame.method_103: 3 Perfect – u to undo. Now: frame.method_104"]
     live = "[...window.part('card').querySelectorAll('[aria-live=polite],[role=status]')].filter((n) => n.offsetParent)"

@@ -12,8 +12,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 from collection import Campaign, Judgement
 from collection.records import Document, Topic
 from tests.browser.adjudicate_desk import PAYLOAD, ZALGO
-from tests.browser.serving import Serving, saved, sent, sign_in
-from tests.helpers import until
+from tests.browser.serving import Serving, press_in_turn, saved, sent, sign_in
+from tests.browser.waiting import until_on, wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -73,9 +73,10 @@ def test_every_button_is_in_the_window_whatever_annotators_wrote(serving: Servin
       .filter((box) => box.left < 0 || box.top < 0 || box.right > innerWidth || box.bottom > innerHeight).length"""
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function("height => innerHeight === height", arg=height)
+        wait(page, "height => innerHeight === height", f"a window of {height} pixels", height)
         expect(bar.first).to_be_in_viewport(ratio=1)
-        until(lambda: bar.evaluate_all(outside) == 0, "the last button in the window")  # a resized card draws later
+        # A resized card draws later.
+        until_on(page, lambda: bar.evaluate_all(outside) == 0, "the last button in the window")
     assert page.evaluate("window.broken") is None
     page.keyboard.press("2")
     expect(page.locator(SHOWN)).to_have_text("d1")
@@ -101,9 +102,7 @@ def test_the_filter_chooses_the_pair(serving: Serving, context: BrowserContext) 
 
 def test_each_of_twenty_presses_counts(serving: Serving, context: BrowserContext) -> None:
     page, before = opened(context, serving), adjudicated(serving)
-    for key in "01233210120313021203":
-        page.keyboard.press(key)
-        page.wait_for_timeout(30)
+    press_in_turn(page, "01233210120313021203")
     saved(page)
     pressed = [(each["key"], each["shown"]) for each in page.evaluate("window.pressed")]
     assert len(pressed) == len({doc_id for _, doc_id in pressed}) == 20

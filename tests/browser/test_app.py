@@ -6,7 +6,6 @@ import re
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +14,8 @@ from playwright.sync_api import BrowserContext, Page, Response, expect
 
 from collection import Campaign, Judgement, formats
 from collection.records import Document, Topic
-from tests.browser.serving import Serving, choose_page, press, saved, shown, sign_in
+from tests.browser.serving import Serving, choose_page, press, press_in_turn, saved, shown, sign_in
+from tests.browser.waiting import select_first_row
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -105,9 +105,7 @@ def test_judge_a_topic_by_keys_and_export(serving: Serving, context: BrowserCont
 
 def test_twenty_keys_grade_the_twenty_documents_that_were_shown(serving: Serving, context: BrowserContext) -> None:
     page = open_card(context, serving, "2")
-    for key in "01233210012332100123":
-        page.keyboard.press(key)
-        page.wait_for_timeout(30)
+    press_in_turn(page, "01233210012332100123")
     saved(page)
     pressed = page.evaluate("window.pressed")
     log = log_of(serving, "2")
@@ -156,16 +154,8 @@ def test_my_judgements_changes_a_grade(serving: Serving, context: BrowserContext
     (document,) = judge_rest(page, lambda _: 1, limit=1)
     saved(page)
     page.goto(f"{serving.url}/my-judgements")
-    grid = page.get_by_test_id("stDataFrame").first
-    expect(grid).to_be_visible()
     perfect = page.get_by_text("Perfect: is dedicated")
-    for _ in range(4):  # a canvas that is seen may not listen yet
-        box = grid.bounding_box()
-        assert box is not None
-        page.mouse.click(box["x"] + 15, box["y"] + 52)  # the selector of the first row
-        with suppress(AssertionError):
-            expect(perfect).to_be_visible(timeout=8_000)
-            break
+    select_first_row(page, perfect)
     with Campaign(serving.directory) as campaign:  # another judgement comes in: the rows of the table move
         other = campaign.judging.next_pairs("annotator 6", "7", 1).documents[0].doc_id
         campaign.judging.judge_many([Judgement("other", "annotator 6", "7", other, "graded", 0)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -101,15 +100,12 @@ def test_each_key_acts_on_the_list_that_was_on_screen_and_shows_the_next_at_once
     desk.pool = {q: [d | {"text": d["text"] * 8} for d in documents] for q, documents in desk.pool.items()}
     card = make_card().open()
     desk.delay = 0.2  # the network plays no part in it
-    card.press("1", "n", "Enter", *(["2", "5", "Enter", "n"] * 8), every=30)
+    card.press_in_turn("1", "n", "Enter", *(["2", "5", "Enter", "n"] * 8), ahead=1)
     card.saved()
     assert chosen(desk) == meant(card)
     assert len({row["uuid"] for row in desk.log}) == len(desk.log)
     assert chosen(desk) == [("t0", [1])] + [(f"t{t}", [2, 5] if t % 2 else []) for t in range(1, 17)]
-    latencies, painted = card.page.evaluate("[window.latencies.slice(-17), window.painted]")
-    median, frame = statistics.median(latencies), statistics.median(painted)
-    print(f"\nkey to the next list in the page: median {median:.2f} ms, painted {frame:.2f} ms")
-    assert median < 50
+    card.require_drawn_at_once(17)
 
 
 def meant(card: TaskCard) -> list[Any]:
@@ -163,8 +159,9 @@ def test_one_text_opens_in_its_place_and_can_be_had_whole(task_harness, make_car
     expect(whole.locator(".cd-text")).to_contain_text("A river.")
     expect(whole.get_by_role("link", name="example.org/1")).to_have_attribute("rel", "noopener noreferrer nofollow")
     whole.get_by_text("Show all (8,100 characters)").click()
-    card.page.wait_for_function(
-        "part('list').querySelector('.cd-whole:not([hidden]) .cd-text').textContent.length === 8100"
+    card.wait(
+        "part('list').querySelector('.cd-whole:not([hidden]) .cd-text').textContent.length === 8100",
+        "all 8,100 characters",
     )
     for _ in range(40):
         card.press("ArrowDown")  # through the text first, then to the next document
@@ -334,7 +331,7 @@ def test_keys_and_texts_are_each_annotators_own(card, desk):
     card.press("n", "1", "f")  # n means nothing now
     card.shows("Topic t2")
     card.saved()
-    card.page.wait_for_function("window.answered.settings > 0")
+    card.wait("window.answered.settings > 0", "the answer to the settings", instead="window.answered")
     assert desk.own is not None
     assert desk.own["keys"] == {"none": "o", "done": "f"}
     card.open("Topic t2")
@@ -365,8 +362,8 @@ def test_a_topic_that_cannot_be_shown_says_so_beside_the_next(task_harness, make
 
 def test_highlights_outlive_a_rerun_and_go_with_the_card(card, desk):
     count = "(CSS.highlights.get('cd-topic-term')?.size ?? 0)"
-    card.page.wait_for_function(f"{count} > 0")
+    card.wait(f"{count} > 0", "highlights of the topic's words")
     card.page.evaluate("window.run()")
-    card.page.wait_for_function(f"{count} > 0")
+    card.wait(f"{count} > 0", "highlights of the topic's words")
     card.page.evaluate("window.leave()")
     assert card.page.evaluate(count) == 0

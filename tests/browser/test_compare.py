@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,8 +16,8 @@ from collection import Campaign
 from tests.annotate.views.test_compare_page import SYSTEMS, TOPICS, write
 from tests.browser.card_page import run_axe
 from tests.browser.serving import Serving, sign_in
+from tests.browser.waiting import until_on
 from tests.browser.windows import open_window
-from tests.helpers import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -98,17 +97,16 @@ def test_a_bar_leads_to_the_rankings_of_its_topic(page: Page) -> None:
     expect(topic).to_have_value(re.compile(f"^{named}: topic {named} "))
 
 
-def serious(page: Page, where: dict[str, list[str]]) -> list[tuple[str, list[Any]]]:
-    """What axe-core finds serious there, and at which nodes, once the chart is drawn in the page's theme."""
-    faults: list[dict[str, Any]] = []
+def require_clean(page: Page, where: dict[str, list[str]], what: str) -> None:
+    """Wait until the chart is drawn in the page's theme: then axe-core finds nothing serious there."""
+    faults: list[tuple[str, list[Any]]] = []
 
     def is_clean() -> bool:
-        faults[:] = [f for f in run_axe(page, where) if f["impact"] in ("serious", "critical")]
+        found = (f for f in run_axe(page, where) if f["impact"] in ("serious", "critical"))
+        faults[:] = [(f["id"], [n["target"] for n in f["nodes"]]) for f in found]
         return not faults
 
-    with suppress(AssertionError):
-        until(is_clean, "a chart without faults", seconds=10)
-    return [(f["id"], [n["target"] for n in f["nodes"]]) for f in faults]
+    until_on(page, is_clean, f"{what} without faults", lambda: faults)
 
 
 def test_axe_finds_nothing_serious_in_either_theme(page: Page) -> None:
@@ -120,4 +118,4 @@ def test_axe_finds_nothing_serious_in_either_theme(page: Page) -> None:
             # The grey of all captions of the app is not this page's.
             where = {"include": [f".st-key-chart-{name}"], "exclude": ["[data-testid=stCaptionContainer]"]}
             expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", theme)
-            assert serious(page, where) == [], (at, theme)
+            require_clean(page, where, f"{at} in the {theme} theme")

@@ -87,7 +87,7 @@ def test_settings_stay_after_a_reload_and_on_another_device(
     card.press("Escape", "k", "2", "u", "z", "1")
     card.shows("d102")
     card.saved()
-    card.page.wait_for_function(f"{KEPT}.unsent === false")
+    card.wait(f"{KEPT}.unsent === false", "settings that the server has", instead=KEPT)
     keys = {"undo": "z", "digit:2": "k", "forward": "j"}
     assert desk.own is not None
     assert (desk.own["size"], desk.own["long"], desk.own["keys"]) == (14, "whole", keys)
@@ -99,7 +99,7 @@ def test_settings_stay_after_a_reload_and_on_another_device(
     desk.fail = None
     with card.page.expect_response("**/settings"):
         card.open(first="d102")
-    card.page.wait_for_function(f"{KEPT}.unsent === false")
+    card.wait(f"{KEPT}.unsent === false", "settings that the server has", instead=KEPT)
     assert desk.own["marks"] == {"topic": False}, "what was not sent is sent at the next start"
     assert card.page.evaluate(SIZE) == "14px"
     card.press(",")
@@ -238,7 +238,7 @@ def test_a_flag_goes_with_the_grade_and_on_a_judged_document_leaves_it_where_it_
     card.shows("d001")
     expect(card.part("flagged")).to_be_visible()
     card.press("PageDown")
-    card.page.wait_for_function("window.part('scroller').scrollTop > 100")
+    card.wait("window.part('scroller').scrollTop > 100", "a scrolled document")
     place = card.page.evaluate("window.part('scroller').scrollTop")
     card.page.evaluate(
         "window.drawn = 0; new MutationObserver(() => { window.drawn += 1; })"
@@ -420,7 +420,10 @@ def test_a_near_duplicate_says_so_and_is_one_key_away_also_where_it_has_to_be_fe
         "d103": [("d140", 1.0)],
     }
     card = make_card().open()
-    card.page.wait_for_function("performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/near'))")
+    card.wait(
+        "performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/near'))",
+        "the answer about near-duplicates",
+    )
     expect(card.part("near")).to_be_hidden()  # the other one is not judged
     card.press("2")
     expect(card.part("near")).to_contain_text("Near-duplicate of frame.method_100, which you judged 2 Relevant.")

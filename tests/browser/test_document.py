@@ -49,13 +49,13 @@ def test_preformatted_text_and_wide_tables_scroll_in_their_own_box(show: Callabl
     assert not card.page.evaluate("window.part('scroller').scrollWidth > window.part('scroller').clientWidth")
     assert card.part("text").get_attribute("tabindex") == "0"
     card.press("Shift+ArrowRight")
-    card.page.wait_for_function("window.part('text').scrollLeft > 50")
+    card.wait("window.part('text').scrollLeft > 50", "a text scrolled to the right")
     card.press("Shift+ArrowLeft")
-    card.page.wait_for_function("window.part('text').scrollLeft === 0")
+    card.wait("window.part('text').scrollLeft === 0", "a text scrolled back")
     assert card.on_screen() == "d001"
     card.part("scroller").focus()
     card.press("o", "Escape", "Shift+ArrowRight")  # the field that was left is no selection
-    card.page.wait_for_function("window.part('text').scrollLeft > 50")
+    card.wait("window.part('text').scrollLeft > 50", "a text scrolled to the right")
     card.press("1")
     card.shows("d002")
     assert style(card, "whiteSpace") == "pre-wrap"
@@ -211,7 +211,7 @@ def test_pictures_stand_above_the_text_and_open_large(show: Callable[..., Card],
     expect(pictures).to_have_count(2)
     assert pictures.first.get_attribute("alt") == "Rows and columns"
     assert pictures.first.get_attribute("referrerpolicy") == "no-referrer"
-    card.page.wait_for_function("window.part('pictures').querySelector('img').naturalWidth === 480")
+    card.wait("window.part('pictures').querySelector('img').naturalWidth === 480", "the picture")
     place = box(card.part("pictures"))
     assert place["height"] <= 310
     assert place["y"] + place["height"] <= box(card.part("text"))["y"]
@@ -267,7 +267,7 @@ def test_a_lost_picture_says_so_and_of_those_that_come_next_only_files_are_fetch
     card.says("pictures", ": In the tunnel \u2060")
     expect(card.part("pictures").locator("img")).to_have_count(0)
     assert "evil" not in (card.part("pictures").text_content() or "")
-    card.until(lambda: "next.png" in harness.files)
+    card.until(lambda: "next.png" in harness.files, "the request of next.png", lambda: harness.files)
     assert set(harness.files) == {"gone.gif", "next.png"}
 
 
@@ -369,12 +369,12 @@ def test_e_shows_all_and_the_place_stays_and_space_leaves_two_lines_of_the_scree
     before = card.page.evaluate(top)
     assert -60 < before < -20
     card.press("e")
-    card.page.wait_for_function(f"{whole} === {len(LONG.encode('utf-16-le')) // 2}")
-    card.page.wait_for_function(f"Math.abs(({top})() - {before}) < 3")
+    card.wait(f"{whole} === {len(LONG.encode('utf-16-le')) // 2}", "the whole text", instead=whole)
+    card.wait(f"Math.abs(({top})() - {before}) < 3", f"the text at {before}", instead=top)
     card.says("folding", "Showing the full text.")
     card.press("e")
     expect(card.part("text").locator(".cd-piece")).to_have_count(2)
-    card.page.wait_for_function(f"Math.abs(({top})() - {before}) < 3")
+    card.wait(f"Math.abs(({top})() - {before}) < 3", f"the text at {before}", instead=top)
     card.press("e")
     expect(card.part("text").locator(".cd-piece")).to_have_count(0)
     card.press("1")
@@ -385,11 +385,11 @@ def test_e_shows_all_and_the_place_stays_and_space_leaves_two_lines_of_the_scree
     card.shows("d003")
     card.press("e")
     page = "window.part('scroller')"
-    card.page.wait_for_function(f"{page}.scrollHeight > 4 * {page}.clientHeight")
+    card.wait(f"{page}.scrollHeight > 4 * {page}.clientHeight", "a document of four pages")
     height = card.page.evaluate(f"{page}.clientHeight")
     card.press(" ")
-    card.page.wait_for_function(f"{page}.scrollTop === {height} - 52")
+    card.wait(f"{page}.scrollTop === {height} - 52", "the next page of the document", instead=f"{page}.scrollTop")
     card.press("PageDown")
-    card.page.wait_for_function(f"{page}.scrollTop === 2 * ({height} - 52)")
+    card.wait(f"{page}.scrollTop === 2 * ({height} - 52)", "the next page of the document", instead=f"{page}.scrollTop")
     card.press("Shift+ ")
-    card.page.wait_for_function(f"{page}.scrollTop === {height} - 52")
+    card.wait(f"{page}.scrollTop === {height} - 52", "the next page of the document", instead=f"{page}.scrollTop")

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, Request, expect
+from playwright.sync_api import BrowserContext, Page, Request, expect
 
 from annotate.auth.page_access import PAGES
 from annotate.server.error_log import UNEXPECTED
 from collection import Campaign
 from tests import hostile
 from tests.browser.serving import Serving, choose_page, sign_in
+from tests.browser.waiting import MILLISECONDS, ON_SCREEN, select_first_row
+from tests.helpers import too_late
 from tests.hostile import STORED
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -75,7 +76,7 @@ LOOK = r"""() => {
 
 SVG_ELEMENTS = {"svg", "title", "g", "path", "text", "line", "rect", "defs", "clipPath"}
 
-WALK = """async ([look, key, most]) => {
+WALK = """async ([look, key, most, patience]) => {
   const all = (root, css) => [...root.querySelectorAll('*')].flatMap((e) => [
     ...(e.matches(css) && e.getClientRects().length ? [e] : []), ...(e.shadowRoot ? all(e.shadowRoot, css) : []),
   ]);
@@ -85,7 +86,7 @@ WALK = """async ([look, key, most]) => {
     const begun = performance.now();
     let now = ids();
     while (!now.length || String(now) === last) {
-      if (performance.now() - begun > (seen.length ? 3000 : 20000)) return [seen, found];
+      if (performance.now() - begun > patience) return [seen, found];
       await new Promise((again) => setTimeout(again, 2));
       now = ids();
     }
@@ -96,7 +97,7 @@ WALK = """async ([look, key, most]) => {
   }
   return [seen, found];
 }"""
-"""Press a key until nothing new comes: the ids of each screen, and what is wrong with the first ones."""
+"""Press a key until `most` screens are seen, or no other comes: their ids, and what is wrong with the first ones."""
 
 
 @pytest.fixture(scope="module")
@@ -133,16 +134,6 @@ def look(page: Page) -> list[str]:
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.get_by_test_id("stAlert").filter(has_text=UNEXPECTED)).to_have_count(0)
     return list(page.evaluate(LOOK))
-
-
-def select_first_row(page: Page, there: Locator) -> None:
-    """Select a row of the first table until `there` is drawn: a canvas that is seen may not listen yet."""
-    for _ in range(4):
-        page.get_by_test_id("stDataFrame").first.click(position={"x": 15, "y": 52})
-        with suppress(AssertionError):
-            expect(there).to_be_visible(timeout=8_000)
-            return
-    expect(there).to_be_visible()
 
 
 def test_no_page_runs_loads_or_moves_anything(page: Page, serving: Serving, tmp_path: Path) -> None:
@@ -210,7 +201,8 @@ def test_every_document_stays_in_its_box_on_every_card(
         campaign.settings.set_judging_page(**task)
         shown = len(documents) if task["task"] == "grades" else len(STORED) + 1
     page.goto(f"{serving.url}/{path}")
-    screens, problems = page.evaluate(WALK, [LOOK, key, shown])
+    screens, problems = page.evaluate(WALK, [LOOK, key, shown, MILLISECONDS])
+    assert len(screens) == shown, too_late(f"screen {len(screens) + 1} of {shown}", page.evaluate(ON_SCREEN))
     assert problems == {}
     heights = page.locator("[data-grade]").evaluate_all("nodes => nodes.map((node) => node.offsetHeight)")
     assert max(heights, default=0) < 100, "the sentence of a grade takes the place of the document"

@@ -13,7 +13,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign, Judgement
 from collection.records import Document, Topic
-from tests.browser.serving import STATE, Serving, press, saved, shown, sign_in
+from tests.browser.serving import STATE, Serving, press, press_in_turn, saved, shown, sign_in
+from tests.browser.waiting import wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -63,7 +64,7 @@ def judge(page: Page, count: int) -> list[str]:
     here = page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")
     for _ in range(count):
         document = here.inner_text()
-        page.wait_for_function(f"{CAUGHT_UP}({STATE})")
+        wait(page, f"{CAUGHT_UP}({STATE})", "a model that has learned from every judgement")
         assert shown(page) == document  # a new order of the model never moves what is on screen
         others = here.filter(has_not_text=re.compile(f"^{re.escape(document)}$"))
         press(page, str(grade(document)), others)
@@ -98,9 +99,7 @@ def test_the_hundredth_pair_comes_from_a_model_that_has_read_the_ones_before(
 
 def test_fast_keys_in_the_loop_grade_what_was_shown(serving: Serving, context: BrowserContext) -> None:
     page = open_topic(context, serving, "2")
-    for key in "012332100123":
-        page.keyboard.press(key)
-        page.wait_for_timeout(40)
+    press_in_turn(page, "012332100123")
     saved(page)
     pressed = page.evaluate("window.pressed")
     log = log_of(serving, "2")

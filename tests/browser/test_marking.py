@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import statistics
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.card_harness import DARK, LIGHT, TEXT_CAP, Desk, Harness, document
+from tests.browser.card_harness import DARK, LIGHT, Desk, Harness, document
 from tests.browser.card_page import Card, words
 
 pytestmark = pytest.mark.browser
@@ -92,7 +91,7 @@ def test_terms_and_own_words_are_highlighted_in_the_documents_of_their_topic(
     card.highlights(TERM, *["mean"] * 5)
     card.press("ArrowLeft", "ArrowLeft")
     card.shows("d001")
-    card.page.wait_for_function(f"CSS.highlights.get('{TERM}')?.size === 10")
+    card.wait(f"CSS.highlights.get('{TERM}')?.size === 10", "ten highlighted words")
     card.press("ArrowRight", "ArrowRight", "1")
 
     card.shows("d004")
@@ -117,7 +116,7 @@ def test_terms_and_own_words_are_highlighted_in_the_documents_of_their_topic(
     card.press("2")
     card.saved()
     assert words(desk) == [("d001", 1), ("d002", 1), ("d003", 1), ("d004", 1), ("d006", 2)]
-    card.page.wait_for_function(f"{KEPT}.unsent === false")
+    card.wait(f"{KEPT}.unsent === false", "settings that the server has", instead=KEPT)
     assert desk.own["words"] == {"t1": "wing", "t2": "heat"}
 
 
@@ -160,10 +159,8 @@ def test_a_rerun_of_the_page_keeps_all_highlights_and_letters_stand_out_from_the
 def test_a_long_document_is_shown_before_it_is_looked_through(show: Callable[..., Card]) -> None:
     documents = [document(n, text=f"{n} " + "word mean " * 2000) for n in range(1, 30)]
     card = show(*documents)
-    card.page.evaluate("window.latencies.length = 0")
     for n in range(16):
         card.press("1")
-        card.page.wait_for_function(f"CSS.highlights.get('{TERM}')?.size > 190 && window.onScreen() === 'd{n + 2:03d}'")
-    latencies = card.page.evaluate("window.latencies")
-    print(f"\nkey to the next text, of {TEXT_CAP:,} characters: median {statistics.median(latencies):.2f} ms")
-    assert statistics.median(latencies) < 50
+        card.shows(f"d{n + 2:03d}")
+        card.wait(f"CSS.highlights.get('{TERM}')?.size > 190", "highlights in all of the text")
+    card.require_drawn_at_once(16)

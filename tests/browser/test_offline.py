@@ -13,6 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from collection import Campaign
 from collection.records import Document, Topic
 from tests.browser.serving import STATE, Serving, saved, sent, shown, sign_in
+from tests.browser.waiting import wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -119,7 +120,7 @@ def test_streamlits_dialog_about_the_connection_takes_no_key(serving: Serving, c
     page.keyboard.press("m")
     page.keyboard.type("before, ")
     serving.stop(signal.SIGKILL)
-    page.wait_for_function("window.dialogs > 0")
+    wait(page, "window.dialogs > 0", "the dialog that the server is lost")
     expect(page.locator(".stDialog")).to_have_count(0)
     page.keyboard.type("after")  # what was being written goes on where it was
     expect(page.locator("[data-part=note-text]")).to_have_value("before, after")
@@ -194,14 +195,17 @@ def test_two_tabs_take_turns(serving: Serving, context: BrowserContext) -> None:
     topic, another = "5", "6"
     tabs = [open_card(context, serving, topic) for _ in range(2)]
     for page in tabs:
-        page.wait_for_function(f"Object.keys({STATE}.tabs).length === 1")
+        wait(page, f"Object.keys({STATE}.tabs).length === 1", "a tab that knows of the other")
     done: list[tuple[str, int]] = []
     for turn in range(6):
         page, other = tabs if turn % 3 else tabs[::-1]
         done += judge(page, str(turn % 4))
         # Nobody is in the other tab before it has heard of it.
-        other.wait_for_function(
-            f"(id) => {STATE}.history.some(({{ decision }}) => decision.doc_id === id)", arg=done[-1][0]
+        wait(
+            other,
+            f"(id) => {STATE}.history.some(({{ decision }}) => decision.doc_id === id)",
+            "the other tab's judgement",
+            done[-1][0],
         )
         assert shown(other) != done[-1][0]
     for page in tabs:

@@ -185,7 +185,7 @@ def test_sentences_of_a_judged_document_are_marked_where_one_is(show: Callable[.
     card.press("2", "ArrowLeft")
     card.shows("d001")
     card.press("PageDown")
-    card.page.wait_for_function("window.part('scroller').scrollTop > 100")
+    card.wait("window.part('scroller').scrollTop > 100", "a scrolled document")
     card.press("p")
     expect(card.part("sentences-panel")).to_be_visible()
     place = card.page.evaluate("window.part('scroller').scrollTop")

@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from collection import Campaign
 from tests.browser.serving import Serving, sign_in
+from tests.browser.waiting import wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -56,17 +57,17 @@ def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
     expect(charts).to_have_count(1)
     fits = "(e) => e.scrollWidth <= e.clientWidth"
     page.set_viewport_size({"width": 390, "height": 900})
-    page.wait_for_function("innerWidth === 390")
+    wait(page, "innerWidth === 390", "a window of 390 pixels")
     for view in ("Leave-one-out", "Judged documents", "Pool depth", "Topics"):
         main.get_by_role("radio", name=view, exact=True).click()
         expect(charts).to_have_count(1 if view == "Leave-one-out" else 2)  # the chart of the answer is not repeated
-        page.wait_for_function(fits, arg=main.element_handle())  # drawn anew
+        wait(page, fits, "charts as wide as the page", main.element_handle())  # drawn anew
     main.get_by_role("radio", name="Depths", exact=True).click()
     expect(charts).to_have_count(1)
-    page.wait_for_function(fits, arg=main.element_handle())
+    wait(page, fits, "charts as wide as the page", main.element_handle())
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.wait_for_function("innerWidth === 1280")
-    page.wait_for_function(fits, arg=main.element_handle())
+    wait(page, "innerWidth === 1280", "a window of 1280 pixels")
+    wait(page, fits, "charts as wide as the page", main.element_handle())
 
     # A table's own download would write formulas into a file for spreadsheets.
     main.get_by_test_id("stDataFrame").first.hover()

@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from collection import Campaign
 from tests.annotate.views.test_compare_page import SYSTEMS, TOPICS, write
 from tests.browser.serving import STATE, Serving, choose_page, press, saved, sign_in
+from tests.browser.waiting import wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -41,9 +42,11 @@ def judge(page: Page, keys: str) -> list[str]:
         count = page.locator("[data-part=all-count]")
         made = int(count.inner_text().split()[0])
         press(page, key, count.filter(has_text=re.compile(rf"^{made + 1} of")))
-        page.wait_for_function(
+        wait(
+            page,
             f"([topic, doc]) => {{ const s = {STATE}; return s.scope.topic !== topic || s.units[0]?.id !== doc; }}",
-            arg=list(before),
+            f"another pair than {before}",
+            list(before),
         )
     saved(page)
     return topics

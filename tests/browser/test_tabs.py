@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.card_page import Card, was_undone, words
+from tests.browser.waiting import wait
 
 pytestmark = pytest.mark.browser
 
@@ -23,13 +24,14 @@ def tabs(desk, make_card, harness):
 
 def knows(card, count):
     """The tab knows of so many others."""
-    card.page.wait_for_function("n => Object.keys(window.part('card').cleverdon.state.tabs).length === n", arg=count)
+    tabs = "window.part('card').cleverdon.state.tabs"
+    card.wait(f"n => Object.keys({tabs}).length === n", f"{count} other tabs", arg=count, instead=tabs)
 
 
 def calm(card):
     """Nothing of this tab or another is outstanding."""
     idle = "(({ outbox, told, sync, due }) => !outbox.length && !Object.keys(told).length && !sync.running && !due)"
-    card.page.wait_for_function(f"{idle}(window.part('card').cleverdon.state)")
+    card.wait(f"{idle}(window.part('card').cleverdon.state)", "a tab with nothing outstanding")
 
 
 def test_what_one_tab_judges_leaves_the_screen_of_the_other_and_can_be_taken_back_there(tabs, desk):
@@ -43,7 +45,9 @@ def test_what_one_tab_judges_leaves_the_screen_of_the_other_and_can_be_taken_bac
     was_undone(second.grade(3))
     second.press("1")
     second.shows("d101")
-    first.page.wait_for_function("window.part('card').cleverdon.state.history.at(-1)?.decision.relevance === 1")
+    first.wait(
+        "window.part('card').cleverdon.state.history.at(-1)?.decision.relevance === 1", "the other tab's judgement"
+    )
     first.press("ArrowLeft")
     first.shows("d100")
     expect(first.grade(1)).to_have_attribute("aria-pressed", "true")
@@ -62,7 +66,7 @@ def test_a_tab_that_is_closed_leaves_what_it_has_not_sent_to_the_other(tabs, des
     assert second.page.evaluate("window.part('status').textContent") == "", "these are not its own"
     first.page.close()
     knows(second, 0)
-    second.page.wait_for_function("window.part('card').cleverdon.state.outbox.length === 3")
+    second.wait("window.part('card').cleverdon.state.outbox.length === 3", "three judgements to send")
     second.says("topic-count", "3 of 41")
     second.press("3")
     desk.fail = None
@@ -90,7 +94,7 @@ def test_a_tab_that_dies_without_a_word_is_missed(desk, make_card, harness):
     for _ in range(3):
         page.clock.fast_forward(4_000)
     knows(second, 0)
-    page.wait_for_function("window.part('card').cleverdon.state.outbox.length === 2")
+    wait(page, "window.part('card').cleverdon.state.outbox.length === 2", "two judgements to send")
     desk.fail = None
     page.clock.fast_forward(11_000)
     second.saved()
@@ -118,7 +122,7 @@ def test_notes_flags_settings_and_skips_are_known_in_both(tabs, desk):
     second.shows("d102")
     second.saved()
     assert [(row["doc_id"], row["note"], row["flagged"]) for row in desk.log] == [("d100", "half of it", True)]
-    second.until(lambda: desk.skipped == [("t1", "d101")])
+    second.until(lambda: desk.skipped == [("t1", "d101")], "one skipped document", lambda: desk.skipped)
     assert first.stored("draft") == 0
 
 

@@ -100,7 +100,6 @@ def test_preferences_lead_through_the_topics(serving: Serving, context: BrowserC
     for key in ["ArrowLeft", "ArrowRight", "="] * 4:
         expect(page.locator("[data-side=right]")).to_be_visible()  # else the key says nothing
         page.keyboard.press(key)
-        page.wait_for_timeout(30)  # as fast as anybody answers
     saved(page)
     page.keyboard.press("u")
     saved(page)

@@ -12,7 +12,7 @@ from typing import Any
 from playwright.sync_api import Browser, BrowserContext, Page
 from playwright.sync_api import Error as PlaywrightError
 
-from tests.browser.chromium import PATIENCE
+from tests.browser.waiting import MILLISECONDS
 
 SIZE = {"width": 1280, "height": 800}
 """Of a window, in pixels."""
@@ -20,11 +20,12 @@ SIZE = {"width": 1280, "height": 800}
 WATCH_KEYS = """
   if (/judge|adjudicate/.test(location.pathname)) {
     window.pressed = [];
+    const id = "[data-part=doc-id], [data-part=document]:not([hidden]) [data-name=id]";
+    const deep = (root) => root.querySelector(id) ?? [...root.querySelectorAll("*")].reduce(
+      (found, { shadowRoot }) => found ?? (shadowRoot && deep(shadowRoot)), null);
+    window.showing = () => deep(document)?.textContent;
     window.addEventListener("keydown", (event) => {
-      const id = "[data-part=doc-id], [data-part=document]:not([hidden]) [data-name=id]";
-      const deep = (root) => root.querySelector(id) ?? [...root.querySelectorAll("*")].reduce(
-        (found, { shadowRoot }) => found ?? (shadowRoot && deep(shadowRoot)), null);
-      window.pressed.push({ key: event.key, shown: deep(document)?.textContent });
+      window.pressed.push({ key: event.key, shown: window.showing() });
     }, true);
   }
 """
@@ -39,7 +40,7 @@ def open_window(browser: Browser, viewport: dict[str, int] | None = None, **opti
     ``bypass_csp=False`` follow it.
     """
     window = browser.new_context(viewport=viewport or SIZE, **{"accept_downloads": True, "bypass_csp": True} | options)
-    window.set_default_timeout(PATIENCE)
+    window.set_default_timeout(MILLISECONDS)
     window.new_page()
     return window
 

@@ -35,7 +35,7 @@ from annotate.server.error_log import UNEXPECTED
 from collection import Campaign
 from collection.store import schema_version
 from tests.browser.serving import free_port
-from tests.helpers import GOLDEN, ROOT, ok, until
+from tests.helpers import GOLDEN, PATIENCE, ROOT, ok, until
 
 pytestmark = pytest.mark.slow
 
@@ -281,7 +281,7 @@ def listens(port: int) -> bool:
 
 def reach(service: Service) -> socket.socket:
     """A connection to the web server from the browser's address."""
-    return socket.create_connection(("127.0.0.1", service.front), 30, (BROWSER, 0))
+    return socket.create_connection(("127.0.0.1", service.front), PATIENCE, (BROWSER, 0))
 
 
 def trust(service: Service) -> ssl.SSLContext:
@@ -293,7 +293,7 @@ def request(
     service: Service, method: str, path: str, body: str | None = None, headers: dict[str, str] | None = None
 ) -> tuple[http.client.HTTPResponse, str]:
     """The answer to a request by HTTPS, and its body."""
-    connection = http.client.HTTPConnection(NAME, service.front)
+    connection = http.client.HTTPConnection(NAME, service.front, timeout=PATIENCE)
     connection.sock = trust(service).wrap_socket(reach(service), server_hostname=NAME)
     try:
         connection.request(method, path, body, headers or {})
@@ -313,7 +313,7 @@ def open_socket(service: Service, cookie: str, origin: str) -> ClientConnection:
         "subprotocols": ["streamlit"],
         "max_size": None,
         "proxy": None,
-        "open_timeout": 60,  # on a busy machine, ten seconds may be too few
+        "open_timeout": PATIENCE,
     }
     opened: ClientConnection = connect(f"wss://{NAME}:{service.front}/_stcore/stream", **options)
     return opened
@@ -394,7 +394,7 @@ def test_people_judge_behind_the_web_server(front: Service, tmp_path: Path) -> N
     with Campaign(front.campaign) as campaign:
         assert set(campaign.accounts.sessions("ann")["address"]) == {BROWSER}
     if (tmp_path / "access.log").exists():  # nginx; Caddy has no log of requests, and its redirects are off here
-        plain = http.client.HTTPConnection("127.0.0.1", front.plain)
+        plain = http.client.HTTPConnection("127.0.0.1", front.plain, timeout=PATIENCE)
         plain.request("GET", "/signin?token=x", headers={"Host": NAME})
         assert plain.getresponse().status == 301
         plain.close()

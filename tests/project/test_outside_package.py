@@ -6,7 +6,6 @@ import importlib
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
 from collection.registry import Entry, Registry
 from collection.stopping import STOPPING_RULES
-from tests.helpers import ROOT, fails, ok
+from tests.helpers import ROOT, at_once, fails, ok
 
 TABLES = {table.group: table for table in (MEASURES, STRATEGIES, LEARNERS, STOPPING_RULES, ADJUDICATION_RULES)}
 
@@ -304,11 +303,7 @@ def test_a_module_may_look_into_the_table_that_it_extends(install: Callable[...,
 def test_threads_wait_for_the_whole_table(install: Callable[..., Path]) -> None:
     install(f"import time\ntime.sleep(.05)\n{MODULE}")
     found: list[bool] = []
-    threads = [threading.Thread(target=lambda: found.append("enough" in STOPPING_RULES)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[lambda: found.append("enough" in STOPPING_RULES)] * 4)
     assert found == [True] * 4
 
 

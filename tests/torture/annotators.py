@@ -17,6 +17,7 @@ from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
 from annotate.judging.document_payload import PREFIX
 from collection import Campaign
 from collection.records import Role
+from tests.helpers import PATIENCE, join
 
 Decision = dict[str, Any]
 AGAIN, LATE, REVISED = 0.1, 0.1, 0.1
@@ -95,7 +96,7 @@ class Annotator:
 
     def _request(self, route: str, payload: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         headers = {TOKEN_HEADER: self.token, "Cookie": self.cookie, "Content-Type": "application/json"}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             connection.request("POST", f"{PREFIX}/{route}", json.dumps(payload), headers)
             answer = connection.getresponse()
@@ -234,7 +235,7 @@ def judging(annotators: Sequence[Annotator], pause: float = 0.2) -> Iterator[Non
     finally:
         over.set()
         for thread in threads:
-            thread.join()
+            join(thread, f"the end of {thread.name}")
     assert not failures, failures
 
 
@@ -245,7 +246,7 @@ def rounds_of(annotators: Sequence[Annotator]) -> int:
 
 def use_link(port: int, token: str) -> tuple[int, str]:
     """Sign in by a one-time link; the status and the page."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         connection.request("POST", "/signin", urlencode({"token": token}), form)

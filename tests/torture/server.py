@@ -16,7 +16,7 @@ from annotate.__main__ import main
 from collection import clock
 from collection.store import connection
 from tests.browser.serving import SERVERS, free_port
-from tests.helpers import until
+from tests.helpers import PATIENCE, too_late, until
 
 BUSY_SECONDS = 0.3
 """How long a writer of the server waits for a lock here; 15 s elsewhere."""
@@ -61,8 +61,8 @@ class Server:
         """End it by a signal; its exit code."""
         if self.process.is_alive():
             os.kill(self.pid, how)
-        self.process.join(20)
-        assert self.process.exitcode is not None, "the server does not stop"
+        self.process.join(PATIENCE)
+        assert self.process.exitcode is not None, too_late("the end of the server", self.printed())
         return self.process.exitcode
 
     def trainer(self) -> int | None:

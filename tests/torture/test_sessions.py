@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.helpers import THOROUGH, until
+from tests.helpers import PATIENCE, THOROUGH, until
 from tests.torture.conftest import Campaigning, many
 from tests.torture.pages import open_page
 
@@ -34,7 +34,7 @@ def test_sessions_that_are_closed_leave_nothing_behind(campaigning: Callable[...
 
 def active(port: int, cookie: str) -> int:
     """Open sessions, as Streamlit counts them."""
-    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.request("GET", "/_stcore/metrics", headers={"Cookie": cookie})
         lines = connection.getresponse().read().decode().splitlines()

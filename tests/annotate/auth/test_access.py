@@ -40,7 +40,7 @@ from collection.layout import IMAGES
 from collection.records import ROLES, Role
 from tests.collection.campaign.test_images import PNG
 from tests.conftest import judging_token, signed_in
-from tests.helpers import AS_JSON, awaited
+from tests.helpers import AS_JSON, PATIENCE, at_once, awaited
 
 PASSWORD = "wing flow heat slab"
 AS_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -210,15 +210,11 @@ def test_two_managers_who_lock_each_other_at_once_leave_one(campaign: Campaign) 
 
     def lock(name: str) -> None:
         with Campaign(campaign.directory) as other:
-            together.wait(5)
+            together.wait(PATIENCE)
             with suppress(CampaignError):
                 other.accounts.lock(name)
 
-    threads = [threading.Thread(target=lock, args=(name,)) for name in ("ann", "bob")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(lambda: lock("ann"), lambda: lock("bob"))
     assert campaign.accounts.table()["locked"].sum() == 1
 
 
@@ -331,14 +327,10 @@ def test_a_link_that_two_browsers_open_at_once_signs_one_in(campaign: Campaign) 
 
     def use() -> None:
         with Campaign(campaign.directory) as other:
-            together.wait(5)
+            together.wait(PATIENCE)
             opened.append(other.accounts.use_signin_link(link))
 
-    threads = [threading.Thread(target=use) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[use] * 4)
     assert len([secret for secret in opened if secret is not None]) == 1
 
 
@@ -843,7 +835,7 @@ def test_strangers_who_guess_do_not_delay_who_is_known_or_has_a_link(campaign: C
 
     def slow(self: Accounts, name: str, password: str) -> str | None:
         if name.startswith("guess"):
-            goes_on.wait(30)
+            goes_on.wait(PATIENCE)
         return check(self, name, password)
 
     async def attack() -> tuple[list[int], list[int]]:

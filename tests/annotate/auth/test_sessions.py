@@ -23,7 +23,7 @@ from annotate.judging.routes import JudgingService
 from annotate.server.origins import Origins
 from collection import Campaign
 from collection.campaign.accounts import SEEN_SECONDS, Accounts, Device
-from tests.helpers import Clock, fails, ok, run
+from tests.helpers import PATIENCE, Clock, fails, ok, run
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
@@ -101,20 +101,20 @@ def test_nobody_waits_for_a_person_who_signs_in_while_another_process_writes(
 
     def write_once_locked(*arguments: object) -> object:
         begun.set()
-        locked.wait(10)
+        locked.wait(PATIENCE)
         return write(*arguments)
 
     monkeypatch.setattr(Accounts, name, write_once_locked)
     headers = {"Cookie": cookies[0]} if ends_another else {}
     with ThreadPoolExecutor(1) as pool, closing(sqlite3.connect(campaign.directory / "campaign.db")) as other:
         signing_in = pool.submit(client.post, "/signin", data={"token": link}, headers=headers)
-        assert begun.wait(10)
+        assert begun.wait(PATIENCE)
         other.execute("BEGIN IMMEDIATE")
         locked.set()
         assert client.get("/signin", headers={"Cookie": cookies[1]}).headers["Location"] == "/"
         assert not signing_in.done()
         other.execute("ROLLBACK")
-        assert signing_in.result().status_code == 303
+        assert signing_in.result(PATIENCE).status_code == 303
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from annotate.elements.signin_pages import AT_PROVIDER
 from collection import Campaign, accounts, clock
 from collection.errors import CampaignError, CleverdonError, FormatError, InputError
 from tests.conftest import signed_in
+from tests.helpers import PATIENCE
 
 SETUP = {
     "title": '"Example"',
@@ -281,7 +282,7 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
 def look(campaign: Campaign, monkeypatch: pytest.MonkeyPatch, path: str = "") -> AppTest:
     """What somebody without a session gets at an address."""
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-    app = AppTest.from_file(str(SCRIPT), default_timeout=60)
+    app = AppTest.from_file(str(SCRIPT), default_timeout=PATIENCE)
     if path:
         app._page_hash = calc_hash(path)
     app.run()

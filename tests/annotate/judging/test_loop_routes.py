@@ -25,7 +25,7 @@ from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.judging import Judging
 from collection.errors import CampaignError
 from tests.conftest import judging_token
-from tests.helpers import judged, post, until
+from tests.helpers import PATIENCE, judged, post, until
 
 SIZE = 60
 WORDS = ("wing", "flow", "heat", "shock", "layer", "plate", "jet", "slab", "cone", "wake")
@@ -125,7 +125,7 @@ class Beside:
 
     def wait(self, timeout: float | None = None) -> int:
         for thread in self.threads:
-            thread.join(timeout)
+            thread.join(timeout or PATIENCE)
         return 0
 
     def kill(self) -> None:
@@ -407,7 +407,7 @@ def test_a_round_that_is_made_already_is_not_made_twice(looping: Campaign, monke
 
     def learn(campaign: Campaign, query_id: str) -> Any:
         made.append(query_id)
-        go.wait(10)
+        go.wait(PATIENCE)
         return real(campaign, query_id)
 
     monkeypatch.setattr(ActiveLearning, "next_explainable_round", learn)

@@ -26,7 +26,7 @@ from annotate.server.timed_http import SlowRequest, TimedH11, receive_in_time
 from collection import Campaign
 from tests.browser.serving import Serving
 from tests.conftest import signed_in
-from tests.helpers import awaited, until
+from tests.helpers import PATIENCE, awaited, join, until
 
 WHOLE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -48,7 +48,7 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         until(lambda: server.started, "the server")
         yield listening.getsockname()[1]
         server.should_exit = True
-        thread.join()
+        join(thread, "the end of the server")
 
 
 def read_answer(client: socket.socket) -> None:
@@ -62,7 +62,7 @@ def read_answer(client: socket.socket) -> None:
 
 def ends(client: socket.socket) -> bool:
     """Whether the server ends the connection."""
-    client.settimeout(20)
+    client.settimeout(PATIENCE)
     try:
         while client.recv(4096):
             pass
@@ -187,7 +187,7 @@ async def hold(serving: Serving, number: int, cookie: str, hosts: int = 1) -> tu
         async def open_one(number: int) -> bool:
             local = (f"127.0.0.{2 + number % hosts}", 0)
             try:
-                await held.enter_async_context(connect(stream, local_addr=local, open_timeout=60))
+                await held.enter_async_context(connect(stream, local_addr=local, open_timeout=PATIENCE))
             except InvalidStatus:
                 return False
             return True
@@ -195,7 +195,7 @@ async def hold(serving: Serving, number: int, cookie: str, hosts: int = 1) -> tu
         accepted = [each for at in range(0, number, 50) for each in await several(open_one, at, min(at + 50, number))]
         grown = memory(serving.process.pid) - before
         person: ClientConnection = await held.enter_async_context(
-            connect(stream, additional_headers={"Cookie": cookie}, open_timeout=60)
+            connect(stream, additional_headers={"Cookie": cookie}, open_timeout=PATIENCE)
         )
         return accepted.count(True), grown, person.response is not None and person.response.status_code == 101
 

@@ -26,6 +26,7 @@ from annotate.elements import widgets
 from collection import Campaign, Judgement
 from collection.errors import CampaignError
 from tests.collection.formats.test_references import ENDNOTE, NBIB
+from tests.helpers import PATIENCE
 
 VIEWS = sorted(p.name for p in (SCRIPT.parent / "views").glob("*.py") if p.name != "__init__.py")
 HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r] :material/castle: \u202e [link](javascript:alert(1))"
@@ -338,7 +339,7 @@ def test_without_runs_no_rule_looks_at_ranks(opened: Callable[..., AppTest], tmp
 def test_signed_out_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, campaign: Campaign) -> None:
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
     monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: None)
-    app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+    app = AppTest.from_file(str(SCRIPT), default_timeout=PATIENCE).run()
     assert app.title[0].value == "Sign in"
     assert not app.metric
 

@@ -37,7 +37,7 @@ from collection.active_learning.features import (
 from collection.active_learning.features.term_counts import MOST, count
 from collection.errors import BusyError, FormatError, InputError, StorageError, UnknownNameError
 from collection.tokens import normalise, words
-from tests.helpers import ROOT, tries, until
+from tests.helpers import PATIENCE, ROOT, tries, until
 
 TEXTS = [
     "The cat sat on the mat; the mat was flat.",
@@ -670,7 +670,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time() -> None:
         before = worker.count(["one two"])
         assert worker._process is not None
         worker._process.kill()
-        worker._process.wait()
+        worker._process.wait(PATIENCE)
         after = worker.count(["one two"])
     assert before["words"].terms == after["words"].terms == ["one", "two"]
 
@@ -686,7 +686,7 @@ def test_no_worker_is_left_when_the_caller_stops(monkeypatch: pytest.MonkeyPatch
     processes = [worker._process.pid for worker in started if worker._process]
     assert len(processes) == 2
     results.close()
-    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in processes), "the end of the workers", seconds=5)
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in processes), "the end of the workers")
 
 
 def test_a_report_reads_as_it_says() -> None:

@@ -23,7 +23,7 @@ from collection import Campaign, layout
 from collection.campaign import backup_archive, backups, integrity, stored_runs
 from collection.campaign.backup_archive import OpenBackup
 from collection.errors import CampaignError, FormatError, InputError
-from tests.helpers import GOLDEN, Clock, fails, make_unreadable, ok, run, unreadable_files
+from tests.helpers import GOLDEN, Clock, fails, join, make_unreadable, ok, run, unreadable_files
 
 EXPORTS = {
     "qrels.txt": "--qrels",
@@ -139,7 +139,7 @@ def test_a_backup_while_people_judge_is_consistent(campaign: Campaign, tmp_path:
                 sizes.append(len(ids))
     finally:
         stop.set()
-        thread.join()
+        join(thread, "the end of the judging")
     assert failed == []
     assert sizes == sorted(sizes)
     assert sizes[-1] > sizes[0]

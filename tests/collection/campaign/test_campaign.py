@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from collection.errors import (
 from collection.layout import DATABASE
 from collection.measures import parse
 from collection.store import Store
+from tests.helpers import at_once
 
 
 def graded(query_id: str, doc_id: str, relevance: int | None, annotator: str = "ann", **more: object) -> Judgement:
@@ -377,11 +377,7 @@ def test_pooling_twice_at_once_adds_every_pair_once(make_campaign: Callable[...,
         with Campaign(directory) as campaign:
             new.append(campaign.pools.add("depth", depth=2).new)
 
-    threads = [threading.Thread(target=pool) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[pool] * 4)
     assert sorted(new) == [0, 0, 0, 6]
 
 
@@ -473,11 +469,7 @@ def test_the_secret_is_whole_from_the_first_moment_and_private(campaign: Campaig
         with Campaign(campaign.directory) as other:
             seen.append(other.server_state.secret())
 
-    threads = [threading.Thread(target=look) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[look] * 8)
     assert set(seen) == {campaign.server_state.secret()}
     assert len(campaign.server_state.secret()) == 64
     assert not list(campaign.directory.glob(".secret-*"))

@@ -27,7 +27,7 @@ from collection.campaign import backup_archive, backups, stored_runs
 from collection.errors import CampaignError, CleverdonError, FormatError, InputError, StorageError
 from collection.formats.write import replacing, replacing_bytes
 from collection.measures import parse
-from tests.helpers import cases, fails, ok, run
+from tests.helpers import PATIENCE, cases, fails, ok, run
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(60)
 
@@ -348,7 +348,7 @@ def test_a_pipe_is_written_to_and_stays_one(judged: Campaign, tmp_path: Path) ->
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE) as reader:
         judged.export.files(qrels=tmp_path / "pipe")
-        said, _ = reader.communicate(timeout=20)
+        said, _ = reader.communicate(timeout=PATIENCE)
     assert said == b"1 0 d1 1\n1 0 d2 1\n"
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert not (tmp_path / "pipe.rule.json").exists()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from collection.phrases import percent
 from collection.records import Run
 from tests.annotate.judging import test_loop_routes
 from tests.collection.campaign.test_adaptive_loop import judge, judge_all, made, relevant
-from tests.helpers import ok, run
+from tests.helpers import at_once, ok, run
 
 TEXTS = "abcdefghijklmnopxyz"
 
@@ -105,11 +105,7 @@ def test_annotators_at_once_stay_within_the_budget(tmp_path: Path) -> None:
                 while documents := own.judging.next_pairs(name, topic, 3).documents:
                     judge(own, documents[0].doc_id, name, topic)
 
-    people = [threading.Thread(target=work, args=(f"ann{n}", order)) for n, order in enumerate(("12", "21", "12"))]
-    for person in people:
-        person.start()
-    for person in people:
-        person.join()
+    at_once(*(functools.partial(work, f"ann{n}", order) for n, order in enumerate(("12", "21", "12"))))
     with Campaign(directory) as campaign:
         assert sum(judged(campaign).values()) <= 11
         for topic in ("2", "1"):  # what was held when somebody came to the end is free again

@@ -15,6 +15,7 @@ from collection.campaign.llm_settings import LlmSettings, Prices
 from collection.errors import CampaignError
 from tests.collection.campaign.llm_server import FakeBatch, FakeEndpoint, Reply
 from tests.collection.campaign.test_llm_judging import document, label, rows
+from tests.helpers import PATIENCE
 
 pytest.importorskip("openai")
 
@@ -25,7 +26,7 @@ PRICES = Prices(1000.0, 10_000.0)
 def batch(campaign: Campaign, fake: FakeEndpoint, *, cancel: bool = False, **how: Any) -> LabelReport:
     """Label all pairs by a batch."""
     limits = RequestLimits(1, how.pop("prices", None), how.pop("budget", None))
-    endpoint = ChatEndpoint(fake.url, retries=how.pop("retries", 0), timeout=20)
+    endpoint = ChatEndpoint(fake.url, retries=how.pop("retries", 0), timeout=PATIENCE)
     plan = campaign.llm.plan(LlmSettings("m", fake.url, **how.pop("settings", {})), prices=limits.prices, **how)
     return campaign.llm.label_by_batch(plan, endpoint, limits, poll=0.001, cancel=cancel)
 

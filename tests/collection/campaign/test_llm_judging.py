@@ -22,6 +22,7 @@ from collection.layout import locked
 from collection.machine_labels.templates import read_template
 from collection.store import LabelRow
 from tests.collection.campaign.llm_server import NOW, Asked, FakeBatch, FakeEndpoint, Reply
+from tests.helpers import PATIENCE
 
 pytest.importorskip("openai")
 
@@ -34,7 +35,7 @@ PRICES = Prices(1000.0, 10_000.0)
 def label(campaign: Campaign, fake: FakeEndpoint, **how: Any) -> LabelReport:
     """Label all pairs, one request at a time unless `concurrency` says otherwise."""
     limits = RequestLimits(how.pop("concurrency", 1), how.pop("prices", None), how.pop("budget", None))
-    endpoint = ChatEndpoint(fake.url, retries=how.pop("retries", 2), stream=how.pop("stream", False), timeout=20)
+    endpoint = ChatEndpoint(fake.url, retries=how.pop("retries", 2), stream=how.pop("stream", False), timeout=PATIENCE)
     plan = campaign.llm.plan(LlmSettings("m", fake.url, **how.pop("settings", {})), prices=limits.prices, **how)
     return campaign.llm.label(plan, endpoint, limits)
 
@@ -68,7 +69,7 @@ def first_then_well(first: Reply) -> Callable[[Asked], Reply]:
 
 def slow() -> Callable[[Asked], Reply]:
     """Answers only when two requests are under way at the same time."""
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=PATIENCE)
 
     def answer(asked: Asked) -> Reply:
         both.wait()
@@ -517,7 +518,7 @@ def test_a_server_that_is_too_busy_to_list_its_models_is_asked(
     campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chat_endpoint, "REACHED", 0.2)
-    wait, fake.models = threading.Event(), lambda: wait.wait(20)
+    wait, fake.models = threading.Event(), lambda: wait.wait(PATIENCE)
     assert label(campaign, fake, most=1).graded == 1
     wait.set()
 

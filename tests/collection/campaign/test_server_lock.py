@@ -17,7 +17,7 @@ from collection import Campaign
 from collection.campaign import server_lock
 from collection.errors import BusyError, CampaignError
 from collection.store import Inspection
-from tests.helpers import GOLDEN, ROOT
+from tests.helpers import GOLDEN, PATIENCE, ROOT
 
 HOLDER = """
 import sys
@@ -78,7 +78,7 @@ def test_a_killed_server_blocks_nobody(campaign: Campaign) -> None:
         with pytest.raises(CampaignError, match=rf"process {process.pid} on \S+ at http://127\.0\.0\.1:8501 since"):
             server_lock.hold(campaign.directory).__enter__()
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.wait(PATIENCE)
     assert (campaign.directory / ".server.json").stat().st_size > 0  # stale, and without effect
     with server_lock.hold(campaign.directory):
         pass

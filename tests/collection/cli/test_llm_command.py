@@ -14,7 +14,7 @@ import pytest
 
 from collection.campaign import Campaign, llm_batches
 from tests.collection.campaign.llm_server import Asked, FakeEndpoint, Reply
-from tests.helpers import fails, ok, run, until
+from tests.helpers import PATIENCE, fails, ok, run, until
 
 pytest.importorskip("openai")
 
@@ -175,7 +175,7 @@ class Pausing:
             self.left -= 1
             waits = self.left < 0
         if waits:
-            self.go_on.wait(60)
+            self.go_on.wait(PATIENCE)
         return Reply()
 
 
@@ -187,7 +187,7 @@ def test_a_killed_run_continues_without_a_doubled_label_or_cost(many: Campaign, 
     child = start(many, fake, "--concurrency", concurrency)
     until(lambda: pausing.left == -concurrency and len(stored(many)) == 15, "the pause")
     child.kill()
-    child.communicate()
+    child.communicate(timeout=PATIENCE)
     first, before = [asked.key for asked in fake.asked], stored(many)
     pausing.go_on.set()
     assert "25 pairs to ask about, 15 answered already" in ok(*command(many, fake, "--yes"))
@@ -209,7 +209,7 @@ def test_ctrl_c_stores_what_is_under_way_and_ends(many: Campaign, fake: FakeEndp
     child.send_signal(signal.SIGINT)
     wait_for_notice(child)
     pausing.go_on.set()
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=PATIENCE)
     assert (child.returncode, err) == (130, "")
     assert "Stopped: 33 pairs left. The same command continues." in out
     assert len(stored(many)) == 7
@@ -223,7 +223,7 @@ def test_a_second_ctrl_c_does_not_wait(many: Campaign, fake: FakeEndpoint) -> No
     child.send_signal(signal.SIGINT)
     wait_for_notice(child)
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=PATIENCE)
     pausing.go_on.set()
     assert (child.returncode, err.strip()) == (1, "Aborted!")
     assert len(stored(many)) == 5
@@ -260,12 +260,12 @@ def test_a_batch_costs_half(many: Campaign, fake: FakeEndpoint, monkeypatch: pyt
 def test_a_killed_run_finds_its_batch_again(many: Campaign, fake: FakeEndpoint, when: str) -> None:
     go_on, looks = threading.Event(), list[str]()
     if when == "while it is made":
-        fake.after_batch = lambda: go_on.wait(60)
+        fake.after_batch = lambda: go_on.wait(PATIENCE)
     fake.look = lambda made: fake.finish(made) if go_on.is_set() else looks.append(made.status)
     child = start(many, fake, *BATCH)
     until(lambda: fake.batches if when == "while it is made" else looks, "the pause")
     child.kill()
-    child.communicate()
+    child.communicate(timeout=PATIENCE)
     shown = run("llm", many.directory)
     name = "not confirmed" if when == "while it is made" else "batch-0"
     assert f"note: a batch is under way: {name}, 40 requests for the label set m, sent 20" in shown.stderr
@@ -285,7 +285,7 @@ def test_ctrl_c_leaves_a_batch_to_the_endpoint(many: Campaign, fake: FakeEndpoin
     child = start(many, fake, *BATCH)
     until(lambda: looks, "the first look")
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=PATIENCE)
     assert child.returncode == 130
     assert "The batch goes on at the endpoint. The same command waits for it." in err
     assert "Stopped: 40 pairs left. The same command continues." in out

@@ -43,7 +43,7 @@ from collection.formats.tables import strict
 from collection.formats.tables.duplicate_pairs import hash_texts
 from collection.formats.tables.fast import read_quickly
 from collection.records import Document, Judgement
-from tests.helpers import ROOT, SHARED, THOROUGH, tries
+from tests.helpers import ROOT, SHARED, THOROUGH, join, tries
 
 needs_shared = pytest.mark.skipif(
     not (SHARED / "data").is_dir(), reason="the real collections (../shared/data) are not beside the checkout"
@@ -118,7 +118,7 @@ def test_writing_into_a_pipe_or_through_a_link(tmp_path):
     reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
     reader.start()
     write_lines(["through"], tmp_path / "pipe")
-    reader.join()
+    join(reader, "the end of the pipe")
     assert read == ["through\n"]
     assert (tmp_path / "pipe").is_fifo()
 

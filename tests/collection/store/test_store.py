@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 import shutil
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +23,7 @@ from collection.records import COUNTS_AS, Document, Judgement, Topic
 from collection.store import Added, Pair, Selection, Store
 from collection.store.connection import explain
 from collection.store.corpus import BATCH
-from tests.helpers import GOLDEN, tries
+from tests.helpers import GOLDEN, at_once, tries
 
 
 @pytest.fixture
@@ -376,11 +376,7 @@ def test_a_writer_waits_for_another(tmp_path: Path) -> None:
         except Exception as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*(functools.partial(write, name) for name in "abcd"))
     assert errors == []
     with Store(path) as store:
         assert store.judgements.counts()["topics"] == 100
