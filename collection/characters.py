@@ -24,6 +24,19 @@ _BLOCK_START = re.compile(r"[-+=](?=[-+=\s]|\Z)|\d{1,9}[.)](?=\s|\Z)")
 _WEB_ADDRESS = re.compile(r"https?://[^\s<>\"`\\|]+", re.IGNORECASE)
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _NUMERIC_ENTITY = re.compile("&(?=#)")
+_BLOCKS = "abstract|br|div|h[1-6]|li|list|list-item|ol|p|sec|section|table|tbody|td|th|thead|title|tr|ul"
+_INLINE = (
+    "a|b|bold|em|font|i|inline-formula|italic|m[a-z]{1,12}|sc|small|span|strong|sub|sup|tex-math|tt|u|underline|xref"
+)
+# Elements of HTML, JATS and MathML as databases leave them in titles and abstracts; attributes must be well-formed, so
+# that "a<b and c>d" stays.
+_ELEMENT = re.compile(
+    rf"<(?P<end>/?)(?P<space>(?:jats|mml|ce|xhtml):)?(?P<name>{_BLOCKS}|{_INLINE})"
+    r"""(?:\s+[\w:-]+=(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))*\s*/?>""",
+    re.I,
+)
+_BLOCK = re.compile(_BLOCKS, re.I)
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", re.I)
 _OTHER_TARGET = re.compile(r"\]([(:])(?!\s*(?:https?://|mailto:))", re.IGNORECASE)
 
 
@@ -102,6 +115,37 @@ def unescaped(text: str) -> str:
     '1 < 2 A \ufffd'
     """
     return html.unescape(_HUGE.sub("\ufffd", _ZEROS.sub(r"&#\1", text))) if "&" in text else text
+
+
+def without_markup(text: str) -> str:
+    r"""The text of a title or abstract without elements of HTML, JATS and MathML, with entities decoded.
+
+    Paragraphs become lines. An element counts if it is opened and closed; all other signs stay.
+
+    >>> without_markup("<jats:p>CO<sub>2</sub> &amp;amp; heat, p&lt;.05</jats:p>"), without_markup("a<b and c>d")
+    ('CO2 & heat, p<.05', 'a<b and c>d')
+    """
+    for _ in range(3):  # databases escape what other databases have escaped
+        if "<" not in text and "&" not in text:
+            break
+        text = _ENTITY.sub(lambda found: unescaped(found[0]), _without_elements(text))
+    return text
+
+
+def _without_elements(text: str) -> str:
+    found: dict[bool, set[str]] = {False: set(), True: set()}
+    for element in _ELEMENT.finditer(text):
+        found[bool(element["end"])].add(element["name"].lower())
+    pairs = (found[False] & found[True]) | {"br", "p"}
+
+    def replace(element: re.Match[str]) -> str:
+        name = element["name"].lower()
+        if name not in pairs and not element["space"]:
+            return element[0]
+        return "\n" if _BLOCK.fullmatch(name) else ""
+
+    without = _ELEMENT.sub(replace, text)
+    return without if without == text else "\n".join(filter(None, map(str.strip, without.split("\n"))))
 
 
 def is_web_address(text: str) -> bool:

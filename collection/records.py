@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
+from urllib.parse import unquote
 
-from collection.characters import natural_key, require_writable
+from collection.characters import natural_key, require_writable, unescaped
 from collection.errors import ColumnsError, InputError
 from collection.phrases import count
 
@@ -71,7 +72,30 @@ class Document(NamedTuple):
     metadata: Mapping[str, object] = {}
 
 
-_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
+# A DOI made of a SICI has "<356::AID-CNCR1>" in it, without which it would be that of the whole issue; several DOIs of
+# a field may be separated by a semicolon alone.
+_DOI = re.compile(
+    r"10\.\d{4,9}(?:\.\d+)*/(?:<[^\s<>]{0,60}::[^\s<>]{0,60}>|(?![;,|]10\.\d{4})[^\s\"<>\u200b\ufeff]){1,500}"
+)
+_DOI_REST = re.compile(r"(?:\?\w+=.*|/(?:abstract|e?pdf|full|fulltext|meta|summary)|[.,;:/'\u2019\]}]+)\Z", re.I)
+
+
+def find_dois(text: str) -> list[str]:
+    """The different DOIs in a text, in lower case, without what follows them in addresses and sentences.
+
+    >>> find_dois("https://doi.org/10.1000%2FWing.7/; 10.1000/lift (10.1000/drag)")
+    ['10.1000/wing.7', '10.1000/lift', '10.1000/drag']
+    """
+    decoded = unescaped(unquote(text) if "%" in text else text)
+    return list(dict.fromkeys(filter(None, (_trim_doi(found[0]) for found in _DOI.finditer(decoded)))))
+
+
+def _trim_doi(doi: str) -> str:
+    before = ""
+    while doi != before:
+        before, doi = doi, _DOI_REST.sub("", doi)
+        doi = doi.removesuffix(")" if doi.count(")") > doi.count("(") else "")
+    return doi.lower() if not doi.endswith("/") and "/" in doi else ""
 
 
 def find_doi(text: str) -> str:
@@ -80,15 +104,16 @@ def find_doi(text: str) -> str:
     >>> find_doi("https://doi.org/10.1000/Wing.7."), find_doi("wing 7")
     ('10.1000/wing.7', '')
     """
-    found = _DOI.search(text)
-    doi = found[0].rstrip(".,;") if found else ""
-    return doi.removesuffix(")" if doi.count(")") > doi.count("(") else "").lower()
+    return next(iter(find_dois(text)), "")
 
 
 class DuplicateRecord(NamedTuple):
-    """A bibliographic record of an imported file that is the publication of another document.
+    """A bibliographic record of an imported file that is, or may be, the publication of another document.
 
-    `reason` is what the two have in common; a record that was not left out was imported under its `doc_id`.
+    `duplicate_of` is the document that was kept, `kept_from` the file and line that it came from in the same import
+    ('' for a document of an earlier one), and `reason` what the two have in common. A record that was not left out was
+    imported under its `doc_id`. `merged` names the fields that the kept document took from the record that was left
+    out, separated by commas.
     """
 
     file: str
@@ -96,8 +121,11 @@ class DuplicateRecord(NamedTuple):
     doc_id: str
     title: str
     duplicate_of: str
+    kept_from: str
     reason: str
+    certain: bool
     left_out: bool
+    merged: str = ""
 
 
 class Topic(NamedTuple):

@@ -22,7 +22,7 @@ LEFT = {
     "topics": ("Topics", "TSV, CSV, XLSX, JSONL, Parquet, TREC SGML or XML."),
     "documents": (
         "Documents",
-        "JSONL, Parquet, CSV, XLSX, TSV, TREC text, RIS, PubMed (nbib) or EndNote XML. "
+        "JSONL, Parquet, CSV, XLSX, TSV, TREC text, RIS, PubMed (nbib), Web of Science, BibTeX or EndNote XML. "
         "For image files, use `cleverdon import`.",
     ),
     "clicks": (
@@ -47,7 +47,10 @@ RIGHT = {
 
 DUPLICATES = {name: name.replace("_", " ").capitalize() for name in DuplicateRecord._fields} | {
     "doc_id": "Document",
+    "duplicate_of": "Document kept",
+    "kept_from": "Kept from",
     "reason": "Matched by",
+    "merged": "Fields taken",
 }
 
 
@@ -138,7 +141,8 @@ if go:
             st.warning(widgets.plain(by_name(notice)))
         if report.duplicates:
             found = pd.DataFrame(report.duplicates)
-            display.table(found.assign(file=found["file"].map(by_name)), DUPLICATES)
+            named = {column: found[column].map(by_name) for column in ("file", "kept_from")}
+            display.table(found.assign(**named), DUPLICATES)
 
 if len(logs := campaign.clicks.sources()):
     named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]

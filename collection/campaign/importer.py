@@ -217,9 +217,14 @@ class _FileImport:
         self._refuse_doubtful(path, question)
         images.sync()
         self.tell(f"{Path(path).name}: documents", sum(added), sum(added))
-        if added.new or added.changed:  # what was derived from the documents is out of date
+        merged = self.duplicates.merge()
+        self.duplicates.remember(path)
+        if added.new or added.changed or merged:  # what was derived from the documents is out of date
             self.store.settings.put("documents_version", self.store.settings.get("documents_version", 0) + 1)
         self.session.added(path, "document", added, ending=self.duplicates.sum_up(path))
+        if merged:
+            took = f"{count(merged, 'document')} took fields that {plural(merged, 'it', 'they')} lacked"
+            self.session.done(path, f"{took} from duplicates")
         self.duplicates.report(path)
         released = waiting - sum(self.store.pool.without_text().values())
         if released > 0:

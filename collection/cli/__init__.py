@@ -137,8 +137,8 @@ def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
     "--documents",
     multiple=True,
     type=FILE,
-    help="Documents (JSONL, Parquet, CSV, XLSX, TSV, TREC, RIS, nbib, EndNote XML, ir_datasets:ID) or a folder of "
-    "them (of a BEIR directory, the corpus only); repeatable.",
+    help="Documents (JSONL, Parquet, CSV, XLSX, TSV, TREC, RIS, nbib, ciw, BibTeX, EndNote XML, ir_datasets:ID) or a "
+    "folder of them (of a BEIR directory, the corpus only); repeatable.",
 )
 @click.option(
     "--topics",
@@ -167,7 +167,7 @@ def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
     "--duplicates",
     type=WRITTEN,
     callback=_require_list_ending,
-    help="Write a list of duplicate records, FILE.csv or FILE.jsonl.",
+    help="Write a list of duplicates and possible duplicates, FILE.csv or FILE.jsonl.",
 )
 def import_(directory: Path, replace: bool, yes: bool, duplicates: Path | None, **files: Any) -> None:
     """Import documents, topics, runs, qrels and other files.

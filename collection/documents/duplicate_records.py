@@ -1,100 +1,340 @@
-"""Bibliographic records of one publication: the same DOI or PMID, or the same title and year (or abstract)."""
+"""Bibliographic records of one publication, by DOI, PMID, or title with what else identifies a publication.
+
+A record that is left out by mistake is lost to a review, and one that is kept by mistake is screened twice. So a match
+is certain only if nothing of importance contradicts it; everything else is a possible duplicate, for people to decide.
+Bramer et al. (2016, "De-duplication of database search results for systematic reviews in EndNote") and ASySD (Hair et
+al. 2023) compare the same fields.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import re
-from typing import Literal, NamedTuple
+import unicodedata
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import NamedTuple
 
-from collection.records import Document, find_doi
-from collection.tokens import plain
+from collection.characters import without_markup
+from collection.records import Document, find_dois
+from collection.tokens import normalise, plain, words
 
-Reason = Literal["DOI", "PMID", "title and year", "title and abstract", "title"]
+SKETCH = 64
+"""Hashes of words by which two texts are compared: enough to tell 0.25 from 0.6 of the words in common."""
+SAME_ABSTRACT, SAME_TITLE = 0.6, 0.5
+"""Minimum Jaccard similarity of the words of one abstract in two databases, and of two titles of one publication."""
+SHORT = 20
+"""Distinct words of an abstract below which only an equal one is the same."""
+MOST = 500
+"""Records of one title and year that are compared; further ones are found by DOI, PMID or abstract only."""
+
+_GENERIC_WORDS = """
+a abstract abstracts an and annual answer appendix article author authors book by comment commentary comments
+conference congress contents corrections correction corrigendum discussion editor editorial editorials erratum
+first for foreword from highlights im in index international introduction invited issue letter letters meeting
+news note notes obituary of on oral poster posters preface presentation presentations proceedings program
+programme reply response retraction review reviews s second session special summary supplement symposium table
+the this to und untitled volume workshop
+"""
+_GENERIC = frozenset(_GENERIC_WORDS.split())
+"""Words that titles of different publications consist of, such as "Letter to the editor"."""
+_NO_AUTHOR_WORDS = "anonymous anon unknown none na author authors listed no not available et al"
+_NO_AUTHOR = frozenset(_NO_AUTHOR_WORDS.split())
+_MARKS = re.compile("[\u0300-\u036f]")
+_SMALL_WORDS = "the of and for in on a an de la le les des du et der die das und fur"
+_JOURNAL_WORDS = frozenset(_SMALL_WORDS.split())
 
 
 class Match(NamedTuple):
-    """An earlier record of the same publication, and what the two have in common."""
+    """An earlier record, what the two have in common, and whether they are certainly one publication."""
 
     doc_id: str
-    reason: Reason
+    reason: str
+    certain: bool = True
+
+
+class _Author(NamedTuple):
+    """Words of the first author's surname, and of the whole name."""
+
+    surname: frozenset[str]
+    name: frozenset[str]
 
 
 class _Identity(NamedTuple):
-    """What identifies a publication; each empty if unknown. Title and abstract are digests."""
+    """What identifies a publication; each empty if unknown."""
 
-    doi: str = ""
+    dois: tuple[str, ...] = ()
     pmid: str = ""
     title: str = ""
-    year: str = ""
-    abstract: str = ""
+    title_words: bytes = b""
+    content: int = 0
+    """Words of the title that are not of :data:`_GENERIC`."""
+    year: int = 0
+    author: _Author | None = None
+    journal: str = ""
+    page: str = ""
+    abstract: bytes = b""
+    abstract_words: bytes = b""
 
-    def differs(self, other: _Identity) -> bool:
-        """Whether a DOI or PMID, or without a year the abstract, shows another publication of the same title."""
-        told = [(self.doi, other.doi), (self.pmid, other.pmid)]
-        told += [] if self.year else [(self.abstract, other.abstract)]
-        return any(one and two and one != two for one, two in told)
+    def compared(self, other: _Identity) -> dict[str, bool]:
+        """First author, journal, abstract and page where both have them -> whether they are the same."""
+        told = {
+            "first author": self.same_author(other),
+            "journal": _same_journal(self.journal, other.journal),
+            "abstract": self.same_abstract(other),
+            "page": self.page == other.page if self.page and other.page else None,
+        }
+        return {name: same for name, same in told.items() if same is not None}
+
+    @property
+    def specific(self) -> bool:
+        """Whether the title says what the publication is about."""
+        return self.content >= 3
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether a title and year are all that is known."""
+        return not (self.author or self.journal or self.abstract or self.page)
+
+    def same_author(self, other: _Identity) -> bool | None:
+        """Whether the first authors have one surname; None if one is unknown."""
+        if self.author is None or other.author is None:
+            return None
+        return bool(self.author.surname & other.author.name or other.author.surname & self.author.name)
+
+    def same_abstract(self, other: _Identity) -> bool | None:
+        """Whether the abstracts are equal or share most words; None if one is missing."""
+        if not (self.abstract and other.abstract):
+            return None
+        if self.abstract == other.abstract:
+            return True
+        long = min(len(self.abstract_words), len(other.abstract_words)) >= SHORT * 4
+        return long and _similarity(self.abstract_words, other.abstract_words) >= SAME_ABSTRACT
+
+    def other_identifier(self, other: _Identity) -> str:
+        """The identifier that both have and that differs: "DOI", "PMID" or ''."""
+        if self.dois and other.dois and not set(self.dois) & set(other.dois):
+            return "DOI"
+        return "PMID" if self.pmid and other.pmid and self.pmid != other.pmid else ""
 
 
 class RecordIndex:
-    """Records by DOI, PMID, and title with year.
+    """Records by DOI, PMID, title, and abstract.
 
-    Titles are compared without case and punctuation. Records with the same title and year are different publications
-    if both have a DOI, or both a PMID, and these differ: "Editorial" is a frequent title. Records without a year are
-    also different if both have an abstract and these differ.
+    Titles are compared without case, punctuation, accents, spaces and markup. Records with one title and year are one
+    publication if the abstracts are the same, or if a specific title has the same first author, or if neither author,
+    journal, page nor abstract differs.
 
     Examples
     --------
     >>> index = RecordIndex()
-    >>> index.add(Document("a", "Heat pumps: a review", "", {"year": 2019, "doi": "10.1000/hp"}))
+    >>> index.add(Document("a", "Heat pumps: a review", "", {"year": 2019, "authors": ["Berg, T."], "doi": "10.1/hp"}))
     >>> index.find(Document("b", "Heat Pumps - A Review.", "", {"year": "2019"}))
-    Match(doc_id='a', reason='title and year')
-    >>> index.find(Document("c", "Heat pumps: a review", "", {"year": 2019, "doi": "10.1000/other"}))
+    Match(doc_id='a', reason='title and year', certain=True)
+    >>> index.find(Document("c", "Heat pumps: a review", "", {"year": 2019, "authors": ["Lund, K."]}))
+    Match(doc_id='a', reason='title and year, other first author', certain=False)
     """
 
     def __init__(self) -> None:
         self._by_doi: dict[str, str] = {}
         self._by_pmid: dict[str, str] = {}
-        self._by_title: dict[tuple[str, str], dict[str, _Identity]] = {}
+        self._by_title: dict[tuple[str, int], dict[str, _Identity]] = {}
+        self._by_abstract: dict[bytes, str] = {}
+        self._known: dict[str, _Identity] = {}
 
     def add(self, record: Document) -> None:
         """Add a record under the id of its document; :meth:`find` returns the first record of a publication."""
-        found = _identify(record)
-        if found.doi:
-            self._by_doi.setdefault(found.doi, record.doc_id)
+        self._add(_identify(record), record)
+
+    def _add(self, found: _Identity, record: Document) -> None:
+        for doi in found.dois[:1]:
+            self._by_doi.setdefault(doi, record.doc_id)
         if found.pmid:
             self._by_pmid.setdefault(found.pmid, record.doc_id)
-        if found.title:
-            same = self._by_title.setdefault((found.title, found.year), {})
-            # A duplicate may add an identifier that tells the publication from others with the same title.
-            known = same.get(record.doc_id, _Identity())
-            same[record.doc_id] = _Identity(*(old or new for old, new in zip(known, found, strict=True)))
+        if len(found.abstract_words) >= SHORT * 4:
+            self._by_abstract.setdefault(found.abstract, record.doc_id)
+        # A duplicate may add an identifier that tells the publication from others with the same title.
+        known = self._known.get(record.doc_id, _Identity())
+        merged = _Identity._make(old or new for old, new in zip(known, found, strict=True))
+        self._known[record.doc_id] = merged
+        for one in (found, merged):
+            same = self._by_title.setdefault((one.title, one.year), {}) if one.title else {}
+            if len(same) < MOST or record.doc_id in same:
+                same[record.doc_id] = merged
 
     def find(self, record: Document) -> Match | None:
-        """Find the first record of the same publication; None if there is none, or if the record cannot be compared."""
-        asked = _identify(record)
-        if asked.doi in self._by_doi:
-            return Match(self._by_doi[asked.doi], "DOI")
+        """The first record of the same publication, or else the first that may be of the same; None if there is none.
+
+        A record of which neither identifier, title nor abstract is known is compared with none.
+        """
+        return self._find(_identify(record))
+
+    def enter(self, record: Document) -> Match | None:
+        """Find the record as :meth:`find`, and add it, under the id of the document that it certainly duplicates."""
+        found = _identify(record)
+        match = self._find(found)
+        self._add(found, record._replace(doc_id=match.doc_id) if match and match.certain else record)
+        return match
+
+    def _find(self, asked: _Identity) -> Match | None:
+        possible: Match | None = None
+        for match in self._matches(asked):
+            if match.certain:
+                return match
+            possible = possible or match
+        return possible
+
+    def _matches(self, asked: _Identity) -> Iterator[Match]:
+        for name, doc_id in self._same_identifier(asked):
+            known = self._known[doc_id]
+            if _other_publication(asked, known):
+                yield Match(doc_id, f"{name}, other title", False)
+            else:
+                yield Match(doc_id, name, name != "DOI" or max(len(asked.dois), len(known.dois)) == 1)
+        for year in (asked.year, 0, asked.year - 1, asked.year + 1) if asked.year else (0, *self._years(asked.title)):
+            for doc_id, known in self._by_title.get((asked.title, year), {}).items() if asked.title else ():
+                if (match := _by_title(asked, known, doc_id)) is not None:
+                    yield match
+        if (same := self._by_abstract.get(asked.abstract)) is not None:
+            known = self._known[same]
+            if asked.same_author(known) is not False and not _years_apart(asked, known):
+                yield Match(same, "abstract, other title", False)
+
+    def _same_identifier(self, asked: _Identity) -> Iterator[tuple[str, str]]:
+        for doi in asked.dois:
+            if doi in self._by_doi:
+                yield "DOI", self._by_doi[doi]
         if asked.pmid in self._by_pmid:
-            return Match(self._by_pmid[asked.pmid], "PMID")
-        for doc_id, known in self._by_title.get((asked.title, asked.year), {}).items() if asked.title else ():
-            if not asked.differs(known):
-                with_abstract: Reason = "title and abstract" if asked.abstract and known.abstract else "title"
-                return Match(doc_id, "title and year" if asked.year else with_abstract)
-        return None
+            yield "PMID", self._by_pmid[asked.pmid]
+
+    def _years(self, title: str) -> Iterator[int]:
+        return (year for year in range(1900, 2100) if (title, year) in self._by_title)
+
+
+def _other_publication(one: _Identity, other: _Identity) -> bool:
+    """Whether records with one identifier differ: databases give the DOI of a supplement to each of its abstracts."""
+    if not (one.title and other.title) or _similarity(one.title_words, other.title_words) >= SAME_TITLE:
+        return False
+    against = sum(not same for same in one.compared(other).values()) + _years_apart(one, other)
+    return against > 1 or (against == 1 and min(one.content, other.content) > 1)
+
+
+def _years_apart(one: _Identity, other: _Identity) -> bool:
+    return bool(one.year and other.year) and abs(one.year - other.year) > 1
+
+
+def _by_title(asked: _Identity, known: _Identity, doc_id: str) -> Match | None:
+    """The match of records with one title, whose years are equal, unknown or a year apart."""
+    same = asked.compared(known)
+    against = [name for name, is_same in same.items() if not is_same]
+    by_author, by_abstract = same.get("first author"), same.get("abstract")
+    reason = _reason(asked, known, by_abstract)
+    if name := asked.other_identifier(known):
+        likely = asked.specific and (by_abstract or by_author)
+        return Match(doc_id, f"title, other {name}", False) if likely else None
+    if by_abstract and by_author is not False:
+        return Match(doc_id, reason)
+    likely = asked.specific or any(same.values())
+    if asked.year != known.year:
+        likely = by_author or by_abstract or (asked.specific and not (asked.year and known.year))
+        reason, certain = f"{reason}, other year", False
+    elif against:
+        certain = bool((by_abstract and len(against) < 2) or (by_author and asked.specific))
+        reason += "" if certain else f", other {against[0]}"
+    else:
+        certain = bool(likely or (asked.is_bare and known.is_bare))
+        likely = True
+    enough = len(against) < 2 or by_author or by_abstract
+    return Match(doc_id, reason, certain) if likely and enough else None
+
+
+def _reason(asked: _Identity, known: _Identity, same_abstract: bool | None) -> str:
+    if asked.year and asked.year == known.year:
+        return "title and year"
+    return "title and abstract" if same_abstract else "title"
 
 
 def _identify(record: Document) -> _Identity:
-    year = re.search(r"\b\d{4}\b", str(record.metadata.get("year") or ""))
+    found = record.metadata
+    year = re.search(r"\b\d{4}\b", str(found.get("year") or ""))
+    title, abstract = without_markup(record.title), words(normalise(without_markup(record.text or "")))
+    title_words = plain(_without_accents(title.replace("&", " and "))).split()
+    page = re.search(r"[^\W\d_]*\d+", str(found.get("pages") or ""))
     return _Identity(
-        find_doi(str(record.metadata.get("doi") or "")),
-        str(record.metadata.get("pmid") or ""),
-        _digest(record.title),
-        year[0] if year else "",
-        "" if year else _digest(record.text or ""),
+        tuple(find_dois(str(found.get("doi") or ""))),
+        str(found.get("pmid") or ""),
+        _digest("".join(title_words)).hex(),
+        _sketch(title_words),
+        sum(word not in _GENERIC for word in title_words),
+        int(year[0]) if year else 0,
+        _first_author(found.get("authors")),
+        plain(_without_accents(re.sub(r"[(\[:=].*", "", _first(found.get("journal"))))),
+        page[0].lower() if page else "",
+        _digest(" ".join(abstract)) if abstract else b"",
+        _sketch(abstract),
     )
 
 
-def _digest(text: str) -> str:
-    """Return a digest of the words of a text; empty if it has none."""
-    same = plain(text)
-    return hashlib.blake2b(same.encode(), digest_size=8).hexdigest() if same else ""
+def _without_accents(text: str) -> str:
+    return text if text.isascii() else _MARKS.sub("", unicodedata.normalize("NFKD", text))
+
+
+def _first(value: object) -> str:
+    """The first text of a list, or a text."""
+    return str(value[0] if isinstance(value, list) and value else value or "")
+
+
+def _first_author(names: object) -> _Author | None:
+    """The first of several names, "Berg, Tor", "Berg T", "T. Berg" or "Tor Berg".
+
+    >>> _first_author("Berg, Tor; Lund, K.").surname, _first_author(["Tor A. Berg"]).surname
+    (frozenset({'berg'}), frozenset({'berg'}))
+    """
+    first = re.split(r";|\band\b|&", _without_accents(_first(names)))[0]
+    surname, comma, _ = first.partition(",")
+    parts = re.findall(r"\w+", surname)
+    if not comma and parts and not _is_initials(parts[-1]):
+        parts = parts[-1:]  # "Tor Berg"; with a comma, or before initials, the surname comes first
+    while len(parts) > 1 and _is_initials(parts[-1]):
+        parts.pop()
+    long = [part for part in parts if len(part) > 1]
+    known = frozenset(part.lower() for part in long or parts) - _NO_AUTHOR
+    return _Author(known, frozenset(re.findall(r"\w\w+", first.lower())) | known) if known else None
+
+
+def _is_initials(part: str) -> bool:
+    return len(part) == 1 or (len(part) <= 3 and part.isupper())
+
+
+def _same_journal(one: str, other: str) -> bool | None:
+    """Whether journals are equal, or one abbreviates the other; None if one is unknown.
+
+    >>> _same_journal("j home energy", "journal of home energy"), _same_journal("energy", "cold")
+    (True, False)
+    """
+    first, second = ([word for word in name.split() if word not in _JOURNAL_WORDS] for name in (one, other))
+    if not (first and second):
+        return None
+    shorter, longer = sorted((first, second), key=len)
+    if "".join(shorter) == "".join(word[0] for word in longer):  # such as JAMA
+        return True
+    rest = iter(longer)
+    return all(any(word.startswith(part) or part.startswith(word) for word in rest) for part in shorter)
+
+
+def _digest(text: str) -> bytes:
+    """A digest of a text; empty for an empty one."""
+    return blake2b(text.encode(), digest_size=8).digest() if text else b""
+
+
+def _sketch(parts: Iterable[str]) -> bytes:
+    """The smallest hashes of the distinct words (Broder 1997), four bytes each."""
+    return array("I", sorted({zlib.crc32(part.encode()) for part in parts})[:SKETCH]).tobytes()
+
+
+def _similarity(one: bytes, other: bytes) -> float:
+    """The estimated Jaccard similarity of two sets of words by their sketches."""
+    first, second = set(array("I", one)), set(array("I", other))
+    smallest = sorted(first | second)[:SKETCH]
+    return len(first & second & set(smallest)) / len(smallest) if smallest else 0.0

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
 import pandas as pd
 
 from collection.errors import InputError
-from collection.formats.fields import PAIR_ALIASES
+from collection.formats.fields import DOC_ID, PAIR_ALIASES, TEXT
 from collection.frames import Schema, index_to_columns
 from collection.records import Run
 
@@ -23,6 +27,125 @@ _NAMES = {
     "title": ("query",),
 }
 """Names of each column in other tools. pyterrier's ``query`` is usually a text, so the last choice for an id."""
+
+
+REFERENCE_COLUMNS = {
+    "title": """
+        title, article title, document title, item title, primary title, title primary, ti, t1,
+        display name, titel, titre, título, titulo, titolo, tittel, otsikko, tytuł, başlık,
+        заглавие, название, 标题, 题名, 篇名, タイトル, 제목, original title, translated title, other title
+    """,
+    "abstract": """
+        abstract, abstract note, abstracts, notes abstract, abstract text, article abstract, ab, n2,
+        abstract (english), zusammenfassung, kurzfassung, résumé, resume, resumen, resumo,
+        riassunto, sommario, samenvatting, sammanfattning, sammendrag, resumé, tiivistelmä,
+        streszczenie, özet, аннотация, 摘要, 要旨, 抄録, 초록, summary, description
+    """,
+    "authors": """
+        authors, author, author(s), author/s, author names, author full names, authors list, first
+        authors, af, au, a1, creator, creators, autoren, autor, autor(en), autor/in, autor*in,
+        verfasser, auteurs, auteur, auteur(s), autores, autor(es), autori, autore, författare,
+        forfatter, forfattere, autorzy, yazar, авторы, 作者, 著者, 저자, first author, author last names,
+        editor, editors
+    """,
+    "year": """
+        year, publication year, published year, year of publication, year published, pub year,
+        pubyear, py, y1, yr, jahr, erscheinungsjahr, publikationsjahr, année, année de publication,
+        annee, año, año de publicación, ano, anno, jaar, år, rok, yıl, год, 年, 发表年份, 연도, publication
+        date, date published, published, pubdate, date, issue date, cover date, online date,
+        copyright year, date of publication, datum, fecha, data
+    """,
+    "journal": """
+        journal, journal/book, journal / book, journal name, journal title, full journal, source
+        title, publication title, publication name, secondary title, container title, pubtitle, host
+        publication, periodical full, periodical, publication, venue, conference name, conference,
+        book title, series title, t2, so, jo, jf, zeitschrift, revue, revista, rivista, tijdschrift,
+        tidskrift, tidsskrift, czasopismo, dergi, журнал, 期刊, 雑誌, 학술지, source, journal abbreviation,
+        abbreviated source title
+    """,
+    "pages": """
+        pages, page, page range, pagination, seiten, páginas, pagine, strony, start page, page
+        start, first page, startpage, beginning page, sp, bp
+    """,
+    "doi": "doi, dois, digital object identifier, digital object identifier (doi), doi link, article doi, do, di",
+    "pmid": "pmid, pubmed id, pubmedid, pubmed, medline pmid, pubmed pmid, pm",
+    "keywords": """
+        keywords, keyword, author keywords, author supplied keywords, manual tags, tags, labels, kw,
+        de, schlagwörter, schlüsselwörter, stichwörter, mots-clés, mots clés, palabras clave,
+        palavras-chave, parole chiave, trefwoorden, nyckelord, nøkkelord, słowa kluczowe, 关键词,
+        キーワード, 키워드, mesh terms, mesh, mesh headings, index keywords, keywords plus, ieee terms,
+        subject terms, subjects, subject, identifierkeywords, automatic tags, emtree medical index
+        terms, fields of study
+    """,
+    "url": """
+        url, urls, link, links, web address, weblink, enlace, lien, articleurl, article url, source
+        urls, external url, source linkout, documenturl, document url, plink, pdf link, full text
+        link, fulltexturl, doi url
+    """,
+}
+"""Field of a bibliographic record -> names of its column, usual ones first, in the tables of Zotero, EndNote, JabRef,
+Mendeley, RefWorks, Rayyan, Covidence, DistillerSR, EPPI-Reviewer, ASReview, PubMed, Scopus, Web of Science, Embase,
+Ovid, Cochrane, EBSCO, ProQuest, IEEE, ACM, Dimensions, Lens, OpenAlex, Semantic Scholar, and Publish or Perish, and in
+other languages."""
+
+IGNORED_COLUMNS = """
+    key, item type, type, volume, vl, band, issue, number, is, heft, issn, sn, eissn, ei, isbn, publisher,
+    verlag, pu, language, la, dt, pt, date added, date modified, access date, accession number, notes, note,
+    extra, citation, cited by, cites, end page, page end, last page, ep, page count, document type, publication
+    type, eid, ut, affiliations, author affiliations, pmcid, nihms id, create date, library catalog, archive,
+    rights, place, country, published month, month, day, covidence #, study, ref, short title, rank, record id,
+    art. no., open access, authors with affiliations, correspondence address, references, funding details,
+    database, author(s) id, author ids
+"""
+"""Names of columns that are known and left out."""
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, (" ".join(name.split()) for name in listed.split(",")))))
+
+
+_KNOWN = {
+    name: (field, place) for field, listed in REFERENCE_COLUMNS.items() for place, name in enumerate(_names(listed))
+}
+_IGNORED = frozenset(_names(IGNORED_COLUMNS))
+_HEADS = frozenset((
+    *(plain.replace("_", " ") for known in (DOC_ID, TEXT, *LABEL_ALIASES.values()) for plain in known),
+    *_names(
+        "nr, nr., nummer, numéro, número, numero, identifier, uid, inhalt, content, contenu, contenido, contenuto, "
+        "document, dokument, documento, passage"
+    ),
+))  # fmt: skip
+"""Other names that show that a line is a header."""
+
+
+def plain_name(name: str) -> str:
+    """A column's name as names are compared: without case, underscores, quotation marks and colons.
+
+    >>> plain_name(" Published_Year: "), plain_name('"Mots-Clés"')
+    ('published year', 'mots-clés')
+    """
+    return " ".join(unicodedata.normalize("NFC", name).strip(" \t\"'\ufeff:").replace("_", " ").lower().split())
+
+
+@lru_cache(maxsize=64)
+def reference_fields(names: tuple[str, ...]) -> dict[str, list[str]]:
+    """Field of a bibliographic record -> the columns that have it, usual ones first."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for name in names:
+        if (known := _KNOWN.get(plain_name(name))) is not None:
+            found.setdefault(known[0], []).append((known[1], name))
+    return {field: [name for _, name in sorted(theirs)] for field, theirs in found.items()}
+
+
+def is_name(cell: str) -> bool:
+    """Whether a cell is the name of a column that some reader knows."""
+    plain = plain_name(cell)
+    return plain in _KNOWN or plain in _HEADS
+
+
+def unknown_names(names: Iterable[str]) -> list[str]:
+    """The columns that a reader of bibliographic records does not know."""
+    return [name for name in names if (plain := plain_name(name)) and plain not in _KNOWN and plain not in _IGNORED]
 
 
 def rename_columns(frame: pd.DataFrame, schema: Schema, what: str = "") -> pd.DataFrame:

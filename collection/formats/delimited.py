@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from types import MappingProxyType
 
 from collection.errors import FormatError
-from collection.formats import fields, objects, source, spreadsheet, workbook
+from collection.formats import columns, fields, objects, source, spreadsheet, workbook
 from collection.formats.source import FilePath
+from collection.phrases import count
 
 LONGEST_FIELD = 64 << 20
 """Characters in one CSV field: enough for long documents, while an unclosed quotation mark must not fill the memory."""
@@ -16,18 +19,27 @@ LONGEST_FIELD = 64 << 20
 _IDS = ("query_id", "qid", "doc_id", "docno")
 """Names of ids that show that the first line is a header, although it lacks the id that is read."""
 
+_SEPARATORS = (",", ";", "\t", "|")
+_EXCEL = re.compile(r'"?sep=(.)"?\s*', re.I)
+"""A first line by which Excel names the separator."""
+_BEFORE = 5
+"""Lines of text that may stand before a header, as in exports of Dimensions."""
+_SAMPLE = 20
+"""Records that are compared with the first one of a table without a known header."""
+
 
 def records(path: FilePath, what: str, separator: str, *, keep_ends: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Line number and fields of every record that is not blank.
 
-    A tab-separated line is one record and quotation marks are text, as MS MARCO and BEIR write it; comma-separated
-    fields may be quoted and then hold commas and line ends, CR and LF as LF unless `keep_ends`. A workbook has
-    the rows of its first sheet, whatever the separator.
+    A tab-separated line is one record and quotation marks are text, as MS MARCO and BEIR write it; with other
+    separators, and in a file named .csv, fields may be quoted and then hold separators and line ends, CR and LF as LF
+    unless `keep_ends`. Excel's line ``sep=;`` is skipped. A workbook has the rows of its first sheet, whatever the
+    separator.
     """
     if workbook.is_workbook(path):
         yield from workbook.read_rows(path, what)
         return
-    if separator == "\t":
+    if separator == "\t" and source.suffix(path) != ".csv":
         for number, line in fields.data_lines(path, what):
             yield number, line.split("\t")
         return
@@ -45,7 +57,8 @@ def records(path: FilePath, what: str, separator: str, *, keep_ends: bool = Fals
         except csv.Error as error:
             hint = "write a quotation mark inside a quoted field twice"
             raise FormatError(path, number, "a CSV record", str(error), hint) from None
-        if any(f.strip() for f in record):
+        is_excel = number == 1 and _EXCEL.fullmatch(separator.join(record)) is not None
+        if any(f.strip() for f in record) and not is_excel:
             yield number, record
 
 
@@ -93,7 +106,10 @@ def aliased_records(
 
 
 def separator_of(path: FilePath, what: str) -> str:
-    """The separator of a table with a header, by the file's ending and its first line."""
+    """The separator of a table with a header: the one by which a first line has most fields; of a TSV the tab.
+
+    In a line before the header, such as "About the data: ..., ...", separators do not count.
+    """
     if workbook.is_workbook(path):
         return ","
     number, line = fields.first_line(path, what)
@@ -101,7 +117,27 @@ def separator_of(path: FilePath, what: str) -> str:
     suffix = source.suffix(path)
     if suffix == ".tsv" or (suffix != ".csv" and "\t" in line):
         return "\t"
-    return ";" if ";" in line and "," not in line else ","  # as Excel writes CSV in many countries
+    if (named := _EXCEL.fullmatch(line)) is not None:
+        return named[1]
+    first = [line for _, line in islice(fields.data_lines(path, what), _BEFORE)]
+    known = [[_known_names(_cells(line, separator)) for separator in _SEPARATORS] for line in first]
+    line, best = max(zip(first, known, strict=True), key=lambda each: max(each[1]))
+    counts = [(names, len(_cells(line, separator))) for names, separator in zip(best, _SEPARATORS, strict=True)]
+    if not max(best):
+        counts = [(0, len(_cells(first[0], separator))) for separator in _SEPARATORS]
+    return _SEPARATORS[counts.index(max(counts))]
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return []
+
+
+def _known_names(cells: Sequence[str]) -> int:
+    """How many of the cells are names of columns."""
+    return sum(columns.is_name(cell) for cell in cells)
 
 
 def rename(
@@ -156,26 +192,27 @@ def named_records(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and fields of every record, named by the header, or by width where a TSV has none.
 
-    A first record with one of `id_names` is the header, or one of which `is_header` says so. `bare` are the columns'
-    names by their number, for tab-separated files without a header.
+    A first record with one of `id_names` is the header, or one of which `is_header` says so; lines of text before it
+    are skipped. `bare` are the columns' names by their number, for tab-separated files without a header.
     """
+    all_records = records(path, what, separator)
+    first = list(islice(all_records, _SAMPLE))
     names: Sequence[str] = ()
+    begin = 0
+    for place, (number, record) in enumerate(first[:_BEFORE]):
+        header = [name.strip().lower() for name in record]
+        if fields.find_header(record, id_names) or is_header(header):
+            fields.check_header(path, number, header)
+            names, begin = header, place + 1
+            break
+        if separator == "\t" and not workbook.is_workbook(path):
+            break
+    if first and not names:
+        names = _bare_names(path, first, separator, id_names, bare)
+    if begin > 1:
+        source.warn(path, f"skipped {count(begin - 1, 'line')} before the header")
     empty = True
-    for number, record in records(path, what, separator):
-        if not names:
-            header = [name.strip().lower() for name in record]
-            if fields.find_header(record, id_names) or is_header(header):
-                fields.check_header(path, number, header)
-                names = header
-                continue
-            if separator == "," or len(record) not in bare or record[0].strip().lower() in _IDS:
-                wanted = f"a header with an id ({', '.join(id_names)})"
-                if separator == "\t":
-                    widths = ", ".join(map(str, sorted(bare)[:-1]))
-                    forms = "; ".join(", ".join(columns) for _, columns in sorted(bare.items()))
-                    wanted += f", or {widths} or {max(bare)} columns ({forms})"
-                raise FormatError(path, number, wanted, source.quote(separator.join(record)))
-            names = bare[len(record)]
+    for number, record in chain(first[begin:], all_records):
         fields.check_width(path, number, record, list(names))
         empty = False
         yield number, dict(zip(names, record, strict=True))
@@ -183,3 +220,40 @@ def named_records(
         number, line = _first_line(path, what)
         found = "only a header" if names else source.quote(line)
         raise FormatError(path, number, what, found)
+
+
+def _bare_names(
+    path: FilePath,
+    first: list[tuple[int, list[str]]],
+    separator: str,
+    id_names: tuple[str, ...],
+    bare: Mapping[int, Sequence[str]],
+) -> Sequence[str]:
+    """The names of columns without a header, by their number; an error if the first record is an unknown header."""
+    number, record = first[0]
+    is_tab = separator == "\t" and not workbook.is_workbook(path)
+    if is_tab and len(record) in bare and not _is_unknown_header([cells for _, cells in first]):
+        return bare[len(record)]
+    wanted = f"a header with an id ({', '.join(id_names)})"
+    if is_tab:
+        widths = ", ".join(map(str, sorted(bare)[:-1]))
+        forms = "; ".join(", ".join(each) for _, each in sorted(bare.items()))
+        wanted += f", or {widths} or {max(bare)} columns ({forms}) without a header"
+    if len(record) == 1:
+        raise FormatError(path, number, wanted, source.quote(record[0]))
+    found = f"the columns {source.quote(', '.join(cell.strip() for cell in record))}"
+    raise FormatError(path, number, wanted, found, "rename the columns in the first line")
+
+
+def _is_unknown_header(sample: list[list[str]]) -> bool:
+    """Whether the first record of a table names columns: known ones, or words above numbers or sentences."""
+    first, others = sample[0], sample[1:]
+    if first[0].strip().lower() in _IDS or _known_names(first) > 1:
+        return True
+    if not others or any(len(cell.split()) > 3 or re.search(r"\d", cell) for cell in first):
+        return False
+    columns_below = zip(*(cells for cells in others if len(cells) == len(first)), strict=True)
+    return any(
+        all(cell.strip().isdecimal() for cell in below) or all(len(cell.split()) > 4 for cell in below)
+        for below in columns_below
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from collection.errors import FormatError
-from collection.formats import delimited, fields, images, objects, references, source, trec_text, workbook
+from collection.formats import columns, delimited, fields, images, objects, references, source, trec_text, workbook
 from collection.formats.source import FilePath
 from collection.records import Document
 
@@ -31,7 +31,8 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
         paths relative to the file, addresses (http, https), or objects ``{"src": either, "alt": description}``.
 
         Bibliographic records become documents of the type :class:`~collection.formats.references.Reference`: RIS,
-        PubMed's tagged format, EndNote XML, and tables with titles and abstracts (or authors, DOIs) but no id.
+        PubMed's and Web of Science's tagged formats, Refer, BibTeX, EndNote XML, and tables with titles and abstracts
+        (or authors, DOIs) but no id.
 
     Yields
     ------
@@ -49,22 +50,24 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
         return references.read_references(path, WANTED, form)
     if _TREC.match(line):
         return _documents(path, trec_text.parse(path, WANTED))
-    suffix = source.suffix(path)
-    if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and "," in line):
-        return _from_table(path, delimited.separator_of(path, WANTED))
-    if "\t" not in line:
-        fields.refuse_array(path, number, line)
-        wanted = "documents as JSONL, TSV, CSV with a header, TREC markup (<DOC>), RIS, nbib or EndNote XML"
+    separator = delimited.separator_of(path, WANTED)
+    if separator not in line and source.suffix(path) != ".csv":
+        wanted = "documents as JSONL, TSV, CSV with a header, TREC markup (<DOC>), RIS, nbib, BibTeX or EndNote XML"
         raise FormatError(path, number, wanted, source.quote(line))
-    return _from_table(path, "\t")
+    return _from_table(path, separator)
 
 
 def _from_table(path: FilePath, separator: str) -> Iterator[tuple[int, Document]]:
     records = delimited.named_records(path, WANTED, separator, ID, _BARE, references.is_record)
     first = next(records)
     if references.is_record(first[1]):
+        references.warn_unknown(path, first[1])
         return references.to_references(chain([first], records))
-    return _documents(path, chain([first], records))
+    theirs = columns.reference_fields(tuple(first[1]))
+    ours = {theirs[field][0]: field for field in ("title", "abstract") if theirs.get(field)}
+    if "title" in first[1] or fields.first_present(first[1], TEXT):  # other names of either are names of something else
+        ours = {}
+    return _documents(path, ((n, {ours.get(k, k): v for k, v in each.items()}) for n, each in chain([first], records)))
 
 
 def _documents(

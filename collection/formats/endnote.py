@@ -8,7 +8,7 @@ from functools import partial
 from xml.parsers import expat
 
 from collection.errors import FormatError
-from collection.formats import source
+from collection.formats import source, tagged
 from collection.formats.source import BROKEN, FilePath, quote
 
 PIECE = 1 << 16
@@ -20,6 +20,7 @@ _FIELDS = {
     "contributors/authors/author": "authors",
     "dates/year": "year",
     "periodical/full-title": "journal",
+    "pages": "pages",
     "titles/secondary-title": "journal",
     "electronic-resource-num": "doi",
     "keywords/keyword": "keywords",
@@ -128,8 +129,7 @@ class _Records:
             return
         texts = {field: [" ".join("".join(each).split()) for each in some] for field, some in self._record.items()}
         found: dict[str, object] = {**texts}
-        database = " ".join(texts.get("database", [])).lower()
-        if "pubmed" in database or "medline" in database or "nlm" in database.split():
+        if tagged.is_pubmed(" ".join(texts.get("database", []))):
             found["pmid"] = found.get("accession")
         self._done.append((self._begin, found))
         self._record, self.count = None, self.count + 1

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import tee
 
 from collection.errors import FormatError
-from collection.formats import delimited, fields, objects, references, workbook
+from collection.formats import delimited, fields, objects, references, tagged, workbook
 from collection.formats.fields import DOC_ID
 from collection.formats.source import FilePath, quote
 
@@ -31,7 +31,7 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, objec
             return None
         _, line = fields.first_line(path, what)
         if references.detect(path, line) == "ris":
-            return _asreview(references.read_ris(path, what))
+            return _asreview(tagged.read_ris(path, what))
         if line.lstrip().startswith("["):
             return _label_studio(path, what)
         if _DECISION not in line.lower():

@@ -24,7 +24,7 @@ import rispy
 from collection import comparison, formats
 from collection.errors import CleverdonError, FormatError
 from collection.measures import MEASURES, parse
-from tests.collection.formats.test_references import ENDNOTE, NBIB
+from tests.collection.formats.test_references import BIB, CIW, ENDNOTE, NBIB
 from tests.collection.formats.test_trec_text import WSJ
 from tests.helpers import cases
 
@@ -348,6 +348,8 @@ def sound_files(folder: Path) -> dict[str, tuple[Callable[[Path], Any], bytes]]:
     return {
         "a.ris": (read, rispy.dumps(records).encode()),
         "a.nbib": (read, NBIB.encode()),
+        "a.bib": (read, BIB.encode()),
+        "a.ciw": (read, CIW.encode()),
         "a.xml": (read, ENDNOTE.encode()),
         "a.trec": (read, WSJ.encode()),
         "d.xlsx": (read, (folder / "d.xlsx").read_bytes()),
@@ -357,7 +359,10 @@ def sound_files(folder: Path) -> dict[str, tuple[Callable[[Path], Any], bytes]]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["a.ris", "a.nbib", "a.xml", "a.trec", "d.xlsx", "l.json", "l.csv", "q.jsonl"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "name", ["a.ris", "a.nbib", "a.bib", "a.ciw", "a.xml", "a.trec", "d.xlsx", "l.json", "l.csv", "q.jsonl"]
+)
 def test_damaged_files_of_other_programs_are_read_or_refused(tmp_path: Path, name: str) -> None:
     reader, sound = sound_files(tmp_path)[name]
     rng, refused = random.Random(name), 0

@@ -156,6 +156,15 @@ SLOW: dict[str, tuple[Read, str, Callable[[int], str]]] = {
     ),
     "RIS": (read_documents, "a.ris", lambda n: "TY  - JOUR\nTI  - a\nAB  - b\n" + "and words\n" * n + "ER  - \n"),
     "nbib": (read_documents, "a.nbib", lambda n: "PMID- 1\nTI  - a\nAB  - b\n" + "      and words\n" * n),
+    "ciw": (read_documents, "a.ciw", lambda n: "PT J\nTI a\nAU b\n" + "   and words\n" * n + "ER\n"),
+    "RIS, no records": (read_documents, "a.ris", lambda n: "TI  - a\n\nwords\n" * n + "TY  - JOUR\nTI  - a\nER  - \n"),
+    "RIS, markup": (
+        read_documents, "a.ris",
+        lambda n: f"TY  - JOUR\nTI  - {'<i x=1 <b>&lt;' * n}\nDO  - {'10.1000/<::' * n}\nER  - \n",
+    ),
+    "BibTeX": (read_documents, "a.bib", lambda n: f"@article{{a, title={{{'{a} b # ' * n}}}}}"),
+    "BibTeX, LaTeX": (read_documents, "a.bib", lambda n: "@article{a, title={" + r"\'{e} $a_b$ -- $ \x " * n + "}}"),
+    "BibTeX, entries": (read_documents, "a.bib", lambda n: "@a{b, title={c" * n + "\n@article{a, title={b}}"),
 }  # fmt: skip
 SIZES = {"EndNote, depth": 2000, "TREC, a tag": 1000, "TREC, one line": 4000}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from collection import formats, read_documents
 from collection.campaign import Campaign
 from collection.errors import FormatError
 from collection.formats import endnote
-from collection.records import Document
+from collection.records import Document, find_dois
 
 RECORDS: list[dict[str, Any]] = [
     {
@@ -213,10 +214,10 @@ def test_ids_are_the_same_in_every_form_and_each_once(tmp_path: Path) -> None:
 
 RIS = "TY  - JOUR\nTI  - Wings\nER  - \n"
 BAD: dict[str, tuple[str, str, int | None, str]] = {
-    "text between records": ("a.ris", f"{RIS}Wings\n{RIS}", 4, "which begins with 'TY  - ', found 'Wings'"),
     "no end": ("a.ris", f"{RIS}{RIS[:-8]}", 4, "'ER  - ' at the end of the record, found the end of the file"),
     "no end before the next": ("a.ris", f"{RIS[:-7]}{RIS}", 3, "'ER  - ' at the end of the record in line 1"),
-    "fields that rispy refuses": ("a.ris", f"{RIS}TY  - JOUR\nUK  - a\nZZ  - b\nER  - \n", 4, "a RIS record with"),
+    "no BibTeX entry": ("a.bib", "@comment{x}\n", None, "a BibTeX entry such as '@article{key"),
+    "a broken BibTeX entry": ("a.bib", "\n@article{a, title={Wings\n", 2, "a BibTeX entry such as '@article{key"),
     "a run named ris": ("a.ris", "1 Q0 d1 1 2 t\n", 1, "a RIS record"),
     "no PMID": ("a.nbib", "TI  - Wings\n", 1, "a PubMed record, which begins with 'PMID- '"),
     "a PMID that is none": ("a.nbib", "PMID- abc\nTI  - Wings\n", 1, "a PMID, which is a number"),
@@ -227,7 +228,165 @@ BAD: dict[str, tuple[str, str, int | None, str]] = {
     "unknown markup": ("a.xml", "<PubmedArticleSet>\n</PubmedArticleSet>", 1, "documents as JSONL, TSV, CSV"),
     "Latin-1": ("a.xml", "<xml><record><title>\udce9</title></record></xml>", 1, "expected UTF-8, found byte 0xE9"),
     "a table with neither id nor abstract": ("a.csv", "title,text\nWings,Flow\n", 1, "a header with an id"),
+    "an unknown header, semicolons": (
+        "a.csv", "Kopf;Rumpf;Fuß\na;b;c\n", 1,
+        "found the columns 'Kopf, Rumpf, Fuß'; rename the columns in the first line",
+    ),
+    "an unknown header, bars": ("a.csv", "Kopf|Rumpf|Fuß\na|b|c\n", 1, "found the columns 'Kopf, Rumpf, Fuß'"),
+    "an unknown header, tabs": (
+        "a.tsv", "Kopf\tRumpf\nd7\tWings lift more in dry air\n", 1, "found the columns 'Kopf, Rumpf'"
+    ),
+    "a known header without an id, tabs": ("a.tsv", "Titel\tJahr\nWings\t2020\n", 1, "found the columns 'Titel, Jahr'"),
+    "an unknown header of Excel": ("a.csv", "sep=;\nKopf;Rumpf\na;b\n", 2, "found the columns 'Kopf, Rumpf'"),
 }  # fmt: skip
+
+
+EXPORTS = Path(__file__).parent / "exports"
+OVID, CIW, ENW, BIB = ((EXPORTS / name).read_text() for name in ("ovid.ris", "wos.ciw", "refer.enw", "bibtex.bib"))
+COCHRANE = (EXPORTS / "cochrane.txt").read_text()
+IN_OVID = [("Attic losses", "Background: Attics are RCT - based and ER-type buildings."), ("Cellars", "")]
+IN_BIB = [
+    ("Attic losses in München & CO2", "Attics lose heat @ 50% in all houses."), ("No key", ""), ("Cellars", ""),
+    ("Last", ""),
+]  # fmt: skip
+IN_CIW = [("Attic losses", "Attics lose heat."), ("Cellars", "")]
+TYPE_LATER = "DB  - WoS\nTI  - Attic losses\nAB  - Attics\nlose heat.\nTY  - JOUR\nAU  - Berg\nER  -\n"
+ONE_BLANK = "TY - JOUR\nTI - Attic losses\nAB - Heat.\nER -\n"
+FORMS: dict[str, tuple[str, str, list[tuple[str, str]], str]] = {
+    "Ovid": ("a.ris", OVID, IN_OVID, "skipped 5 lines of text outside the RIS records"),
+    "Ovid, named txt": ("a.txt", OVID, IN_OVID, "skipped 5 lines of text outside the RIS records"),
+    "Cochrane": ("a.txt", COCHRANE, [("Attic losses", "Attics lose heat.")], "skipped 2 lines of text outside"),
+    "the type later": ("a.ris", TYPE_LATER, [("Attic losses", "Attics lose heat.")], ""),
+    "no type": (
+        "a.ris", "TI  - Attic losses\nAB  - Heat.\nER  -\n\nTI  - Cellars\nER  -\n",
+        [("Attic losses", "Heat."), ("Cellars", "")], "",
+    ),
+    "one blank before the hyphen": ("a.ris", ONE_BLANK, [("Attic losses", "Heat.")], ""),
+    "no blank after the hyphen": ("a.ris", "TY  -JOUR\nTI  -Attic losses\nER  -", [("Attic losses", "")], ""),
+    "a text between": (
+        "a.ris", "TY  - JOUR\nTI  - A\nER  - \nWings\nTY  - JOUR\nTI  - B\nER  - \n", [("A", ""), ("B", "")],
+        "skipped 1 line of text outside the RIS records",
+    ),
+    "unknown tags": ("a.ris", "TY  - JOUR\nUK  - a\nZZ  - b\nTI  - A\nER  - \n", [("A", "")], ""),
+    "Web of Science": ("a.ciw", CIW, IN_CIW, ""),
+    "Web of Science, named txt": ("savedrecs.txt", CIW, IN_CIW, ""),
+    "Refer": ("a.enw", ENW, IN_CIW, ""),
+    "Refer without types": ("a.enw", "%T A\n%A Berg\n\n%T B\n", [("A", ""), ("B", "")], ""),
+    "BibTeX": ("a.bib", BIB, IN_BIB, "skipped 1 BibTeX entry that is broken, the first in line 13"),
+    "BibTeX, named txt": ("a.txt", "@article{a, title={Wings}}", [("Wings", "")], ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FORMS)
+def test_forms_of_databases(tmp_path: Path, case: str) -> None:
+    """Every record is read; text outside of records is skipped and counted."""
+    name, text, records, said = FORMS[case]
+    path = tmp_path / name
+    path.write_text(text)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = read(path)
+    assert [(document.title, document.text) for document in found] == records
+    assert [str(warning.message).partition(": ")[2][: len(said)] for warning in caught] == [said] * bool(said)
+    assert all(isinstance(document, formats.Reference) for document in found)
+
+
+def test_the_fields_of_web_of_science_refer_and_bibtex(tmp_path: Path) -> None:
+    common = {"authors": ["Berg, Tor", "Lund, Kim"], "year": 2020, "pages": "12-19", "doi": "10.5555/att.1"}
+    url = {"url": "https://doi.org/10.5555/att.1"}
+    first = read(written(tmp_path, "a.ciw", CIW))[0]
+    assert first.metadata == common | url | {"journal": "COLD", "pmid": "31234567"}
+    assert read(written(tmp_path, "a.enw", ENW))[0].metadata == common | url | {"journal": "Cold"}
+    with pytest.warns(UserWarning, match="broken"):
+        first, second, *_ = read(written(tmp_path, "a.bib", BIB))
+    assert first.metadata == {
+        "authors": ["Berg, Tor", "Müller, Jérôme", "Heat and Cold Society"], "year": 2020, "pages": "12-19",
+        "journal": "Journal of Cold Houses", "doi": "10.5555/att_1", "keywords": ["attic", "roof"],
+        "url": "https://doi.org/10.5555/att_1",
+    }  # fmt: skip
+    assert second.metadata == {"journal": "Proc. of Heat", "year": 2019}
+
+
+def test_embase_has_medlines_number_in_a_field_of_its_own(tmp_path: Path) -> None:
+    text = "TY  - JOUR\nT1  - Attic losses\nDB  - Embase\nDB  - Medline\nAN  - L2001\nC5  - 31234567\nER  - \n"
+    assert read(written(tmp_path, "a.ris", text))[0].metadata["pmid"] == "31234567"
+
+
+TABLES = sorted((EXPORTS / "tables").iterdir())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("path", TABLES, ids=[path.stem for path in TABLES])
+def test_tables_of_databases_and_reference_managers(path: Path) -> None:
+    """The columns as Zotero, Covidence, Scopus and others name them, with other separators, and in other languages."""
+    (document,) = read(path)
+    assert (document.doc_id, document.title, document.text) == ("10.5555/att.1", "Attic losses", "Attics lose heat.")
+    found = {**document.metadata}
+    assert found.pop("url") in ("http://x.example/1", "https://doi.org/10.5555/att.1")
+    assert found.pop("keywords", ["attic", "roof"]) == ["attic", "roof"]
+    assert found == {
+        "authors": ["Berg, Tor", "Lund, Kim"], "year": 2020, "journal": "Cold", "pages": "12-19", "doi": "10.5555/att.1"
+    }  # fmt: skip
+
+
+def test_there_are_tables() -> None:
+    assert len(TABLES) >= 15
+
+
+def test_columns_that_are_not_understood_are_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "Title,Abstract,Volume,Screener,Reason\nWings,Flow,3,ann,x\n")
+    with pytest.warns(UserWarning, match="left out 2 unknown columns: screener and reason"):
+        read(path)
+
+
+def test_a_table_with_ids_and_a_header_in_german(tmp_path: Path) -> None:
+    (document,) = read(written(tmp_path, "a.csv", "ID;Titel;Zusammenfassung;Jahr\nd1;Wings;Flow;2020\n"))
+    assert document == Document("d1", "Wings", "Flow", {"jahr": "2020"})
+
+
+CLEAN: list[tuple[str, str, str, str]] = [
+    ("<i>In vitro</i> losses of CO<sub>2</sub>", "<jats:p>Heat &amp; cold, p&lt;0.05.</jats:p>",
+     "In vitro losses of CO2", "Heat & cold, p<0.05."),
+    ("&lt;b&gt;Roofs&lt;/b&gt; &amp;amp; attics", "if a<b and c>d; see <https://example.org>",
+     "Roofs & attics", "if a<b and c>d; see <https://example.org>"),
+    ("[Not Available].", "No abstract available", "", ""),
+    ("Title not available", "[No Abstract Available]", "", ""),
+    ("R&D &copy 2020", "n/a", "R&D &copy 2020", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("title", "abstract", "shown", "text"), CLEAN)
+def test_markup_and_words_for_nothing(tmp_path: Path, title: str, abstract: str, shown: str, text: str) -> None:
+    document = read(
+        written(tmp_path, "a.ris", f"TY  - JOUR\nTI  - {title}\nAB  - {abstract}\nDO  - 10.5555/a\nER  - \n")
+    )[0]
+    assert (document.title, document.text) == (shown, text)
+
+
+def test_the_title_in_its_own_language_where_pubmed_has_no_other(tmp_path: Path) -> None:
+    text = "PMID- 7\nTI  - [Not Available].\nTT  - Dachverluste.\n"
+    assert read(written(tmp_path, "a.nbib", text))[0].title == "Dachverluste."
+
+
+SICI = "10.1002/(SICI)1097-0142(19960801)78:3<356::AID-CNCR1>3.0.CO;2-X"
+DOIS = {
+    "https://doi.org/10.5555%2FAtt.1": ["10.5555/att.1"],
+    "http://dx.doi.org/10.5555/att.1/": ["10.5555/att.1"],
+    "10.5555/att.1 [doi]": ["10.5555/att.1"],
+    "10.5555/att.1; 10.5555/att.2": ["10.5555/att.1", "10.5555/att.2"],
+    "10.5555/att.1;10.5555/att.2": ["10.5555/att.1", "10.5555/att.2"],
+    "https://press.example/doi/full/10.5555/att.1/abstract?login=true": ["10.5555/att.1"],
+    SICI: [SICI.lower()],
+    SICI.replace("<", "&lt;").replace(">", "&gt;"): [SICI.lower()],
+    '<a href="https://doi.org/10.5555/att.1">10.5555/att.1</a>': ["10.5555/att.1"],
+    "(10.5555/att(1)2).": ["10.5555/att(1)2"],
+    "n/a": [], "-": [], "10.5555/": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", DOIS)
+def test_dois_as_they_are_written(text: str) -> None:
+    assert find_dois(text) == DOIS[text]
 
 
 @pytest.mark.parametrize("case", BAD)

@@ -1,0 +1,310 @@
+"""Records of lines with tags: RIS, PubMed (nbib), Web of Science (ciw) and Refer (enw, EndNote's and Google Scholar's).
+
+Databases write RIS in many ways: with search histories between the records (Ovid), numbers and providers before them
+(Cochrane), the type in the middle (Web of Science), tags of three letters, one blank before the hyphen, and with text
+that goes on in the next line without a tag.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from collection.errors import FormatError
+from collection.formats import fields, source
+from collection.formats.source import FilePath, quote
+
+Record = Mapping[str, object]
+Values = dict[str, list[str]]
+"""Tag -> its values."""
+
+NUMBER = re.compile(r"\s*(?:<?\d+[.>]?)?\s*")
+"""A line between records that is blank or has their number only."""
+
+_NBIB_FIELD = re.compile(r"([A-Z][A-Z0-9]{0,3}) *- ?(.*)")
+
+
+class _Form(NamedTuple):
+    """How a format writes records; `tag` matches the tag of a line and its value."""
+
+    name: str
+    tag: re.Pattern[str]
+    start: str
+    """Tag that every record has; elsewhere than first in some."""
+    end: str
+    """Tag that ends a record; '' if the next start or the end of the file does."""
+    titles: tuple[str, ...]
+    wanted: str
+    lists: frozenset[str] = frozenset()
+    """Tags of which each continued line is another value."""
+    around: frozenset[str] = frozenset()
+    """Tags outside of records."""
+    closing: str = "ER  - "
+
+
+_RIS = _Form(
+    "RIS",
+    re.compile(r"(?:([A-Z][A-Z0-9]) {2}-|(DOI) -|([A-Z][A-Z0-9]) -(?=\s|\Z))\s*(.*)"),
+    "TY", "ER", ("TI", "T1", "CT", "BT"), "a RIS record, which begins with 'TY  - '",
+)  # fmt: skip
+_CIW = _Form(
+    "Web of Science",
+    re.compile(r"([A-Z][A-Z0-9])(?: (.*)|\Z)"),
+    "PT", "ER", ("TI",), "a Web of Science record, which begins with 'PT '", frozenset(("AU", "AF", "CA")),
+    frozenset(("FN", "VR", "EF")), "ER",
+)  # fmt: skip
+_REFER = _Form("Refer", re.compile(r"(%[0-9A-Z@!#$&(^>+~<\[=|])(?: (.*)|\Z)"), "%0", "", ("%T",), "'%0' and a type")
+
+
+class _Block:
+    """The lines of a record."""
+
+    def __init__(self) -> None:
+        self.begin = self.lines = self.size = 0
+        self.started = self.gap = False
+        self.last = ""
+        self.values: dict[str, list[list[str]]] = {}
+
+    def add(self, path: FilePath, number: int, tag: str, text: str) -> None:
+        """Add a value of a tag; `tag` may be the last one."""
+        self.begin = self.begin or number
+        self.lines += 1
+        self.size += len(text) + 1
+        self.last = tag
+        self.values.setdefault(tag, []).append([text.strip()])
+        self._require_size(path)
+
+    def go_on(self, path: FilePath, text: str) -> None:
+        """Add a line to the last value."""
+        self.lines += 1
+        self.size += len(text) + 1
+        self.values[self.last][-1].append(text.strip())
+        self._require_size(path)
+
+    def _require_size(self, path: FilePath) -> None:
+        if self.size > source.LONGEST_LINE:
+            wanted = f"at most {source.LONGEST_LINE >> 20:,} MiB in a record"
+            raise FormatError(path, self.begin, wanted, "more", "its end may be missing")
+
+    def texts(self) -> Values:
+        return {tag: [" ".join(filter(None, value)) for value in values] for tag, values in self.values.items()}
+
+
+class _Reader:
+    """Cuts the lines of a file into records, and counts those outside of them."""
+
+    def __init__(self, path: FilePath, what: str, form: _Form) -> None:
+        self.path, self.what, self.form = path, what, form
+        self.outside = self.records = 0
+        self._strict = False
+        self._first: tuple[int, str] | None = None
+        self._block = _Block()
+
+    def read(self) -> Iterator[tuple[int, Values]]:
+        """The line where each record begins, and its values."""
+        for number, line in source.lines(self.path, self.what):
+            if self._first is None and not NUMBER.fullmatch(line):
+                self._first = number, line
+            yield from self._line(number, line)
+        yield from self._finish()
+        if not self.records:
+            number, line = self._first or (1, "")
+            raise FormatError(self.path, number, self.form.wanted, quote(line))
+
+    def _line(self, number: int, line: str) -> Iterator[tuple[int, Values]]:
+        form, block = self.form, self._block
+        tag, text = self._tag(line)
+        if not tag:
+            self._text(number, line)
+        elif tag == form.end:
+            if block.started or self._is_complete():
+                yield self._take()
+            else:
+                self._skip(1)
+        elif tag in form.around and not block.started:
+            self._skip(0)
+        else:
+            if (block.started and tag == form.start) or (not form.end and block.gap and self._is_complete()):
+                if form.end:
+                    wanted = f"{form.closing!r} at the end of the record in line {block.begin}"
+                    raise FormatError(self.path, number, wanted, quote(line))
+                yield self._take()
+            self._block.started |= tag == form.start
+            self._block.add(self.path, number, tag, text)
+
+    def _is_complete(self) -> bool:
+        return any(title in self._block.values for title in self.form.titles)
+
+    def _tag(self, line: str) -> tuple[str, str]:
+        """The tag of a line and its value; '' for a line without one."""
+        found = self.form.tag.match(line)
+        if found is None:
+            return "", ""
+        *tags, text = found.groups()
+        if len(tags) > 1:  # "RCT - based" is text where tags have two blanks
+            if tags[2] and self._strict:
+                return "", ""
+            self._strict |= not tags[2]
+        return next(filter(None, tags)), text or ""
+
+    def _text(self, number: int, line: str) -> None:
+        """A line without a tag goes on with the last value, or is outside of records."""
+        block = self._block
+        if not line.strip():
+            block.gap = True
+        elif block.started or (block.last and not block.gap):
+            if block.last in self.form.lists:
+                block.add(self.path, number, block.last, line)
+            elif block.last:
+                block.go_on(self.path, line)
+        elif not NUMBER.fullmatch(line):
+            self._skip(1)
+
+    def _skip(self, lines: int) -> None:
+        self.outside += self._block.lines + lines
+        self._block = _Block()
+
+    def _take(self) -> tuple[int, Values]:
+        block, self._block = self._block, _Block()
+        self.records += 1
+        return block.begin, block.texts()
+
+    def _finish(self) -> Iterator[tuple[int, Values]]:
+        if self._block.started and self.form.end:
+            wanted = f"{self.form.closing!r} at the end of the record"
+            raise FormatError(self.path, self._block.begin, wanted, "the end of the file")
+        if self._block.started or (not self.form.end and self._is_complete()):
+            yield self._take()
+        else:
+            self._skip(0)
+
+
+def _read(path: FilePath, what: str, form: _Form, record: Callable[[Values], Record]) -> Iterator[tuple[int, Record]]:
+    reader = _Reader(path, what, form)
+    for number, values in reader.read():
+        yield number, record(values)
+    if reader.outside:
+        lines = "line of text" if reader.outside == 1 else "lines of text"
+        source.warn(path, f"skipped {reader.outside:,} {lines} outside the {form.name} records")
+
+
+def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Record]]:
+    """Line and fields of every record of RIS; the field ``notes`` has the lines N1."""
+    return _read(path, what, _RIS, _ris_record)
+
+
+def read_ciw(path: FilePath, what: str) -> Iterator[tuple[int, Record]]:
+    """Line and fields of every record of Web of Science's own format."""
+    return _read(path, what, _CIW, _ciw_record)
+
+
+def read_refer(path: FilePath, what: str) -> Iterator[tuple[int, Record]]:
+    """Line and fields of every record of Refer's format."""
+    return _read(path, what, _REFER, _refer_record)
+
+
+def first_of(values: Mapping[str, list[str]], *tags: str) -> list[str]:
+    """The values of the first tag that has a text."""
+    found = ([text for text in values.get(tag, []) if text.strip()] for tag in tags)
+    return next(filter(None, found), [])
+
+
+def is_pubmed(database: str) -> bool:
+    """Whether the name of a database says that its accession numbers are PMIDs."""
+    name = database.lower()
+    return ("pubmed" in name or "medline" in name or "nlm" in name.split()) and "embase" not in name
+
+
+def _ris_record(values: Values) -> Record:
+    database = " ".join([*values.get("DB", []), *values.get("DP", [])])
+    found: dict[str, object] = {
+        "title": first_of(values, "TI", "T1", "CT", "BT", "TT", "ST")[:1],
+        "abstract": first_of(values, "AB", "N2"),
+        "authors": first_of(values, "AU", "A1"),
+        "year": first_of(values, "PY", "Y1", "YR", "DA"),
+        "journal": first_of(values, "T2", "JO", "JF", "SO", "JA", "J2")[:1],
+        "pages": _pages(values, "SP", "EP"),
+        "doi": first_of(values, "DO", "DOI", "DI", "L3"),
+        "keywords": values.get("KW", []),
+        "url": [link for tag in ("UR", "L2", "US", "L1") for link in values.get(tag, [])],
+        "notes": values.get("N1", []),
+    }
+    if is_pubmed(database):
+        found["pmid"] = values.get("AN", [])
+    elif "embase" in database.lower():
+        found["pmid"] = values.get("C5", [])  # https://www.embase.com exports Medline's number so
+    return found
+
+
+def _ciw_record(values: Values) -> Record:
+    return {
+        "title": values.get("TI", []),
+        "abstract": values.get("AB", []),
+        "authors": first_of(values, "AF", "AU", "CA"),
+        "year": first_of(values, "PY", "EY", "PD"),
+        "journal": first_of(values, "SO", "JI", "J9"),
+        "pages": _pages(values, "BP", "EP") or values.get("AR", []),
+        "doi": first_of(values, "DI", "D2"),
+        "pmid": values.get("PM", []),
+        "keywords": first_of(values, "DE", "ID"),
+    }
+
+
+def _refer_record(values: Values) -> Record:
+    return {
+        "title": values.get("%T", []),
+        "abstract": values.get("%X", []),
+        "authors": values.get("%A", []),
+        "year": first_of(values, "%D", "%8"),
+        "journal": first_of(values, "%J", "%B", "%S"),
+        "pages": values.get("%P", []),
+        "doi": values.get("%R", []),
+        "pmid": values.get("%M", []) if is_pubmed(" ".join(first_of(values, "%W", "%~"))) else [],
+        "keywords": values.get("%K", []),
+        "url": values.get("%U", []),
+    }
+
+
+def _pages(values: Values, first: str, last: str) -> list[str]:
+    begin, end = (" ".join(values.get(tag, [])[:1]) for tag in (first, last))
+    return [f"{begin}-{end}" if end and "-" not in begin and begin != end else begin] if begin else []
+
+
+def read_nbib(path: FilePath, what: str) -> Iterator[tuple[int, Record]]:
+    """Records of PubMed: lines ``TAG - value``, which blanks continue; each record begins with its PMID."""
+    block = _Block()
+    for number, line in fields.data_lines(path, what):
+        field = _NBIB_FIELD.fullmatch(line)
+        if line.startswith("      ") and block.last:
+            block.go_on(path, line)
+        elif field is None or not (block.begin or field[1] == "PMID"):
+            wanted = "a field such as 'TI  - title'" if block.begin else "a PubMed record, which begins with 'PMID- '"
+            raise FormatError(path, number, wanted, quote(line))
+        else:
+            if field[1] == "PMID" and block.begin:
+                yield block.begin, _nbib_record(path, block.begin, block.texts())
+                block = _Block()
+            block.add(path, number, field[1], field[2])
+    if block.begin:
+        yield block.begin, _nbib_record(path, block.begin, block.texts())
+
+
+def _nbib_record(path: FilePath, number: int, record: Values) -> Record:
+    if not record["PMID"][0].isdecimal():
+        raise FormatError(path, number, "a PMID, which is a number", quote(record["PMID"][0]))
+    located = [text for name in ("LID", "AID") for text in record.get(name, []) if text.endswith("[doi]")]
+    headings = [text.replace("*", "") for text in record.get("MH", [])]
+    return {
+        "title": record.get("TI") or record.get("BTI"),
+        "other_title": record.get("TT"),
+        "abstract": first_of(record, "AB", "OAB"),
+        "authors": record.get("FAU") or record.get("AU") or record.get("CN"),
+        "year": record.get("DP"),
+        "journal": record.get("JT") or record.get("TA"),
+        "pages": record.get("PG"),
+        "doi": located,
+        "pmid": record["PMID"],
+        "keywords": record.get("OT") or headings,
+        "from_pubmed": True,
+    }
