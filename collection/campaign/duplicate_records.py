@@ -18,6 +18,9 @@ from collection.records import Document, DuplicateRecord
 NAMED = 3
 """Number of duplicates that a notice names."""
 
+LABELS = {"doi": "DOI", "pmid": "PMID", "url": "link"}
+"""Names of fields in sentences."""
+
 FILES = "record_files"
 """Setting with the digests of the imported files of records."""
 
@@ -203,7 +206,7 @@ class DuplicateRecords:
         named = [
             f"{unit(path)} {d.line:,} ({d.title[:60] or d.doc_id}) duplicates {d.duplicate_of}"
             + (f" of {d.kept_from}" if d.kept_from else "")
-            + (f", which took its {join(d.merged.split(', '))}" if d.merged else "")
+            + (f", which took its {join([LABELS.get(n, n) for n in d.merged.split(', ')])}" if d.merged else "")
             for d in some[:NAMED]
         ]
         more = f"; {len(some) - NAMED:,} more" if some[NAMED:] else ""

@@ -470,7 +470,10 @@ def test_files_of_other_programs_are_uploaded(opened: Callable[..., AppTest], tm
             ],
             qrels=("q.jsonl", '{"query-id": "1", "corpus-id": "p1", "score": 1}\n'),
         )
-        app = upload(opened(empty, "import_files.py"), documents=[("a.ris", rispy.dumps([record, record]))])
+        again = upload(opened(empty, "import_files.py"), documents=[("a.ris", rispy.dumps([record, record]))])
+        assert "this file was imported before: all 2 records are already in the campaign" in again.text[0].value
+        other = f"{rispy.dumps([record, record])}\n"
+        app = upload(opened(empty, "import_files.py"), documents=[("a.ris", other)])
         assert app.warning[0].value.startswith("a\\.ris\\: 2 duplicate records were left out")
         assert app.dataframe[0].value[["file", "line", "duplicate_of"]].values.tolist() == [
             ["a.ris", 2, "10.5555/w"], ["a.ris", 9, "10.5555/w"]

@@ -385,7 +385,7 @@ def test_the_kept_record_takes_what_it_lacks(review: Path, tmp_path: Path) -> No
         ]
         assert f"{second}: 1 document took fields that it lacked from duplicates" in report.done
         assert any(
-            f"(Heat pumps in old houses) duplicates {kept} of {first}, line 2, which took its doi, keywords, url and "
+            f"(Heat pumps in old houses) duplicates {kept} of {first}, line 2, which took its DOI, keywords, link and "
             "abstract" in notice
             for notice in report.notices
         )
