@@ -172,10 +172,13 @@ def _printed_warnings() -> Iterator[None]:
         warnings.simplefilter("default", FormatWarning)
         show = warnings.showwarning
 
-        def print_warning(message: Warning | str, category: type[Warning], *more: Any) -> None:
-            print_notices([str(message)]) if issubclass(category, FormatWarning) else show(message, category, *more)
+        def print_warning(message: Warning | str, category: type[Warning], *more: Any, **named: Any) -> None:
+            if issubclass(category, FormatWarning):
+                print_notices([str(message)])
+            else:
+                show(message, category, *more, **named)
 
-        warnings.showwarning = print_warning
+        warnings.showwarning = print_warning  # type: ignore[assignment]
         yield
 
 

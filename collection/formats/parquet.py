@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from collection.errors import FormatError
-from collection.formats import fields, source
+from collection.formats import compression, fields, source
 from collection.formats.source import FilePath
 
 LARGEST = 2 << 30
@@ -19,8 +19,8 @@ MEMORY = 4 << 30
 """Bytes that the process which reads a file may use."""
 
 ANY_RATIO = 256 << 20
-"""Bytes that any file may expand to; a larger one may to :data:`.source.LARGEST_RATIO` times its size, since a value
-that is repeated takes no place in Parquet."""
+"""Bytes that any file may expand to; a larger one may to :data:`.compression.LARGEST_RATIO` times its size, since
+a value that is repeated takes no place in Parquet."""
 
 _READER = Path(__file__).with_name("parquet_reader.py")
 
@@ -29,9 +29,9 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]
     """Row number and fields of every row, with the values that JSON has (:func:`.fields.as_json`)."""
     import pyarrow as pa
 
-    source.open_bytes(path, what).close()  # for its errors
+    source.open_bytes(path, what, is_text=False).close()  # for its errors
     # -P: not the current directory, which may have a pyarrow.py.
-    total = max(ANY_RATIO, source.LARGEST_RATIO * Path(path).stat().st_size)
+    total = max(ANY_RATIO, compression.LARGEST_RATIO * Path(path).stat().st_size)
     limits = (LARGEST, source.LONGEST_LINE, total, MEMORY)
     command = [sys.executable, "-P", str(_READER), os.fspath(path), *map(str, limits)]
     number, said = 0, ""

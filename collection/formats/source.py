@@ -6,20 +6,20 @@ a time with its number and raises the error that says where a file is broken.
 
 from __future__ import annotations
 
-import gzip
 import os
 import warnings
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from io import BufferedIOBase
+from io import BufferedReader
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from collection.errors import DATASET, FormatError, FormatWarning, InputError
+from collection.formats import compression
+from collection.formats.compression import BROKEN as BROKEN  # noqa: PLC0414, for the readers
 from collection.phrases import join
 
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -35,14 +35,9 @@ LONGEST_LINE = 128 << 20
 LONGEST_ROW = 1 << 20
 """Bytes in one line of a run or qrels."""
 
-LARGEST_RATIO = 200
-"""How many times its size a gzip file may expand to, once it is large; text expands 3 to 20 times, one letter 1,000."""
 
-ANY_RATIO = 4 << 20
-"""Bytes that any gzip file may expand to; so often is the ratio looked at."""
-
-BROKEN = (EOFError, zlib.error, OSError)
-"""Errors of a damaged gzip file, or a disk, in the middle of reading."""
+MOST_EMPTY_LINES = 10_000_000
+"""Empty lines and short comments in a row: a small compressed file of nothing else must not take minutes."""
 
 
 def quote(text: str) -> str:
@@ -50,57 +45,37 @@ def quote(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
-def open_bytes(path: FilePath, wanted: str) -> BufferedIOBase:
-    """Open a regular file for reading bytes, decompressed if its first two bytes say gzip.
+def open_bytes(path: FilePath, wanted: str, *, is_text: bool = True) -> BufferedReader:
+    """Open a regular file for reading bytes, unpacked if its first bytes say gzip, bzip2 or xz.
 
-    The readers read a file more than once, which a pipe does not allow.
+    If it `is_text`, UTF-16 and UTF-32 become UTF-8, and files of another kind are refused. The readers read a file more
+    than once, which a pipe does not allow.
     """
+    content = compression.unpack(_open_regular(path, wanted))
+    if not is_text:
+        return content
+    try:
+        if other := compression.name_other(content, path):
+            content.close()
+            raise FormatError(path, None, wanted, *other)
+        return compression.as_utf8(content)
+    except BROKEN:  # reading it again raises the error where the line is known
+        content.close()
+        return compression.unpack(_open_regular(path, wanted))
+
+
+def _open_regular(path: FilePath, wanted: str) -> BufferedReader:
     place = Path(path)
     if place.is_dir():
         raise FormatError(path, None, wanted, "a directory", "name one file in it")
     if place.exists() and not place.is_file():
         raise FormatError(path, None, wanted, "a pipe or a device", "write it to a file first")
     try:
-        raw = place.open("rb")
+        return place.open("rb")
     except FileNotFoundError:
         raise FormatError(path, None, wanted, "no such file", dataset_hint(path)) from None
     except OSError as error:
         raise FormatError(path, None, wanted, f"a file that cannot be opened ({error.strerror})") from None
-    magic = raw.read(2)
-    raw.seek(0)
-    return cast(BufferedIOBase, _Unzipped(raw)) if magic == b"\x1f\x8b" else raw
-
-
-class _Unzipped(gzip.GzipFile):
-    """A gzip file that also closes the file below it, which GzipFile leaves open.
-
-    Raises OSError for one that expands to more than :data:`LARGEST_RATIO` times its size.
-    """
-
-    def __init__(self, raw: BufferedIOBase) -> None:
-        super().__init__(fileobj=raw, mode="rb")
-        self._raw, self._unchecked = raw, 0
-
-    def read(self, size: int | None = -1) -> bytes:
-        content = super().read(size)
-        self._require_ratio(len(content))
-        return content
-
-    def readline(self, size: int | None = -1) -> bytes:
-        line = super().readline(-1 if size is None else size)
-        self._require_ratio(len(line))
-        return line
-
-    def _require_ratio(self, size: int) -> None:
-        self._unchecked += size
-        if self._unchecked > ANY_RATIO:
-            self._unchecked = 0
-            if self.tell() > LARGEST_RATIO * self._raw.tell():
-                raise OSError(f"it expands to more than {LARGEST_RATIO} times its size")
-
-    def close(self) -> None:
-        super().close()
-        self._raw.close()
 
 
 def is_dataset(path: FilePath) -> bool:
@@ -129,11 +104,24 @@ def dataset_id(path: FilePath) -> str:
     return Path(path).as_posix().removeprefix(DATASET)
 
 
+def without_compression(name: str) -> str:
+    """A file's name without the ending of a compressed file.
+
+    >>> without_compression("topics.tsv.gz"), without_compression("topics.tsv")
+    ('topics.tsv', 'topics.tsv')
+    """
+    ending = next((each for each in compression.ENDINGS if name.lower().endswith(each)), "")
+    return name[: len(name) - len(ending)]
+
+
 def stem(path: FilePath) -> str:
-    """The file's name without .gz and one common ending of run files; it must be UTF-8. Of a dataset its id."""
+    """The file's name without .gz (.bz2, .xz) and one common ending of run files; it must be UTF-8.
+
+    Of a dataset its id.
+    """
     if is_dataset(path):
         return dataset_id(path)
-    name = Path(path).name.removesuffix(".gz")
+    name = without_compression(Path(path).name)
     if not name.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in name):
         shown = ascii(str(path))[1:-1]
         raise FormatError(shown, None, "a file whose name is UTF-8", quote(ascii(name)[1:-1]), "rename the file")
@@ -153,8 +141,7 @@ def fits_a_column(text: str) -> bool:
 
 def suffix(path: FilePath) -> str:
     """The file's ending in lower case, before .gz (``topics.tsv.gz`` -> ``.tsv``)."""
-    name = Path(path).name.lower().removesuffix(".gz")
-    return Path(name).suffix
+    return Path(without_compression(Path(path).name.lower())).suffix
 
 
 def last_line_end(block: Bytes) -> int:
@@ -201,11 +188,14 @@ def lines(
     Refuses lines that are not UTF-8, hold a NUL byte or have more than `longest` bytes (:data:`LONGEST_LINE` by
     default).
     """
-    number, longest = 0, longest or LONGEST_LINE
+    number, longest, empty = 0, longest or LONGEST_LINE, 0
     with open_bytes(path, wanted) as file:
         try:
             for raw in iter(partial(file.readline, longest + 1), b""):
                 number += 1
+                empty = empty + 1 if len(raw) <= 8 and raw[0] in b"\r\n\t #" else 0
+                if empty > MOST_EMPTY_LINES:
+                    raise FormatError(path, number, wanted, f"{MOST_EMPTY_LINES:,} empty lines")
                 if len(raw) > longest:
                     found = f"a longer one that begins with {quote(raw[:100].decode('utf-8', 'replace'))}"
                     is_array = raw.removeprefix(BOM).startswith(b"[")  # Label Studio writes it in one line
@@ -213,6 +203,10 @@ def lines(
                     raise FormatError(path, number, f"at most {longest >> 20:,} MiB in a line", found, hint)
                 line = raw.removeprefix(BOM) if number == 1 else raw
                 yield number, _decoded(path, number, line if keep_ends else line.rstrip(b"\r\n"))
+        except compression.TooLargeError:
+            wanted = f"at most {compression.EXPANDED >> 20:,} MiB when unpacked"
+            hint = "the file may be made to fill the memory; if you trust it, unpack it first"
+            raise FormatError(path, number + 1, wanted, "more", hint) from None
         except BROKEN as error:
             found = f"damaged data ({str(error).rstrip('.') or type(error).__name__})"
             hint = "the file is truncated or corrupt; copy it again"

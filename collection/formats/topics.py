@@ -30,8 +30,8 @@ _TURNS = ("turn", "turns")
 _INNER = ("metadata", "topics")
 """Members whose own members are fields of the topic: in BEIR's queries, and in NeuCLIR's, first language first."""
 _ANSWERS = (
-    "rel_docs", "relevant_docs", "gold_ids", "gold_ids_long", "excluded_ids", "positive_passages", "negative_passages",
-    "documents", "snippets", "pids", "qrels",
+    "relevant", "rel_docs", "relevant_docs", "gold_ids", "gold_ids_long", "excluded_ids", "positive_passages",
+    "negative_passages", "documents", "snippets", "pids", "qrels",
 )  # fmt: skip
 """Fields that name documents to be judged, or their grades; annotators must not see them."""
 

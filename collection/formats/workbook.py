@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from collection.errors import FormatError
-from collection.formats import source
+from collection.formats import compression, source
 from collection.formats.source import FilePath, quote
 
 EXPANDED = 256 << 20
 """Maximum size of an unpacked workbook in bytes; without a limit, a small hostile file could fill the memory."""
+
+ANY_RATIO = 32 << 20
+"""Bytes that any workbook may expand to; a larger one may to :data:`.compression.LARGEST_RATIO` times its size."""
 
 ROWS, CELLS = 1_048_576, 50_000_000
 """Maximum number of rows (Excel's own) and of cells: a cell far outside makes cells of all that is before it."""
@@ -34,7 +37,7 @@ def read_rows(path: FilePath, what: str) -> Iterator[tuple[int, list[str]]]:
     from openpyxl import load_workbook
 
     number = 0
-    with source.open_bytes(path, what) as file:
+    with source.open_bytes(path, what, is_text=False) as file:
         try:
             _require_size(path, cast(BinaryIO, file))
             book = load_workbook(cast(BinaryIO, file), read_only=True, data_only=True, keep_links=False)
@@ -69,8 +72,8 @@ def _require_size(path: FilePath, file: BinaryIO) -> None:
             packed = sum(part.compress_size for part in parts.infolist())
     except zipfile.BadZipFile:
         raise FormatError(path, None, WANTED, "another kind of file", "save it as .xlsx") from None
-    if size > max(source.ANY_RATIO, source.LARGEST_RATIO * packed):
-        found = f"one that expands to more than {source.LARGEST_RATIO} times its size"
+    if size > max(ANY_RATIO, compression.LARGEST_RATIO * packed):
+        found = f"one that expands to more than {compression.LARGEST_RATIO} times its size"
         raise FormatError(path, None, WANTED, found, "save it again as .xlsx")
     if size > EXPANDED:
         found = f"one of {size >> 20:,} MiB"

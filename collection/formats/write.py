@@ -83,8 +83,11 @@ def _descriptor(path: FilePath) -> int | None:
 @contextmanager
 def replacing(path: FilePath) -> Iterator[IO[str]]:
     """A text file that :func:`replacing_bytes` writes; compressed if the name ends in ``.gz``."""
+    name = layout.resolved(path).name
+    if name.endswith((".bz2", ".xz", ".lzma")):
+        raise InputError(f"{path}: expected a name that ends in .gz for a compressed file, found {source.quote(name)}")
     with replacing_bytes(path) as raw:
-        if layout.resolved(path).name.endswith(".gz"):
+        if name.endswith(".gz"):
             # No name and no time inside: the same content gives the same bytes.
             with (
                 gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as zipped,

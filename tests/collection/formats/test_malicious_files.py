@@ -6,7 +6,10 @@ files at random.
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import json
+import lzma
 import os
 import pickle
 import resource
@@ -26,7 +29,7 @@ from collection import Campaign, formats
 from collection.active_learning.features.embeddings import Embeddings
 from collection.characters import unescaped
 from collection.errors import CleverdonError, FormatError
-from collection.formats import parquet, source, workbook
+from collection.formats import compression, parquet, source, workbook
 
 Read = Callable[[Path], Any]
 
@@ -95,21 +98,42 @@ def bombs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_a_gzip_bomb_is_refused_before_it_is_unpacked(
     bombs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, bomb: str
 ) -> None:
-    monkeypatch.setattr(source, "ANY_RATIO", 1 << 16)
+    monkeypatch.setattr(compression, "EXPANDED", 1 << 16)
     monkeypatch.setattr(source, "CHUNK", 1 << 16)
     monkeypatch.setattr(source, "LONGEST_LINE", 1 << 18)
     for read in READERS.values():
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         said = refusal(read, bombs[bomb])
-        assert bomb != "lines" or "it expands to more than 200 times its size" in said
+        assert bomb != "lines" or "at most 0 MiB when unpacked, found more; the file may be made to fill" in said
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 6 << 10, "kilobytes"
 
 
+def test_millions_of_empty_lines_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "MOST_EMPTY_LINES", 1000)
+    for line in ("\n", "\r\n", "#\n", " \n"):
+        (tmp_path / "a").write_text(line * 1001 + "1 Q0 d1 1 2 a\n")
+        assert "line 1001: expected " in (said := refusal(formats.read_run, tmp_path / "a"))
+        assert "found 1,000 empty lines" in said
+        (tmp_path / "a").write_text(line * 999 + "1 Q0 d1 1 2 a\n")
+        assert len(formats.read_run(tmp_path / "a").frame) == 1
+
+
 def test_a_large_file_that_expands_less_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "ANY_RATIO", 1 << 10)
+    monkeypatch.setattr(compression, "EXPANDED", 1 << 10)
     path = tmp_path / "a.run.gz"
     path.write_bytes(gzip.compress("".join(f"1 Q0 d{n} {n} {-n} a\n" for n in range(5000)).encode()))
     assert len(formats.read_run(path).frame) == 5000
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_file_that_repeats_itself_is_read(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    """No ratio says that a file is hostile: one text in all documents compresses several hundred times."""
+    text = "The same words in each of the documents. " * 600
+    lines = "".join(json.dumps({"_id": f"d{n}", "text": text}) + "\n" for n in range(200)).encode()
+    path = tmp_path / "corpus.jsonl"
+    path.write_bytes(compress(lines))
+    assert len(lines) > 250 * path.stat().st_size
+    assert [found.doc_id for found in read_documents(path)] == [f"d{n}" for n in range(200)]
 
 
 # XML and other markup ---------------------------------------------------------------------------------
@@ -334,6 +358,7 @@ def test_workbooks_that_expand_or_reach_outside_are_refused(tmp_path: Path, monk
     strings = {"xl/sharedStrings.xml": f'<sst xmlns="{MAIN}">{"<si><t/></si>" * 400_000}</sst>'}
     documents = {kind: text.replace(" xml ", " worksheet ") for kind, text in ENTITIES.items()}
     monkeypatch.setattr(workbook, "CELLS", 300_000)
+    monkeypatch.setattr(workbook, "ANY_RATIO", 4 << 20)
     for path, said in (
         (book(tmp_path / "laughs.xlsx", row, documents["a billion laughs"]), "damaged"),
         (book(tmp_path / "file.xlsx", row, documents["a file"]), "undefined entity"),

@@ -1,0 +1,177 @@
+"""What a file's first bytes say: compression, the encoding of its text, or that it is no text at all."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import re
+import zlib
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from io import BufferedIOBase
+
+    from _typeshed import WriteableBuffer
+
+EXPANDED = 512 << 20
+"""Bytes to which any compressed file may expand: about what a manager could upload uncompressed."""
+
+LARGEST_RATIO = 200
+"""How many times its size a file that expands to more may expand to; text expands 3 to 20 times, one letter 1,000."""
+
+BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
+"""Errors of a damaged compressed file, or a disk, in the middle of reading."""
+
+ENDINGS = (".gz", ".bz2", ".xz", ".lzma")
+"""Endings of compressed files, which are known by their content."""
+
+SAMPLE = 1024
+"""Bytes by which text is known."""
+
+_BZIP2 = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
+_XZ = re.compile(rb"\xfd7zXZ\x00|\x5d\x00\x00[\x00-\xff]{2}(?:\xff{8}|[\x00-\xff]{5}\x00{3})")
+
+_OTHERS = (
+    (rb"\x28\xb5\x2f\xfd", "a Zstandard file", "unpack it with `zstd -d FILE`"),
+    (rb"\x04\x22\x4d\x18", "an LZ4 file", "unpack it with `lz4 -d FILE`"),
+    (rb"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it with `7z x FILE`"),
+    (rb"Rar!\x1a\x07", "a RAR archive", "unpack it with `unrar x FILE`"),
+    (rb"\x1f\x9d", "a file of compress (.Z)", "unpack it with `uncompress FILE`"),
+    (rb"[\x00-\xff]{257}ustar", "a tar archive", "unpack it with `tar -xf FILE`"),
+    (
+        rb"PK\x03\x04[\x00-\xff]*?(?:\[Content_Types\]|word/|xl/|ppt/)",
+        "a file of Microsoft Office",
+        "the name of a workbook must end in .xlsx; save text as plain text (UTF-8)",
+    ),
+    (rb"PK\x03\x04[\x00-\xff]{26}mimetype", "an OpenDocument file or e-book", "save it as .xlsx, CSV or plain text"),
+    (rb"PK(?:\x03\x04|\x05\x06)", "a ZIP archive", "unpack it with `unzip FILE`"),
+    (rb"PAR1\x15", "a Parquet file", "its name must end in .parquet"),
+    (rb"ARROW1\x00", "an Arrow (Feather) file", "write it as Parquet"),
+    (rb"\xd0\xcf\x11\xe0", "a file of old Microsoft Office (.xls, .doc)", "save it as .xlsx or CSV"),
+    (rb"%PDF-", "a PDF", "extract its text"),
+    (rb"\{\\rtf", "a file in Rich Text Format", "save it as plain text (UTF-8)"),
+    (rb"SQLite format 3\x00", "an SQLite database", "export its tables as CSV"),
+    (rb"\x93NUMPY|\x89HDF", "a file of arrays (NumPy, HDF5)", "write a table as CSV or Parquet"),
+    (rb"\x80[\x02-\x05][\x00-\xff]*\.\Z|\x80[\x04\x05]\x95", "a pickle of Python", "write it as JSONL, CSV or Parquet"),
+    (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a|RIFF[\x00-\xff]{4}WEBP", "an image", ""),
+)
+"""First bytes of files that hold no readable text, what they are, and what to do with FILE."""
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks and their encodings; that of UTF-32 begins like that of UTF-16."""
+
+
+class TooLargeError(OSError):
+    """A compressed file expands to more than is read."""
+
+
+def unpack(raw: BufferedIOBase) -> io.BufferedReader:
+    """The content of a gzip, bzip2 or xz file, else the file as it is; closing it closes the file.
+
+    Reading raises one of :data:`BROKEN`, and :class:`TooLargeError` for a file that expands to more than
+    :data:`EXPANDED` bytes and more than :data:`LARGEST_RATIO` times its size.
+    """
+    magic = raw.read(13)
+    raw.seek(0)
+    content: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile
+    if magic.startswith(b"\x1f\x8b"):
+        content = gzip.GzipFile(fileobj=raw, mode="rb")
+    elif _BZIP2.match(magic):
+        content = bz2.BZ2File(raw)
+    elif _XZ.match(magic):
+        content = lzma.LZMAFile(cast(IO[bytes], raw))  # noqa: SIM115, closed with the file
+    else:
+        return cast(io.BufferedReader, raw)
+    return io.BufferedReader(_Unpacked(raw, content), 1 << 17)
+
+
+def as_utf8(content: io.BufferedReader) -> io.BufferedReader:
+    """Text in UTF-16 or UTF-32 as UTF-8; anything else as it is."""
+    encoding = _encoding(content.peek(SAMPLE)[:SAMPLE])
+    return content if encoding is None else io.BufferedReader(_Recoded(content, encoding), 1 << 17)
+
+
+def name_other(content: io.BufferedReader, path: object) -> tuple[str, str] | None:
+    """What a file is that holds no readable text, and what to do with it; None if it may be text."""
+    head = content.peek(SAMPLE)[:SAMPLE]
+    found = next(((what, hint) for begin, what, hint in _OTHERS if re.match(begin, head)), None)
+    return found and (found[0], found[1].replace("FILE", str(path)))
+
+
+def _encoding(head: bytes) -> str | None:
+    """The encoding if it is UTF-16 or UTF-32.
+
+    Without a byte order mark, UTF-16 is known by its NUL bytes: every second byte of most Latin text, and no other.
+    """
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    first, second = head[0::2].count(0), head[1::2].count(0)
+    for encoding, low, high in (("utf-16-le", first, second), ("utf-16-be", second, first)):
+        if not low and high > 0.4 * len(head) and len(head) >= 4:
+            return encoding
+    return None
+
+
+class _Unpacked(io.RawIOBase):
+    """Unpacked bytes, up to the limits."""
+
+    def __init__(self, raw: BufferedIOBase, content: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile) -> None:
+        self._raw, self._content, self._size = raw, content, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        data = self._content.read1(len(view))
+        view[: len(data)] = data
+        self._size += len(data)
+        if self._size > EXPANDED and self._size > LARGEST_RATIO * self._raw.tell():
+            raise TooLargeError
+        return len(data)
+
+    def close(self) -> None:
+        with suppress(*BROKEN):
+            self._content.close()
+        self._raw.close()
+        super().close()
+
+
+class _Recoded(io.RawIOBase):
+    """Text in another encoding as UTF-8."""
+
+    def __init__(self, content: io.BufferedReader, encoding: str) -> None:
+        self._content, self._encoding = content, encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._waiting = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        ended = False
+        while not self._waiting and not ended:
+            data = self._content.read1(1 << 16)
+            ended = not data
+            try:
+                self._waiting = self._decoder.decode(data, final=ended).encode()
+            except UnicodeDecodeError as error:
+                raise OSError(f"not {self._encoding.upper()}: {error.reason}") from None
+        data, self._waiting = self._waiting[: len(view)], self._waiting[len(view) :]
+        view[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._content.close()
+        super().close()
