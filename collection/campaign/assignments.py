@@ -61,7 +61,8 @@ class Assignments:
     def _wanted_by(self, settings: AssignmentSettings) -> pd.DataFrame:
         """Return the pool with a column ``now``: how many annotators are to judge each pair by these settings.
 
-        While people judge a sample beside machine labels, nobody is to judge the other pairs.
+        While people judge a sample beside machine labels, nobody is to judge the other pairs. Pairs known before the
+        sample need one judgement: they are handed out again if theirs is undone.
         """
         pool = self.store.pool.wanted()
         numbers = [
@@ -72,9 +73,14 @@ class Assignments:
         asked = self.store.machine_labels.asked()
         if asked is None:
             return pool
-        pairs = self.store.machine_labels.sample(asked.label_set).head(asked.pairs)[["query_id", "doc_id"]]
-        others = ~pd.MultiIndex.from_frame(pool[["query_id", "doc_id"]]).isin(pd.MultiIndex.from_frame(pairs))
-        return pool.assign(now=pool["now"].mask(others, 0))
+        sample = self.store.machine_labels.sample(asked.label_set)
+        places = pd.MultiIndex.from_frame(pool[["query_id", "doc_id"]])
+        before, drawn = (
+            places.isin(pd.MultiIndex.from_frame(pairs[["query_id", "doc_id"]]))
+            for pairs in (sample[sample["priority"].isna()], sample.head(asked.pairs))
+        )
+        now = pool["now"].mask(~drawn, 0)
+        return pool.assign(now=now.mask(before, pool["now"].clip(upper=1)))
 
     def workload(self, **changes: Any) -> Workload:
         """Count the judgements that the pool needs under the settings with these changes; nothing is written.

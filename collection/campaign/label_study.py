@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from collection.machine_labels import (
     find_effects,
 )
 from collection.measures import Measure, as_measure
-from collection.phrases import count, decimal, percent
+from collection.phrases import count, decimal, percent, plural
 from collection.records import GradeScale
 from collection.store import AskedSample, LabelSet, Store
 
@@ -139,8 +139,8 @@ class LabelStudy:
     ) -> SampleProgress:
         """Ask people to judge a random sample of the pool, and no other pair; a larger number continues the sample.
 
-        The first call draws the order of the sample, from all pairs of the pool that are not judged yet. The overlap of
-        the assignment applies to the sample as to a pool. :meth:`ask_for_pool` ends it.
+        The first call draws the order of the sample, from all pairs of the pool that have a text and are not judged
+        yet. The overlap of the assignment applies to the sample as to a pool. :meth:`ask_for_pool` ends it.
 
         Raises
         ------
@@ -162,7 +162,8 @@ class LabelStudy:
             if self.store.machine_labels.sample(label_set.key).empty:
                 judged = self._judged(pairs)
                 if judged.all():
-                    raise InputError("expected pairs of the pool that nobody has judged, found none")
+                    with_text = " with a text" if self._textless(pairs).any() else ""
+                    raise InputError(f"expected pairs of the pool that nobody has judged, found none{with_text}")
                 sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
                 priorities = machine_labels.draw_priorities(sizes, seed)
                 priorities[judged] = np.nan
@@ -208,7 +209,8 @@ class LabelStudy:
         grades = self._people_of(pairs)
         drawn = machine_labels.judged_sample(sizes, priorities, ~np.isnan(grades))
         labels = self._aligned(name, pairs) if with_labels else None
-        return machine_labels.correct(pairs, measure, labels, drawn, grades[drawn.rows], self._scale())
+        found = machine_labels.correct(pairs, measure, labels, drawn, grades[drawn.rows], self._scale())
+        return replace(found, before=found.before - int(self._textless(pairs)[drawn.rows[: drawn.before]].sum()))
 
     def effects(self, name: str, found: CorrectedValues) -> SystemEffects:
         """What the labels do to conclusions about the systems."""
@@ -219,7 +221,18 @@ class LabelStudy:
     def _limits(self, label_set: LabelSet, measure: Measure | str | None) -> list[str]:
         """Sentences for :meth:`.MachineLabels.warnings`."""
         name = label_set.name
-        return [*self._few(name, measure), *self._one_topic(name), *self._views(name)]
+        return [*self._few(name, measure), *self._one_topic(name), *self._views(name), *self.notices(name)]
+
+    def notices(self, name: str) -> list[str]:
+        """Sentences about pairs of the sample beside a label set that people cannot judge."""
+        if self.store.machine_labels.sample(self.labels.named(name).key).empty:
+            return []
+        if not (missing := int(self._textless(self._pairs()).sum())):
+            return []
+        return [
+            f"{count(missing, 'pair')} of the pool without a text cannot be judged and "
+            f"{plural(missing, 'counts', 'count')} as not relevant in corrected values. Import the texts."
+        ]
 
     def _few(self, name: str, measure: Measure | str | None) -> list[str]:
         try:
@@ -284,14 +297,22 @@ class LabelStudy:
         """(N,) people's grades of the pairs, nan without a judgement.
 
         A pair that people could not judge counts as not relevant, as in values by the qrels; otherwise it would end the
-        sample.
+        sample. So does a pair without a text, about which nobody can be asked.
         """
         index = pd.MultiIndex.from_frame(pairs.frame)
         graded = self.qrels.build().set_index(PAIR)["relevance"]
         grades = graded.reindex(index).to_numpy(dtype=np.float64, copy=True)
         judged = index.isin(pd.MultiIndex.from_frame(self.store.judgements.table(columns=PAIR)))
         grades[judged & ~(grades >= 0)] = 0.0
+        grades[self._textless(pairs)] = 0.0
         return grades
+
+    def _textless(self, pairs: Pairs) -> NDArray[np.bool_]:
+        """(N,) whether a pair has neither a judgement nor a text, while others have one."""
+        held = self.store.corpus.held_back(pairs.frame["doc_id"].unique().tolist())
+        judged = pd.MultiIndex.from_frame(self.store.judgements.table(columns=PAIR))
+        textless: NDArray[np.bool_] = pairs.frame["doc_id"].isin(held).to_numpy(dtype=np.bool_)
+        return textless & ~pd.MultiIndex.from_frame(pairs.frame).isin(judged)
 
     def _judged(self, pairs: Pairs) -> NDArray[np.bool_]:
         judged: NDArray[np.bool_] = ~np.isnan(self._people_of(pairs))
@@ -308,10 +329,11 @@ class LabelStudy:
         if sample.empty:
             sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
             return sizes, np.full(len(sizes), np.nan)
-        if len(sample) != len(pairs.topic):
+        found = sample.set_index(PAIR).reindex(pd.MultiIndex.from_frame(pairs.frame))
+        if len(sample) != len(pairs.topic) or found["size"].isna().any():
+            other = "but had other pairs" if len(sample) == len(pairs.topic) else f"but had {len(sample):,}"
             raise CampaignError(
-                f"the pool has {count(len(pairs.topic), 'pair')}, but had {len(sample):,} when the sample was drawn; "
+                f"the pool has {count(len(pairs.topic), 'pair')}, {other} when the sample was drawn; "
                 "label the new pairs under another name, and draw a new sample"
             )
-        found = sample.set_index(PAIR).reindex(pd.MultiIndex.from_frame(pairs.frame))
         return found["size"].to_numpy(), found["priority"].to_numpy()

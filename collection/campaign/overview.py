@@ -261,14 +261,15 @@ class Overview:
         if pools.free:
             of = f"{pools.left:,} of {count(pools.goal, pools.unit)}{pools.with_text} {plural(pools.left, 'is', 'are')}"
             return NextStep("judge", f"Judge the pool: {of} left.{held}")
-        if pools.waiting:
-            return NextStep("export", f"All pairs with a text are judged.{held}")
         unjudged = int((progress["pool"] - progress["judged_in_pool"]).sum())
-        if unjudged and self.store.machine_labels.asked() is not None:
+        is_sample = unjudged > 0 and self.store.machine_labels.asked() is not None
+        if pools.waiting and not is_sample:
+            return NextStep("export", f"All pairs with a text are judged.{held}")
+        if is_sample:
             others = f"{count(unjudged, 'other pair')} of the pool {plural(unjudged, 'is', 'are')} not judged"
             ask = "`cleverdon worth DIR LABELS --ask-all` asks for the whole pool again"
             corrected = "The sample beside machine labels is judged: see the corrected values."
-            return NextStep("machine-labels", f"{corrected} {others}; {ask}.")
+            return NextStep("machine-labels", f"{corrected} {others}; {ask}.{held}")
         export = "export the qrels and evaluate the runs."
         closed_early = int(((progress["mode"] == "closed") & (progress["judged"] < progress["pool"])).sum())
         if not closed_early:

@@ -136,12 +136,15 @@ class Progress:
         return frame[list(PROGRESS)]
 
     def finished(self, *, closed_early: bool = True) -> set[str]:
-        """Topics whose scope is completely judged, and with `closed_early` those that were closed before."""
+        """Topics whose scope is completely judged, and with `closed_early` those that were closed before.
+
+        A topic of which people were asked for a sample only has all judgements that are wanted, but is not finished.
+        """
         topics = self._count_topics(None, [])
         closed = topics["mode"] == "closed"
         some = (topics["goal"] > 0) | (~closed & (topics["judged"] > 0))  # a loop needs no pool
-        done = (some & (topics["made"] >= topics["goal"])).fillna(False)
-        done = done | closed if closed_early else done & (~closed | (topics["judged_in_pool"] >= topics["pool"]))
+        done = (some & (topics["made"] >= topics["goal"])).fillna(False) & (topics["judged_in_pool"] >= topics["pool"])
+        done = done | closed if closed_early else done
         return set(topics.loc[done, "query_id"].astype(str))
 
     def of_annotator(self, query_id: str, annotator: str) -> AnnotatorStanding:

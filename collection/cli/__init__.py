@@ -108,7 +108,7 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 
     with Campaign.create(directory, grades=grades, title=title) as campaign:
         echo(f"Created the campaign {directory} with the grades {campaign.grades}.")
-        _print_next(directory, campaign.overview.next_step()._asdict())
+        print_next(directory, campaign.overview.next_step()._asdict())
 
 
 def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
@@ -282,7 +282,7 @@ def status(directory: Path, form: str) -> None:
         print_table(["annotator", "judgements", "last judgement (UTC)"], rows)
     echo()
     qrels = {"list": "sparse-qrels", "preference": "preference-qrels"}.get((state["decisions"] or {}).get("task", ""))
-    _print_next(directory, state["next"], qrels or "qrels")
+    print_next(directory, state["next"], qrels or "qrels")
 
 
 @main.command()
@@ -366,15 +366,17 @@ def _print_existing(directory: Path) -> None:
     echo(f"Open it with `cleverdon serve {quote(str(directory))}`, or name another directory for a new demo.")
 
 
-def _print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels") -> None:
+def print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels") -> None:
     """Print the next step and its command."""
     options = {
         "import": "--documents FILE --topics FILE --run FILE",
         "pool": "--dry-run",
         "loop": "--budget N",
         "export": f"--{qrels} FILE",
+        "machine-labels": "LABELS",
     }.get(step["page"], "")
-    command = {"judge": "serve", "adjudicate": "serve", "recall": "calibrate"}.get(step["page"], step["page"])
+    commands = {"judge": "serve", "adjudicate": "serve", "recall": "calibrate", "machine-labels": "worth"}
+    command = commands.get(step["page"], step["page"])
     echo(f"Next: {step['sentence']}")
     echo(f"  cleverdon {command} {quote(str(directory))} {options}".rstrip())
 

@@ -72,7 +72,8 @@ def worth(
                 return
             before = f"; {progress.before:,} were judged before" if progress.before else ""
             if progress.asked < ask:
-                print_notices([f"{ask:,} pairs asked for: {progress.asked:,} were not judged before the sample"])
+                print_notices([f"{ask:,} pairs asked for: {progress.asked:,} could be drawn"])
+            print_notices(study.notices(name))
             echo(
                 f"Asked people to judge a random sample of {count(progress.asked, 'pair')} of {progress.pairs:,} "
                 f"and no others; {progress.judged:,} judged so far{before}."

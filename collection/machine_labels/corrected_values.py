@@ -27,6 +27,7 @@ from collection.machine_labels.expected_values import expected_values, require_m
 from collection.machine_labels.human_sample import Drawn, expected_probabilities
 from collection.machine_labels.predicted_grades import describe_labels, label_steps, predict_steps
 from collection.measures import Measure
+from collection.phrases import count, plural
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -115,15 +116,12 @@ def correct(
     Raises
     ------
     InputError
-        Fewer than :data:`LEAST_SAMPLE` judgements, or another measure.
+        Fewer than :data:`LEAST_SAMPLE` judgements, or judgements from before the sample that are missing now; or
+        another measure.
     """
     require_measure(measure)
     sampled = len(drawn.rows) - drawn.before
-    if sampled < LEAST_SAMPLE and len(drawn.rows) < len(pairs.topic):
-        raise InputError(
-            f"expected at least {LEAST_SAMPLE} judgements of the sample without a gap in its random order, "
-            f"found {sampled}"
-        )
+    _require_enough(pairs, drawn, sampled)
     scale = np.unique(np.asarray([0.0, *levels, *grades.tolist()]))
     features = describe_labels(labels, pairs.topic, pairs.features[:, :COMMON], scale)
     known = (grades[:, None] >= scale[1:]).astype(np.float64)
@@ -168,6 +166,26 @@ def correct(
     return CorrectedValues(
         str(measure), values, differences, by_topic, by_labels, parts, sampled, drawn.before, len(pairs.topic), alpha
     )
+
+
+def _require_enough(pairs: Pairs, drawn: Drawn, sampled: int) -> None:
+    """Raise InputError for too few judgements of the sample, with the reason why others do not count."""
+    where = ""
+    if drawn.gap is not None:
+        query_id, doc_id = pairs.frame[["query_id", "doc_id"]].iloc[drawn.gap]
+        where = f"topic {query_id}, document {doc_id}"
+    if undone := len(drawn.undone):
+        raise InputError(
+            f"{count(undone, 'pair')} known before the sample was drawn (judged, or without a text) "
+            f"{plural(undone, 'has', 'have')} no judgement now; judge {plural(undone, 'it', 'them')}, beginning with "
+            f"{where}"
+        )
+    if sampled < LEAST_SAMPLE and len(drawn.rows) < len(pairs.topic):
+        beyond = f"; {drawn.beyond:,} more do not count, since {where} comes before them" if drawn.beyond else ""
+        raise InputError(
+            f"expected at least {LEAST_SAMPLE} judgements of the sample without a gap in its random order, "
+            f"found {sampled}{beyond}"
+        )
 
 
 def half_width(parts: Floats, alpha: float) -> Floats:
@@ -247,8 +265,8 @@ def plan(
     errors /= topics
     one, other = np.triu_indices(len(pairs.runs), 1)
     rows = []
-    for count in counts:
-        p = expected_probabilities(sizes, count)
+    for number in counts:
+        p = expected_probabilities(sizes, number)
         parts = errors * np.sqrt((1 - p) / p)
         # The variance of a difference from the products of all runs, which are fewer than the pairs of runs.
         products = parts @ parts.T
@@ -258,5 +276,5 @@ def plan(
         widths = [
             2 * z * float(np.sqrt(np.maximum(each, 0)).mean()) if len(each) else np.nan for each in (own, between)
         ]
-        rows.append((min(count, len(every)), min(1.0, count / len(every)), *widths))
+        rows.append((min(number, len(every)), min(1.0, number / len(every)), *widths))
     return pd.DataFrame(rows, columns=["judgements", "share", "width", "difference_width"])

@@ -26,6 +26,9 @@ LEAST_SIZE = 0.05
 the ideal ranking."""
 
 
+_NONE: Ints = np.zeros(0, dtype=np.int64)
+
+
 class Drawn(NamedTuple):
     """The judged pairs of a sample."""
 
@@ -35,6 +38,12 @@ class Drawn(NamedTuple):
     """(n,) probability that each was drawn; 1 for those judged before the sample."""
     before: int
     """Number of those judged before the sample."""
+    undone: Ints = _NONE
+    """Numbers of the pairs known before the sample whose judgement is missing now."""
+    gap: int | None = None
+    """Number of the first pair in the order that is not judged, where the sample ends."""
+    beyond: int = 0
+    """Number of pairs judged after the gap, which do not count."""
 
 
 def pair_sizes(weights: Floats) -> Floats:
@@ -66,7 +75,8 @@ def judged_sample(sizes: Floats, priorities: Floats, judged: Bools) -> Drawn:
         (N,) of the pairs; the priority is nan for pairs that were judged before the sample was drawn.
     judged
         (N,) whether people have judged the pair. Judgements after the first gap in the order do not count, since they
-        are no random sample.
+        are no random sample. Pairs judged before come first in the order: if the judgement of one is missing now, the
+        sample ends before it begins, since neither its grade nor its probability is known.
 
     Raises
     ------
@@ -85,15 +95,18 @@ def judged_sample(sizes: Floats, priorities: Floats, judged: Bools) -> Drawn:
             f"expected as many sizes, priorities and judgements, found {len(sizes)}, {len(priorities)}, {len(judged)}"
         )
     before = np.flatnonzero(np.isnan(priorities) & judged)
+    undone = np.flatnonzero(np.isnan(priorities) & ~judged)
     drawn = np.flatnonzero(~np.isnan(priorities))
     order = drawn[np.argsort(-priorities[drawn], kind="stable")]
     gaps = np.flatnonzero(~judged[order])
-    ready = len(order) if len(gaps) == 0 else int(gaps[0])
+    ready = 0 if len(undone) else len(order) if len(gaps) == 0 else int(gaps[0])
     rows = order[:ready]
+    gap = int(undone[0]) if len(undone) else int(order[ready]) if ready < len(order) else None
     threshold = priorities[order[ready]] if ready < len(order) else 0.0
     probability = np.minimum(1.0, sizes[rows] / threshold) if threshold else np.ones(ready)
     every = np.concatenate([np.ones(len(before)), probability])
-    return Drawn(np.concatenate([before, rows]), every, len(before))
+    beyond = int(judged[order[ready:]].sum())
+    return Drawn(np.concatenate([before, rows]), every, len(before), undone, gap, beyond)
 
 
 def expected_probabilities(sizes: Floats, count: int) -> Floats:

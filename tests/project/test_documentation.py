@@ -8,6 +8,7 @@ Commands that are not run here (they install, or open a browser) stand in ``shel
 
 from __future__ import annotations
 
+import ast
 import doctest
 import re
 import shlex
@@ -21,6 +22,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from annotate.elements.widgets import NEXT
+from collection import cli
 from collection.cli import main
 from collection.cli import output as cli_output
 from collection.machine_labels.rules import LABEL_RULES
@@ -119,14 +122,64 @@ def test_commands_that_do_not_run_here_exist_with_their_options() -> None:
         shells = [line for block in SHELL.findall(text) for line in block.splitlines()]
         for written in [*shells, *re.findall(r"`(cleverdon [^`]+)`", text)]:
             program, *arguments = shlex.split(written, comments=True) or [""]
-            if program != "cleverdon" or not arguments or arguments[0].startswith("-") or arguments[0].isupper():
-                continue
-            command = main.commands.get(arguments[0])
-            known = {o for parameter in command.params for o in parameter.opts} | {"--help"} if command else set()
-            options = {a.partition("=")[0] for a in arguments if a.startswith("-")}
-            if command is None or options - known:
+            if program == "cleverdon" and arguments and not exists(arguments):
                 wrong.append((str(page.relative_to(ROOT)), written))
     assert not wrong
+
+
+def exists(arguments: list[str]) -> bool:
+    """Whether there is a command with these options; an option or a placeholder may stand in place of the command."""
+    name, *rest = arguments
+    if name.startswith("-") or name.isupper():
+        return True
+    command = main.commands.get(name)
+    known = {o for parameter in command.params for o in parameter.opts} | {"--help"} if command else set()
+    return command is not None and {a.partition("=")[0] for a in rest if a.startswith("-")} <= known
+
+
+def sentences(file: Path) -> Iterator[str]:
+    """Texts of a Python module, its docstrings included, with X for what is filled in; of another file, all of it."""
+    if file.suffix != ".py":
+        yield file.read_text()
+        return
+    inner = set[ast.AST]()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.JoinedStr):
+            inner.update(node.values)
+            yield "".join(str(each.value) if isinstance(each, ast.Constant) else "X" for each in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in inner:
+            yield node.value
+
+
+def test_commands_that_the_program_names_exist_with_their_options() -> None:
+    """In sentences of the library and the app, with or without the name of the program, and in examples of help."""
+    files = [f for folder in ("collection", "annotate") for f in (ROOT / folder).rglob("*")]
+    files = [f for f in files if f.suffix in {".py", ".js", ".html", ".json"} and "node_modules" not in f.parts]
+    named, wrong = 0, []
+    for file in files:
+        for text in sentences(file):
+            plain = re.sub(r"\s+", " ", text)
+            spans = [*re.findall(r"`(?:cleverdon )?([^`]+)`", plain), *re.findall(r"(?m)^ *cleverdon (.+)$", text)]
+            has_program = [*re.findall(r"`cleverdon ([^`]+)`", plain), *re.findall(r"(?m)^ *cleverdon (.+)$", text)]
+            for span in spans:
+                arguments = re.findall(r"[^\s,;:()'\"\[\]]+", span)
+                if not arguments or (span not in has_program and arguments[0] not in main.commands):
+                    continue
+                named += 1
+                if not exists(arguments):
+                    wrong.append((str(file.relative_to(ROOT)), span))
+    assert named > 200
+    assert not wrong
+
+
+@pytest.mark.parametrize("page", NEXT)
+def test_the_next_step_names_a_command(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    cli.print_next(Path("wings"), {"page": page, "sentence": "Do it."})
+    said, command = capsys.readouterr().out.splitlines()
+    assert said == "Next: Do it."
+    assert exists(command.split()[1:])
+    required = [p for p in main.commands[command.split()[1]].params if p.param_type_name == "argument" and p.required]
+    assert len([word for word in command.split()[2:] if not word.startswith("--")]) >= len(required)
 
 
 def operations(page: Path) -> list[str]:

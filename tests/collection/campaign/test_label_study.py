@@ -135,6 +135,102 @@ def test_what_people_could_not_judge_is_no_gap(campaign: Path, tmp_path: Path) -
         assert study.progress("gpt").judged == 40
 
 
+def without_texts(campaign: Campaign, folder: Path, pairs: list[str]) -> None:
+    """Give every document a text but these."""
+    ids = campaign.store.pool.pairs()["doc_id"].unique()
+    lines = [json.dumps({"doc_id": each, "text": "A text."}) for each in ids if each not in pairs]
+    (folder / "texts.jsonl").write_text("\n".join(lines))
+    campaign.importer.import_files(documents=[folder / "texts.jsonl"])
+
+
+@pytest.mark.parametrize("when", ["before the sample", "after the sample"])
+def test_pairs_without_a_text_are_no_gap_and_are_named(campaign: Path, tmp_path: Path, when: str) -> None:
+    missing = [f"d{t}-{d}" for t in range(10) for d in (3, 7)]
+    with Campaign(campaign) as opened:
+        study = opened.label_study
+        if when == "before the sample":
+            without_texts(opened, tmp_path, missing)
+        study.ask_people("gpt", 40)
+        if when == "after the sample":
+            without_texts(opened, tmp_path, missing)
+        asked = opened.store.pool.wanted()
+        ready = asked[(asked["wanted"] > 0) & ~asked["doc_id"].isin(missing)]
+        for query_id, doc_id in zip(ready["query_id"], ready["doc_id"], strict=True):
+            grade = int(truth(int(query_id[1:]), 12)[int(doc_id.split("-")[1])])
+            opened.judging.judge("ann", query_id, doc_id, grade)
+        assert study.progress("gpt").judged == 40
+        found = study.correct("gpt")
+        assert found.sampled == 40
+        assert (len(ready), found.before) == ((40, 0) if when == "before the sample" else (len(ready), 0))
+        said = "20 pairs of the pool without a text cannot be judged and count as not relevant in corrected values."
+        assert [each for each in opened.machine_labels.warnings("gpt") if said in each]
+        assert "The sample beside machine labels is judged" in opened.overview.status()["next"]["sentence"]
+    assert "note: 20 pairs of the pool without a text" in run("worth", campaign, "gpt", "--ask", 50).stderr
+
+
+def test_judgements_from_before_the_sample_that_are_undone_are_asked_for_again(campaign: Path, tmp_path: Path) -> None:
+    """Neither known nor drawn, they would count as not relevant: corrected values of 0 where the truth is a third."""
+    with Campaign(campaign) as opened:
+        relevant = [(f"q{t}", f"d{t}-{d}") for t in range(10) for d in range(12) if truth(t, 12)[d] > 0]
+        for query_id, doc_id in relevant:
+            opened.judging.judge("ann", query_id, doc_id, int(truth(int(query_id[1:]), 12)[int(doc_id[3:])]))
+        study = opened.label_study
+        study.ask_people("gpt", 40)
+        judge(opened, tmp_path)
+        known = study.correct("gpt", "P@10").values
+        for query_id, doc_id in relevant:
+            opened.judging.judge("ann", query_id, doc_id, undo=True)
+        undone = f"{len(relevant)} pairs known before the sample was drawn .* have no judgement now; judge them"
+        with pytest.raises(InputError, match=undone):
+            study.correct("gpt", "P@10")
+        assert any("have no judgement now" in each for each in opened.machine_labels.warnings("gpt"))
+        assert study.progress("gpt").judged == 0
+        judge(opened, tmp_path)
+        assert study.correct("gpt", "P@10").values.equals(known)
+
+
+def test_judgements_after_a_gap_are_counted_and_the_gap_is_named(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        study = opened.label_study
+        study.ask_people("gpt", 30)
+        judge(opened, tmp_path)
+        second = opened.store.machine_labels.sample(study.labels.named("gpt").key).iloc[1]
+        opened.judging.judge("ann", second["query_id"], second["doc_id"], undo=True)
+        where = f"topic {second['query_id']}, document {second['doc_id']}"
+        with pytest.raises(InputError, match=f"found 1; 28 more do not count, since {where} comes before them"):
+            study.correct("gpt")
+
+
+def test_a_pool_with_other_pairs_than_the_sample_is_refused(campaign: Path, tmp_path: Path) -> None:
+    (tmp_path / "more.run").write_text("q0 Q0 new 1 1.0 more\n")
+    with Campaign(campaign) as opened:
+        opened.label_study.ask_people("gpt", 40)
+        opened.importer.import_files(runs=[tmp_path / "more.run"])
+        opened.pools.add("depth", depth=1)
+        connection = opened.store.connection
+        connection.execute("DELETE FROM pool WHERE doc = (SELECT doc FROM documents WHERE doc_id = 'd0-1')")
+        with pytest.raises(
+            CampaignError, match="the pool has 120 pairs, but had other pairs when the sample was drawn"
+        ):
+            opened.label_study.progress("gpt")
+
+
+def test_topics_of_which_a_sample_was_judged_are_not_finished(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        opened.label_study.ask_people("gpt", 40)
+        judge(opened, tmp_path)
+        there = opened.qrels.topics_with_grades()
+        assert len(there.graded) > 5
+        assert (there.finished, opened.qrels.topics_with_grades(closed_early=False).finished) == ((), ())
+    result = run("export", campaign, "--qrels", tmp_path / "out.qrels", "--topics", "finished")
+    assert result.exit_code != 0
+    assert "with a grade is finished; use --topics all" in result.stderr
+    with Campaign(campaign) as opened:
+        opened.label_study.ask_for_pool()
+        judge(opened, tmp_path)
+        assert len(opened.qrels.topics_with_grades().finished) == 10
+
+
 def test_a_loop_or_a_judged_pool_has_no_sample(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         opened.settings.set_loop(mode="loop-in-pool")
