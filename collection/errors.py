@@ -59,13 +59,26 @@ DATASET = "ir_datasets:"
 """What the name of a dataset begins with, which can stand in place of a file."""
 
 
+class Entry(int):
+    """The number of an entry of a JSON array that is written in one line."""
+
+
 def place(path: str | PathLike[str], line: int | None) -> str:
     """A place in a file, for messages; only the file where `line` is None.
 
     >>> place("bm25.run", 12), place("topics.xlsx", 3), place("ir_datasets:vaswani", 7)
     ('bm25.run, line 12', 'topics.xlsx, row 3', 'ir_datasets:vaswani, record 7')
     """
-    return str(path) if line is None else f"{path}, {unit(path)} {line}"
+    return str(path) if line is None else f"{path}, {numbered(path, line)}"
+
+
+def numbered(path: str | PathLike[str], line: int) -> str:
+    """The number of a line with what it counts.
+
+    >>> numbered("bm25.run", 12), numbered("labels.json", Entry(3))
+    ('line 12', 'entry 3')
+    """
+    return f"{'entry' if isinstance(line, Entry) else unit(path)} {line}"
 
 
 def unit(path: str | PathLike[str]) -> str:

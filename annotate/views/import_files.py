@@ -38,8 +38,9 @@ RIGHT = {
     ),
     "labels": (
         "Labels and work lists",
-        "CSV, XLSX, TSV, JSONL or Parquet with annotator, query_id, doc_id, relevance; exports of ASReview, Label "
-        "Studio or HiCAL; work lists. Stored as judgements of these annotators.",
+        "CSV, XLSX, TSV, JSONL or Parquet with annotator, query_id, doc_id, relevance; exports of Label "
+        "Studio, doccano, Prodigy, Argilla, Potato, ASReview, Rayyan, HiCAL or Quepid; work lists. Stored as "
+        "judgements of these annotators.",
     ),
     "costs": ("Run costs", "CSV or TSV with the columns run and latency_ms, price_usd, hardware, ..."),
 }
@@ -77,6 +78,10 @@ with st.form("files", border=False):
         "Dataset of ir_datasets",
         placeholder="beir/scifact/test",
         help="Imports the documents, topics and qrels of this dataset. The server downloads them if needed.",
+    ).strip()
+    annotator = st.text_input(
+        "Annotator of labels without one",
+        help="Who gave the labels for which their file names no annotator, as in exports of doccano and Quepid.",
     ).strip()
     replace = st.checkbox("Replace existing entries with the same id or name")
     accept = st.checkbox("Accept documents that look like topics, grades or a run")
@@ -122,6 +127,7 @@ if go:
                 labels=next(iter(paths("labels")), None),
                 costs=next(iter(paths("costs")), None),
                 clicks=next(iter(paths("clicks")), None),
+                annotator=annotator or None,
                 replace=replace,
                 accept_doubts=accept,
                 progress=tell,

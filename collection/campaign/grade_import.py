@@ -32,6 +32,8 @@ class GradeImport:
     grades: GradeScale
     settings: Settings
     judging: Judging
+    annotator: str | None = None
+    """Who gave the labels for which their file names no annotator."""
 
     def import_qrels(self, path: Path | str) -> None:
         """Import qrels as judgements of the annotator ``qrels:NAME``."""
@@ -54,10 +56,16 @@ class GradeImport:
         if formats.is_work_list(path):
             self._import_work_list(path)
             return
-        topics = self.session.store.corpus.topics()["query_id"].tolist()
+        known_topics = self.session.store.corpus.topics()
+        topics = known_topics["query_id"].tolist()
+        names = known_topics["title"].str.split().str.join(" ").str.casefold()
+        unique = ~names.duplicated(keep=False) & ~names.isin([*topics, ""])
+        titles = dict(zip(names[unique], known_topics["query_id"][unique], strict=True))
         only = topics[0] if len(topics) == 1 else None
         try:
-            log = formats.read_label_log(path, query_id=only, names=self.grades.names)
+            log = formats.read_label_log(
+                path, query_id=only, names=self.grades.names, annotator=self.annotator, titles=titles
+            )
         except NoTopicsError as error:
             found = count(len(topics), "topic")
             raise InputError(
@@ -66,7 +74,8 @@ class GradeImport:
             ) from error
         log = replace(log, labels=self._of_kept_records(path, log.labels))
         if log.labels.empty:
-            raise InputError(f"{path}: expected labels, found no grades")
+            self.session.added(path, "judgement", Added(0, 0, 0))
+            return
         self._require_grades(path, log.labels)
         known, ignored = self.session.known_topics(path, log.labels)
         self._require_one_spelling(path, map(str, known["annotator"].unique()))

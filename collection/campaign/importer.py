@@ -56,6 +56,7 @@ class Importer:
         labels: Path | str | None = None,
         costs: Path | str | None = None,
         clicks: Path | str | None = None,
+        annotator: str | None = None,
         replace: bool = False,
         accept_doubts: bool = False,
         progress: ProgressCallback | None = None,
@@ -71,6 +72,8 @@ class Importer:
             A directory in BEIR's layout, or ``ir_datasets:ID``: documents, topics and qrels at once.
         documents, topics, runs, qrels, labels, costs, clicks
             Paths of files in a form of :mod:`collection.formats`.
+        annotator
+            Who gave the labels for which their file names no annotator.
         replace
             Overwrite a topic, document, run, cost, imported grade or click log that has other content.
         accept_doubts
@@ -91,7 +94,7 @@ class Importer:
         """
         session = ImportSession(self.store, self.directory, replace)
         files = _FileImport(self, session, progress or (lambda what, done, total: None))
-        gradings = GradeImport(session, self.grades, self.settings, self.judging)
+        gradings = GradeImport(session, self.grades, self.settings, self.judging, annotator)
         names = formats.name_runs(runs)
         parts = formats.find_collection(collection) if collection is not None else formats.CollectionParts()
         # Inside the transaction below, a download would block all other writers.

@@ -155,8 +155,9 @@ def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
 @click.option(
     "--labels",
     type=FILE,
-    help="Grades by annotator (CSV, XLSX, ...), an export of ASReview, Label Studio or HiCAL, or a work list.",
+    help="Grades by annotator (CSV, XLSX, ...), an export of an annotation tool, or a work list.",
 )
+@click.option("--annotator", metavar="NAME", help="Annotator of the labels for which their file names none.")
 @click.option("--costs", type=FILE, help="Costs of runs (CSV, TSV) with the column run.")
 @click.option("--clicks", type=FILE, help="Click log (CSV, TSV, JSONL), stored apart from judgements.")
 @click.option(
@@ -169,10 +170,12 @@ def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
     callback=_require_list_ending,
     help="Write a list of duplicates and possible duplicates, FILE.csv or FILE.jsonl.",
 )
-def import_(directory: Path, replace: bool, yes: bool, duplicates: Path | None, **files: Any) -> None:
+def import_(
+    directory: Path, annotator: str | None, replace: bool, yes: bool, duplicates: Path | None, **files: Any
+) -> None:
     """Import documents, topics, runs, qrels and other files.
 
-    All files are imported, or none of them if one has an error. Files ending in .gz are read directly.
+    All files are imported, or none of them if one has an error. Compressed files (gzip, bzip2, xz) are read directly.
 
     For example:
       cleverdon import DIR --documents docs.jsonl --topics topics.tsv --run runs/
@@ -200,7 +203,7 @@ def import_(directory: Path, replace: bool, yes: bool, duplicates: Path | None, 
         def run(accept_doubts: bool) -> ImportReport:
             with progress_line("importing") as progress:
                 return campaign.importer.import_files(
-                    **files, replace=replace, accept_doubts=accept_doubts, progress=progress
+                    **files, annotator=annotator, replace=replace, accept_doubts=accept_doubts, progress=progress
                 )
 
         try:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from collection.errors import FormatError
 from collection.formats import delimited, fields
+from collection.formats.judgements import read_time
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_score
 from collection.formats.write import write_log
@@ -57,7 +58,8 @@ def _preference(path: FilePath, line: int, record: Mapping[str, object]) -> dict
                 raise FormatError(path, line, f"{name} as a number, 0 or more", quote(str(value)))
             row[name] = number
         elif value is not None:
-            row[name] = fields.get_text(path, line, record, name)
+            text = fields.get_text(path, line, record, name)
+            row[name] = read_time(path, line, text, name) if text and name.endswith("_at") else text
     if row["left"] == row["right"]:
         raise FormatError(path, line, "two different documents", f"{quote(str(row['left']))} twice")
     return row

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import NoReturn
 
-from collection.errors import FormatError
+from collection.errors import Entry, FormatError, numbered
 from collection.formats import source
 from collection.formats.source import FilePath, fits_a_column, quote
 from collection.phrases import count
@@ -86,13 +86,14 @@ def whole_object(path: FilePath, what: str) -> dict[str, object] | None:
 
 
 def array_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
-    """Line and object of every member of a JSON array; the whole file is in memory."""
+    """Line, or number of the entry in a file of one line, and object of every member of a JSON array, read whole."""
     text, wanted = _whole_text(path, what), f"{what} as a JSON array of objects"
     decoder = json.JSONDecoder()  # takes NaN, which some tools write
     at, line, counted = text.index("[") + 1, 1, 0
+    in_one_line = "\n" not in text.strip()
     while True:
         at = _after_gap(text, at)
-        line, counted = line + text.count("\n", counted, at), at
+        line, counted = Entry(line + (counted > 0)) if in_one_line else line + text.count("\n", counted, at), at
         if text.startswith("]", at):
             return
         try:
@@ -240,5 +241,5 @@ class UniqueIds:
         """Add an id with its line."""
         first = self._lines.setdefault(identity, number)
         if first != number:
-            found = f"{self._thing} {quote(identity)} again (first in line {first})"
+            found = f"{self._thing} {quote(identity)} again (first in {numbered(self._path, first)})"
             raise FormatError(self._path, number, f"each {self._thing} once", found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +16,9 @@ from collection.formats.tables.lines import parse_score
 DETAILS = ("uuid", "judged_at", "shown_at", "seconds", "away", "strategy", "pool_rank", "model_round", "probability",
            "note", "flagged", "passages")  # fmt: skip
 """Fields of :class:`collection.records.Judgement` that :func:`read_details` reads."""
+
+_SECONDS = 1e9
+"""Seconds from 1970 to 2001, the earliest time in seconds; from 5138 on, in milliseconds."""
 
 _TEXTS = ("uuid", "judged_at", "shown_at", "strategy", "note")
 _HIGHEST = {"seconds": 1e9, "away": 1e9, "probability": 1.0, "pool_rank": 1e9, "model_round": 1e9}
@@ -30,7 +34,7 @@ def read_details(path: FilePath, number: int, record: Mapping[str, object]) -> d
     found: dict[str, object] = {}
     for name in _TEXTS:
         text = fields.get_text(path, number, record, name)
-        found[name] = _time(path, number, text, name) if text and name.endswith("_at") else text or None
+        found[name] = read_time(path, number, text, name) if text and name.endswith("_at") else text or None
     for name, highest in _HIGHEST.items():
         found[name] = _number(path, number, record.get(name), name, highest)
     flagged = record.get("flagged")
@@ -42,12 +46,20 @@ def read_details(path: FilePath, number: int, record: Mapping[str, object]) -> d
 
 
 def to_utc(text: str, *, browser: bool = False) -> str | None:
-    """A time in UTC as a campaign writes it, or None if it is no time in ISO 8601; without a zone it is in UTC.
+    """A time in UTC as a campaign writes it, or None if the text is no time.
 
-    Other forms of ISO 8601 sort wrongly, or pandas cannot read them. `browser`: accept Z, as browsers write it.
+    Times are in ISO 8601, without a zone in UTC, or in seconds or milliseconds since 1970. Other forms of ISO 8601 sort
+    wrongly, or pandas cannot read them. `browser`: accept Z, as browsers write it.
+
+    >>> to_utc("1700000000"), to_utc("2026-03-02 09:00:00 UTC"), to_utc("2026-02-30")
+    ('2023-11-14T22:13:20.000+00:00', '2026-03-02T09:00:00.000+00:00', None)
     """
     try:
-        time = datetime.fromisoformat(text)
+        if (epoch := parse_score(text)) is not None and _SECONDS <= epoch < 1000 * _SECONDS * 100:
+            seconds = epoch if epoch < 100 * _SECONDS else epoch / 1000
+            time = datetime.fromtimestamp(seconds, UTC)
+        else:
+            time = datetime.fromisoformat(re.sub(r" (?:UTC|GMT)$", "+00:00", text))
         time = (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
@@ -56,10 +68,11 @@ def to_utc(text: str, *, browser: bool = False) -> str | None:
     return text if text in own else thousandths
 
 
-def _time(path: FilePath, number: int, text: str, name: str) -> str:
+def read_time(path: FilePath, number: int, text: str, name: str) -> str:
+    """A time as a campaign writes it."""
     time = to_utc(text, browser=name == "shown_at")
     if time is None:
-        raise FormatError(path, number, f"a time as {name} (ISO 8601)", quote(text))
+        raise FormatError(path, number, f"a time as {name} (ISO 8601, such as 2026-03-02T09:00:00Z)", quote(text))
     return time
 
 

@@ -1,45 +1,77 @@
-"""Labels as ASReview and Label Studio export them, under our column names.
+"""Labels as annotation and screening tools export them, under our column names.
 
 The formats follow the source code of ASReview 3.0.8 (``webapp/_api/projects.py``, ``data/ris.py``) and
-label-studio-sdk 2.1.2 (``converter``).
+label-studio-sdk 2.1.2 (``converter``), and the documentation of doccano, Prodigy, Argilla, Potato, Quepid and Rayyan.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import tee
 
 from collection.errors import FormatError
 from collection.formats import delimited, fields, objects, references, tagged, workbook
+from collection.formats.columns import LABEL_ALIASES
 from collection.formats.fields import DOC_ID
 from collection.formats.source import FilePath, quote
+from collection.formats.tables.lines import parse_grade
+
+Record = Mapping[str, object]
 
 _DECISION = "asreview_label"
 _NOTES = {"ASReview_relevant": "1", "ASReview_irrelevant": "0", "ASReview_not_seen": ""}
+_RAYYAN = re.compile(r"RAYYAN-INCLUSION:\s*\{([^{}]*)\}")
+_RAYYAN_DECISION = re.compile(r'"([^"]+)"\s*=>\s*"([^"]*)"')
+_RAYYAN_GRADES = {"included": "1", "excluded": "0"}
+_PARTS = re.compile(r"[|\t ]+|:::")
+"""What separates the topic from the document in the id of an instance of Potato."""
 
 
-def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]] | None:
-    """Line and fields of every label of an export; None for a file of another kind.
+def records(path: FilePath, what: str) -> Iterator[tuple[int, Record]] | None:
+    """Line and fields of every label of an export; None for a table of another kind.
 
-    Of ASReview: annotator ("asreview" where the file names none), ``doc_id`` as the import of the same records makes
-    it, ``relevance``, ``judged_at``. Of Label Studio (JSON): the fields of the task, ``annotator``, ``judged_at`` and
-    each choice or rating under the name of its tag.
+    Each has the fields of the export, ``annotator``, ``relevance`` (None for an entry that has no grade, a list for
+    several choices) and ``judged_at`` under our names. Of ASReview and Rayyan, ``doc_id`` is as the import of the same
+    records makes it; ASReview's annotator is "asreview" where the file names none.
     """
-    if not workbook.is_workbook(path):
-        if objects.is_binary(path):
-            return None
-        _, line = fields.first_line(path, what)
-        if references.detect(path, line) == "ris":
-            return _asreview(tagged.read_ris(path, what))
-        if line.lstrip().startswith("["):
-            return _label_studio(path, what)
-        if _DECISION not in line.lower():
-            return None
+    typed = objects.records(path, what)
+    if typed is not None:
+        return ((number, each) for number, record in typed for each in _convert(path, number, record))
+    if workbook.is_workbook(path):
+        return _table(path, what)
+    _, line = fields.first_line(path, what)
+    if references.detect(path, line) == "ris":
+        return _asreview(tagged.read_ris(path, what))
+    return _table(path, what)
+
+
+def _table(path: FilePath, what: str) -> Iterator[tuple[int, Record]] | None:
+    """The labels of a table of ASReview, Rayyan, Potato, or of a book of Quepid with one column per judge."""
     _, names, below = delimited.read_headed(path, what, delimited.separator_of(path, what))
-    if _DECISION not in names:
-        return None
-    return _asreview((number, dict(zip(names, cells, strict=True))) for number, cells in below)
+    found = ((number, dict(zip(names, cells, strict=True))) for number, cells in below)
+    if _DECISION in names:
+        return _asreview(found)
+    if {"title", "notes"} <= set(names) and not set(LABEL_ALIASES["relevance"]) & set(names):
+        return _rayyan(found)
+    if {"instance_id", "displayed_text"} & set(names) and any(":::" in name for name in names):
+        return ((number, each) for number, record in found for each in _potato_row(record))
+    if names[:2] == ["query", "docid"] and names[2:] and not {"rating", *LABEL_ALIASES["relevance"]} & set(names):
+        return (
+            (
+                number,
+                {
+                    "query_id": record["query"],
+                    "doc_id": record["docid"],
+                    "annotator": judge,
+                    "relevance": record[judge],
+                },
+            )
+            for number, record in found
+            for judge in names[2:]
+        )
+    return None
 
 
 def _asreview(found: Iterator[tuple[int, Mapping[str, object]]]) -> Iterator[tuple[int, Mapping[str, object]]]:
@@ -47,8 +79,6 @@ def _asreview(found: Iterator[tuple[int, Mapping[str, object]]]) -> Iterator[tup
     for (number, read), (_, reference) in zip(found, references.to_references(with_ids), strict=True):
         record = {**read, **_noted(read.get("notes"))}
         label = record.get(_DECISION)
-        if not str(label or "").strip():
-            continue
         doc_id = next((record[name] for name in DOC_ID if record.get(name)), reference.doc_id)
         annotator = record.get("asreview_user_email") or record.get("asreview_user_name") or "asreview"
         said = {"annotator": annotator, "doc_id": doc_id, "relevance": label, "judged_at": record.get("asreview_time")}
@@ -64,21 +94,68 @@ def _noted(notes: object) -> dict[str, str]:
     return found | ({_DECISION: said[0]} if said else {})
 
 
-def _label_studio(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:
-    for number, task in fields.array_records(path, what):
-        annotations = task.get("annotations")
-        if annotations is None:  # the form JSON-MIN, one record for each annotation
-            chosen = {name: _choices(value) for name, value in task.items()}
-            chosen |= {"annotator": _annotator(task.get("annotator")), "judged_at": task.get("created_at")}
-            yield number, chosen
+def _rayyan(found: Iterator[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
+    """Decisions that Rayyan writes into the notes, of each reviewer; "Maybe" is none."""
+    with_ids, found = tee(found)
+    for (number, read), (_, reference) in zip(found, references.to_references(with_ids), strict=True):
+        inclusion = _RAYYAN.search(str(read.get("notes", "")))
+        for annotator, decision in _RAYYAN_DECISION.findall(inclusion[1] if inclusion else ""):
+            grade = _RAYYAN_GRADES.get(decision.casefold())
+            yield number, {"annotator": annotator, "doc_id": reference.doc_id, "relevance": grade}
+
+
+def _convert(path: FilePath, number: int, record: dict[str, object]) -> Iterator[Record]:
+    """The labels of an entry of JSON, by the fields in which the tools differ."""
+    if "kind" in record:
+        yield record
+    elif "annotations" in record:
+        yield from _label_studio(path, number, record)
+    elif "responses" in record or any(name.endswith(".responses") for name in record):
+        yield from _argilla(record)
+    elif record.get("answer") in ("accept", "reject", "ignore"):
+        yield _prodigy(record)
+    elif isinstance(record.get("label_annotations"), dict):
+        yield _potato(record)
+    else:
+        yield _plain(record)
+
+
+def _plain(record: Record) -> Record:
+    """An entry of Label Studio's JSON-MIN, of doccano, of Argilla 1, or a label under our names."""
+    said = {name: _choices(value) for name, value in record.items()}
+    if isinstance(record.get("annotator"), dict | int):
+        said["annotator"] = _annotator(record["annotator"])
+    if "annotation_agent" in record:
+        said |= {"annotator": record["annotation_agent"], "relevance": record.get("annotation")}
+    said.setdefault("judged_at", record.get("created_at"))
+    return {**_meta(record), **said, **_grade(said)}
+
+
+def _meta(record: Record) -> dict[str, object]:
+    """The fields of the task that tools keep apart from its text."""
+    inner = (record.get(name) for name in ("metadata", "meta", "fields"))
+    return {name: value for each in inner if isinstance(each, dict) for name, value in each.items()}
+
+
+def _grade(said: Record) -> dict[str, object]:
+    """The one choice in a field that has a grade's name: none for an empty list."""
+    name = next((each for each in LABEL_ALIASES["relevance"] if each in said), None)
+    return {} if name is None else {"relevance": None if said[name] == [] else _one(said[name])}
+
+
+def _label_studio(path: FilePath, number: int, task: Record) -> Iterator[Record]:
+    annotations, data = task["annotations"], task.get("data")
+    if not isinstance(annotations, list) or not isinstance(data, dict):
+        raise FormatError(path, number, "a task of Label Studio with data and annotations", quote(json.dumps(task)))
+    for annotation in annotations:
+        if not isinstance(annotation, dict):
             continue
-        data = task.get("data")
-        if not isinstance(annotations, list) or not isinstance(data, dict):
-            raise FormatError(path, number, "a task of Label Studio with data and annotations", quote(json.dumps(task)))
-        for annotation in annotations:
-            if isinstance(annotation, dict) and not annotation.get("was_cancelled"):
-                said = {"annotator": _annotator(annotation.get("completed_by")), **_results(annotation.get("result"))}
-                yield number, {**data, **said, "judged_at": annotation.get("created_at")}
+        found = {} if annotation.get("was_cancelled") else _results(annotation.get("result"))
+        chosen = next((found[name] for name in LABEL_ALIASES["relevance"] if name in found), None)
+        if not set(LABEL_ALIASES["relevance"]) & set(found) and len(found) == 1:
+            (chosen,) = found.values()
+        said = {"annotator": _annotator(annotation.get("completed_by")), "judged_at": annotation.get("created_at")}
+        yield {**data, **found, **said, "relevance": chosen}
 
 
 def _annotator(value: object) -> object:
@@ -105,4 +182,90 @@ def _results(results: object) -> dict[str, object]:
         if isinstance(value, dict):
             choices = value.get("choices")
             found[str(result.get("from_name"))] = _one(choices) if choices else value.get("rating", value.get("number"))
-    return found
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _prodigy(task: Record) -> Record:
+    """A task of Prodigy: the accepted option, or accept and reject as 1 and 0 where there are no options."""
+    answer, accepted = task["answer"], task.get("accept")
+    grade: object = None
+    if isinstance(accepted, list):
+        options = {each.get("id"): each.get("text") for each in _dicts(task.get("options"))}
+        chosen = [each if parse_grade(str(each)) is not None else options.get(each, each) for each in accepted]
+        grade = _one(chosen) if chosen and answer == "accept" else None
+    elif answer != "ignore":
+        grade = int(answer == "accept")
+    annotator = task.get("_annotator_id") or task.get("_session_id")
+    return {**_meta(task), **task, "annotator": annotator, "relevance": grade, "judged_at": task.get("_timestamp")}
+
+
+def _dicts(values: object) -> list[dict[str, object]]:
+    return [each for each in values if isinstance(each, dict)] if isinstance(values, list) else []
+
+
+def _argilla(record: Record) -> Iterator[Record]:
+    """The submitted responses of a record of Argilla, in the forms of its server, its library, and its flat exports."""
+    base = {**_meta(record), **record}
+    for question, user, value, status in _responses(record):
+        if question in LABEL_ALIASES["relevance"] or len({each for each, *_ in _responses(record)}) == 1:
+            submitted = status in (None, "submitted")
+            yield {**base, "annotator": None if user is None else str(user), "relevance": value if submitted else None}
+
+
+def _responses(record: Record) -> Iterator[tuple[str, object, object, object]]:
+    """Question, user, value and status of each response."""
+    given = record.get("responses")
+    if isinstance(given, dict):
+        for question, responses in given.items():
+            for each in _dicts(responses):
+                yield str(question), each.get("user_id"), each.get("value"), each.get("status")
+    for each in _dicts(given):
+        values = each.get("values")
+        for question, value in (values if isinstance(values, dict) else {}).items():
+            yield (
+                question,
+                each.get("user_id"),
+                value.get("value") if isinstance(value, dict) else value,
+                each.get("status"),
+            )
+    for name, values in record.items():
+        if name.endswith(".responses") and isinstance(values, list):
+            users, statuses = (_listed(record.get(f"{name}.{part}"), len(values)) for part in ("users", "status"))
+            for value, user, status in zip(values, users, statuses, strict=True):
+                yield name.removesuffix(".responses"), user, value, status
+
+
+def _listed(values: object, length: int) -> Sequence[object]:
+    return values if isinstance(values, list) and len(values) == length else [None] * length
+
+
+def _potato(instance: Record) -> Record:
+    """An instance of Potato: the name of its label, or its value where a scheme has numbers as names."""
+    schemes = instance["label_annotations"]
+    found = {name: _potato_label(labels) for name, labels in schemes.items()} if isinstance(schemes, dict) else {}
+    chosen = _grade(found) or {"relevance": next(iter(found.values()), None)}
+    annotator = instance.get("user_id") or instance.get("user") or instance.get("annotator")
+    return {**_potato_pair(instance.get("id")), **instance, "annotator": annotator, **chosen}
+
+
+def _potato_label(labels: object) -> object:
+    """The label of a scheme, written as {label: value}."""
+    return _one([str(name) for name, value in labels.items() if value]) if isinstance(labels, dict) else labels
+
+
+def _potato_row(row: Record) -> Iterator[Record]:
+    """A row of Potato's CSV, with a column ``SCHEME:::LABEL`` for each label."""
+    chosen: dict[str, list[object]] = {}
+    for name, value in row.items():
+        scheme, _, label = name.partition(":::")
+        if label:
+            chosen.setdefault(scheme, []).extend([label] if str(value).strip() not in ("", "nan", "False") else [])
+    found = {name: _one(labels) for name, labels in chosen.items()}
+    grade = _grade(found) or {"relevance": next(iter(found.values()), None) or None}
+    yield {**_potato_pair(row.get("instance_id")), **row, "annotator": row.get("user"), **grade}
+
+
+def _potato_pair(instance: object) -> dict[str, object]:
+    """The pair that the id of an instance names as ``TOPIC|DOCUMENT``; Potato exports no other fields."""
+    parts = _PARTS.split(str(instance), maxsplit=1)
+    return dict(zip(("query_id", "doc_id"), parts, strict=True)) if len(parts) == 2 else {}

@@ -11,18 +11,31 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from collection.errors import FormatError, InputError
+from collection.errors import FormatError, InputError, numbered
 from collection.formats import delimited, fields, label_exports, source, spreadsheet
 from collection.formats.columns import LABEL_ALIASES
-from collection.formats.judgements import DETAILS, read_details, to_utc
+from collection.formats.judgements import DETAILS, read_details, read_time
 from collection.formats.source import FilePath, quote
-from collection.formats.tables.lines import parse_grade, to_array
+from collection.formats.tables.lines import parse_grade, parse_score, to_array
 from collection.formats.write import format_number, replacing, require_ids
 from collection.frames import LABELS
-from collection.phrases import literal
+from collection.phrases import count, literal, plural
 from collection.records import COUNTS_AS, KINDS
 
 WANTED = "labels"
+_NO_GRADE = (
+    "", "-", "?", "n/a", "na", "nan", "none", "null", "skip", "skipped", "ignore", "ignored", "unjudged", "unrated",
+    "unlabeled", "unlabelled", "not judged", "not labeled", "not labelled", "no label", "maybe", "undecided",
+)  # fmt: skip
+"""What stands for a missing grade in files, unless it is a name of a grade."""
+_ALIASES = {
+    **LABEL_ALIASES,
+    "query_id": (*LABEL_ALIASES["query_id"], "query", "query text"),
+    "doc_id": (*LABEL_ALIASES["doc_id"], "doc id"),
+    "relevance": (*LABEL_ALIASES["relevance"], "rating"),
+}
+"""Names of the columns, with those of Quepid."""
+_TIMES = ("judged_at", "created_at", "_timestamp")
 
 
 class _Row(NamedTuple):
@@ -33,6 +46,7 @@ class _Row(NamedTuple):
     relevance: int | float | None
     cannot: bool = False
     first_judged_at: str | None = None
+    judged_at: str | None = None
     details: Mapping[str, object] = {}
 
 
@@ -52,7 +66,11 @@ class LabelLog:
 
 
 def read_labels(
-    path: FilePath, *, query_id: str | None = None, names: Mapping[str, int] = MappingProxyType({})
+    path: FilePath,
+    *,
+    query_id: str | None = None,
+    names: Mapping[str, int] = MappingProxyType({}),
+    annotator: str | None = None,
 ) -> pd.DataFrame:
     r"""Read annotators' grades: labels, or a log of judgements.
 
@@ -63,11 +81,13 @@ def read_labels(
         query_id (qid, topic), doc_id (docno, docid), relevance (grade, label, rel, score, judgment). A file with a
         column ``kind`` is read as a log written by ``cleverdon export --judgements``: each annotator's last row for a
         pair counts if it is a grade, and adjudications and surplus judgements are left out. Also exports of ASReview
-        (CSV, XLSX, RIS), Label Studio (JSON, CSV) and HiCAL.
+        (CSV, XLSX, RIS), Label Studio (JSON, CSV), HiCAL, doccano, Prodigy, Argilla, Potato, Quepid and Rayyan.
     query_id
         The topic of labels in a file without topics.
     names
         Names of grades in lower case -> grades, for files that have names.
+    annotator
+        Who judged what has no annotator in the file.
 
     Returns
     -------
@@ -79,8 +99,14 @@ def read_labels(
     Raises
     ------
     FormatError
-        A missing column, a grade that is not a number, or (outside a log) a repeated annotator and pair; with path and
-        line.
+        A missing column, a grade that is not a number, an invalid time, or (outside a log) two grades of an annotator
+        for a pair without times; with path and line, or the number of the entry in JSON of one line.
+
+    Warns
+    -----
+    FormatWarning
+        The number of entries without a grade, which are skipped; of repetitions, which count once; and of earlier
+        grades of the same annotator and pair: the latest counts.
 
     Examples
     --------
@@ -91,49 +117,73 @@ def read_labels(
     0       ann      301     d1          2
     1       bob      301     d1          0
     """
-    return _read(path, query_id, names, details=False).labels
+    return _read(path, _Defaults(annotator, query_id), names, details=False).labels
 
 
 def read_label_log(
-    path: FilePath, *, query_id: str | None = None, names: Mapping[str, int] = MappingProxyType({})
+    path: FilePath,
+    *,
+    query_id: str | None = None,
+    names: Mapping[str, int] = MappingProxyType({}),
+    annotator: str | None = None,
+    titles: Mapping[str, str] = MappingProxyType({}),
 ) -> LabelLog:
-    """Read labels as :func:`read_labels` does, with the details of a log and the number of rows left out."""
-    return _read(path, query_id, names, details=True)
+    """Read labels as :func:`read_labels` does, with the details of a log and the number of rows left out.
+
+    `titles` are the titles of topics in lower case and their ids, for files that name topics by their titles (Quepid).
+    """
+    return _read(path, _Defaults(annotator, query_id, titles), names, details=True)
 
 
-def _records(path: FilePath, query_id: str | None) -> Iterator[tuple[int, dict[str, object]]]:
-    defaults = {} if query_id is None else {"query_id": query_id}
+class _Defaults(NamedTuple):
+    """What the campaign or the user knows of a file's labels."""
+
+    annotator: str | None
+    query_id: str | None
+    titles: Mapping[str, str] = MappingProxyType({})
+
+
+def _records(path: FilePath, given: _Defaults) -> Iterator[tuple[int, dict[str, object]]]:
+    defaults = {"annotator": given.annotator or ""}
+    if given.query_id is not None:
+        defaults["query_id"] = given.query_id
     exported = label_exports.records(path, WANTED)
     if exported is None:
-        yield from delimited.aliased_records(path, WANTED, LABEL_ALIASES, defaults)
+        yield from delimited.aliased_records(path, WANTED, _ALIASES, defaults)
         return
     for number, record in exported:
-        if query_id is None and not any(name in record for name in LABEL_ALIASES["query_id"]):
+        if given.query_id is None and not any(name in record for name in _ALIASES["query_id"]):
+            if record.get("relevance", "") is None:  # an entry without a grade need not name a topic
+                yield number, {"relevance": None}
+                continue
             raise NoTopicsError(path, number, "labels with topics", "none", "add a column query_id")
-        named = delimited.rename(path, number, WANTED, record, LABEL_ALIASES, defaults)
+        named = delimited.rename(path, number, WANTED, record, _ALIASES, defaults)
         if isinstance(choices := named["relevance"], list) and choices:
             raise FormatError(path, number, "one choice as grade", ", ".join(quote(str(each)) for each in choices))
-        if named["relevance"] not in (None, "", []):
-            yield number, named
+        yield number, named
 
 
-def _read(path: FilePath, query_id: str | None, names: Mapping[str, int], *, details: bool) -> LabelLog:
+def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details: bool) -> LabelLog:
     kept: dict[tuple[str, str, str], _Row] = {}
     left_out: Counter[str] = Counter()
-    for number, record in _records(path, query_id):
+    said: Counter[str] = Counter()
+    for number, record in _records(path, given):
         log = "kind" in record
         if log and not _counts(path, number, record):
             left_out[str(record["counts_as"])] += record["kind"] != "undone"
             continue
-        row = _row(path, number, record, log, details, names)
+        if not log and _has_no_grade(record["relevance"], names):
+            said["empty"] += 1
+            continue
+        row = _row(path, number, record, log, details, names, given)
         before = kept.pop(row[1:4], None)
-        if before is not None and (before.relevance is not None or before.cannot):
-            row = row._replace(first_judged_at=before.first_judged_at)
         if before is not None and not log:
-            what = f"{quote(row.annotator)} on topic {quote(row.query_id)}, document {quote(row.doc_id)}"
-            found = f"{what} again (first in line {before.line})"
-            raise FormatError(path, number, "each annotator and pair once", found, "keep only the last of them")
+            said["same" if before.relevance == row.relevance else "earlier"] += 1
+            row = _latest(path, before, row)
+        elif before is not None and (before.relevance is not None or before.cannot):
+            row = row._replace(first_judged_at=before.first_judged_at)
         kept[row[1:4]] = row
+    _report(path, said)
     graded = [row for row in kept.values() if row.relevance is not None]
     frame = pd.DataFrame([row[1:4] for row in graded], columns=list(LABELS.names[:3]), dtype="str")
     labels = frame.assign(relevance=to_array([row.relevance for row in graded if row.relevance is not None]))
@@ -146,13 +196,45 @@ def _read(path: FilePath, query_id: str | None, names: Mapping[str, int], *, det
     return LabelLog(LABELS.check(labels), {what: count for what, count in left_out.items() if count})
 
 
+def _has_no_grade(value: object, names: Mapping[str, int]) -> bool:
+    """Whether an entry says that there is no grade: nothing, a word for it, or, as in qrels, a negative number."""
+    text = " ".join(str("" if value is None or value == [] else value).split()).casefold()
+    return text not in names and (text in _NO_GRADE or (parse_grade(text) or 0) < 0)
+
+
+def _latest(path: FilePath, before: _Row, row: _Row) -> _Row:
+    """The later of two grades of an annotator for a pair, or either of two equal ones."""
+    if before.relevance != row.relevance and not (before.judged_at and row.judged_at):
+        what = f"{quote(row.annotator)} on topic {quote(row.query_id)}, document {quote(row.doc_id)}"
+        found = f"{what} again with another grade ({before.relevance} in {numbered(path, before.line)})"
+        hint = "keep only the last of them, or add their times as judged_at"
+        raise FormatError(path, row.line, "one grade per annotator and pair", found, hint)
+    is_later = bool(row.judged_at and before.judged_at and row.judged_at >= before.judged_at)
+    first, last = (before, row) if is_later else (row, before)
+    if before.relevance == row.relevance:
+        return before if is_later or not row.judged_at else row
+    return last._replace(first_judged_at=first.first_judged_at)
+
+
+def _report(path: FilePath, said: Mapping[str, int]) -> None:
+    if empty := said.get("empty"):
+        entries = count(empty, "entry", "entries")
+        source.warn(path, f"skipped {entries} without a grade (empty, negative, skipped or cancelled)")
+    if same := said.get("same"):
+        repeat = plural(same, "entry repeats another and counts", "entries repeat others and count")
+        source.warn(path, f"{same:,} {repeat} once")
+    if earlier := said.get("earlier"):
+        grades = f"{count(earlier, 'grade')} {plural(earlier, 'was', 'were')} revised"
+        source.warn(path, f"{grades}: of an annotator's grades for a pair, the latest counts")
+
+
 def find_label_line(path: FilePath, annotator: str, query_id: str, doc_id: str) -> int | None:
     """The last line of an annotator's label for a pair, for messages; None if there is none."""
-    wanted = (annotator, query_id, doc_id)
     lines = (
         number
-        for number, record in _records(path, query_id)
-        if (record["annotator"], str(record["query_id"]).strip(), str(record["doc_id"]).strip()) == wanted
+        for number, record in _records(path, _Defaults(annotator, query_id))
+        if (record.get("annotator") or annotator, *(str(record.get(name)).strip() for name in ("query_id", "doc_id")))
+        == (annotator, query_id, doc_id)
     )
     return max(lines, default=None)
 
@@ -202,14 +284,27 @@ def _counts(path: FilePath, number: int, record: Mapping[str, object]) -> bool:
 
 
 def _row(
-    path: FilePath, number: int, record: Mapping[str, object], log: bool, details: bool, names: Mapping[str, int]
+    path: FilePath,
+    number: int,
+    record: Mapping[str, object],
+    log: bool,
+    details: bool,
+    names: Mapping[str, int],
+    given: _Defaults,
 ) -> _Row:
-    annotator = record["annotator"]
+    annotator = record["annotator"] or given.annotator
     if not isinstance(annotator, str) or not _is_name(annotator):
-        wanted = "an annotator's name without surrounding blanks"
-        raise FormatError(path, number, wanted, quote(str(annotator)) if annotator else "none")
+        wanted, hint = "an annotator's name without surrounding blanks", "name who judged with --annotator"
+        raise FormatError(
+            path, number, wanted, quote(str(annotator)) if annotator else "none", "" if annotator else hint
+        )
+    topic = str(record["query_id"])
+    record = {**record, "query_id": given.titles.get(" ".join(topic.split()).casefold(), record["query_id"])}
     query_id, doc_id = (fields.check_id(path, number, record[column]) for column in ("query_id", "doc_id"))
-    at = str(record.get("judged_at") or "") or None
+    at = next((str(record[name]) for name in _TIMES if record.get(name)), None)
+    judged_at = read_time(path, number, at, "judged_at") if at else None
+    if at and parse_score(at) is not None:
+        at = judged_at
     if log and record["kind"] != "graded":
         return _Row(number, annotator, query_id, doc_id, None, record["kind"] == "cannot judge", at)
     grade = read_grade(path, number, record["relevance"], names)
@@ -218,9 +313,9 @@ def _row(
         more = read_details(path, number, record)
     elif details:
         note = record.get("note")
-        found = {"judged_at": at and to_utc(at), "note": note if isinstance(note, str) else None}
+        found = {"judged_at": judged_at, "note": note if isinstance(note, str) else None}
         more = {name: value for name, value in found.items() if value}
-    return _Row(number, annotator, query_id, doc_id, grade, first_judged_at=at, details=more)
+    return _Row(number, annotator, query_id, doc_id, grade, first_judged_at=at, judged_at=judged_at, details=more)
 
 
 def _is_name(name: str) -> bool:

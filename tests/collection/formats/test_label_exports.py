@@ -7,15 +7,16 @@ from made-up records.
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from collection.campaign import Campaign
-from collection.errors import FormatError, InputError
+from collection.errors import FormatError, FormatWarning, InputError
 from collection.formats import read_label_log, read_labels, source
-from tests.helpers import ROOT
+from tests.helpers import ROOT, SHARED
 
 EXPORTS = Path(__file__).parent / "exports"
 NAMES = {"not relevant": 0, "relevant": 1}
@@ -127,7 +128,12 @@ def test_two_choices_in_one_annotation(tmp_path: Path) -> None:
 def test_a_pair_twice_by_one_person(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "examples" / "hical_judgments.csv").read_text()
     (tmp_path / "h.csv").write_text(text + text.splitlines()[1] + "\n")
-    with pytest.raises(FormatError, match=r"again \(first in line 2\); keep only the last of them$"):
+    with pytest.warns(FormatWarning, match=r"h\.csv: 1 entry repeats another and counts once$"):
+        assert len(read_labels(tmp_path / "h.csv")) == 3
+    (tmp_path / "h.csv").write_text(text + text.splitlines()[1].replace("CAL,2", "CAL,0") + "\n")
+    with pytest.raises(
+        FormatError, match=r"again with another grade \(2 in line 2\); keep only the last of them, or add .* judged_at$"
+    ):
         read_labels(tmp_path / "h.csv")
 
 
@@ -140,14 +146,19 @@ BAD: dict[str, tuple[Any, int, str]] = {
     "no object": ("[\n1]", 2, "labels as a JSON array of objects, found '1'"),
     "cut off": (
         '[{"annotator": "a", "query_id": "1", "doc_id": "d", "relevance": 1},\n',
-        1,
+        2,
         "labels as a JSON array of objects, found its end",
     ),
     "no task": ([{"annotations": 1}], 1, "a task of Label Studio with data and annotations"),
     "no annotator": (
-        [{"data": {"query_id": "1", "doc_id": "d1"}, "annotations": [{"relevance": 1}]}],
+        [
+            {
+                "data": {"query_id": "1", "doc_id": "d1"},
+                "annotations": [{"result": [{"from_name": "relevance", "value": {"rating": 1}}]}],
+            }
+        ],
         1,
-        "labels with the columns annotator or assessor, query_id",
+        "an annotator's name without surrounding blanks, found none; name who judged with --annotator",
     ),
     "nested deeply": ("[" + "[" * 100_000, 1, "labels as a JSON array of objects"),
     "half a surrogate pair": ('[{"annotator": "\\ud800"}]', 1, "text, found an invalid character"),
@@ -161,7 +172,8 @@ def test_refusals_name_path_and_line(tmp_path: Path, case: str) -> None:
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     with pytest.raises(FormatError) as caught:
         read_labels(path)
-    assert str(caught.value).startswith(f"{path}, line {line}: expected ")
+    unit = "line" if case == "no object" else "entry"
+    assert str(caught.value).startswith(f"{path}, {unit} {line}: expected ")
     assert said in str(caught.value)
 
 
@@ -172,3 +184,202 @@ def test_an_array_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "export.json").write_text("[" + between.join(['{"data": {}, "annotations": []}'] * 40_000) + "]")
     with pytest.raises(FormatError, match=r"expected at most 1 MiB in a .*; export a part, or CSV$"):
         read_labels(tmp_path / "export.json")
+
+
+# Entries that say nothing, or say it twice -----------------------------------------------------------
+
+PAIR = {"query_id": "1", "doc_id": "d1"}
+
+
+def task(*annotations: object, **data: str) -> dict[str, object]:
+    return {"id": 1, "data": {**PAIR, **data}, "annotations": list(annotations)}
+
+
+def annotation(choice: str = "", by: object = 3, at: str = "2026-03-02T09:00:00Z", **more: object) -> dict[str, object]:
+    result = [{"from_name": "relevance", "type": "choices", "value": {"choices": [choice]}}] if choice else []
+    return {"result": result, "completed_by": by, "created_at": at, "was_cancelled": False, **more}
+
+
+def read(path: Path, content: object, **options: Any) -> tuple[list[tuple[object, ...]], list[str]]:
+    """Annotator, pair and grade of each label, and the warnings."""
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = read_labels(path, **options)
+    said = [str(each.message).removeprefix(f"{path}: ") for each in caught]
+    return list(found.iloc[:, :4].itertuples(index=False, name=None)), said
+
+
+def test_entries_without_a_grade_are_counted(tmp_path: Path) -> None:
+    tasks = [
+        task(annotation("2", was_cancelled=True)),
+        task(annotation()),
+        task(annotation("1"), doc_id="d3"),
+        task(),
+    ]
+    said = "skipped 2 entries without a grade (empty, negative, skipped or cancelled)"
+    assert read(tmp_path / "l.json", tasks) == ([("3", "1", "d3", 1)], [said])
+    header = "annotator,query_id,doc_id,relevance\n"
+    rows = "ann,1,d1,-1\nann,1,d2,skip\nann,1,d3,\nann,1,d4,N/A\nann,1,d5,1\n"
+    said = "skipped 4 entries without a grade (empty, negative, skipped or cancelled)"
+    assert read(tmp_path / "l.csv", header + rows) == ([("ann", "1", "d5", 1)], [said])
+    assert read(tmp_path / "l.csv", header + "ann,1,d1,skip\n", names={"skip": 0})[0] == [("ann", "1", "d1", 0)]
+    with pytest.raises(FormatError, match=r"line 2: expected a number as grade, found 'good'$"):
+        read(tmp_path / "l.csv", header + "ann,1,d1,good\n")
+
+
+def test_the_latest_of_the_grades_of_one_person_counts(tmp_path: Path) -> None:
+    early, late = annotation("0"), annotation("3", at="2026-03-02T09:00:09Z")
+    said = "1 grade was revised: of an annotator's grades for a pair, the latest counts"
+    for tasks in ([task(early, late)], [task(late, early)], [task(early), task(late)]):
+        assert read(tmp_path / "l.json", tasks) == ([("3", "1", "d1", 3)], [said])
+    same = [task(early, annotation("0", at="2026-03-02T09:00:09Z"))]
+    assert read(tmp_path / "l.json", same) == ([("3", "1", "d1", 0)], ["1 entry repeats another and counts once"])
+    untimed = [task(annotation("0", at=""), annotation("3", at=""))]
+    with pytest.raises(FormatError, match=r"entry 1: .* again with another grade \(0 in entry 1\)"):
+        read(tmp_path / "l.json", untimed)
+
+
+def test_the_annotator_of_a_file_without_one(tmp_path: Path) -> None:
+    tasks = [task(annotation("2", by=7)), task(annotation("1", by=None), doc_id="d2")]
+    with pytest.raises(FormatError, match=r"l\.json, entry 2: .* found none; name who judged with --annotator$"):
+        read(tmp_path / "l.json", tasks)
+    found = [("7", "1", "d1", 2), ("ben", "1", "d2", 1)]
+    assert read(tmp_path / "l.json", tasks, annotator="ben") == (found, [])
+    assert read(tmp_path / "l.csv", "qid,docno,grade\n1,d2,1\n", annotator="ben")[0] == [("ben", "1", "d2", 1)]
+    with pytest.raises(FormatError, match=r"l\.csv, line 2: .* found none; name who judged with --annotator$"):
+        read(tmp_path / "l.csv", "qid,docno,grade\n1,d2,1\n")
+
+
+META = {"metadata": PAIR}
+TOOLS: dict[str, tuple[str, object, list[tuple[object, ...]]]] = {
+    "doccano": ("jsonl", {"id": 1, "text": "x", "label": ["Relevant"], **PAIR, "Comments": []}, [("me", "1", "d1", 1)]),
+    "doccano, metadata": ("jsonl", {"id": 1, "text": "x", "label": ["1"], "meta": PAIR}, [("me", "1", "d1", 1)]),
+    "doccano, nothing": ("jsonl", {"id": 1, "text": "x", "label": [], **PAIR}, []),
+    "Prodigy, choice": (
+        "jsonl",
+        {**PAIR, "accept": ["2"], "options": [{"id": "2", "text": "good"}], "answer": "accept",
+            "_session_id": "db-ann"},
+        [("db-ann", "1", "d1", 2)],
+    ),
+    "Prodigy, named options": (
+        "jsonl",
+        {**PAIR, "accept": ["R"], "options": [{"id": "R", "text": "Relevant"}], "answer": "accept",
+            "_annotator_id": "ann"},
+        [("ann", "1", "d1", 1)],
+    ),
+    "Prodigy, ignored": ("jsonl", {**PAIR, "accept": ["2"], "answer": "ignore", "_session_id": "db-ann"}, []),
+    "Prodigy, binary": ("jsonl", {"meta": PAIR, "label": "REL", "answer": "reject"}, [("me", "1", "d1", 0)]),
+    "Argilla 2": (
+        "json",
+        [{"id": "a", "fields": {"text": "x"}, **META, "responses": {"relevance": [{"value": "2", "user_id": "u1"}]}}],
+        [("u1", "1", "d1", 2)],
+    ),
+    "Argilla's server": (
+        "json",
+        [
+            {
+                **META,
+                "responses": [
+                    {"user_id": "u1", "status": "submitted", "values": {"relevance": {"value": 1}}},
+                    {"user_id": "u2", "status": "discarded", "values": {"relevance": {"value": 0}}},
+                ],
+            }
+        ],
+        [("u1", "1", "d1", 1)],
+    ),
+    "Argilla, flat": (
+        "jsonl",
+        {
+            **PAIR,
+            "relevance.responses": ["1", "0"],
+            "relevance.responses.users": ["u1", "u2"],
+            "relevance.responses.status": ["submitted", "submitted"],
+        },
+        [("u1", "1", "d1", 1), ("u2", "1", "d1", 0)],
+    ),
+    "Argilla 1": ("jsonl", {**META, "annotation": "Relevant", "annotation_agent": "ann"}, [("ann", "1", "d1", 1)]),
+    "Potato": (
+        "jsonl",
+        {"user_id": "ann", "id": "1|d1", "displayed_text": "x", "label_annotations": {"relevance": {"2": "2"}}},
+        [("ann", "1", "d1", 2)],
+    ),
+    "Potato, CSV": (
+        "csv",
+        "user,instance_id,displayed_text,grade:::0,grade:::1\nann,1|d1,x,,1\nbob,1|d1,x,0,\n",
+        [("ann", "1", "d1", 1), ("bob", "1", "d1", 0)],
+    ),
+    "Quepid": ("csv", "query,docid,rating\n1,d1,3\n1,d2,\n", [("me", "1", "d1", 3)]),
+    "Quepid, a book": ("csv", "query,docid,Ann,Bob\n1,d1,3,2\n1,d2,,0\n", [
+        ("ann", "1", "d1", 3), ("bob", "1", "d1", 2), ("bob", "1", "d2", 0),
+    ]),
+    "Label Studio, another tag": (
+        "json",
+        [task({"result": [{"from_name": "sentiment", "value": {"choices": ["1"]}}], "completed_by": 3})],
+        [("3", "1", "d1", 1)],
+    ),
+    "Label Studio, TSV": (
+        "tsv",
+        "query_id\tdoc_id\trelevance\tannotator\tcreated_at\n1\td1\t2\t3\t2026-03-02T09:00:01.000000Z\n",
+        [("3", "1", "d1", 2)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_exports_of_tools(tmp_path: Path, tool: str) -> None:
+    ending, content, wanted = TOOLS[tool]
+    if ending == "jsonl":
+        content = json.dumps(content) + "\n"
+    assert read(tmp_path / f"l.{ending}", content, annotator="me", names=NAMES)[0] == wanted
+
+
+def test_rayyan(tmp_path: Path) -> None:
+    inclusion = 'RAYYAN-INCLUSION: {""Ann""=>""Included"", ""Bob""=>""Excluded"", ""Cy""=>""Maybe""} | RAYYAN-LABELS: x'
+    content = f'key,title,year,abstract,notes\nrayyan-1,Heat pumps,2019,A field study.,"{inclusion}"\n'
+    found, said = read(tmp_path / "l.csv", content, query_id="1")
+    assert [(annotator, grade) for annotator, _, _, grade in found] == [("Ann", 1), ("Bob", 0)]
+    assert said == ["skipped 1 entry without a grade (empty, negative, skipped or cancelled)"]
+
+
+def test_topics_by_their_titles(tmp_path: Path) -> None:
+    (tmp_path / "topics.tsv").write_text("7\tHeat  Pumps\n8\tcellars\n")
+    (tmp_path / "q.csv").write_text("query,docid,rating\nheat pumps,d1,1\n8,d2,0\n")
+    with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
+        campaign.importer.import_files(topics=tmp_path / "topics.tsv", labels=tmp_path / "q.csv", annotator="ann")
+        labels = campaign.agreement.labels()
+    assert labels[["query_id", "doc_id"]].values.tolist() == [["7", "d1"], ["8", "d2"]]
+
+
+TIMES = {
+    "2026-03-02T09:00:01Z": "2026-03-02T09:00:01.000+00:00",
+    "2026-03-02T10:00:01+01:00": "2026-03-02T09:00:01.000+00:00",
+    "2026-03-02 09:00:01": "2026-03-02T09:00:01.000+00:00",
+    "2026-03-02 09:00:01 UTC": "2026-03-02T09:00:01.000+00:00",
+    "2026-03-02": "2026-03-02T00:00:00.000+00:00",
+    "1772442001": "2026-03-02T09:00:01.000+00:00",
+    "1772442001.5": "2026-03-02T09:00:01.500+00:00",
+    "1772442001500": "2026-03-02T09:00:01.500+00:00",
+}
+
+
+def test_times_of_labels(tmp_path: Path) -> None:
+    for number, (time, wanted) in enumerate(TIMES.items()):
+        (tmp_path / f"{number}.csv").write_text(f"annotator,qid,docno,grade,judged_at\nann,1,d1,1,{time}\n")
+        assert read_label_log(tmp_path / f"{number}.csv").labels["judged_at"].tolist() == [wanted]
+    for time in ("2026-02-30", "2026-13-01", "yesterday", "2026-03-02T25:00:00Z", "02.03.2026", "17", "1e400"):
+        (tmp_path / "a.csv").write_text(f"annotator,qid,docno,grade,judged_at\nann,1,d1,1,{time}\n")
+        with pytest.raises(FormatError, match=r"line 2: expected a time as judged_at \(ISO 8601, such as .*\), found"):
+            read_labels(tmp_path / "a.csv")
+
+
+@pytest.mark.shared
+def test_published_kinds_of_labels() -> None:
+    cases = SHARED / "cases"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FormatWarning)
+        assert read_labels(cases / "12-label-studio" / "c_empty.json")["doc_id"].tolist() == ["d03"]
+        assert read_labels(cases / "12-label-studio" / "b_copies.json")["relevance"].tolist() == [3]
+        assert read_labels(cases / "13-labels-csv" / "skip.csv").empty
+        assert len(read_labels(cases / "27-doccano-argilla-prodigy" / "prodigy.jsonl")) == 1
+    assert len(read_labels(cases / "12-label-studio" / "e_noby.json", annotator="ben")) == 2
