@@ -147,8 +147,8 @@ if go:
             st.warning(widgets.plain(by_name(notice)))
         if report.duplicates:
             found = pd.DataFrame(report.duplicates)
-            named = {column: found[column].map(by_name) for column in ("file", "kept_from")}
-            display.table(found.assign(**named), DUPLICATES)
+            shown = found.assign(file=found["file"].map(by_name), kept_from=found["kept_from"].map(by_name))
+            display.table(shown, DUPLICATES)
 
 if len(logs := campaign.clicks.sources()):
     named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]

@@ -26,7 +26,7 @@ _TABLES = frozenset((".csv", ".tsv", ".jsonl", ".json"))
 _PUBMED = re.compile(r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(\d+)")
 _PMID = re.compile(r"(?:PMID|MEDLINE|PubMed)?\W*(\d{1,8})\W*", re.I)
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)|(?<!\d)((?:19|20)\d\d)[01]\d[0-3]\d(?!\d)")
-_NOTHING = re.compile(r"\W*(?:n/a|nan|null)?\W*", re.I)
+_NOTHING = re.compile(r"\s*(?:[-\u2013\u2014]{1,3}|n/a|nan|null)?\s*", re.I)
 _NO_TITLE = re.compile(r"\W*(?:(?:title )?not available|no title(?: available)?|untitled)\W*", re.I)
 _NO_ABSTRACT = re.compile(
     r"\W*(?:no abstracts?(?: (?:is )?(?:available|provided|found))?|(?:abstract )?(?:is )?not available|none)\W*", re.I

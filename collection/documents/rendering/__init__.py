@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
+from collection.characters import without_markup
 from collection.documents.rendering import html_text, markup
 from collection.documents.rendering.passages import cut, excerpts
 from collection.documents.rendering.topic_terms import MOST_PLACES, find_terms, terms
@@ -78,7 +79,8 @@ def shown(document: Document, form: str = "auto") -> Shown:
     ----------
     form
         "plain", "preformatted", "markdown" or "html". "auto": the document's field ``format`` (one of these, or a media
-        type); without it, HTML if the text begins like a page, else plain.
+        type); without it, HTML if the text begins like a page, else plain, without the markup that databases leave in
+        titles and abstracts (see :func:`collection.characters.without_markup`).
 
     Examples
     --------
@@ -91,12 +93,19 @@ def shown(document: Document, form: str = "auto") -> Shown:
     if is_html(document, form):
         title, words = _cache.get(html_text.extract_text, text)
         return Shown("text", words, None, document.title or title)
-    if form == "auto":
-        form = form_of(document.metadata) or "plain"
+    if form == "auto" and (form := form_of(document.metadata) or "") == "":
+        title, text = _cache.get(_without_markup, f"{document.title}\0{text}")
+        return Shown("text", text, None, title)
     if form == "markdown" and len(text) <= LARGEST_MARKUP:
         html, words = _cache.get(markup.render, text)
         return Shown("markup", words, html, document.title)
     return Shown("preformatted" if form == "preformatted" else "text", text, None, document.title)
+
+
+def _without_markup(both: str) -> tuple[str, str]:
+    """Title and text, separated by NUL, without markup."""
+    title, _, text = both.partition("\0")
+    return without_markup(title), without_markup(text)
 
 
 class _Cache:
