@@ -102,7 +102,11 @@ def as_utf8(content: io.BufferedReader) -> io.BufferedReader:
 
 def name_other(content: io.BufferedReader, path: object) -> tuple[str, str] | None:
     """What a file is that holds no readable text, and what to do with it; None if it may be text."""
-    head = content.peek(SAMPLE)[:SAMPLE]
+    return name_bytes(content.peek(SAMPLE)[:SAMPLE], path)
+
+
+def name_bytes(head: bytes, path: object) -> tuple[str, str] | None:
+    """What a file of another kind is by its first :data:`SAMPLE` bytes, and what to do with it; None if unknown."""
     found = next(((what, hint) for begin, what, hint in _OTHERS if re.match(begin, head)), None)
     return found and (found[0], found[1].replace("FILE", str(path)))
 

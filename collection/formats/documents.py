@@ -9,6 +9,7 @@ from itertools import chain
 from collection.errors import FormatError
 from collection.formats import columns, delimited, fields, images, objects, references, source, trec_text, workbook
 from collection.formats.source import FilePath
+from collection.phrases import count
 from collection.records import Document
 
 WANTED = "documents"
@@ -39,7 +40,12 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
     tuple of int and Document
         The line where the document begins, and the document; a missing text is ''. Images are in the metadata as
         ``images``, a :class:`~collection.formats.images.ImageList`; their files are not opened. Errors are raised when
-        their line is reached.
+        their line is reached. An identical repetition of a document is dropped.
+
+    Warns
+    -----
+    FormatWarning
+        Text outside of records, columns that are not understood, and repetitions that were dropped.
     """
     if (records := objects.records(path, WANTED)) is not None:
         return _documents(path, records, with_images=True)
@@ -74,8 +80,14 @@ def _documents(
     path: FilePath, records: Iterable[tuple[int, Mapping[str, object]]], *, with_images: bool = False
 ) -> Iterator[tuple[int, Document]]:
     seen = fields.UniqueIds(path, "document")
+    contents: dict[str, int] = {}
+    repeated = 0
     for number, record in records:
         id_name, doc_id = fields.find_id(path, number, record, ID)
+        content = hash(repr(record))
+        if contents.setdefault(doc_id, content) == content and doc_id in seen:
+            repeated += 1
+            continue
         seen.add(doc_id, number)
         text_name = fields.first_present(record, TEXT)
         title = fields.get_text(path, number, record, "title")
@@ -86,3 +98,5 @@ def _documents(
         if found:
             metadata["images"] = found
         yield number, Document(doc_id, title, text, metadata)
+    if repeated:
+        source.warn(path, f"dropped {count(repeated, 'identical repetition')} of documents")

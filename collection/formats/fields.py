@@ -193,7 +193,9 @@ def check_id(path: FilePath, number: int, value: object) -> str:
         raise FormatError(path, number, "an id (text or a whole number)", quote(repr(value)))
     text = str(value).strip(" \t\r\n")
     if not fits_a_column(text):
-        hint = "blanks separate the columns of runs and qrels" if text else ""
+        hint = (
+            "blanks separate the columns of runs and qrels; replace each, such as by '_', in all files" if text else ""
+        )
         raise FormatError(path, number, "an id without blanks", quote(str(value)), hint)
     return text
 
@@ -236,6 +238,9 @@ class UniqueIds:
     def __init__(self, path: FilePath, thing: str) -> None:
         self._path, self._thing = path, thing
         self._lines: dict[str, int] = {}
+
+    def __contains__(self, identity: str) -> bool:
+        return identity in self._lines
 
     def add(self, identity: str, number: int) -> None:
         """Add an id with its line."""

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from collection.errors import FormatError
+from collection.formats import compression
 from collection.formats.source import FilePath, quote
 
 FIELDS = ("images", "image")
@@ -124,7 +125,21 @@ def read_image(path: FilePath, number: int, name: str) -> tuple[bytes, str]:
     kind = detect_type(content)
     if kind is None:
         raise FormatError(path, number, _WANTED, *_describe_other(name, content))
+    if not _is_whole(kind, content):
+        hint = "it may be truncated; copy or save it again"
+        raise FormatError(path, number, "a whole image", f"{quote(name)}, a damaged {kind.upper()}", hint)
     return content, kind
+
+
+def _is_whole(kind: str, content: bytes) -> bool:
+    """Whether the parts that begin and end an image are there; of an AVIF only the first one."""
+    if kind == "png":
+        return content[12:16] == b"IHDR" and b"IEND" in content
+    if kind == "webp":
+        return int.from_bytes(content[4:8], "little") + 8 <= len(content)
+    if kind == "avif":
+        return int.from_bytes(content[:4], "big") <= len(content)
+    return {"jpg": b"\xff\xd9", "gif": b";"}[kind] in content
 
 
 def detect_type(content: bytes) -> str | None:
@@ -155,4 +170,6 @@ def _describe_other(name: str, content: bytes) -> tuple[str, str]:
         return f"{quote(name)}, which is SVG", "SVG can contain scripts and is not supported; save it as PNG"
     if begin.startswith((b"<!doctype html", b"<html")):
         return f"{quote(name)}, which is an HTML page", "it may be a saved error page"
+    if (other := compression.name_bytes(content[: compression.SAMPLE], name)) is not None:
+        return f"{quote(name)}, which is {other[0]}", "save the picture itself as one of them"
     return f"{quote(name)}, which is none of these", "convert it to one of them"

@@ -29,7 +29,7 @@ from collection.formats.write import replacing, replacing_bytes
 from collection.measures import parse
 from tests.helpers import PATIENCE, cases, fails, ok, run
 
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(60)
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(4) + b"IHDR" + bytes(44) + b"IEND" + bytes(4)
 
 
 def contents(directory: Path, but: tuple[str, ...] = ("campaign.db-shm", "campaign.db-wal")) -> dict[str, str | None]:

@@ -52,6 +52,10 @@ def folder(tmp_path: Path) -> Path:
     (folder / "text.webp").write_text("no image")
     (folder / "empty.png").write_bytes(b"")
     (folder / "page.png").write_text("<!DOCTYPE html><h1>Not found</h1>")
+    (folder / "scan.png").write_bytes(b"%PDF-1.7\n")
+    (folder / "letter.jpg").write_bytes(b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml")
+    for name, content in {"png": PNG[:-12], "gif": GIF[:-1], "jpg": JPEG, "webp": WEBP[:-1]}.items():
+        (folder / f"cut.{name}").write_bytes(content)
     (tmp_path / "secret.png").write_bytes(PNG)
     return folder
 
@@ -218,6 +222,12 @@ def test_the_host_of_a_plain_address(link: str, host: str) -> None:
         (["a.tiff"], "expected the image 'a.tiff', found no such file"),
         (["empty.png"], "found 'empty.png', which is empty"),
         (["page.png"], "found 'page.png', which is an HTML page"),
+        (["scan.png"], "found 'scan.png', which is a PDF; save the picture itself as one of them"),
+        (["letter.jpg"], "found 'letter.jpg', which is a file of Microsoft Office"),
+        (["cut.png"], "expected a whole image, found 'cut.png', a damaged PNG; it may be truncated"),
+        (["cut.gif"], "a damaged GIF"),
+        (["cut.jpg"], "a damaged JPG"),
+        (["cut.webp"], "a damaged WEBP"),
         (
             ["a.png", 7],
             "expected a path, a web address or an object {src, alt} in the field 'images', found '7'",

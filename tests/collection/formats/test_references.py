@@ -344,6 +344,14 @@ def test_a_table_with_ids_and_a_header_in_german(tmp_path: Path) -> None:
     assert document == Document("d1", "Wings", "Flow", {"jahr": "2020"})
 
 
+def test_identical_repetitions_are_dropped_and_counted(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "doc_id,text\nd1,Wings\nd2,Lift\nd1,Wings\nd1,Wings\n")
+    with pytest.warns(UserWarning, match="dropped 2 identical repetitions of documents"):
+        assert [document.doc_id for document in read(path)] == ["d1", "d2"]
+    with pytest.raises(FormatError, match="each document once, found document 'd1' again"):
+        read(written(tmp_path, "b.csv", "doc_id,text\nd1,Wings\nd1,Lift\n"))
+
+
 CLEAN: list[tuple[str, str, str, str]] = [
     ("<i>In vitro</i> losses of CO<sub>2</sub>", "<jats:p>Heat &amp; cold, p&lt;0.05.</jats:p>",
      "In vitro losses of CO2", "Heat & cold, p<0.05."),
