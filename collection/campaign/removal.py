@@ -13,7 +13,7 @@ from collection import layout
 from collection.campaign import calibration_record, stored_runs
 from collection.campaign.assignments import Assignments
 from collection.campaign.import_session import KEPT_AS
-from collection.errors import require_known
+from collection.errors import InputError, require_known
 from collection.phrases import count, join, join_first, plural
 from collection.store import Store
 
@@ -103,7 +103,7 @@ class Removals:
 
         Raises
         ------
-        UnknownNameError
+        InputError
             The campaign has no such topic, document, run or round.
         CampaignError
             The file of a run is missing or damaged.
@@ -162,7 +162,9 @@ class Removals:
     ) -> None:
         corpus = self.store.corpus
         require_known("topic", corpus.topics()["query_id"].tolist(), *topics)
-        require_known("document", corpus.titles(documents), *documents)
+        known = corpus.titles(documents)
+        if unknown := [doc_id for doc_id in documents if doc_id not in known]:
+            raise InputError(f"the campaign has no {plural(len(unknown), 'document')} {join_first(unknown)}")
         require_known("run", corpus.runs()["run"].tolist(), *runs)
         require_known("round of pooling", self.store.pool.rounds()["pool_round"].tolist(), *rounds)
 

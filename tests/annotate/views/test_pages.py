@@ -558,7 +558,7 @@ def test_imported_data_is_removed_after_a_preview(
     assert not app.exception
     assert campaign.store.corpus.without_text(["d1", "d2"]) == {"d2"}
     app.text_area[0].set_value("nowhere").run()
-    assert "unknown document" in app.error[0].value
+    assert "has no document nowhere" in app.error[0].value
 
 
 @pytest.mark.slow
