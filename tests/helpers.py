@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import json
 import os
 import re
@@ -12,8 +13,9 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 from uuid import uuid4
@@ -189,6 +191,39 @@ def join(thread: threading.Thread, what: str) -> None:
     thread.join(PATIENCE)
     if thread.is_alive():
         raise AssertionError(too_late(what, place()))
+
+
+@contextmanager
+def sql_steps(campaign: Campaign) -> Iterator[list[None]]:
+    """Count the steps of SQLite's virtual machine: the same on every machine, and more for each row that is read."""
+    steps: list[None] = []
+    connection = campaign.store.connection.db.conn
+    connection.set_progress_handler(lambda: steps.append(None), 1)
+    try:
+        yield steps
+    finally:
+        connection.set_progress_handler(None, 0)
+
+
+def grows_linearly(prepare: Callable[[int], Callable[[], object]], size: int) -> bool:
+    """Tell whether four times the work takes about four times as long; where it grows with the square, it takes 16.
+
+    Nothing is measured against a time: one of a dozen comparisons is enough, which a busy machine cannot spoil, and
+    work that grows with the square fails all of them.
+    """
+
+    def took(work: Callable[[], object]) -> float:
+        begin = time.thread_time()
+        work()
+        return time.thread_time() - begin
+
+    small, large = prepare(size), prepare(4 * size)
+    took(small)  # what is imported or compiled once
+    gc.disable()  # or it collects what other tests have left
+    try:
+        return any(took(large) < 9 * took(small) for _ in range(12))
+    finally:
+        gc.enable()
 
 
 class Clock:

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import pytest
 
 from collection.campaign import Campaign
 from collection.store import Store
-from tests.helpers import ROOT, ok
+from tests.helpers import ROOT, grows_linearly, ok
 
 LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
 
@@ -199,11 +199,22 @@ def test_the_library_and_the_app_below_the_pages_do_not_import_them() -> None:
 
 
 def test_comments_of_the_cards_name_files_that_exist() -> None:
-    folder = ROOT / "annotate" / "judging"
-    known = {path.name for path in folder.rglob("*.*")}
-    for file in [*folder.rglob("*.js"), *folder.rglob("*.css")]:
-        named = set(re.findall(r"(?:see|in|and|of) (\w+\.(?:js|css|py))\b", file.read_text()))
-        assert named <= known, file.name
+    app = ROOT / "annotate"
+    known = {path.name for folder in (app, ROOT / "collection") for path in folder.rglob("*.*")}
+    card = app / "judging_card"
+    named = {
+        (file.name, name)
+        for file in [*card.rglob("*.js"), *card.rglob("*.css")]
+        for name in re.findall(r"\b([\w-]+\.(?:js|css|py|html))\b", comments(file.read_text()))
+    }
+    assert len(named) > 2, "comments do name files"
+    assert {(file, name) for file, name in named if name not in known} == set()
+
+
+def comments(script: str) -> str:
+    """The comments of a script or style sheet, without imports of types, which the type checker looks up."""
+    found = "\n".join(re.findall(r"/\*.*?\*/|//[^\n]*", script, re.DOTALL))
+    return re.sub(r"@import .*|import\([^)]*\)", "", found)
 
 
 def mirrored_files() -> list[Path]:
@@ -244,15 +255,70 @@ def all_imports(file: Path) -> set[str]:
     return found
 
 
-def test_no_test_sleeps() -> None:
-    """A test waits for what is to happen, with `until` of tests.helpers or with an event."""
-    found = []
-    for file in (ROOT / "tests").rglob("*.py"):
-        if "benchmarks" not in file.parts and file != ROOT / "tests" / "helpers.py":
-            for node in parsed(file):
-                if isinstance(node, ast.Attribute) and node.attr == "sleep" and ast.unparse(node.value) == "time":
-                    found.append(f"{file.relative_to(ROOT)}:{node.lineno}")
+NO_TIME = "no test asserts a time: count steps, or compare by grows_linearly() of tests.helpers"
+WAITS = {
+    "time.sleep": "until() of tests.helpers waits for what is to happen",
+    "page.wait_for_function": "wait() of tests.browser.waiting says what does not come",
+    "page.wait_for_timeout": "wait for what is to happen",
+    **{f"time.{clock}": NO_TIME for clock in ("perf_counter", "thread_time", "process_time")},
+    "time.monotonic": "until() of tests.helpers waits",
+}
+"""Calls in tests, and what to do instead."""
+
+WAITING = {"tests/helpers.py", "tests/browser/waiting.py", "tests/browser/pictures.py"}
+"""Files that wait for the others, and a script that is no test."""
+
+
+def waits(file: Path) -> Iterator[tuple[int, str]]:
+    """Places where a test waits, or looks at the clock, without the patience of all others."""
+    for node in parsed(file):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        yield from (
+            (node.lineno, why) for name, why in WAITS.items() if f"{called}()".endswith(name.removesuffix("()") + "()")
+        )
+        given = [each.value for each in node.keywords if each.arg and each.arg.endswith("timeout")]
+        if called.rpartition(".")[2] in ("wait", "join", "settimeout", "result", "communicate"):
+            given += node.args
+        if any(isinstance(each, ast.Constant) and isinstance(each.value, int | float) for each in given):
+            yield node.lineno, "a wait takes PATIENCE of tests.helpers"
+
+
+def test_every_wait_says_what_for_and_is_generous() -> None:
+    files = [file for file in (ROOT / "tests").rglob("*.py") if "benchmarks" not in file.parts]
+    assert len(files) > 100
+    found = [
+        f"{file.relative_to(ROOT)}:{line}: {why}"
+        for file in files
+        if file.relative_to(ROOT).as_posix() not in WAITING
+        for line, why in waits(file)
+    ]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "time.sleep(1)",
+        "card.page.wait_for_function('x')",
+        "begun = time.perf_counter()",
+        "end = time.monotonic() + 5",
+        "expect(node).to_be_visible(timeout=8_000)",
+        "AppTest.from_file(script, default_timeout=60)",
+        "thread.join(5)",
+        "event.wait(0.5)",
+        "client.settimeout(20)",
+    ],
+)
+def test_an_impatient_wait_is_found(tmp_path: Path, line: str) -> None:
+    (tmp_path / "test_it.py").write_text(f"{line}\nuntil(there, 'it', seconds=PATIENCE)\n', '.join(words)\n")
+    assert [number for number, _ in waits(tmp_path / "test_it.py")] == [1]
+
+
+def test_work_that_grows_with_the_square_is_noticed() -> None:
+    assert grows_linearly(lambda size: lambda: [2 * n for n in range(size)], 5000)
+    assert not grows_linearly(lambda size: lambda: [m + n for m in range(size) for n in range(size)], 100)
 
 
 def test_every_entry_of_every_table_describes_itself() -> None:

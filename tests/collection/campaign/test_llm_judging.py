@@ -203,7 +203,7 @@ def plan_of(campaign: Campaign, fake: FakeEndpoint, how: str, **more: Any) -> La
 
 def ask(campaign: Campaign, fake: FakeEndpoint, how: str, plan: LabelPlan | ProbePlan) -> LabelReport:
     """Ask what a plan holds: one by one, by a batch, or as a probe."""
-    endpoint = ChatEndpoint(fake.url, retries=0, timeout=20)
+    endpoint = ChatEndpoint(fake.url, retries=0, timeout=PATIENCE)
     if isinstance(plan, ProbePlan):
         return campaign.llm.probe(plan, endpoint, RequestLimits(1))[1]
     if how == "batch":

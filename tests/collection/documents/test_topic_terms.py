@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import partial
 from unittest import mock
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from collection.documents.rendering import MOST_PLACES, excerpts, find_terms, terms, topic_terms
 from collection.documents.rendering.topic_terms import MOST_TERMS
-from tests.collection.documents.test_rendering import growth
+from tests.helpers import grows_linearly
 
 
 def found(topic: str, text: str) -> list[str]:
@@ -119,4 +120,4 @@ def test_looking_for_beginnings_finds_what_looking_at_each_word_finds(topic: str
 @pytest.mark.parametrize("piece", ["wing_", "wing-", "wing ", "wing's", "wings", "w\u0301", "東京", "+", "\u0301"])
 def test_the_time_grows_with_the_length(piece: str) -> None:
     sought = terms("wing 東京")
-    assert growth(lambda text: find_terms(text, sought), piece * (40_000 // len(piece))) < 10
+    assert grows_linearly(lambda size: partial(find_terms, piece * (size // len(piece)), sought), 40_000)

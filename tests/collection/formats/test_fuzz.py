@@ -10,7 +10,6 @@ import gzip
 import io
 import json
 import random
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -150,12 +149,10 @@ def test_malformed_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
     for number in range(FILES):
         form = FORMS[number % len(FORMS)] if number % 2 else "run"
         path.write_bytes(malformed(rng, form))
-        begun = time.monotonic()
         found = outcome(path, form, partners)
         case = f"case {number} of seed {seed} ({form}): {found}"
         assert "\n" not in found, case
         assert not found.startswith(("without its place", "values")), case
-        assert time.monotonic() - begun < 20, f"{case}: hangs"
         count["value" if found == "value" else "refused"] += 1
     assert min(count.values()) > FILES / 10, f"the cases should be of both kinds: {count}"
 
@@ -313,7 +310,7 @@ def test_malformed_records_are_read_or_refused(tmp_path: Path, monkeypatch: pyte
         form = rng.choice([".jsonl", ".csv", ".tsv"] + [".xml"] * (reader == "topics"))
         path = tmp_path / f"file{rng.choice([form, form, form, '.txt'])}{rng.choice(['', '', '.gz'])}"
         path.write_bytes(written(rng, reader, form))
-        case, begun = f"case {number} of {reader}{form}", time.monotonic()
+        case = f"case {number} of {reader}{form}"
         found, said, placed = read_or_refused(reader, path)
         if said:
             assert said.startswith(str(path)), f"{case}: {said}"
@@ -323,7 +320,6 @@ def test_malformed_records_are_read_or_refused(tmp_path: Path, monkeypatch: pyte
             text.encode()  # half a surrogate pair could not be written
             assert "\0" not in text, case
         count["refused" if said else "read"] += 1
-        assert time.monotonic() - begun < 20, f"{case}: hangs"
         path.unlink()
     assert min(count.values()) > MUTATIONS / 20, f"the cases should be of both kinds: {count}"
 
@@ -378,7 +374,7 @@ def test_damaged_files_of_other_programs_are_read_or_refused(tmp_path: Path, nam
         data = data[: rng.randrange(len(data) + 1)] if rng.random() < 0.1 else data
         path = tmp_path / (f"{name}.gz" if rng.random() < 0.1 else name)
         path.write_bytes(gzip.compress(data, 1, mtime=0) if path.suffix == ".gz" else data)
-        case, begun, said = f"case {number} of {name}", time.monotonic(), ""
+        case, said = f"case {number} of {name}", ""
         try:
             for text in texts(reader(path)):
                 text.encode()
@@ -387,7 +383,6 @@ def test_damaged_files_of_other_programs_are_read_or_refused(tmp_path: Path, nam
             said = str(error)
         assert said == "" or (said.startswith(str(path)) and "\n" not in said), f"{case}: {said}"
         refused += bool(said)
-        assert time.monotonic() - begun < 20, f"{case}: hangs"
     assert refused
 
 

@@ -13,7 +13,6 @@ import lzma
 import os
 import pickle
 import resource
-import time
 import zipfile
 from collections.abc import Callable
 from itertools import pairwise
@@ -30,6 +29,7 @@ from collection.active_learning.features.embeddings import Embeddings
 from collection.characters import unescaped
 from collection.errors import CleverdonError, FormatError
 from collection.formats import compression, parquet, source, workbook
+from tests.helpers import grows_linearly
 
 Read = Callable[[Path], Any]
 
@@ -58,21 +58,6 @@ def refusal(read: Read, path: Path) -> str:
     assert said.startswith(str(path))
     assert "\n" not in said
     return said
-
-
-def grows_with_the_square(read: Read, path: Path, make: Callable[[int], str], size: int) -> bool:
-    """Whether a file four times as long takes more than nine times as long; the square is 16."""
-
-    def took(size: int) -> float:
-        path.write_text(make(size), encoding="utf-8")
-        times = []
-        for _ in range(3):
-            begin = time.thread_time()
-            read(path)
-            times.append(time.thread_time() - begin)
-        return max(min(times), 0.005)
-
-    return took(4 * size) > 9 * took(size)
 
 
 # gzip -------------------------------------------------------------------------------------------------
@@ -197,7 +182,13 @@ SIZES = {"EndNote, depth": 2000, "TREC, a tag": 1000, "TREC, one line": 4000}
 @pytest.mark.parametrize("kind", SLOW)
 def test_no_text_takes_time_that_grows_with_its_square(tmp_path: Path, kind: str) -> None:
     read, name, make = SLOW[kind]
-    assert not grows_with_the_square(read, tmp_path / name, make, SIZES.get(kind, 20_000))
+
+    def prepare(size: int) -> Callable[[], object]:
+        path = tmp_path / f"{size}{name}"
+        path.write_text(make(size), encoding="utf-8")
+        return lambda: read(path)
+
+    assert grows_linearly(prepare, SIZES.get(kind, 20_000))
 
 
 def test_numbers_of_characters_may_have_thousands_of_digits(tmp_path: Path) -> None:
