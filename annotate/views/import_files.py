@@ -42,6 +42,10 @@ RIGHT = {
         "Studio, doccano, Prodigy, Argilla, Potato, ASReview, Rayyan, HiCAL or Quepid; work lists. Stored as "
         "judgements of these annotators.",
     ),
+    "machine_labels": (
+        "Machine labels",
+        "Grades by a language model, in the form of qrels. Stored as a label set, never as judgements.",
+    ),
     "costs": ("Run costs", "CSV or TSV with the columns run and latency_ms, price_usd, hardware, ..."),
 }
 
@@ -85,6 +89,11 @@ with st.form("files", border=False):
     ).strip()
     replace = st.checkbox("Replace existing entries with the same id or name")
     accept = st.checkbox("Accept documents that look like topics, grades or a run")
+    by_people = st.checkbox(
+        "Grades are by people",
+        help="Qrels and labels whose names say that a language model gave the grades become label sets. With this "
+        "setting, they become judgements.",
+    )
     go = st.form_submit_button("Import", type="primary")
     largest = f"{config.get_option('server.maxUploadSize'):,} MB"
     st.caption(
@@ -128,8 +137,10 @@ if go:
                 costs=next(iter(paths("costs")), None),
                 clicks=next(iter(paths("clicks")), None),
                 annotator=annotator or None,
+                machine_labels=next(iter(paths("machine_labels")), None),
                 replace=replace,
                 accept_doubts=accept,
+                by_people=by_people,
                 progress=tell,
             )
         except CleverdonError as error:

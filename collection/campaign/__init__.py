@@ -133,12 +133,12 @@ class Campaign:
             store, self.id, grades, settings, progress, calibration, scope, budget, learning,
             JudgingDemand(store, self.id, settings), topics,
         )  # fmt: skip
-        self.importer = Importer(store, directory, grades, settings, corpus, judging)
         self.removals = Removals(store, directory, assignments)
         self.work_lists = WorkLists(store, directory, self.id, grades, settings, view, judging)
         self.topic_tasks = tasks = TopicTasks(store, directory, self.id, settings)
         self.clicks = clicks = ClickLogs(store, directory, self.title)
         self.machine_labels = labels = MachineLabels(store, directory, self.title, grades, settings, corpus, clicks)
+        self.importer = Importer(store, directory, grades, settings, corpus, judging, labels)
         sets = LlmLabelSets(store, self.id, grades, settings, labels)
         self.llm = LlmJudging(store, directory, self.id, grades, settings, corpus, view, sets, LlmBatches(store, sets))
         self.qrels = qrels = QrelsBuilder(store, self.title, grades, corpus, progress, tasks)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pandas as pd
@@ -14,12 +15,16 @@ from collection import formats
 from collection.campaign.import_session import ImportSession
 from collection.campaign.judging import Judging
 from collection.campaign.loop_settings import EVERYWHERE
+from collection.campaign.machine_labels import MachineLabels, read_report
 from collection.campaign.settings import Settings
 from collection.errors import ConflictError, FormatError, InputError, place
 from collection.formats.labels import NoTopicsError
-from collection.phrases import count, plural
+from collection.machine_labels.filled_qrels import PEOPLE
+from collection.machine_labels.model_families import find_model
+from collection.phrases import count, join, plural
 from collection.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
 from collection.store import Added
+from collection.store.machine_labels import LabelKind
 
 _LABEL = ["annotator", "query_id", "doc_id", "relevance"]
 
@@ -32,12 +37,22 @@ class GradeImport:
     grades: GradeScale
     settings: Settings
     judging: Judging
+    machine_labels: MachineLabels
     annotator: str | None = None
     """Who gave the labels for which their file names no annotator."""
+    by_people: bool = False
+    """Whether people gave all grades, whatever names say."""
 
     def import_qrels(self, path: Path | str) -> None:
-        """Import qrels as judgements of the annotator ``qrels:NAME``."""
+        """Import qrels as judgements of the annotator ``qrels:NAME``; those of a language model as a label set."""
+        report = {} if self.by_people else read_report(path)
+        said = "" if self.by_people else self._find_model(path)
+        if said or (report and "by" not in report):
+            self.import_machine_labels(path, said)
+            return
         frame = self._of_kept_records(path, formats.read_qrels(path))
+        if report:
+            frame = self._of_people(path, frame, report)
         self._require_grades(path, frame[frame["relevance"] >= 0], "; negative for unjudged")
         known, ignored = self.session.known_topics(path, frame)
         graded = known[known["relevance"] >= 0]
@@ -51,8 +66,62 @@ class GradeImport:
         if unjudged := len(known) - len(graded):
             self.session.notice(path, f"skipped {count(unjudged, 'pair')} with a negative grade (unjudged)")
 
+    def import_machine_labels(self, path: Path | str, said: str = "") -> None:
+        """Import qrels as a label set of the file's name; `said` is what tells that no people gave the grades."""
+        report, name = read_report(path), formats.stem(path)
+        frame = self._of_kept_records(path, formats.read_qrels(path))
+        frame = frame[frame["relevance"] >= 0]
+        settings: dict[str, object] = {"file": Path(path).name, "model": find_model(said or name)}
+        if "umbrela" in name.casefold():
+            settings["template"] = {"name": "umbrela"}
+        if report:
+            name, settings = str(report["label_set"]), report["settings"]
+        self._add_machine_labels(path, frame, name, report.get("kind", "llm"), settings)
+        if said:
+            self.session.notice(
+                path,
+                f"the name {said!r} says that a language model gave these grades: they are machine labels, never "
+                "judgements. If people gave them, import the file with --by-people",
+            )
+
+    def _add_machine_labels(
+        self, path: Path | str, frame: pd.DataFrame, name: str, kind: LabelKind, settings: Mapping[str, object]
+    ) -> None:
+        known, ignored = self.session.known_topics(path, frame)
+        try:
+            made = self.machine_labels.label_by_file(known.astype({"query_id": "str"}), name, kind, settings)
+        except (ConflictError, InputError) as error:
+            raise type(error)(f"{path}: {error}; rename the file or the annotator in it") from error
+        added = Added(made.added, 0, len(known) - made.added)
+        self.session.added(path, "machine label", added, f" in the label set {made.label_set.name!r}")
+        self.session.ignored(path, ignored)
+        outside = known.loc[~known["relevance"].isin(set(self.grades.sentences)), "relevance"]
+        if len(outside):
+            found = f"such as {outside.iloc[0]:g}"
+            self.session.notice(
+                path,
+                f"{count(len(outside), 'label')} {plural(len(outside), 'is no grade', 'are no grades')} of this "
+                f"campaign ({self.grades}), {found}: they cannot be compared with people's",
+            )
+
+    def _find_model(self, path: Path | str) -> str:
+        """The name that says that a language model gave the grades of qrels: of the file, or in a further column."""
+        if find_model(formats.stem(path)):
+            return formats.stem(path)
+        return next(filter(find_model, formats.tags_of_qrels(path)), "")
+
+    def _of_people(self, path: Path | str, frame: pd.DataFrame, report: Mapping[str, Any]) -> pd.DataFrame:
+        """The grades that people gave, of qrels that were filled with machine labels."""
+        by = report["by"] if isinstance(report["by"], dict) else {}
+        pairs = zip(frame["query_id"].astype(str), frame["doc_id"].astype(str), strict=True)
+        people = [by.get(query_id, {}).get(doc_id, PEOPLE) == PEOPLE for query_id, doc_id in pairs]
+        if left_out := people.count(False):
+            labels = f"{count(left_out, 'machine label')} of {report['label_set']!r}"
+            self.session.notice(path, f"skipped {labels} among the grades; --by-people imports them as judgements")
+        return frame[people].reset_index(drop=True)
+
     def import_labels(self, path: Path | str) -> None:
-        """Import labels as judgements of their annotators."""
+        """Import labels as judgements of their annotators; those of language models as label sets."""
         if formats.is_work_list(path):
             self._import_work_list(path)
             return
@@ -73,6 +142,12 @@ class GradeImport:
                 f"found {found}"
             ) from error
         log = replace(log, labels=self._of_kept_records(path, log.labels))
+        report = {} if self.by_people else read_report(path)
+        if report and "by" not in report:  # an export of machine labels, which names no annotator
+            name, kind, settings = str(report["label_set"]), report["kind"], report["settings"]
+            self._add_machine_labels(path, log.labels, name, kind, settings)
+            return
+        log = replace(log, labels=self._without_models(path, log.labels))
         if log.labels.empty:
             self.session.added(path, "judgement", Added(0, 0, 0))
             return
@@ -98,6 +173,24 @@ class GradeImport:
         if log.left_out:
             counts = ", ".join(f"{rows:,} {what!r}" for what, rows in log.left_out.items())
             self.session.notice(path, f"skipped rows that are not an annotator's grade ({counts})")
+
+    def _without_models(self, path: Path | str, labels: pd.DataFrame) -> pd.DataFrame:
+        """Import the labels of annotators that are language models by their names as label sets; return the others."""
+        names = [] if self.by_people else [str(name) for name in labels["annotator"].unique()]
+        models = [name for name in names if find_model(name, of_person=True)]
+        for name in models:
+            frame = labels.loc[labels["annotator"] == name, ["query_id", "doc_id", "relevance"]]
+            settings = {"file": Path(path).name, "model": find_model(name, of_person=True)}
+            self._add_machine_labels(path, frame[frame["relevance"] >= 0], name, "llm", settings)
+        if models:
+            one, several = "is the name of a language model: its", "are the names of language models: their"
+            are = f"{plural(len(models), one, several)} grades are"
+            self.session.notice(
+                path,
+                f"{join(map(repr, models))} {are} machine labels, never judgements. If people gave them, import the "
+                "file with --by-people",
+            )
+        return labels[~labels["annotator"].isin(models)].reset_index(drop=True)
 
     def _import_work_list(self, path: Path | str) -> None:
         """Import the grades of a work list, whose pairs must all be assigned to its annotator."""

@@ -19,6 +19,7 @@ from collection.campaign.grade_import import GradeImport
 from collection.campaign.images import ImageImport, named_files
 from collection.campaign.import_session import ImportSession, count_left_out
 from collection.campaign.judging import Judging
+from collection.campaign.machine_labels import MachineLabels
 from collection.campaign.plausibility import DocumentCheck
 from collection.campaign.results import ImportReport, ProgressCallback
 from collection.campaign.settings import Settings
@@ -44,6 +45,7 @@ class Importer:
     settings: Settings
     corpus: Corpus
     judging: Judging
+    machine_labels: MachineLabels
 
     def import_files(
         self,
@@ -57,20 +59,24 @@ class Importer:
         costs: Path | str | None = None,
         clicks: Path | str | None = None,
         annotator: str | None = None,
+        machine_labels: Path | str | None = None,
         replace: bool = False,
         accept_doubts: bool = False,
+        by_people: bool = False,
         progress: ProgressCallback | None = None,
     ) -> ImportReport:
         """Import files: all of them, or none if one has an error.
 
         Importing a file again changes nothing. Qrels become judgements by the annotator ``qrels:NAME``, labels become
-        judgements by their annotators; the pairs count as judged. Clicks are stored separately, by file name.
+        judgements by their annotators; the pairs count as judged. Clicks are stored separately, by file name. Grades of
+        language models become label sets, which never count as judgements: those of `machine_labels`, of qrels whose
+        name says so (``qrels_umbrela_gpt-4o.txt``), and of annotators with the name of a model.
 
         Parameters
         ----------
         collection
             A directory in BEIR's layout, or ``ir_datasets:ID``: documents, topics and qrels at once.
-        documents, topics, runs, qrels, labels, costs, clicks
+        documents, topics, runs, qrels, labels, costs, clicks, machine_labels
             Paths of files in a form of :mod:`collection.formats`.
         annotator
             Who gave the labels for which their file names no annotator.
@@ -78,6 +84,8 @@ class Importer:
             Overwrite a topic, document, run, cost, imported grade or click log that has other content.
         accept_doubts
             Import files of `documents` also if they look like topics, grades or a run.
+        by_people
+            Import qrels and labels as judgements also if a name says that a language model gave the grades.
         progress
             Called with what is imported, the number done, and the total if known.
 
@@ -94,14 +102,16 @@ class Importer:
         """
         session = ImportSession(self.store, self.directory, replace)
         files = _FileImport(self, session, progress or (lambda what, done, total: None))
-        gradings = GradeImport(session, self.grades, self.settings, self.judging, annotator)
+        gradings = GradeImport(
+            session, self.grades, self.settings, self.judging, self.machine_labels, annotator, by_people=by_people
+        )
         names = formats.name_runs(runs)
         parts = formats.find_collection(collection) if collection is not None else formats.CollectionParts()
         # Inside the transaction below, a download would block all other writers.
         formats.download(
             documents=[*parts.documents, *documents],
             topics=[*parts.topics, *([] if topics is None else [topics])],
-            qrels=[*parts.qrels, *([] if qrels is None else [qrels])],
+            qrels=[*parts.qrels, *(each for each in (qrels, machine_labels) if each is not None)],
         )
         with (
             session.noting_warnings(),
@@ -123,6 +133,7 @@ class Importer:
                     *((gradings.import_qrels, part) for part in parts.qrels),
                     (gradings.import_qrels, qrels),
                     (gradings.import_labels, labels),
+                    (gradings.import_machine_labels, machine_labels),
                     (files.import_costs, costs),
                     (files.import_clicks, clicks),
                 ):

@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -211,6 +212,19 @@ class MachineLabels:
             found = self._in_campaign(found) if there is None else found.head(0)
             return self._append(there or self.create(name, "clicks", settings), found)
 
+    def label_by_file(self, labels: pd.DataFrame, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> Labelled:
+        """Label pairs whose labels were made elsewhere: ``query_id``, ``doc_id``, ``relevance``, at least 0.
+
+        The campaign has the topics. Pairs that the set labels already keep their labels. Errors are those of
+        :meth:`create`; ConflictError if a set of this name was made in another way.
+        """
+        with self.store.transaction():
+            there = self._set_with(name, kind, settings) or self.create(name, kind, settings)
+            known = self.store.machine_labels.current(there.key)[_PAIR].assign(known=True)
+            self.store.corpus.add_document_ids(labels["doc_id"])
+            found = labels.merge(known, on=_PAIR, how="left")
+            return self._append(there, found[found["known"].isna()].astype({"relevance": "float64"}))
+
     def _set_with(self, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> LabelSet | None:
         """The set of this name, which must have these settings; None if there is none."""
         there = self.find(name)
@@ -411,6 +425,16 @@ class MachineLabels:
             "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": clock.now(),
         }
+
+
+def read_report(path: Path | str) -> dict[str, Any]:
+    """Read the report that :meth:`MachineLabels.export` has written beside a file; empty if there is none."""
+    report = Path(f"{path}{LABELS_FILE}")
+    with suppress(OSError, ValueError, RecursionError):
+        found = json.loads(report.read_text(encoding="utf-8"))
+        is_report = isinstance(found, dict) and found.get("kind") in KINDS and isinstance(found.get("settings"), dict)
+        return found if is_report and isinstance(found.get("label_set"), str) else {}
+    return {}
 
 
 def _describe(there: LabelSet) -> str:

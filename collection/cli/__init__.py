@@ -158,11 +158,13 @@ def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
     help="Grades by annotator (CSV, XLSX, ...), an export of an annotation tool, or a work list.",
 )
 @click.option("--annotator", metavar="NAME", help="Annotator of the labels for which their file names none.")
+@click.option("--machine-labels", type=FILE, help="Grades by a language model, as qrels, stored as a label set.")
 @click.option("--costs", type=FILE, help="Costs of runs (CSV, TSV) with the column run.")
 @click.option("--clicks", type=FILE, help="Click log (CSV, TSV, JSONL), stored apart from judgements.")
 @click.option(
     "--replace", is_flag=True, help="Replace existing topics, documents, runs and grades that differ from the file."
 )
+@click.option("--by-people", is_flag=True, help="Import grades as judgements even if a name is that of a model.")
 @click.option("--yes", is_flag=True, help="Import documents without asking if they look like topics, grades or a run.")
 @click.option(
     "--duplicates",
@@ -171,7 +173,13 @@ def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
     help="Write a list of duplicates and possible duplicates, FILE.csv or FILE.jsonl.",
 )
 def import_(
-    directory: Path, annotator: str | None, replace: bool, yes: bool, duplicates: Path | None, **files: Any
+    directory: Path,
+    annotator: str | None,
+    replace: bool,
+    by_people: bool,
+    yes: bool,
+    duplicates: Path | None,
+    **files: Any,
 ) -> None:
     """Import documents, topics, runs, qrels and other files.
 
@@ -203,7 +211,12 @@ def import_(
         def run(accept_doubts: bool) -> ImportReport:
             with progress_line("importing") as progress:
                 return campaign.importer.import_files(
-                    **files, annotator=annotator, replace=replace, accept_doubts=accept_doubts, progress=progress
+                    **files,
+                    annotator=annotator,
+                    replace=replace,
+                    accept_doubts=accept_doubts,
+                    by_people=by_people,
+                    progress=progress,
                 )
 
         try:

@@ -14,6 +14,13 @@ SHORTEST = 3
 """Letters of a family that can be looked for in the names of runs."""
 
 
+_ANYWHERE = "umbrela|llms?(?:judge)?(?!4eval)|(?:chat)?gpt|llama|qwen|mixtral|deepseek|openai|anthropic"
+_PEOPLE = "claude|gemini|gemma|mistral|grok"
+"""Models whose names people and other things have as well."""
+_VERSIONED = f"{_PEOPLE}|command|falcon|granite|ministral|nova|olmo|palm|phi|o"
+_VERSION = r"[-_ ]?(?:v?\d|(?:r|haiku|sonnet|opus|pro|flash|mini|nano|small|medium|large|instruct)(?![a-z]))"
+
+
 def family_of(model: str) -> str:
     """Return the family in the name of a model: one of :data:`FAMILIES`, or the first word of the last part.
 
@@ -27,6 +34,26 @@ def family_of(model: str) -> str:
     name = model.casefold().removeprefix("ft:").rsplit("/", 1)[-1]
     found = re.search("|".join(FAMILIES), name) or re.search("[a-z]+", name)
     return found[0] if found and len(found[0]) >= SHORTEST else ""
+
+
+def find_model(name: str, *, of_person: bool = False) -> str:
+    """Return the part of a name that says that a language model gave the grades, to the end of the name; "" for none.
+
+    With `of_person`, the name of an annotator, names that people have count only with a version.
+
+    >>> [find_model(name) for name in ("qrels_umbrela_gpt-4o", "Llama3-8b", "qrels.LLM", "dl19-passage", "wellman")]
+    ['gpt-4o', 'llama3-8b', 'llm', '', '']
+    >>> [find_model(name) for name in ("umbrela.dl23", "gemini", "command-post", "command-r-plus", "o3-mini", "foo3")]
+    ['umbrela.dl23', 'gemini', '', 'command-r-plus', 'o3-mini', '']
+    >>> [find_model(name, of_person=True) for name in ("Claude", "Claude 3.5", "gpt-4", "Gemma Phillips")]
+    ['', 'claude 3.5', 'gpt-4', '']
+    """
+    words = re.sub("(?<=[a-z])(?=[A-Z])", "-", name).casefold()
+    names = _ANYWHERE if of_person else f"{_ANYWHERE}|{_PEOPLE}"
+    found = list(re.finditer(rf"(?<![a-z])(?:(?:{names})(?![a-z])|(?:{_VERSIONED}){_VERSION})", words))
+    # The method of a judge comes before its model.
+    model = next((each for each in found if not each[0].startswith(("umbrela", "llm"))), found[0] if found else None)
+    return "" if model is None else words[model.start() :]
 
 
 def runs_of_family(model: str, runs: Iterable[str]) -> list[str]:

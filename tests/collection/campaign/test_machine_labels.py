@@ -11,12 +11,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from collection import Campaign
+from collection import Campaign, formats
 from collection.campaign import machine_labels
 from collection.errors import CampaignError, ConflictError, InputError, JudgementError, UnknownNameError
 from collection.measures import Measure
 from collection.store.machine_labels import LabelRow, LabelSet
-from tests.helpers import Clock, fails, ok
+from tests.helpers import SHARED, Clock, fails, ok
 
 AT = "2026-01-01T00:00:00.000+00:00"
 
@@ -282,3 +282,116 @@ def test_two_processes_that_label_by_the_same_rule_label_each_pair_once(
     labelled = campaign.machine_labels.label_by_rule("contains-query")
     assert (labelled.added, labelled.pairs) == (0, 6)
     assert len(list(campaign.store.machine_labels.log(labelled.label_set.key))) == 6
+
+
+# --- labels from files ----------------------------------------------------------------------------------
+
+
+def write_qrels(path: Path, tag: str = "0") -> Path:
+    path.write_text(f"1 {tag} d1 2\n1 {tag} d2 0\n2 {tag} d4 3\n2 {tag} d9 -1\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("qrels_umbrela_gpt-4o.txt", "gpt-4o"),
+        ("qrels.rag24.test-umbrela-all.txt", "umbrela-all"),
+        ("Llama-3-8b_direct.qrels", "llama-3-8b_direct.qrels"),
+        ("ChatGPT.judgments", "gpt.judgments"),
+        ("2024-LLM-qrels", "llm-qrels"),
+        ("test.claude-3-5-sonnet.trec", "claude-3-5-sonnet"),
+    ],
+)
+def test_qrels_of_a_language_model_are_a_label_set(campaign: Campaign, tmp_path: Path, name: str, model: str) -> None:
+    for added in ("3 new", "0 new, 3 unchanged"):
+        report = campaign.importer.import_files(qrels=write_qrels(tmp_path / name))
+        assert f"3 machine labels in the label set {formats.stem(name)!r} ({added})" in report.done[0]
+        assert any("they are machine labels, never judgements. If people gave them" in each for each in report.notices)
+    (made,) = campaign.machine_labels.sets()
+    assert (made.kind, made.settings["model"]) == ("llm", model)
+    assert grades(campaign, formats.stem(name)) == {"d1": 2, "d2": 0, "d4": 3}
+    assert campaign.progress.counts()["judgements"] == 0
+    report = campaign.importer.import_files(qrels=tmp_path / name, by_people=True)
+    assert "3 judgements by annotator" in report.done[0]
+
+
+@pytest.mark.shared
+def test_published_labels_of_a_model_are_no_judgements(tmp_path: Path) -> None:
+    file = SHARED / "cases" / "29-llm-qrels" / "qrels_umbrela_gpt-4o.txt"
+    rows = [line.split() for line in file.read_text().splitlines()]
+    (tmp_path / "topics.tsv").write_text("".join(f"{topic}\tneed {topic}\n" for topic in sorted({row[0] for row in rows})))
+    with Campaign.create(tmp_path / "campaign", grades="0-3") as campaign:
+        campaign.importer.import_files(topics=tmp_path / "topics.tsv", qrels=file)
+        assert len(campaign.machine_labels.labels("qrels_umbrela_gpt-4o")) == len(rows) == 65
+        assert campaign.progress.counts()["judgements"] == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "qrels.dl19-passage.txt", "2019qrels-pass.txt", "qrels.msmarco-v2.1-doc.dev.txt", "cranqrel.trec.txt",
+        "llm4eval_dev_qrel_2024.txt", "commandments.qrels", "philosophy3.qrels", "fellman.txt", "rankings-olmos.txt",
+    ],
+)  # fmt: skip
+def test_qrels_of_people_are_judgements(campaign: Campaign, tmp_path: Path, name: str) -> None:
+    assert "3 judgements" in campaign.importer.import_files(qrels=write_qrels(tmp_path / name)).done[0]
+    assert campaign.machine_labels.sets() == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 gpt-4o d1 2\n1 gpt-4o d2 0\n2 gpt-4o d4 3\n",
+        "1 0 d1 2 umbrela\n1 0 d2 0 umbrela\n2 0 d4 3 umbrela\n",
+        '{"query_id": "1", "doc_id": "d1", "relevance": 2, "model": "gpt-4o"}\n'
+        '{"query_id": "1", "doc_id": "d2", "relevance": 0}\n{"query_id": "2", "doc_id": "d4", "relevance": 3}\n',
+    ],
+)
+def test_a_tag_in_qrels_says_that_a_model_gave_the_grades(campaign: Campaign, tmp_path: Path, text: str) -> None:
+    (tmp_path / "mine.qrels").write_text(text)
+    campaign.importer.import_files(qrels=tmp_path / "mine.qrels")
+    assert grades(campaign, "mine.qrels") == {"d1": 2, "d2": 0, "d4": 3}
+    assert campaign.progress.counts()["judgements"] == 0
+
+
+def test_annotators_that_are_models_become_label_sets(campaign: Campaign, tmp_path: Path) -> None:
+    rows = ["annotator,query_id,doc_id,relevance", "gpt-4o-mini,1,d1,2", "ann,1,d1,1", "Claude,1,d2,3", "llama3,1,d2,0"]
+    (tmp_path / "labels.csv").write_text("\n".join(rows))
+    report = campaign.importer.import_files(labels=tmp_path / "labels.csv")
+    assert [each.name for each in campaign.machine_labels.sets()] == ["gpt-4o-mini", "llama3"]
+    judged = campaign.store.judgements.table(columns=("annotator",))["annotator"]
+    assert sorted(judged) == ["Claude", "ann"]
+    assert any("'gpt-4o-mini' and 'llama3' are the names of language models" in each for each in report.notices)
+
+
+def test_exported_labels_are_never_read_as_judgements(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3}, name="twos")
+    campaign.judging.judge("ann", "1", "d1", 1)
+    ok("export", campaign.directory, "--machine-labels", "twos", tmp_path / "weak.qrels")
+    ok("export", campaign.directory, "--qrels", tmp_path / "filled.qrels", "--fill-with", "twos")
+    with Campaign.create(tmp_path / "other", grades="0-3") as other:
+        (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
+        other.importer.import_files(topics=tmp_path / "topics.tsv", qrels=tmp_path / "weak.qrels")
+        (made,) = other.machine_labels.sets()
+        assert (made.name, made.kind, made.settings["rule"]) == ("twos", "rule", "contains-string")
+        assert grades(other, "twos") == grades(campaign, "twos")
+        assert other.progress.counts()["judgements"] == 0
+        ok("export", campaign.directory, "--machine-labels", "twos", tmp_path / "weak.csv")
+        report = other.importer.import_files(labels=tmp_path / "weak.csv", annotator="ann")
+        assert "6 machine labels in the label set 'twos' (0 new, 6 unchanged)" in report.done[0]
+        assert other.progress.counts()["judgements"] == 0
+        report = other.importer.import_files(qrels=tmp_path / "filled.qrels")
+        assert "1 judgement by" in report.done[0]
+        assert any("skipped 5 machine labels of 'twos' among the grades" in each for each in report.notices)
+
+
+def test_labels_of_a_file_are_named_by_an_option(campaign: Campaign, tmp_path: Path) -> None:
+    shown = ok("import", campaign.directory, "--machine-labels", write_qrels(tmp_path / "mine.txt"))
+    assert "mine.txt: 3 machine labels in the label set 'mine' (3 new)" in shown
+    (tmp_path / "high.txt").write_text("1 0 d1 7\n")
+    report = campaign.importer.import_files(machine_labels=tmp_path / "high.txt")
+    assert "1 label is no grade of this campaign (0, 1, 2, 3), such as 7: they cannot" in report.notices[0]
+    campaign.judging.judge("ann", "1", "d1", 1)
+    with pytest.raises(ConflictError, match="'ann' is the name of an annotator; .*; rename the file"):
+        campaign.importer.import_files(machine_labels=write_qrels(tmp_path / "ann.txt"))
