@@ -4,59 +4,16 @@ import re
 import tempfile
 from pathlib import Path
 
-import pandas as pd
 import streamlit as st
 from streamlit import config
 
 from annotate.auth import session
 from annotate.auth.page_access import PAGES
-from annotate.elements import display, removal_form, widgets
-from collection.characters import without_bidi
+from annotate.elements import import_form, removal_form, widgets
 from collection.errors import DATASET, CleverdonError, DoubtError
 from collection.phrases import count, join
-from collection.records import DuplicateRecord
 
 campaign = session.current().campaign
-SEVERAL = ("documents", "runs")
-LEFT = {
-    "topics": ("Topics", "TSV, CSV, XLSX, JSONL, Parquet, TREC SGML or XML."),
-    "documents": (
-        "Documents",
-        "JSONL, Parquet, CSV, XLSX, TSV, TREC text, RIS, PubMed (nbib), Web of Science, BibTeX or EndNote XML. "
-        "For image files, use `cleverdon import`.",
-    ),
-    "clicks": (
-        "Click log",
-        "CSV, TSV or JSONL with query_id, doc_id, rank, shown, clicked. Not used as judgements.",
-    ),
-}
-RIGHT = {
-    "runs": ("Runs", "TREC format: topic Q0 document rank score tag; optionally .gz."),
-    "qrels": (
-        "Qrels",
-        "TREC format: topic 0 document grade; also JSONL or Parquet. Stored as judgements of one imported annotator.",
-    ),
-    "labels": (
-        "Labels and work lists",
-        "CSV, XLSX, TSV, JSONL or Parquet with annotator, query_id, doc_id, relevance; exports of Label "
-        "Studio, doccano, Prodigy, Argilla, Potato, ASReview, Rayyan, HiCAL or Quepid; work lists. Stored as "
-        "judgements of these annotators.",
-    ),
-    "machine_labels": (
-        "Machine labels",
-        "Grades by a language model, in the form of qrels. Stored as a label set, never as judgements.",
-    ),
-    "costs": ("Run costs", "CSV or TSV with the columns run and latency_ms, price_usd, hardware, ..."),
-}
-
-
-DUPLICATES = {name: name.replace("_", " ").capitalize() for name in DuplicateRecord._fields} | {
-    "doc_id": "Document",
-    "duplicate_of": "Document kept",
-    "kept_from": "Kept from",
-    "reason": "Matched by",
-    "merged": "Fields taken",
-}
 
 
 def contents() -> str:
@@ -74,8 +31,8 @@ answer.write(contents())
 widgets.documentation_link("how-to/import-files", "File formats with examples")
 with st.form("files", border=False):
     uploads = {
-        name: column.file_uploader(label, key=name, accept_multiple_files=name in SEVERAL, help=help)
-        for column, fields in zip(st.columns(2), (LEFT, RIGHT), strict=True)
+        name: column.file_uploader(label, key=name, accept_multiple_files=name in import_form.SEVERAL, help=help)
+        for column, fields in zip(st.columns(2), (import_form.LEFT, import_form.RIGHT), strict=True)
         for name, (label, help) in fields.items()
     }
     dataset = st.text_input(
@@ -152,14 +109,7 @@ if go:
         line.empty()
         answer.write(contents())
         st.success("Imported.")
-        for sentence in report.done:
-            st.text(without_bidi(by_name(sentence)))
-        for notice in report.notices:
-            st.warning(widgets.plain(by_name(notice)))
-        if report.duplicates:
-            found = pd.DataFrame(report.duplicates)
-            shown = found.assign(file=found["file"].map(by_name), kept_from=found["kept_from"].map(by_name))
-            display.table(shown, DUPLICATES)
+        import_form.draw_report(report, by_name)
 
 if len(logs := campaign.clicks.sources()):
     named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]

@@ -320,7 +320,9 @@ def test_qrels_of_a_language_model_are_a_label_set(campaign: Campaign, tmp_path:
 def test_published_labels_of_a_model_are_no_judgements(tmp_path: Path) -> None:
     file = SHARED / "cases" / "29-llm-qrels" / "qrels_umbrela_gpt-4o.txt"
     rows = [line.split() for line in file.read_text().splitlines()]
-    (tmp_path / "topics.tsv").write_text("".join(f"{topic}\tneed {topic}\n" for topic in sorted({row[0] for row in rows})))
+    (tmp_path / "topics.tsv").write_text(
+        "".join(f"{topic}\tneed {topic}\n" for topic in sorted({row[0] for row in rows}))
+    )
     with Campaign.create(tmp_path / "campaign", grades="0-3") as campaign:
         campaign.importer.import_files(topics=tmp_path / "topics.tsv", qrels=file)
         assert len(campaign.machine_labels.labels("qrels_umbrela_gpt-4o")) == len(rows) == 65
