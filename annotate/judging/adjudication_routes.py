@@ -60,6 +60,9 @@ def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> w
         "closed": [],
         "exhausted": False,
     }
+    if payload.get("leave") is True:
+        _held_by_others(held, annotator)
+        return answer
     if want <= 0 and (adjudications or refused) and payload.get("due") is not True:
         return answer
     queue = _queue(campaign, campaign.adjudication.cache_key())

@@ -60,6 +60,12 @@ def read_texts(fields: Mapping[str, object], name: str) -> list[str]:
     return [read_text({name: value}, name) for value in read_list(fields, name)]
 
 
+def read_pair(sent: object) -> tuple[str, str]:
+    """Read the topic and the document of an object."""
+    pair = sent if isinstance(sent, dict) else {}
+    return read_text(pair, "query_id"), read_text(pair, "doc_id")
+
+
 def read_integer(fields: Mapping[str, object], name: str, default: int, least: int | None = None) -> int:
     """Read an integer, `default` if it is missing; with `least`, one between that and what the database can store."""
     value = fields.get(name, default)

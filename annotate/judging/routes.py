@@ -236,9 +236,7 @@ def _exchange(
     """
     readable, refused = fields.read_decisions(payload, "decisions", partial(fields.read_judgement, annotator))
     result = campaign.judging.judge_many(readable, leased_only=True)
-    for item in fields.read_list(payload, "skips"):
-        skipped = item if isinstance(item, dict) else {}
-        campaign.judging.skip(annotator, fields.read_text(skipped, "query_id"), fields.read_text(skipped, "doc_id"))
+    campaign.judging.skip_handed_out(annotator, map(fields.read_pair, fields.read_list(payload, "skips")))
     answer: wire.SyncAnswer = {
         "saved": result.saved,
         "refused": fields.refusals(refused + result.refused),
@@ -248,12 +246,13 @@ def _exchange(
         "feedback": [_feedback(campaign, each) for each in result.feedback],
         "progress": {"all": {"judged": 0, "pool": 0}},  # counted after the transaction
     }
+    if payload.get("leave") is True:
+        campaign.judging.leave(annotator)
+        return answer, None, {}, False
     if payload.get("query_id") is None:
         return answer, None, {}, False
     want, holding = fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
     answer["query_id"] = query_id = fields.read_text(payload, "query_id")
-    if want <= 0 and result.saved:  # no lease needs to be extended either
-        return answer, None, {}, False
     needs_round = False
     made, count = trainer.latest(query_id), min(max(want, 0), MOST_WANTED)
     alone = payload.get("alone") is not False  # else another card of this annotator keeps its documents

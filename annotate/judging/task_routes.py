@@ -44,6 +44,9 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> wire.TaskSync
         else:
             result = service.prefer([d for d in readable if isinstance(d, Preference)], handed_out_only=True)
         asked = campaign.settings.judging_page().task
+        if payload.get("leave") is True:
+            campaign.judging.leave(annotator)
+            return asked, result, None
         return asked, result, service.next_topics(annotator, want, holding) if asked == task else None
 
     asked, result, found = save_and_hand_out(campaign, exchange)

@@ -172,11 +172,12 @@ class SyncRequest(TypedDict):
     decisions: NotRequired[list[JudgementDecision]]
     skips: NotRequired[list[Pair]]
     query_id: NotRequired[str | None]
-    holding: NotRequired[list[str]]  # Ids of the documents that the card holds.
+    holding: NotRequired[list[str]]  # Ids of the documents that the card holds; the first is on screen.
     want: NotRequired[int]  # New documents wanted; in the loop at least 1, since each judgement may change the order.
     recent: NotRequired[bool]  # Also answer the latest judgements of the topic.
     alone: NotRequired[bool]  # False: another card of the annotator is open, and keeps its documents.
     tried: NotRequired[list[str]]  # Topics that `next` must not name.
+    leave: NotRequired[bool]  # The annotator leaves the page: only save, and end what is reserved for them.
 
 
 class Progress(TypedDict):
@@ -236,7 +237,7 @@ class SyncAnswer(TypedDict):
     feedback: list[CalibrationFeedback]
     query_id: NotRequired[str]
     documents: list[DocumentPayload]
-    closed: list[str]  # Those of `holding` that need no judgement any more.
+    closed: list[str]  # Those of `holding` that need no judgement any more, or that others have taken over.
     first: NotRequired[str | None]  # A topic whose calibration set has to be judged before anything is handed out.
     order: NotRequired[list[str]]  # In the loop: all that is to be held from now on.
     model_round: NotRequired[int | None]  # In the loop: the round that the order is from.
@@ -470,9 +471,10 @@ class TaskSyncRequest(TypedDict):
 
     task: UnitTask
     decisions: NotRequired[list[ListDecision] | list[PreferenceDecision]]
-    holding: NotRequired[list[str]]  # Topics of the units that the card holds.
+    holding: NotRequired[list[str]]  # Topics of the units that the card holds; the first is on screen.
     want: NotRequired[int]
     due: NotRequired[bool]  # Of no effect here.
+    leave: NotRequired[bool]  # As for grades.
 
 
 class UnitProgress(TypedDict):
@@ -554,7 +556,7 @@ class TaskSyncAnswer(TypedDict):
     refused: list[Refused]
     units: list[ListUnit] | list[PreferenceUnit]
     plans: dict[str, Plan]  # Of topics with a saved decision and the first one held; without decisions, of all held.
-    closed: list[str]  # Held topics that need no decision any more: drop those without work in progress.
+    closed: list[str]  # Held topics that need no decision or were taken over: drop those without work in progress.
     exhausted: bool  # Nothing more is open to the annotator now.
     progress: UnitProgress
 
@@ -612,6 +614,7 @@ class AdjudicationSyncRequest(TypedDict):
     want: NotRequired[int]
     due: NotRequired[bool]  # Answer `closed` and `progress` even if decisions are sent and nothing is wanted.
     filter: NotRequired[PairFilter | None]
+    leave: NotRequired[bool]  # As for grades.
 
 
 class Opinion(SaidJudgement):

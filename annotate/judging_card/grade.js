@@ -5,7 +5,7 @@
 /** @import { View } from "./view/view.js" */
 
 import { grade } from "./core/kinds/grade.js";
-import { bar, keyHint, ONE_MOMENT, said } from "./view/bar.js";
+import { bar, keyHint, said } from "./view/bar.js";
 import { deciding } from "./view/deciding.js";
 import { documentPart } from "./view/document.js";
 import { DrawnDocument } from "./view/drawn_document.js";
@@ -19,6 +19,7 @@ import { byInput } from "./view/keys.js";
 import { menu } from "./view/menu.js";
 import { mountable } from "./view/mount.js";
 import { nearDuplicates } from "./view/near_duplicates.js";
+import { newTopic } from "./view/new_topic.js";
 import { notes } from "./view/notes.js";
 import { passages } from "./view/passages.js";
 import { reasons } from "./view/reasons.js";
@@ -44,6 +45,7 @@ function parts(view) {
     sessionTime(view),
     nearDuplicates(view),
     topicText(view, shownTopic),
+    newTopic(view, shownTopic),
     topics(view),
     deciding(view),
     flag(view),
@@ -78,8 +80,6 @@ export default mountable({
       return `: ${said(view, decision)} – grade again to change it${way}`;
     },
     "forward-to-open": () => "Back to the unjudged document.",
-    "nothing-here": (view) =>
-      view.texts.restTitle === ONE_MOMENT ? "The next document is loading." : "There is no document on screen.",
     "no-earlier": () => "No earlier judgements.",
     "already-decided": (view) => `This document is already judged${keyHint(view, "forward", ": press ")}.`,
     "only-one": () => "This is the only document left in this topic.",
@@ -91,7 +91,7 @@ export default mountable({
     surplus: () => ": not counted; others judged it first",
     "calibration-first": () => "Calibration first: all annotators judge these documents.",
     "next-topic": (_, { words: budget, done }) =>
-      `${budget || (done ? "Topic done" : "No free document in this topic")}. Continuing with the next topic that has documents for you.`,
+      `${budget || (done ? "Topic done" : "No free document in the last topic")}. This one has documents for you.`,
     "found-now": () => ": found by searching; judge it now",
     "found-next": () => ": found by searching; it comes next",
     "on-screen-already": () => "This document is already on screen.",

@@ -66,6 +66,8 @@ export interface AdjudicationSyncRequest {
   /** Answer `closed` and `progress` even if decisions are sent and nothing is wanted. */
   due?: boolean;
   filter?: PairFilter | null;
+  /** As for grades. */
+  leave?: boolean;
 }
 
 /** A pair with its opinions, lowest grade first. */
@@ -577,7 +579,7 @@ export interface SyncAnswer {
   feedback: CalibrationFeedback[];
   query_id?: string;
   documents: DocumentPayload[];
-  /** Those of `holding` that need no judgement any more. */
+  /** Those of `holding` that need no judgement any more, or that others have taken over. */
   closed: string[];
   /** A topic whose calibration set has to be judged before anything is handed out. */
   first?: string | null;
@@ -613,7 +615,7 @@ export interface SyncRequest {
   decisions?: JudgementDecision[];
   skips?: Pair[];
   query_id?: string | null;
-  /** Ids of the documents that the card holds. */
+  /** Ids of the documents that the card holds; the first is on screen. */
   holding?: string[];
   /** New documents wanted; in the loop at least 1, since each judgement may change the order. */
   want?: number;
@@ -623,6 +625,8 @@ export interface SyncRequest {
   alone?: boolean;
   /** Topics that `next` must not name. */
   tried?: string[];
+  /** The annotator leaves the page: only save, and end what is reserved for them. */
+  leave?: boolean;
 }
 
 /** Take a document that was found, to be judged next. */
@@ -651,7 +655,7 @@ export interface TaskSyncAnswer {
   units: ListUnit[] | PreferenceUnit[];
   /** Of topics with a saved decision and the first one held; without decisions, of all held. */
   plans: Record<string, Plan>;
-  /** Held topics that need no decision any more: drop those without work in progress. */
+  /** Held topics that need no decision or were taken over: drop those without work in progress. */
   closed: string[];
   /** Nothing more is open to the annotator now. */
   exhausted: boolean;
@@ -662,11 +666,13 @@ export interface TaskSyncAnswer {
 export interface TaskSyncRequest {
   task: "list" | "preference";
   decisions?: ListDecision[] | PreferenceDecision[];
-  /** Topics of the units that the card holds. */
+  /** Topics of the units that the card holds; the first is on screen. */
   holding?: string[];
   want?: number;
   /** Of no effect here. */
   due?: boolean;
+  /** As for grades. */
+  leave?: boolean;
 }
 
 /** Ask for a unit, to decide a topic again; 400 for a topic that is not and was not the annotator's. */

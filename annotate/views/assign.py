@@ -3,7 +3,7 @@
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import calibration_editor, overlap_form, topic_assignment, widgets
+from annotate.elements import calibration_editor, overlap_form, reservations, topic_assignment, widgets
 from collection.assignment import LEASES
 from collection.campaign.loop_settings import MODES, describe_mode
 from collection.records import sort_naturally
@@ -35,9 +35,11 @@ def rules() -> None:
     )
     lease = st.number_input(label, *LEASES, settings.lease, format="%g", key="lease", help=help)
     st.caption(
-        "A pair on an annotator's screen is reserved for them. If they leave, others can judge it after this time."
+        "A pair on an annotator's screen is reserved for them until they judge it or leave the page, and for this time "
+        "if their browser crashes. What the browser has loaded behind it goes to colleagues who have nothing."
     )
     widgets.save_button({"blind": blind, "lease": lease}, settings, campaign.assignments.update, "Saved.", "save-rules")
+    reservations.draw()
     st.subheader("Default order within a topic")
     loop = campaign.settings.loop()
     st.write(f"**{MODES[loop.mode][0]}:** {widgets.sentence(describe_mode(loop.mode, loop.by))}")

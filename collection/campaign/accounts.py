@@ -120,6 +120,8 @@ class Accounts:
             if role != "manager":
                 self._keep_a_manager(clean, "give another role to")
             self.store.accounts.update(clean, "role", role)
+            if role == "reader":
+                self.store.reservations.release(clock.seconds(), clean, lists=True)
 
     def set_groups(self, name: str, groups: Iterable[str]) -> None:
         """Make the person a member of exactly these groups."""
@@ -127,6 +129,7 @@ class Accounts:
         with self.store.transaction():
             self.store.accounts.set_groups(self._known(name), members)
             self.store.assignments.changed()
+            self.store.reservations.release_foreign(clock.seconds())
 
     def set_email(self, name: str, email: str | None) -> None:
         """Change or remove the address of an account."""
@@ -136,13 +139,14 @@ class Accounts:
             self.store.accounts.update(clean, "email", address)
 
     def lock(self, name: str) -> None:
-        """Lock an account, end its sessions, and void its links; CampaignError as in :meth:`set_role`."""
+        """Lock an account, and end its sessions, links and reservations; CampaignError as in :meth:`set_role`."""
         with self.store.transaction():
             clean = self._known(name)
             self._keep_a_manager(clean, "lock")
             self.store.accounts.update(clean, "locked", True)
             self.store.accounts.end_sessions(clean)
             self.store.accounts.void_signin_links(clean)
+            self.store.reservations.release(clock.seconds(), clean, lists=True)
 
     def unlock(self, name: str) -> None:
         """Unlock an account."""
@@ -211,12 +215,22 @@ class Accounts:
         return self.store.accounts.sessions(None if name is None else self._known(name))
 
     def end_session(self, session: str) -> None:
-        """Sign out in one browser; `session` is the digest."""
-        self.store.accounts.end_session(session)
+        """Sign out in one browser; `session` is the digest. What the person has reserved on the judging page is free.
+
+        If they judge in another browser, it reserves what is still free there with its next request.
+        """
+        with self.store.transaction():
+            found = self.store.accounts.session(session)
+            self.store.accounts.end_session(session)
+            if found is not None:
+                self.store.reservations.release(clock.seconds(), found.name)
 
     def end_sessions(self, name: str, keep: str | None = None) -> None:
-        """Sign a person out everywhere except in the session `keep`."""
-        self.store.accounts.end_sessions(self._known(name), keep)
+        """Sign a person out everywhere except in the session `keep`; without one, end their reservations as well."""
+        with self.store.transaction():
+            self.store.accounts.end_sessions(clean := self._known(name), keep)
+            if keep is None:
+                self.store.reservations.release(clock.seconds(), clean)
 
     def make_signin_link(self, name: str) -> str:
         """Return the token of a one-time link that signs the person in, for the terminal."""

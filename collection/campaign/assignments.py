@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from collection import assignment
+from collection import assignment, clock
 from collection.assignment import AssignmentSettings
 from collection.campaign.accounts import Accounts
 from collection.campaign.corpus import Corpus
@@ -38,11 +38,14 @@ class Assignments:
     def update(self, **changes: Any) -> AssignmentSettings:
         """Change fields of the :class:`~collection.assignment.AssignmentSettings`; existing judgements stay.
 
+        A shorter lease also applies to what is reserved now.
+
         UnknownNameError for an unknown setting or topic, InputError for a value out of range.
         """
         with self.store.transaction():
             settings = self._with(changes)
             self.store.settings.put("assignment", asdict(settings))
+            self.store.reservations.shorten(clock.seconds(), settings.lease * 60)
             self.spread_overlap()
         return settings
 
@@ -104,6 +107,8 @@ class Assignments:
     def assign(self, query_ids: Iterable[str], accounts: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
         """Assign topics to exactly these people and groups; without any, they are open to everybody.
 
+        What others have reserved of these topics is free.
+
         UnknownNameError for an unknown topic, account or group, InputError for the account of a reader.
         """
         accounts, groups, query_ids = list(accounts), list(groups), list(query_ids)
@@ -122,6 +127,7 @@ class Assignments:
             for query_id in query_ids:
                 self.store.assignments.assign(query_id, [names[name.casefold()] for name in accounts], groups)
             self.store.assignments.changed()
+            self.store.reservations.release_foreign(clock.seconds())
 
     def table(self) -> pd.DataFrame:
         """Return the annotators of each topic, in natural order.
@@ -139,6 +145,31 @@ class Assignments:
             progress[column] = [names.get(query_id, []) for query_id in progress["query_id"]]
         columns = ["query_id", "title", "accounts", "groups", "pool", "wanted", "made", "left"]
         return sort_naturally(progress)[columns]
+
+    def reservations(self) -> pd.DataFrame:
+        """Return what annotators have reserved now, by annotator; the columns of :meth:`.ReservationTables.table`.
+
+        Without ``since`` and ``until``: ``minutes`` until the reservation ends, rounded up.
+        """
+        at = clock.seconds()
+        table = self.store.reservations.table(at)
+        minutes = np.ceil((table.pop("until") - at) / 60).astype("int64")
+        return table.drop(columns="since").assign(minutes=minutes)
+
+    def release(self, annotator: str | None = None, topics: Iterable[str] | None = None) -> int:
+        """End reservations of an annotator or of all, in these topics or in all, also of work lists.
+
+        Returns their number. A judgement that comes later all the same is kept. UnknownNameError for an unknown topic,
+        or an annotator without a reservation and without an account.
+        """
+        with self.store.transaction():
+            if annotator is not None:
+                holders = {*self.store.reservations.table(clock.seconds())["annotator"], *self.accounts.table()["name"]}
+                require_known("annotator", holders, annotator)
+            which = [None] if topics is None else sorted(self.among(topics))
+            return sum(
+                self.store.reservations.release(clock.seconds(), annotator, query_id, lists=True) for query_id in which
+            )
 
     def notices(self) -> list[str]:
         """Describe topics that have too few annotators for the judgements that they need."""

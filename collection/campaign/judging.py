@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -23,7 +23,7 @@ from collection.campaign.results import Feedback, JudgeResult, NextPairs, Refuse
 from collection.campaign.settings import Settings
 from collection.campaign.system_order import DecisivePairs
 from collection.errors import JudgementError
-from collection.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
+from collection.records import QRELS_ANNOTATOR, Candidate, CountsAs, GradeScale, Judgement
 from collection.store import Pair, Selection, Store
 
 LONGEST_IN_LOOP = 600.0
@@ -38,7 +38,12 @@ SKIPPED_FOR = 20
 
 @dataclass(eq=False)
 class Judging:
-    """Choice of the next pairs, and writing of judgements."""
+    """Choice of the next pairs, and writing of judgements.
+
+    A pair on an annotator's screen, found by searching or in a work list is held for them. What their browser has
+    loaded behind it is theirs only until a colleague has nothing: an annotator without a document, in a topic in which
+    all are reserved, takes over half of what others have loaded, from its end.
+    """
 
     store: Store
     campaign_id: str
@@ -67,14 +72,14 @@ class Judging:
         """Give an annotator the next documents of a topic, on lease.
 
         In the pool, the annotator keeps what they hold and gets more behind it. In the loop, the latest round reorders
-        everything that is held but not on screen.
+        everything that is held but not on screen. The first document is taken to be on screen.
 
         Parameters
         ----------
         count
             Maximum number of further documents.
         holding
-            Ids that the annotator holds; in the loop the first one is on screen.
+            Ids that the annotator holds; the first one is on screen.
         made
             The latest round of the topic's loop, if there is one.
         in_loop
@@ -82,33 +87,34 @@ class Judging:
         wait
             Make a round if `made` is None; if False, what is held stays as it is.
         alone
-            The annotator judges in one place only: their leases in other topics end when they come to a loop.
+            The annotator judges in one place only: their leases in other topics end when they come to this one.
         """
         mode, at = self.settings.mode(query_id), clock.seconds()
+        holding = list(dict.fromkeys(holding))
         if mode == "closed":
-            return NextPairs([], list(holding), [], None)
+            return NextPairs([], holding, [], None)
         first = self.store.assignments.calibration_left(annotator)
         if (first and query_id not in first) or not (
             query_id in first or self.store.assignments.is_for(query_id, annotator)
         ):
             with self.store.transaction():
                 self.store.queue.end_leases(query_id, annotator, at)
-            return NextPairs([], list(holding), None, None, first=next(iter(first), None))
+            return NextPairs([], holding, None, None, first=next(iter(first), None))
+        release = alone and not holding
         if first:
-            return self._from_pool(
-                annotator, query_id, count, holding, at, self.store.assignments.calibration_ids(query_id)
-            )
+            return self._from_pool(annotator, query_id, count, holding, at, calibration=True, release=release)
         if mode not in ("loop", "loop-in-pool"):
-            pairs = self._from_pool(annotator, query_id, count, holding, at)
-            if mode in IN_POOL or pairs.documents or len(pairs.closed) < len(holding):
+            pairs = self._from_pool(annotator, query_id, count, holding, at, release=release)
+            beyond = {*pairs.closed, *self.store.pool.missing(query_id, holding)}
+            if mode in IN_POOL or pairs.documents or not beyond.issuperset(holding):
                 return pairs
         if made is not None and made.mode != mode:
             made = None  # of the mode that the topic had before
         if made is None and not wait:
-            return NextPairs([], [], list(holding), None)
+            return NextPairs([], [], holding, None)
         length = len(holding) + count if in_loop is None else in_loop
         made = made or self.active_learning.next_round(query_id)
-        return self._from_loop(annotator, query_id, length, holding, at, made, release=alone and not holding)
+        return self._from_loop(annotator, query_id, length, holding, at, made, release=release)
 
     def topic_with_work(
         self,
@@ -122,7 +128,7 @@ class Judging:
         """Find a topic that has documents for the annotator now, or return None.
 
         Starts behind the topic `after`, which is excluded itself; or takes the first of the topics `among`, if any.
-        Calibration topics come first.
+        Calibration topics come first. Topics in which others have loaded all documents come last.
 
         Parameters
         ----------
@@ -149,16 +155,15 @@ class Judging:
         elif decisive is not None:
             place = {query_id: number for number, query_id in enumerate(decisive.topics)}
             in_order = sorted(in_order, key=lambda query_id: place.get(query_id, len(place)))
-        for query_id in in_order:
-            if query_id in {*exclude, after} or modes[query_id] == "closed":
-                continue
+        open_ = [query_id for query_id in in_order if query_id not in {*exclude, after} and modes[query_id] != "closed"]
+        for query_id in open_:
             pool, done, _ = standings[query_id]
             pooled = modes[query_id] not in ("loop", "loop-in-pool") and done < pool
             if pooled and self.demand.open_in_pool(query_id, annotator, at, 1):
                 return query_id
             if modes[query_id] in LOOPING and self._loop_has_work(query_id, annotator, at, decisive):
                 return query_id
-        return None
+        return next((query_id for query_id in open_ if self.demand.prefetched(query_id, annotator, at)), None)
 
     def _loop_has_work(self, query_id: str, annotator: str, at: float, decisive: DecisivePairs | None) -> bool:
         """Tell whether a topic's loop needs second opinions, or has unjudged documents within the budgets."""
@@ -177,35 +182,46 @@ class Judging:
         count: int,
         holding: Sequence[str],
         at: float,
-        calibration: Sequence[str] | None = None,
+        *,
+        calibration: bool = False,
+        release: bool,
     ) -> NextPairs:
-        """Choose documents of the pool, or of the calibration set alone."""
-        settings = self.settings.assignment()
-        until = at + settings.lease * 60
+        """Choose documents of the pool, or of the calibration set alone; `release` is as in :meth:`_from_loop`."""
+        until = at + self.settings.assignment().lease * 60
         with self.store.transaction():
-            in_hand = set(holding)
-            if calibration is not None:
-                candidates = self.demand.candidates(query_id, annotator, at, calibration)
-            elif self.settings.mode(query_id) == "random":
-                candidates = self.demand.candidates(query_id, annotator, at)
-                candidates = assignment.shuffle(candidates, self.campaign_id, annotator, query_id)
-            else:  # no more of a large pool than is needed
-                found = {*self.store.pool.missing(query_id, holding)}  # by searching
-                candidates = self.demand.candidates(query_id, annotator, at, [d for d in holding if d not in found])
-                candidates += self.demand.open_in_pool(query_id, annotator, at, count, in_hand)
+            candidates = self._pool_candidates(annotator, query_id, count, holding, at, calibration)
             waiting = [c.doc_id for c in assignment.next_pairs(candidates)]
-            held = [doc_id for doc_id in waiting if doc_id in in_hand]
-            fresh = [doc_id for doc_id in waiting if doc_id not in in_hand][: max(count, 0)]
+            open_, in_hand = set(waiting), set(holding)
             # Documents found by searching are not in the pool.
             if beyond := in_hand - {c.doc_id for c in candidates}:
                 elsewhere = self.demand.candidates(query_id, annotator, at, [d for d in holding if d in beyond])
-                searched = [c.doc_id for c in assignment.next_pairs(elsewhere)]
-                self.store.queue.prolong(query_id, searched, annotator, min(until, at + LONGEST_IN_LOOP))
-            self.store.queue.prolong(query_id, held, annotator, until)
-            self.store.queue.lease(query_id, map(Selection, fresh), annotator, at, until)
+                open_ |= {c.doc_id for c in assignment.next_pairs(elsewhere)}
+            held = [doc_id for doc_id in holding if doc_id in open_]
+            fresh = [doc_id for doc_id in waiting if doc_id not in in_hand][: max(count, 0)]
+            if release:
+                self.store.queue.end_leases(query_id, annotator, at, keep=fresh, others=True)
+            self.store.queue.prolong(query_id, held, annotator, at, until)
+            self.store.queue.lease(query_id, map(Selection, fresh), annotator, at, until, behind=len(held))
+            if not held and not fresh and self.settings.mode(query_id) != "pool-then-loop":
+                fresh = self.demand.take_over(query_id, annotator, at, until, count)
         documents = self.store.corpus.documents(fresh)
-        closed = [d for d in holding if d not in set(held)]
+        closed = [d for d in holding if d not in open_]
         return NextPairs([documents[d] for d in fresh], closed, None, None, calibration=fresh if calibration else [])
+
+    def _pool_candidates(
+        self, annotator: str, query_id: str, count: int, holding: Sequence[str], at: float, calibration: bool
+    ) -> list[Candidate]:
+        """Return the pairs of a pool that are held, and at least `count` others that are open, in order."""
+        if calibration:
+            ids = self.store.assignments.calibration_ids(query_id)
+            return self.demand.candidates(query_id, annotator, at, ids)
+        if count > 0 and self.settings.mode(query_id) == "random":
+            candidates = self.demand.candidates(query_id, annotator, at)
+            return assignment.shuffle(candidates, self.campaign_id, annotator, query_id)
+        # No more of a large pool than is needed.
+        searched = {*self.store.pool.missing(query_id, holding)}
+        candidates = self.demand.candidates(query_id, annotator, at, [d for d in holding if d not in searched])
+        return candidates + self.demand.open_in_pool(query_id, annotator, at, count, set(holding))
 
     def _second_opinions(self, query_id: str, annotator: str, at: float, most: int) -> list[str]:
         """Return documents of a loop that others have judged and more annotators are to judge, the oldest first."""
@@ -231,12 +247,12 @@ class Judging:
         *,
         release: bool,
     ) -> NextPairs:
-        """Choose documents of a round; `release`: end the annotator's leases in other topics."""
+        """Choose documents of a round; `release`: end what the annotator held before, also in other topics."""
         if self.settings.loop().budget:
             self.budget.most_in_loop()  # may read all runs, so it is cached before the transaction
         with self.store.transaction():
             if self.calibration_topics.settle(made):
-                return NextPairs([], list(holding), [], None)
+                return NextPairs([], [*holding], [], None)
             unavailable = self.store.queue.count_unavailable(query_id, at, annotator)
             since = self.store.judgements.logged_in(query_id) - made.model_round
             enough = length + len(holding) + unavailable + since + SPARE
@@ -263,14 +279,16 @@ class Judging:
             order = on_screen + others[: max(length - len(on_screen), 0)]
             self.store.queue.end_leases(query_id, annotator, at, keep=[*holding, *order], others=release)
             until = at + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
-            self.store.queue.prolong(query_id, [d for d in holding if d in open_], annotator, until)
+            self.store.queue.prolong(query_id, [d for d in holding if d in open_], annotator, at, until)
             left = made.left - self.store.judgements.judged_among(query_id, since) - unavailable
             chosen = []
             for d in order:
                 if d not in on_screen:
                     chosen.append(_with_probability(selections[d], left))
                 left -= d not in second  # a draw excludes the unjudged documents before it
-            self.store.queue.lease(query_id, chosen, annotator, at, until)
+            self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(on_screen))
+            if not order and not self.active_learning.is_short(made):
+                order = self.demand.take_over(query_id, annotator, at, until, length)
         fresh = [d for d in order if d not in set(holding)]
         documents = self.store.corpus.documents(fresh)
         closed = [d for d in holding if d not in set(order)]
@@ -279,6 +297,17 @@ class Judging:
     def skip(self, annotator: str, query_id: str, doc_id: str) -> None:
         """Skip a pair: it comes again for this annotator after the others of the topic."""
         self.store.queue.skip(query_id, doc_id, annotator, clock.seconds())
+
+    def skip_handed_out(self, annotator: str, pairs: Iterable[tuple[str, str]]) -> None:
+        """Skip pairs, given as topic and document, except those that were never handed out to the annotator."""
+        for query_id, doc_id in dict.fromkeys(pairs):
+            pair = self.store.judgements.pair(query_id, doc_id, annotator)
+            if pair is not None and pair.leased:
+                self.skip(annotator, query_id, doc_id)
+
+    def leave(self, annotator: str) -> None:
+        """End the reservations of an annotator who leaves the judging page; work lists stay theirs."""
+        self.store.reservations.release(clock.seconds(), annotator)
 
     def judge(
         self,
@@ -420,8 +449,9 @@ class Judging:
             self.store.judgements.append(j, pair)
             # The annotator holds the pair of an undone judgement again.
             if leased_only and j.kind == "undone" and self.demand.has_room(j.annotator, j.query_id, j.doc_id):
-                until = clock.seconds() + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
-                self.store.queue.prolong(j.query_id, [j.doc_id], j.annotator, until)
+                at = clock.seconds()
+                until = at + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
+                self.store.queue.prolong(j.query_id, [j.doc_id], j.annotator, at, until)
             return j.counts_as
 
     def _if_wanted(self, j: Judgement, pair: Pair) -> tuple[Judgement, Pair]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,15 @@ from numpy.typing import NDArray
 from collection import assignment, clock
 from collection.campaign.settings import Settings
 from collection.records import Candidate
-from collection.store import Demand, Store
+from collection.store import Demand, Selection, Store
+
+
+class Prefetched(NamedTuple):
+    """A pair that other annotators have loaded: how it was selected, its state, and the number of these annotators."""
+
+    selection: Selection
+    candidate: Candidate
+    number: int
 
 
 @dataclass(eq=False)
@@ -42,6 +51,35 @@ class JudgingDemand:
         """
         unfinished = self.store.queue.unfinished(query_id, annotator, at)
         return assignment.read_open((c for c in unfinished if c.doc_id not in held), count)
+
+    def prefetched(self, query_id: str, annotator: str, at: float) -> list[Prefetched]:
+        """Return the pairs of a topic that the annotator can take over from others' browsers, the first one first."""
+        found = self.store.queue.prefetched(query_id, annotator, at)
+        candidates = self.candidates(query_id, annotator, at, [chosen.doc_id for chosen, _ in found])
+        pairs = [
+            Prefetched(chosen, candidate, number)
+            for (chosen, number), candidate in zip(found, candidates, strict=True)
+            if assignment.next_pairs([candidate._replace(leased=candidate.leased - number)])
+        ]
+        return sorted(pairs, key=lambda pair: pair.candidate.skipped is not None)
+
+    def take_over(self, query_id: str, annotator: str, at: float, until: float, count: int) -> list[str]:
+        """Reserve half of what others have loaded, at most `count` pairs; return them in the order in which they come.
+
+        The caller has opened a transaction.
+        """
+        found = self.prefetched(query_id, annotator, at)
+        taken = found[: max(min(count, (len(found) + 1) // 2), 0)][::-1]
+        for pair in taken:
+            self.end_prefetched(query_id, annotator, at, pair)
+        self.store.queue.lease(query_id, [pair.selection for pair in taken], annotator, at, until)
+        return [pair.selection.doc_id for pair in taken]
+
+    def end_prefetched(self, query_id: str, annotator: str, at: float, pair: Prefetched) -> None:
+        """End as many reservations of others who have loaded a pair as the annotator needs to have it."""
+        state = pair.candidate
+        excess = max(state.others + state.leased + 1 - state.wanted, 0)
+        self.store.queue.end_prefetched(query_id, state.doc_id, annotator, at, excess)
 
     def wanted_outside_pool(self, query_id: str, doc_ids: Sequence[str]) -> NDArray[np.int64]:
         """Return how many annotators are to judge each pair outside the pool."""

@@ -111,7 +111,10 @@ class DocumentSearch:
             if any(c.held_back and not c.mine for c in state):
                 raise InputError(f"document {doc_id!r} has no text yet and cannot be judged")
             if not any(c.mine for c in state) and not assignment.next_pairs(state):
-                raise InputError(f"document {doc_id!r} has been judged or is open on another annotator's screen")
+                loaded = [p for p in self.demand.prefetched(query_id, annotator, at) if p.candidate.doc_id == doc_id]
+                if not loaded:
+                    raise InputError(f"document {doc_id!r} has been judged or is open on another annotator's screen")
+                self.demand.end_prefetched(query_id, annotator, at, loaded[0])
             until = at + self.settings.assignment().lease * 60
             self.store.queue.lease(query_id, [Selection(doc_id, "search")], annotator, at, until)
         return document

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from urllib.parse import urlsplit
 
-from collection import layout
+from collection import clock, layout
 from collection.errors import BusyError, CampaignError
 from collection.store import SQLiteError, Store
 
@@ -113,8 +113,13 @@ class ServerState:
         return read_secret(self.directory)
 
     def rotate_secret(self) -> None:
-        """Replace the key, end all sessions, and void all one-time links; a running server takes the new key."""
-        self.store.accounts.end_everything()
+        """Replace the key, end all sessions and reservations, and void all one-time links.
+
+        A running server takes the new key. Work lists stay reserved.
+        """
+        with self.store.transaction():
+            self.store.accounts.end_everything()
+            self.store.reservations.release(clock.seconds())
         with _new_secret(self.directory) as part:
             part.replace(self.directory / layout.SECRET)
             layout.sync_folder(self.directory)

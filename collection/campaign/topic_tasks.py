@@ -17,7 +17,7 @@ from collection.campaign.settings import Settings
 from collection.campaign.topic_task_state import TopicTaskState
 from collection.errors import JudgementError, require_known
 from collection.records import Choice, Preference
-from collection.store import LoggedDecision, Store
+from collection.store import Claim, LoggedDecision, Store
 
 D = TypeVar("D", Choice, Preference)
 
@@ -66,7 +66,8 @@ class TopicTasks:
         """Give an annotator up to `count` topics of the campaign's task, and renew the claims on those they hold.
 
         In the order of import, or in random order in the mode "random". Topics that are closed, assigned to others,
-        decided or held by enough annotators, or without enough documents with a text are left out.
+        decided or held by enough annotators, or without enough documents with a text are left out. The first held topic
+        is taken to be on screen. Who has none gets half of those that others have loaded behind theirs.
         """
         at, lease = clock.seconds(), self.settings.assignment().lease * 60
         if self.settings.judging_page().task == "grades":
@@ -74,13 +75,13 @@ class TopicTasks:
         with self.store.transaction():
             state = self.state()
             held = [state.keys[query_id] for query_id in holding if query_id in state.keys]
-            claims = self.store.topic_tasks.claims_on(held, at)
-            kept = [t for t in dict.fromkeys(held) if _may_have(state, t, annotator, claims)]
-            until = {topic: end for topic, name, end in claims if name == annotator}
-            # Young claims are not renewed, so that a save without new topics writes nothing.
-            self.store.topic_tasks.claim([t for t in kept if until.get(t, 0) < at + lease / 2], annotator, at + lease)
+            claims = self._claims_on(held, at)
+            kept = [t for t in dict.fromkeys(held) if _may_have(state, t, annotator, claims.get(t, []))]
+            self.store.topic_tasks.claim(kept, annotator, at, at + lease)
             fresh, exhausted = self._fresh(state, annotator, max(count, 0), set(kept), at)
-            self.store.topic_tasks.claim(fresh, annotator, at + lease)
+            if count > 0 and not kept and not fresh:
+                fresh = self._take_over(state, annotator, count, at)
+            self.store.topic_tasks.claim(fresh, annotator, at, at + lease, behind=len(kept))
         ids = {state.topics[topic].query_id for topic in kept}
         closed = [query_id for query_id in holding if query_id not in ids]
         return NextTopics([state.topics[topic].query_id for topic in fresh], closed, exhausted)
@@ -94,9 +95,30 @@ class TopicTasks:
             waiting = list(islice(topics, BATCH))
             if not waiting:
                 return found, True
-            claims = self.store.topic_tasks.claims_on(waiting, at)
-            found += [topic for topic in waiting if _may_have(state, topic, annotator, claims)]
+            claims = self._claims_on(waiting, at)
+            found += [topic for topic in waiting if _may_have(state, topic, annotator, claims.get(topic, []))]
         return found[:count], False
+
+    def _claims_on(self, topics: Sequence[int], at: float) -> dict[int, list[Claim]]:
+        """Return the valid claims on topics, by topic."""
+        by_topic: dict[int, list[Claim]] = {}
+        for claim in self.store.topic_tasks.claims_on(topics, at):
+            by_topic.setdefault(claim.topic, []).append(claim)
+        return by_topic
+
+    def _take_over(self, state: TopicTaskState, annotator: str, count: int, at: float) -> list[int]:
+        """End the claims of others on half of the topics that they have loaded, and return these topics in order."""
+        found: list[tuple[int, int, list[Claim]]] = []
+        for topic, claims in self._claims_on(list(state.open_to(annotator)), at).items():
+            on_screen = [claim for claim in claims if not claim.ahead]
+            if _may_have(state, topic, annotator, on_screen):
+                theirs = sorted((c for c in claims if c.ahead and c.annotator != annotator), key=lambda c: -c.ahead)
+                excess = _others(state, topic, annotator, claims) - state.room(topic, annotator)
+                found.append((theirs[0].ahead, topic, theirs[: max(excess, 0)]))
+        found.sort(key=lambda each: -each[0])
+        taken = found[: min(count, (len(found) + 1) // 2)][::-1]
+        self.store.topic_tasks.end_claims([claim for _, _, claims in taken for claim in claims], at)
+        return [topic for _, topic, _ in taken]
 
     def documents(self, query_id: str) -> list[str]:
         """Return the first documents of a topic's pool that have a text, which annotators see."""
@@ -236,13 +258,15 @@ class TopicTasks:
         at, lease = clock.seconds(), self.settings.assignment().lease * 60
         claims = self.store.topic_tasks.claims_on([last.topic], at)
         if _may_have(self.state(), last.topic, decision.annotator, claims):
-            self.store.topic_tasks.claim([last.topic], decision.annotator, at + lease)
+            self.store.topic_tasks.claim([last.topic], decision.annotator, at, at + lease)
 
 
-def _may_have(state: TopicTaskState, topic: int, annotator: str, claims: Sequence[tuple[int, str, float]]) -> bool:
-    """Tell whether a topic needs a decision by the annotator that others have not claimed."""
-    if not state.wants(topic, annotator):
-        return False
+def _may_have(state: TopicTaskState, topic: int, annotator: str, claims: Sequence[Claim]) -> bool:
+    """Tell whether a topic needs a decision by the annotator that others have not claimed; `claims` are those on it."""
+    return state.wants(topic, annotator) and _others(state, topic, annotator, claims) <= state.room(topic, annotator)
+
+
+def _others(state: TopicTaskState, topic: int, annotator: str, claims: Sequence[Claim]) -> int:
+    """Count the other annotators who have claimed a topic and not decided it."""
     decided = state.decided.get(topic, set())
-    others = sum(t == topic and name != annotator and name not in decided for t, name, _ in claims)
-    return others <= state.room(topic, annotator)
+    return sum(claim.annotator != annotator and claim.annotator not in decided for claim in claims)

@@ -76,20 +76,20 @@ class WorkLists:
         return sorted({name for name in names if not name.startswith(QRELS_ANNOTATOR)}, key=natural_key)
 
     def _hand_out(self, annotator: str, pairs: int) -> list[tuple[str, str]]:
-        """Lease pairs for as long as possible, topic by topic."""
+        """Reserve pairs for as long as possible, topic by topic as the judging page does."""
         held = self.store.queue.held(annotator, clock.seconds())
-        listed, done = held[:pairs], list[str]()
-        while len(listed) < pairs:
-            query_id = self.judging.topic_with_work(annotator, exclude=done)
-            if query_id is None:
-                break
+        listed, done = list[tuple[str, str]](), list[str]()
+        while len(listed) < pairs and (query_id := self.judging.topic_with_work(annotator, exclude=done)) is not None:
             done.append(query_id)
-            holding = [doc_id for topic, doc_id in held if topic == query_id]
-            found = self.judging.next_pairs(annotator, query_id, pairs - len(listed), holding, alone=False)
-            listed += [(query_id, document.doc_id) for document in found.documents][: pairs - len(listed)]
-        until = clock.seconds() + LEASES[1] * 60
-        with self.store.transaction():
-            for query_id in dict.fromkeys(topic for topic, _ in listed):
-                ids = [doc_id for topic, doc_id in listed if topic == query_id]
-                self.store.queue.prolong(query_id, ids, annotator, until)
+            room = pairs - len(listed)
+            ids = [doc_id for topic, doc_id in held if topic == query_id]
+            if ids:
+                closed = self.judging.next_pairs(annotator, query_id, 0, ids, alone=False).closed
+                ids = [doc_id for doc_id in ids if doc_id not in set(closed)][:room]
+            if len(ids) < room:
+                found = self.judging.next_pairs(annotator, query_id, room - len(ids), ids, alone=False)
+                ids += [document.doc_id for document in found.documents][: room - len(ids)]
+            at = clock.seconds()
+            self.store.queue.keep_for_list(query_id, ids, annotator, at, at + LEASES[1] * 60)
+            listed += [(query_id, doc_id) for doc_id in ids]
         return listed

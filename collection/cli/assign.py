@@ -42,6 +42,11 @@ _calibration, _page = option_section("Calibration"), option_section("Judging pag
 )
 @_calibration("--feedback/--no-feedback", default=None, help="Show the adjudicated grade after each calibration pair.")
 @_page("--lease", type=float, metavar="MIN", help="Minutes for which a pair on screen is reserved.")
+@_page(
+    "--reservations", "reserved", is_flag=True, help="List what annotators have on screen, loaded, or in work lists."
+)
+@_page("--release", "released", multiple=True, metavar="NAME", help="End what this annotator has reserved; repeatable.")
+@_page("--release-all", is_flag=True, help="End all reservations; with --topic, those of these topics.")
 @_page("--blind/--unblind", default=None, help="Hide others' judgements, runs and ranks from annotators.")
 @_page("--guidelines", type=FILE, help="Judging guidelines, a Markdown file.")
 @FORMAT
@@ -60,6 +65,9 @@ def assign(
     calibration: str | None,
     guidelines: Path | None,
     note: str | None,
+    reserved: bool,
+    released: tuple[str, ...],
+    release_all: bool,
     form: str,
     **others: Any,
 ) -> None:
@@ -70,19 +78,14 @@ def assign(
     For example:
       cleverdon assign DIR --annotators 2 --share 0.1
       cleverdon assign DIR --deal-to ann --deal-to bob
+      cleverdon assign DIR --reservations
     """
     from collection import formats
     from collection.campaign import Campaign
 
     chosen = {"share": share is not None, "number": number is not None, "topics": bool(whole), "all": all_pairs}
-    if sum(chosen.values()) > 1:
-        raise click.UsageError("expected only one of --share, --number, --whole-topic and --all-pairs")
-    if bool(people or groups) + to_everybody + bool(deal) > 1:
-        raise click.UsageError("expected only one of --to (with --to-group), --to-everybody and --deal-to")
-    if topics and not (people or groups or to_everybody or deal or note is not None):
-        raise click.UsageError("--topic needs --to, --to-group, --to-everybody, --deal-to or --note")
-    if note is not None and not topics:
-        raise click.UsageError("--note needs --topic")
+    given = bool(people or groups) + to_everybody + bool(deal)
+    _check_usage(chosen, given, released, release_all, topics, note)
     which = next((which for which, given in chosen.items() if given), None)
     changes = others | {"share": share, "number": number, "topics": whole or None, "which": which}
     changes = {name: value for name, value in changes.items() if value is not None}
@@ -105,8 +108,57 @@ def assign(
             campaign.settings.set_guidelines(text)
         for query_id in topics if note is not None else ():
             campaign.settings.set_topic_note(query_id, note or "")
+        ended = _release(campaign, [None] if release_all else list(released), list(topics) or None)
     with Campaign(directory) as campaign:
-        _show(campaign, form)
+        if reserved or ended is not None:
+            _show_reservations(campaign, form, ended)
+        else:
+            _show(campaign, form)
+
+
+def _check_usage(
+    chosen: dict[str, bool],
+    given: int,
+    released: tuple[str, ...],
+    release_all: bool,
+    topics: tuple[str, ...],
+    note: str | None,
+) -> None:
+    """Refuse options that contradict each other; `given` is the number of ways in which topics are assigned."""
+    if sum(chosen.values()) > 1:
+        raise click.UsageError("expected only one of --share, --number, --whole-topic and --all-pairs")
+    if given > 1:
+        raise click.UsageError("expected only one of --to (with --to-group), --to-everybody and --deal-to")
+    if released and release_all:
+        raise click.UsageError("expected only one of --release and --release-all")
+    if topics and not (given or note is not None or released or release_all):
+        raise click.UsageError(
+            "--topic needs --to, --to-group, --to-everybody, --deal-to, --note, --release or --release-all"
+        )
+    if note is not None and not topics:
+        raise click.UsageError("--note needs --topic")
+
+
+def _release(campaign: Campaign, names: Sequence[str | None], topics: list[str] | None) -> int | None:
+    """End the reservations of annotators, None for all; return their number, None if nobody was named."""
+    return sum(campaign.assignments.release(name, topics) for name in names) if names else None
+
+
+def _show_reservations(campaign: Campaign, form: str, ended: int | None) -> None:
+    table = campaign.assignments.reservations()
+    rows = table.astype(object).where(table.notna(), None)
+    if form == "json":
+        print_json({"released": ended or 0, "reservations": rows.to_dict("records")})
+        return
+    if ended is not None:
+        echo(f"Released {count(ended, 'reservation')}.")
+    if not len(rows):
+        echo("Nothing is reserved.")
+        return
+    places = {"screen": "on screen", "ahead": "loaded", "work list": "work list"}
+    rows["place"], rows["doc_id"] = rows["place"].map(places), rows["doc_id"].fillna("whole topic")
+    columns = ["annotator", "query_id", "doc_id", "place", "minutes"]
+    print_table(["annotator", "topic", "document", "where", "ends in (minutes)"], rows[columns].values.tolist())
 
 
 def _deal(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: list[str]) -> dict[str, list[str]]:

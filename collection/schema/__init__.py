@@ -403,6 +403,14 @@ SCRIPTS = {
     "m013_first_labels": FIRST_LABELS,
     # Pairs that leave the pool again, and how many each round has lost.
     "m014_removal": REMOVAL,
+    # Where a reserved pair or topic is (0 on screen, otherwise its place behind that; null: in a work list), and since
+    # when. Earlier reservations count as on screen.
+    "m015_reservations": """
+        ALTER TABLE leases ADD COLUMN ahead INTEGER DEFAULT 0;;
+        ALTER TABLE leases ADD COLUMN since REAL;;
+        ALTER TABLE claims ADD COLUMN ahead INTEGER DEFAULT 0;;
+        ALTER TABLE claims ADD COLUMN since REAL;;
+    """,
 }
 
 

@@ -20,13 +20,15 @@ from collection.store.machine_labels import AskedSample, LabelRow, LabelSet, Log
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand, QueueTables, Selection
 from collection.store.removal import RemovalTables
+from collection.store.reservations import ReservationTables
 from collection.store.schema_version import copy_database
 from collection.store.settings import SettingsTable
-from collection.store.topic_tasks import LoggedDecision, TopicKey, TopicTaskTables
+from collection.store.topic_tasks import Claim, LoggedDecision, TopicKey, TopicTaskTables
 
 __all__ = [
     "Added",
     "AskedSample",
+    "Claim",
     "Demand",
     "Inspection",
     "LabelRow",
@@ -74,6 +76,7 @@ class Store:
         self.pool = PoolTables(self.connection, self.corpus)
         self.judgements = JudgementTables(self.connection)
         self.queue = QueueTables(self.connection)
+        self.reservations = ReservationTables(self.connection)
         self.assignments = AssignmentTables(self.connection)
         self.topic_tasks = TopicTaskTables(self.connection)
         self.history = HistoryTables(self.connection)

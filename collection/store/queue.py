@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from collection import clock
 from collection.records import QRELS_ANNOTATOR, Candidate
 from collection.store.connection import (
     JUDGED_PAIRS,
@@ -92,12 +93,19 @@ class QueueTables(Repository):
 
     @writes
     def close_topic(self, query_id: str, closed: bool = True) -> None:
-        """Close a topic, or reopen it; its mode stays."""
+        """Close a topic, which ends what is reserved of it, or reopen it; its mode stays."""
         self.connection.execute(
             "INSERT INTO topic_modes (topic, closed) SELECT topic, ? FROM topics WHERE query_id = ? "
             "ON CONFLICT (topic) DO UPDATE SET closed = excluded.closed",
             (int(closed), query_id),
         )
+        if closed:
+            for table in ("leases", "claims"):
+                self.connection.execute(
+                    f"UPDATE {table} SET until = :at WHERE until > :at "
+                    "AND topic = (SELECT topic FROM topics WHERE query_id = :query_id)",
+                    {"at": clock.seconds(), "query_id": query_id},
+                )
 
     def candidates(
         self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None
@@ -145,17 +153,31 @@ class QueueTables(Repository):
         )
 
     @writes
-    def lease(self, query_id: str, selections: Iterable[Selection], annotator: str, at: float, until: float) -> None:
-        """Reserve pairs for an annotator from now (`at`) until a time.
+    def lease(
+        self,
+        query_id: str,
+        selections: Iterable[Selection],
+        annotator: str,
+        at: float,
+        until: float,
+        *,
+        behind: int = 0,
+    ) -> None:
+        """Reserve pairs for an annotator from now (`at`) until a time; `behind` is the number of pairs before them.
 
         A pair keeps its selection if the annotator found it by searching and still holds it, or skipped it after a
-        random draw.
+        random draw. It stays in a work list.
         """
         self.connection.executemany(
             """
-            INSERT INTO leases (topic, doc, annotator, until, strategy, pool_rank, model_round, probability)
-            SELECT topic, doc, ?, ?, ?, ?, ?, ? FROM topics, documents WHERE query_id = ? AND doc_id = ?
-            ON CONFLICT (topic, doc, annotator) DO UPDATE SET until = excluded.until,
+            INSERT INTO leases
+                (topic, doc, annotator, until, since, ahead, strategy, pool_rank, model_round, probability)
+            SELECT topic, doc, ?, ?, ?, ?, ?, ?, ?, ? FROM topics, documents WHERE query_id = ? AND doc_id = ?
+            ON CONFLICT (topic, doc, annotator) DO UPDATE SET
+                until = CASE WHEN leases.ahead IS NULL THEN max(leases.until, excluded.until) ELSE excluded.until END,
+                ahead = CASE WHEN leases.ahead IS NULL AND leases.until > excluded.since THEN NULL
+                        ELSE excluded.ahead END,
+                since = excluded.since,
                 (strategy, pool_rank, model_round, probability) = (
                     SELECT excluded.strategy, excluded.pool_rank, excluded.model_round, excluded.probability
                     WHERE (leases.strategy IS NOT 'search' OR leases.until <= ?)
@@ -164,17 +186,75 @@ class QueueTables(Repository):
                         AND s.annotator = leases.annotator))
                     UNION ALL SELECT strategy, pool_rank, model_round, probability LIMIT 1)
             """,
-            [(annotator, until, *chosen[1:], query_id, chosen.doc_id, at) for chosen in selections],
+            [
+                (annotator, until, at, ahead, *chosen[1:], query_id, chosen.doc_id, at)
+                for ahead, chosen in enumerate(selections, behind)
+            ],
         )
 
     @writes
-    def prolong(self, query_id: str, doc_ids: Sequence[str], annotator: str, until: float) -> None:
-        """Prolong an annotator's leases of these documents."""
+    def prolong(self, query_id: str, doc_ids: Sequence[str], annotator: str, at: float, until: float) -> None:
+        """Renew an annotator's leases of these documents, of which the first is on screen.
+
+        Nothing is written while a lease is in the first half of its time and stays on the screen or behind it. What was
+        found by searching counts as on screen. Leases of work lists stay as they are.
+        """
         self.connection.execute(
-            "UPDATE leases SET until = ? WHERE annotator = ? "
+            """
+            UPDATE leases SET until = :until, since = :at, ahead = CASE WHEN strategy IS 'search' THEN 0 ELSE o.key END
+            FROM json_each(:ids) AS o JOIN documents AS d ON d.doc_id = o.value
+            WHERE leases.topic = (SELECT topic FROM topics WHERE query_id = :query_id) AND leases.doc = d.doc
+              AND annotator = :annotator AND (ahead IS NOT NULL OR until <= :at)
+              AND (until < (:at + :until) / 2 OR (ahead = 0) IS NOT (o.key = 0 OR strategy IS 'search'))
+            """,
+            {"annotator": annotator, "query_id": query_id, "at": at, "until": until, "ids": json_text(doc_ids)},
+        )
+
+    @writes
+    def keep_for_list(self, query_id: str, doc_ids: Sequence[str], annotator: str, at: float, until: float) -> None:
+        """Reserve documents that an annotator holds for a work list."""
+        self.connection.execute(
+            "UPDATE leases SET until = ?, since = ?, ahead = NULL WHERE annotator = ? "
             "AND topic = (SELECT topic FROM topics WHERE query_id = ?) "
             "AND doc IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?)))",
-            (until, annotator, query_id, json_text(doc_ids)),
+            (until, at, annotator, query_id, json_text(doc_ids)),
+        )
+
+    def prefetched(self, query_id: str, annotator: str, at: float) -> list[tuple[Selection, int]]:
+        """Return the pairs of a topic that others have loaded behind what is on their screens, the last ones first.
+
+        With each: how it was selected, and the number of annotators who have loaded it.
+        """
+        rows = self.connection.execute(
+            f"""
+            SELECT d.doc_id, l.strategy, l.pool_rank, l.model_round, l.probability, count(*), max(l.ahead) AS ahead
+            FROM leases AS l JOIN documents AS d USING (doc)
+            WHERE l.topic = :topic AND l.annotator <> :annotator AND l.ahead > 0 AND {is_held("l.until")}
+              AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc
+                              AND w.annotator = l.annotator AND w.counts_as = 'judgement')
+            GROUP BY l.doc ORDER BY ahead DESC, l.doc DESC
+            """,
+            {"topic": self.connection.topic_key(query_id), "annotator": annotator, "at": at},
+        )
+        return [(Selection._make(row[:5]), row[5]) for row in rows]
+
+    @writes
+    def end_prefetched(self, query_id: str, doc_id: str, annotator: str, at: float, number: int) -> None:
+        """End that many leases of other annotators on a pair that they have loaded, where it comes last first."""
+        self.connection.execute(
+            f"""
+            UPDATE leases SET until = :at WHERE (topic, doc, annotator) IN (
+                SELECT l.topic, l.doc, l.annotator FROM leases AS l JOIN documents AS d USING (doc)
+                WHERE l.topic = :topic AND d.doc_id = :doc_id AND l.annotator <> :annotator AND l.ahead > 0
+                  AND {is_held("l.until")} ORDER BY l.ahead DESC, l.annotator LIMIT :number)
+            """,
+            {
+                "topic": self.connection.topic_key(query_id),
+                "doc_id": doc_id,
+                "annotator": annotator,
+                "at": at,
+                "number": number,
+            },
         )
 
     def held(self, annotator: str, at: float) -> list[tuple[str, str]]:
@@ -244,17 +324,17 @@ class QueueTables(Repository):
     ) -> None:
         """End an annotator's leases in a topic, except of the documents to `keep`; with `others`, in other topics too.
 
-        An ended lease still stores how the pair was selected, for a judgement that arrives late.
+        An ended lease still stores how the pair was selected, for a judgement that arrives late. Work lists stay.
         """
         topic = self.connection.topic_key(query_id)
         self.connection.execute(
-            "UPDATE leases SET until = ? WHERE annotator = ? AND until > ? AND topic = ? "
+            "UPDATE leases SET until = ? WHERE annotator = ? AND until > ? AND topic = ? AND ahead IS NOT NULL "
             "AND doc NOT IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?)))",
             (at, annotator, at, topic, json_text(keep)),
         )
         if others:
             self.connection.execute(
-                "UPDATE leases SET until = ? WHERE annotator = ? AND until > ? AND topic <> ?",
+                "UPDATE leases SET until = ? WHERE annotator = ? AND until > ? AND topic <> ? AND ahead IS NOT NULL",
                 (at, annotator, at, topic),
             )
 

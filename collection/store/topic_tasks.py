@@ -28,6 +28,15 @@ class TopicKey(NamedTuple):
     waiting: bool
 
 
+class Claim(NamedTuple):
+    """A topic that is reserved for an annotator: until when, and how many topics come before it on their card."""
+
+    topic: int
+    annotator: str
+    until: float
+    ahead: int
+
+
 class LoggedDecision(NamedTuple):
     """An annotator's decision on a topic, or on two documents of it.
 
@@ -88,21 +97,36 @@ class TopicTaskTables(Repository):
         """Return the keys of the topics that are closed."""
         return frozenset(self.connection.column("SELECT topic FROM topic_modes WHERE closed ORDER BY topic"))
 
-    def claims_on(self, topics: Iterable[int], at: float) -> list[tuple[int, str, float]]:
-        """Return the claims on these topics that are valid at a time: topic, annotator, end."""
-        return self.connection.execute(
-            "SELECT c.topic, c.annotator, c.until FROM json_each(:topics) AS o JOIN claims AS c ON c.topic = o.value "
-            f"WHERE {is_held('c.until')} ORDER BY c.topic, c.annotator",
+    def claims_on(self, topics: Iterable[int], at: float) -> list[Claim]:
+        """Return the claims on these topics that are valid at a time."""
+        rows = self.connection.execute(
+            "SELECT c.topic, c.annotator, c.until, c.ahead FROM json_each(:topics) AS o "
+            f"JOIN claims AS c ON c.topic = o.value WHERE {is_held('c.until')} ORDER BY c.topic, c.annotator",
             {"topics": json_text(topics), "at": at},
-        ).fetchall()
+        )
+        return list(map(Claim._make, rows))
 
     @writes
-    def claim(self, topics: Iterable[int], annotator: str, until: float) -> None:
-        """Reserve topics for an annotator until a time."""
+    def claim(self, topics: Iterable[int], annotator: str, at: float, until: float, *, behind: int = 0) -> None:
+        """Reserve topics for an annotator from now (`at`) until a time.
+
+        The first is on screen or behind that number of topics. Nothing is written while a claim is in the first half of
+        its time and stays on the screen or behind it.
+        """
         self.connection.executemany(
-            "INSERT INTO claims (topic, annotator, until) VALUES (?, ?, ?) "
-            "ON CONFLICT (topic, annotator) DO UPDATE SET until = excluded.until",
-            [(topic, annotator, until) for topic in topics],
+            "INSERT INTO claims (topic, annotator, until, since, ahead) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (topic, annotator) DO UPDATE SET until = excluded.until, since = excluded.since, "
+            "ahead = excluded.ahead WHERE until < (excluded.since + excluded.until) / 2 "
+            "OR (ahead = 0) <> (excluded.ahead = 0)",
+            [(topic, annotator, until, at, ahead) for ahead, topic in enumerate(topics, behind)],
+        )
+
+    @writes
+    def end_claims(self, claims: Iterable[Claim], at: float) -> None:
+        """End claims now."""
+        self.connection.executemany(
+            "UPDATE claims SET until = ? WHERE topic = ? AND annotator = ?",
+            [(at, claim.topic, claim.annotator) for claim in claims],
         )
 
     def was_claimed(self, topic: int, annotator: str) -> bool:

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { countOf } from "../../annotate/judging_card/core/kinds/units.js";
-import { chosenOf, onScreen } from "../../annotate/judging_card/core/state.js";
+import { chosenOf, newTopicUnit, onScreen } from "../../annotate/judging_card/core/state.js";
 import { commit, doc, standing, World } from "./world.js";
 
 /** @import { Answer, Kind, Marks, Sent } from "../../annotate/judging_card/core/types.js" */
@@ -83,8 +83,8 @@ export class Desk {
   unit(id) {
     const former = this.stands.filter((decision) => this.kind.unitId(decision) === id);
     if (this.kind.name === "adjudication") {
-      const docId = JSON.parse(id)[1];
-      return { topic: topic("t0"), documents: [doc(docId)], opinions: [], former: former[0] ?? null };
+      const [queryId, docId] = JSON.parse(id);
+      return { topic: topic(queryId), documents: [doc(docId)], opinions: [], former: former[0] ?? null };
     }
     const unit = { topic: topic(id), documents: this.documents.map(doc) };
     if (this.kind.name === "list") return { ...unit, former: former[0] ?? null };
@@ -116,7 +116,7 @@ export class Desk {
 }
 
 /** The id of a pair to adjudicate. @param {string} docId */
-export const pairId = (docId) => JSON.stringify(["t0", docId]);
+export const pairId = (docId, queryId = "t0") => JSON.stringify([queryId, docId]);
 
 /** What an annotator needs of a desk. @typedef {Server & { kind: Kind, status: number | null, isAfter: boolean }} AnyDesk */
 
@@ -126,18 +126,30 @@ export const pairId = (docId) => JSON.stringify(["t0", docId]);
  * @template {AnyDesk} [D=Desk]
  */
 export class Annotator {
-  /** @param {D} desk @param {{ asked?: string | null, world?: World }} options */
-  constructor(desk, { asked = null, world } = {}) {
+  /** @param {D} desk @param {{ asked?: string | null, world?: World, reads?: boolean }} options */
+  constructor(desk, { asked = null, world, reads = true } = {}) {
     this.desk = desk;
+    this.reads = reads;
     this.world = world ?? new World(desk.kind, desk, 0);
     this.tab = this.world.open();
     if (asked !== null) this.mount({ fresh: true, asked });
     this.sync();
   }
 
+  /** @param {any} happening */
+  act(happening) {
+    this.tab.dispatch(happening);
+    this.read();
+  }
+
+  /** Begins each new topic as soon as it is shown, unless a test is about that. */
+  read() {
+    if (this.reads && this.newTopic) this.tab.dispatch({ type: "enter" });
+  }
+
   /** @param {{ fresh?: boolean, asked?: string | null, filter?: object }} data */
   mount({ fresh = false, asked = null, filter } = {}) {
-    this.tab.dispatch({ type: "mount", fresh, asked, filter });
+    this.act({ type: "mount", fresh, asked, filter });
   }
 
   /** Requests are answered, or fail, until nothing is under way; then other tabs hear of it. */
@@ -154,6 +166,7 @@ export class Annotator {
         else world.answer(0);
       }
       world.pass(500);
+      this.read();
     }
   }
 
@@ -167,7 +180,7 @@ export class Annotator {
 
   /** @param {Answer} answer @param {string | null} [on] what was on screen when the key was pressed */
   decide(answer, on) {
-    this.tab.dispatch({ type: "decide", answer, ...this.tab.by(on) });
+    this.act({ type: "decide", answer, ...this.tab.by(on) });
   }
 
   /** Submits a list with the documents in these places. @param {number[]} places */
@@ -177,7 +190,7 @@ export class Annotator {
 
   /** @param {number} place */
   tick(place) {
-    this.tab.dispatch({ type: "tick", id: `d${place}` });
+    this.act({ type: "tick", id: `d${place}` });
   }
 
   /** @param {string} kind */
@@ -192,32 +205,36 @@ export class Annotator {
 
   /** @param {Marks} changes */
   mark(changes) {
-    this.tab.dispatch({ type: "mark", changes, ...this.tab.by() });
+    this.act({ type: "mark", changes, ...this.tab.by() });
+  }
+
+  begin() {
+    this.tab.dispatch({ type: "enter" });
   }
 
   undo() {
-    this.tab.dispatch({ type: "undo", ...this.tab.by() });
+    this.act({ type: "undo", ...this.tab.by() });
   }
 
   skip() {
-    this.tab.dispatch({ type: "skip" });
+    this.act({ type: "skip" });
   }
 
   /** @param {number} step */
   look(step) {
-    this.tab.dispatch({ type: "look", step });
+    this.act({ type: "look", step });
   }
 
   /** @param {string} queryId */
   turnTo(queryId) {
-    this.tab.dispatch({ type: "topic", queryId });
+    this.act({ type: "topic", queryId });
   }
 
   /** Away from the page for so long that what is open may have been decided elsewhere. */
   leave() {
-    this.tab.dispatch({ type: "visible", visible: false });
+    this.act({ type: "visible", visible: false });
     this.world.now += 40_000;
-    this.tab.dispatch({ type: "visible", visible: true });
+    this.act({ type: "visible", visible: true });
     this.sync();
   }
 
@@ -229,6 +246,11 @@ export class Annotator {
 
   get item() {
     return onScreen(this.desk.kind, this.state);
+  }
+
+  /** The topic that waits for a key; null for none. */
+  get newTopic() {
+    return newTopicUnit(this.desk.kind, this.state)?.queryId ?? null;
   }
 
   /** What is on screen: the topic, the topic and its two documents, or the document to adjudicate; null for nothing. */

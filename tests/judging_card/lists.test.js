@@ -277,6 +277,7 @@ test("two tabs of one annotator do not decide the same list", () => {
   assert.equal(bea.notice, "decided-in-another-tab");
   bea.skip();
   bea.sync();
+  ada.read();
   assert.equal(ada.shown, "t2");
   assert.equal(ada.notice, "skipped-in-another-tab");
   bea.undo();

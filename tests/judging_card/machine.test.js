@@ -8,7 +8,7 @@ import { adjudication } from "../../annotate/judging_card/core/kinds/adjudicatio
 import { grade } from "../../annotate/judging_card/core/kinds/grade.js";
 import { list } from "../../annotate/judging_card/core/kinds/list.js";
 import { preference } from "../../annotate/judging_card/core/kinds/preference.js";
-import { onScreen } from "../../annotate/judging_card/core/state.js";
+import { newTopicUnit, onScreen } from "../../annotate/judging_card/core/state.js";
 import { commit, doc, standing, World } from "./world.js";
 
 /** @import { Kind, Sent } from "../../annotate/judging_card/core/types.js" */
@@ -185,6 +185,7 @@ function finish(world, all) {
   for (let round = 0; round < 300 && standing(world.kind, world.server.log).size < all; round += 1) {
     const item = onScreen(world.kind, first.state);
     if (item?.entry) first.dispatch({ type: "look", step: first.state.history.length });
+    else if (newTopicUnit(world.kind, first.state)) first.dispatch({ type: "enter" });
     else if (item) first.dispatch({ type: "decide", answer: answerOf(world.kind, round), ...first.by() });
     else {
       first.dispatch({ type: "next-topic" });
@@ -209,6 +210,8 @@ const happening = fc.record({
     "forward",
     "note",
     "tick",
+    "enter",
+    "enter",
     "serve",
     "serve",
     "serve",
@@ -226,10 +229,13 @@ const happening = fc.record({
     "long pass",
     "open",
     "reload",
+    "rerun",
+    "visit",
     "close",
     "kill",
     "away",
     "topic",
+    "next topic",
     "call",
   ),
   tab: fc.nat(3),
@@ -276,6 +282,11 @@ function happen(world, { what, tab: which, n }) {
     tab.dispatch({ type: "visible", visible: true });
   }
   if (what === "topic" && kind === grade) tab.dispatch({ type: "topic", queryId: TOPICS[n % 3] });
+  if (what === "next topic" && kind === grade) tab.dispatch({ type: "next-topic" });
+  if (what === "enter") tab.dispatch({ type: "enter" });
+  if (what === "rerun" || what === "visit") tab.dispatch({ type: "unmount" });
+  if (what === "visit") world.pass(2_000);
+  if (what === "rerun" || what === "visit") tab.dispatch({ type: "mount", fresh: what === "visit", asked: null });
   if (what === "call") tab.dispatch({ type: "call" });
 }
 

@@ -62,6 +62,8 @@ class Tab {
     this.inbox = [];
     /** @type {string | null} */
     this.drawn = null;
+    /** The topic that the annotator has begun or asked for. @type {string | null} */
+    this.begun = null;
     this.say({ type: "there?", waiting: [] });
     this.dispatch({ type: "mount", fresh: true, asked: null });
   }
@@ -89,7 +91,19 @@ class Tab {
       }
     }
     world.check(this, before, event);
+    this.begin(event);
     this.drawn = drawnKey(world.kind, state);
+  }
+
+  /** Notes which topic a key has asked for; the first one is there when the page is opened. @param {Event} event */
+  begin(event) {
+    const { kind } = this.world;
+    const { scope, units } = this.state;
+    const isFetched = event.type === "answer" && event.request.lane === "aside";
+    const asks = ["enter", "topic", "next-topic", "undo"].includes(event.type) || isFetched;
+    const shown = onScreen(kind, this.state);
+    if (asks) this.begun = kind.name === "grade" ? scope.topic : (units[0]?.queryId ?? null);
+    else if (shown && !shown.entry) this.begun ??= shown.unit.queryId;
   }
 
   /** What a key press brings, for what was drawn then. */
@@ -194,6 +208,8 @@ export class World {
       if (event.type === "decide") {
         assert.equal(event.on, shown?.drawn, "a decision goes only to what was on screen");
         assert.equal(kind.subject(decision), shown?.subject);
+        const isOpen = shown !== null && !shown.entry;
+        if (isOpen) assert.equal(decision.query_id, tab.begun, "no key decides in a topic that it has not begun");
       }
       assert(
         this.storage.has(`pending:${state.outbox.find((each) => each.decision === decision)?.order}:${decision.uuid}`),

@@ -74,6 +74,7 @@ function undoEntry(turn, entry, { uuid, at, source }) {
   state.history = state.history.filter((each) => kind.subject(each.decision) !== subject);
   state.look = null;
   const { unit, delta } = kind.back(turn, entry);
+  state.entered = unit.queryId;
   const about = { query_id: decision.query_id, ...kind.about(entry.unit, decision), ...kind.undone };
   const what = { ...kind.blank, kind: "undone", reason: null, ...kind.marks };
   const viewing = { shown_at: new Date(at).toISOString(), seconds: 0, away: 0, source };

@@ -6,6 +6,7 @@
  *
  * - a decision is bound to what was on screen (`on`) when its key was pressed;
  * - it is stored before it is sent, and forgotten only when the server names its uuid as saved or refused;
+ * - a topic that the annotator has not asked for is shown first, and waits for a key before anything of it is open;
  * - one request of the lane `sync` is under way at a time, so that decisions arrive in their order;
  * - what another tab of the same annotator decides leaves this one.
  *
@@ -15,7 +16,7 @@
 /** @import { Effect, Event, Handler, Kind, State, Unit } from "./types.js" */
 
 import { decide, draft, fetched, look, mark, open, skip, tick, undo, unskip } from "./decisions.js";
-import { countTold, retryLater, takeAnswers } from "./outbox.js";
+import { countTold, hasLeft, retryLater, takeAnswers } from "./outbox.js";
 import { changeHistory, drawnKey, keepUnits, marksIn, same, Turn } from "./state.js";
 import { call, hear, takeStored } from "./tabs.js";
 
@@ -29,7 +30,10 @@ const STALE = 30_000;
 const ASK_AGAIN = 10_000;
 
 /** After keys and clicks what comes next is drawn before anything is sent; a page that goes away has sent its last. */
-const SENDS_LATER = new Set(["decide", "undo", "skip", "mark", "leave"]);
+const SENDS_LATER = new Set(["decide", "undo", "skip", "mark", "leave", "unmount"]);
+
+/** Ms after which a card that is not on the page any more counts as left: a rerun of the page mounts it again at once. */
+const LEFT_AFTER = 1_000;
 
 /** @type {{ [T in Event["type"]]?: Handler<T> }} */
 const HANDLERS = {
@@ -62,21 +66,28 @@ const HANDLERS = {
     changeHistory(turn, (entry) => ({ ...entry, unit: entry.unit && withDoc(entry.unit) }));
   },
   mount(turn, event) {
-    turn.state.mounted = true;
-    turn.state.due ||= event.fresh;
+    const { state } = turn;
+    state.mounted = true;
+    state.due ||= event.fresh || state.left;
+    state.left = false;
+    turn.timer("left", null);
     turn.kind.mount(turn, event);
   },
-  unmount({ state }) {
-    state.mounted = false;
+  unmount(turn) {
+    turn.state.mounted = false;
+    turn.timer("left", LEFT_AFTER);
+  },
+  enter({ state, waiting }) {
+    if (!waiting) return;
+    state.entered = waiting.queryId;
+    if (state.notice?.urgent) state.notice = null;
   },
   wake,
   beat({ state }) {
     state.due ||= state.mounted;
   },
   leave(turn) {
-    const { kind, state } = turn;
-    // One last request, beside the one that may be under way: saving is idempotent.
-    if (state.outbox.length) turn.send({ ...kind.last(state), lane: "last" });
+    sayLeft(turn);
     turn.tell({ type: "bye" });
   },
   visible(turn, { visible, at }) {
@@ -89,13 +100,14 @@ const HANDLERS = {
     state.leftAt = null;
     if (away < STALE) return;
     state.due = true;
-    state.returned = turn.item?.drawn ?? null;
+    state.unconfirmed = turn.item?.drawn ?? null;
     wake(turn);
   },
   timer(turn, { name }) {
     const { kind, state } = turn;
     if (name === "retry") state.sync = { ...state.sync, retrying: false };
     if (name === "catch-up") state.due = true;
+    if (name === "left" && !state.mounted) sayLeft(turn);
     if (name === "look" && !state.sync.running) state.due = true; // else the answer says whether to look again
     if (name !== "again") return;
     state.asking = false;
@@ -110,7 +122,7 @@ const HANDLERS = {
     const isAnswered = !("saved" in answer) || takeAnswers(turn, request, answer);
     const isTaken = kind.take(turn, request, answer);
     countTold(turn, request, answer);
-    leaveClosed(turn, request.context.returned, answer.closed ?? []);
+    leaveClosed(turn, request.context.unconfirmed, answer.closed ?? []);
     if (!isAnswered || !isTaken) return retryLater(turn, request, { status: -1, detail: "", at });
     state.sync = { ...state.sync, failures: 0, trouble: null };
     return undefined;
@@ -152,14 +164,19 @@ function settle(turn, before, event) {
   const { kind, state } = turn;
   kind.arrange?.(turn);
   const { item } = turn;
+  if (item && !item.entry) state.entered ??= item.unit.queryId;
   if (item && !item.entry && (item.unit.skipped || !item.unit.kept)) {
     // it has come round again
     state.units = [{ ...item.unit, skipped: false, kept: true }, ...state.units.slice(1)];
     unskip(turn, item.unit);
+    // Another annotator may take it over before the server knows that it is here, unless it came with the answer.
+    if (event.type !== "answer" || before.units.length) state.unconfirmed = item.drawn;
   }
+  // With nothing left, what others have only loaded may be handed out.
+  if (event.type !== "answer" && before.units.length && !state.units.length) state.exhausted = false;
   const turned = drawnKey(kind, before) !== (item?.drawn ?? null);
   if (turned && state.notice?.urgent && state.notice === before.notice) state.notice = null;
-  const blocked = state.mounted && !item && kind.isBlocked(state);
+  const blocked = state.mounted && !item && !turn.waiting && kind.isBlocked(state);
   if (blocked !== state.asking) {
     state.asking = blocked;
     turn.timer("again", blocked ? ASK_AGAIN : null);
@@ -176,8 +193,21 @@ function pump(turn) {
   if (!request) return;
   state.sync = { ...state.sync, running: true };
   state.due = false; // what becomes due from here on is not answered by this
-  state.returned = null;
+  state.unconfirmed = null;
   turn.send(request);
+}
+
+/**
+ * One last request, beside the one that may be under way: saving is idempotent. What is held here is free for others,
+ * unless another tab holds it too.
+ *
+ * @param {Turn} turn
+ */
+function sayLeft(turn) {
+  const { kind, state } = turn;
+  state.left = true;
+  const gone = { ...state, mounted: false };
+  if (state.outbox.length || (state.units.length && hasLeft(gone))) turn.send({ ...kind.last(gone), lane: "last" });
 }
 
 /** Tries at once what waits for its next attempt. @param {Turn} turn */
@@ -189,18 +219,20 @@ function wake(turn) {
 }
 
 /**
- * Drops what is on screen if it was decided on another device while the page was hidden, unless it was changed here.
+ * Drops what is on screen if it was decided on another device or taken over while this browser did not know of it, unless
+ * it was changed here.
  *
- * @param {Turn} turn @param {string | null} returned what was on screen when the annotator came back
+ * @param {Turn} turn @param {string | null} unconfirmed what had come on screen, or was there when the annotator came back
  * @param {string[]} closed
  */
-function leaveClosed(turn, returned, closed) {
+function leaveClosed(turn, unconfirmed, closed) {
   const { item, kind, state } = turn;
-  if (!returned || !item || item.entry || item.drawn !== returned || item.unit.taken) return;
+  if (!unconfirmed || !item || item.entry || item.drawn !== unconfirmed || item.unit.taken) return;
   if (!closed.includes(kind.closedId?.(item.unit) ?? item.unit.id)) return;
   const waiting = state.drafts[item.subject];
   if (waiting?.chosen?.length || !same(marksIn(kind, waiting), kind.marks)) return;
   if (state.outbox.some(({ decision }) => kind.unitId(decision) === item.unit.id)) return;
   keepUnits(turn, (unit) => unit !== item.unit);
+  state.due = true; // tells the server what is on screen now
   turn.notice("closed-elsewhere", { title: kind.title(item.unit) });
 }

@@ -7,14 +7,20 @@ import { changeHistory, entryOf, inOrder, keepMarks, marksIn } from "./state.js"
 const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
 
+/** Decisions and skips of one request: as many as the server takes at once. */
+export const MOST_SENT = 200;
+
+/** Whether the annotator has gone, and no other tab of theirs holds the same. @param {State} state */
+export const hasLeft = ({ mounted, tabs }) => !mounted && !Object.keys(tabs).length;
+
 /** The fields of a request that carry decisions, and what is needed to read its answer. @param {State} state */
 export const contextOf = (state) => ({
-  batch: state.outbox,
+  batch: state.outbox.slice(0, MOST_SENT),
   counted: Object.values(state.told)
     .filter(({ saved }) => saved)
     .map(({ pending }) => pending.decision.uuid),
   due: state.due,
-  returned: state.returned,
+  unconfirmed: state.unconfirmed,
   want: 0,
   visit: 0,
   skips: 0,
@@ -124,6 +130,6 @@ export function retryLater(turn, { context }, { status, detail, at }) {
   const failingSince = state.sync.failures === 0 ? at : state.sync.failingSince;
   state.sync = { running: false, retrying: true, failures, failingSince, trouble: status, detail };
   state.due ||= context.due;
-  state.returned ??= context.returned;
+  state.unconfirmed ??= context.unconfirmed;
   turn.timer("retry", ms);
 }

@@ -12,6 +12,8 @@ export function initial(kind, kept) {
     tab: kept.tab,
     order: Math.max(0, ...kept.outbox.map(({ order }) => order)),
     mounted: false,
+    left: false,
+    entered: null,
     units: [],
     exhausted: false,
     asked: undefined,
@@ -26,7 +28,7 @@ export function initial(kind, kept) {
     sync: { running: false, retrying: false, failures: 0, failingSince: 0, trouble: null, detail: "" },
     due: true,
     wantsRecent: true,
-    returned: null,
+    unconfirmed: null,
     leftAt: null,
     asking: false,
     fetching: null,
@@ -39,6 +41,22 @@ export function initial(kind, kept) {
 /** The open unit: none until the one that the page was opened for is here. @param {State} state */
 export const openUnit = (state) => (state.asked === undefined ? state.units[0] : undefined);
 
+/** The open unit if it can be decided now: a skipped one waits until the server has nothing else. @param {Kind} kind @param {State} state */
+function readyUnit(kind, state) {
+  const unit = openUnit(state);
+  return unit && (!unit.skipped || state.exhausted) && kind.about(unit, null) ? unit : null;
+}
+
+/**
+ * The open unit where its topic is not the one that was on screen, and nobody has asked for it: it waits for a key.
+ *
+ * @param {Kind} kind @param {State} state
+ */
+export function newTopicUnit(kind, state) {
+  const unit = state.look ? null : readyUnit(kind, state);
+  return unit && state.entered !== null && unit.queryId !== state.entered ? unit : null;
+}
+
 /**
  * What is on screen: an earlier decision that is looked back at, or what is to be decided next.
  *
@@ -46,9 +64,8 @@ export const openUnit = (state) => (state.asked === undefined ? state.units[0] :
  */
 export function onScreen(kind, state) {
   const { look: entry } = state;
-  const unit = entry ? entry.unit : openUnit(state);
-  // A skipped unit waits until the server has nothing else.
-  if (!unit || (!entry && unit.skipped && !state.exhausted)) return null;
+  const unit = entry ? entry.unit : readyUnit(kind, state);
+  if (!unit || newTopicUnit(kind, state)) return null;
   const about = kind.about(unit, entry?.decision ?? null);
   if (!about) return null;
   const subject = kind.subject({ query_id: unit.queryId, ...about });
@@ -115,6 +132,11 @@ export class Turn {
 
   get item() {
     return onScreen(this.kind, this.state);
+  }
+
+  /** The first unit of a new topic, which waits for a key. */
+  get waiting() {
+    return newTopicUnit(this.kind, this.state);
   }
 
   /** @param {string} key @param {unknown} value null removes it */

@@ -23,6 +23,7 @@ export const call = (turn, event) => {
     if (unanswered >= DEAF) takeOver(turn, tab);
     else state.tabs = { ...state.tabs, [tab]: unanswered + 1 };
   }
+  if (event.new) state.due = true; // the page was left and has come back: what it held may have gone
   if (event.new || Object.keys(state.tabs).length) tellPresence(turn, "there?");
 };
 

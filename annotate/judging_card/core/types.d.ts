@@ -159,8 +159,8 @@ export interface SyncContext {
   /** Uuids of other tabs' saved decisions, which the answer's counts include. */
   counted: string[];
   due: boolean;
-  /** What was on screen when the annotator came back to the page after a while. */
-  returned: string | null;
+  /** What had come on screen since the last request, or was there when the annotator came back to the page. */
+  unconfirmed: string | null;
   want: number;
   visit: number;
   skips: number;
@@ -195,7 +195,7 @@ export type Effect =
   | { type: "tell"; message: Message }
   | { type: "timer"; name: TimerName; ms: number | null };
 
-export type TimerName = "pump" | "retry" | "again" | "look" | "catch-up";
+export type TimerName = "pump" | "retry" | "again" | "look" | "catch-up" | "left";
 
 /** What tabs of one annotator tell each other; the shell adds the sender's `tab`. */
 export type Message =
@@ -226,6 +226,8 @@ export type Event = (
   | { type: "notice"; notice: Notice | null }
   | { type: "mount"; fresh: boolean; asked: string | null; filter?: unknown }
   | { type: "unmount" }
+  /** Begins the new topic that is shown. */
+  | { type: "enter" }
   | { type: "wake" }
   | { type: "beat" }
   /** `new` tells tabs that do not know this one. */
@@ -262,6 +264,10 @@ export interface State<Scope = any> {
   tab: string;
   order: number;
   mounted: boolean;
+  /** Whether the server was told that the annotator has left the card. */
+  left: boolean;
+  /** The topic that the annotator is at: another one waits for a key, unless they ask for it. Null before the first. */
+  entered: string | null;
   units: Unit[];
   exhausted: boolean;
   asked: string | undefined;
@@ -278,7 +284,8 @@ export interface State<Scope = any> {
   sync: Sync;
   due: boolean;
   wantsRecent: boolean;
-  returned: string | null;
+  /** What is on screen and the server was not told of. */
+  unconfirmed: string | null;
   leftAt: number | null;
   asking: boolean;
   fetching: string | null;

@@ -5,6 +5,7 @@
 /** @import { View } from "./view.js" */
 
 import { causeOf, Failure } from "../shell/network.js";
+import { byInput } from "./keys.js";
 import { apart, cut, make, smallButton } from "./nodes.js";
 import { asSentence, count, plural } from "./phrases.js";
 
@@ -43,6 +44,10 @@ export function keyHint(view, name, before) {
 /** A notice's decision in a few words. @param {View} view @param {Notice["decision"]} decision */
 export const said = (view, decision) => (decision ? view.face.words(view, decision) : "");
 
+/** Why nothing can be decided. @param {View} view */
+const nothingHere = ({ face, texts }) =>
+  texts.restTitle === ONE_MOMENT ? `The next ${face.one} is loading.` : `There is no ${face.one} on screen.`;
+
 /** @param {Notice} notice */
 const cause = ({ status = -1, detail = "" }) => causeOf(new Failure(status, detail));
 
@@ -60,7 +65,9 @@ const SENTENCES = {
     `: ${said(view, decision)} – answer again to change it${keyHint(view, "forward", ", ")}`,
   "forward-to-open": () => "Back to the first undecided one.",
   "nothing-here": (view) =>
-    view.texts.restTitle === ONE_MOMENT ? "What comes next is loading." : "There is nothing on screen to decide.",
+    view.waiting
+      ? `Nothing was recorded: this is a new topic. Read it, then ${byInput("press Enter", "touch the button")}.`
+      : nothingHere(view),
   "nothing-to-undo": () => "Nothing to undo.",
   "no-earlier": () => "No earlier decisions.",
   "only-one": (view) => `This is the only ${view.face.one} left.`,
@@ -105,7 +112,7 @@ function statusOf(view) {
 }
 
 /** The words of a notice: what leads to its title, the title, and what is said of it. @param {View} view @param {Notice | null} notice @returns {[lead: string, title: string, words: string]} */
-function sentence(view, notice) {
+export function sentence(view, notice) {
   if (!notice) return ["", "", ""];
   const words = (view.face.notices?.[notice.code] ?? SENTENCES[notice.code])?.(view, notice) ?? "";
   const isDone = notice.code === "decided" && notice.done && view.face.several;
@@ -142,7 +149,8 @@ export function bar(view) {
     const { item, state } = view;
     const now = { notice: state.notice, drawn: item?.drawn ?? null };
     const said = heard.notice === now.notice ? "" : sentence(view, now.notice).join("");
-    const parts = [said, item && heard.drawn !== now.drawn ? view.face.heard(view, item) : ""].filter(Boolean);
+    const shown = item ? view.face.heard(view, item) : "";
+    const parts = [said, heard.drawn !== now.drawn ? shown : ""].filter(Boolean);
     heard = now;
     view.setText("spoken", parts.map((part) => cut(part.replace(/\.$/, ""), 300)).join(". "));
   }

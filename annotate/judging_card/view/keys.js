@@ -139,7 +139,8 @@ export class Keys {
   }
 
   /** Whether a held key acts again and again. @param {KeyboardEvent} event */
-  repeats({ key }) {
+  repeats(event) {
+    const { key } = pressedOf(event);
     const known = this.view.actions.get(this.names.get(key) ?? "");
     return known ? known.repeats : key in SCROLL;
   }
@@ -169,6 +170,7 @@ export class Keys {
     if (key === "Escape") return openPanel ? () => view.setPanel(null) : this.escape();
     if (event.shiftKey && (key === "ArrowLeft" || key === "ArrowRight"))
       return this.sideways(key === "ArrowLeft" ? -1 : 1);
+    if (key === "Enter" && view.waiting && (!openPanel || openPanel.beside)) return () => view.begin();
     const known = this.actionOf(pressed);
     const run = known && (() => known.run("key"));
     if (known?.anywhere || (openPanel && known?.panel === view.panel)) return run;

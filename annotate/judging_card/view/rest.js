@@ -68,7 +68,7 @@ export function restOf(state, cutOff) {
 /** @param {View} view @returns {Part} */
 export const rest = (view) => ({
   render(item) {
-    if (item) return drawRest(view, null);
+    if (item || view.waiting) return drawRest(view, null);
     const [title, words, next] = restOf(view.state, isCutOff(view));
     drawRest(view, [title, words]);
     view.setHidden("restNext", !next || nextUnfinished(view.state) === null);

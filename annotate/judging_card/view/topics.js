@@ -106,7 +106,10 @@ export function topics(view) {
 
   return {
     actions: {
-      "next-unfinished": { run: () => view.card.dispatch({ type: "next-topic" }), when: () => view.item === null },
+      "next-unfinished": {
+        run: () => (view.waiting ? view.begin() : view.card.dispatch({ type: "next-topic" })),
+        when: () => view.item === null,
+      },
     },
     clicks: {
       "previous-topic": () => choose(listed[select.selectedIndex - 1]?.query_id),

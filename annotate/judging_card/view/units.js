@@ -12,6 +12,7 @@ import { bar, drawRest, isCutOff } from "./bar.js";
 import { deciding } from "./deciding.js";
 import { guidelines } from "./guidelines.js";
 import { highlights } from "./highlights.js";
+import { newTopic } from "./new_topic.js";
 import { notes } from "./notes.js";
 import { figure } from "./phrases.js";
 import { reasons } from "./reasons.js";
@@ -52,6 +53,7 @@ export const unitParts = (view, main, texts, beside = true) => [
   highlights(view, main.marked),
   settings(view),
   topicText(view, () => unitOf(view)?.topic),
+  newTopic(view, () => unitOf(view)?.topic),
   deciding(view),
   notes(view, { open: "Saved with your decision.", decided: "Saved with the decision you made." }),
   reasons(view),
@@ -74,7 +76,7 @@ function progress(view, places, texts) {
       const count = countOf(view.state);
       if (count) drawCount(view, "all", `${figure(count.done)} of ${figure(count.goal)}`, count.done, count.goal);
       view.nodes.answers?.classList.toggle("cd-idle", !item); // they stay, and say that nothing is there
-      drawRest(view, item ? null : restOf(view, texts, isCutOff(view)));
+      drawRest(view, item || view.waiting ? null : restOf(view, texts, isCutOff(view)));
     },
   };
 }

@@ -9,7 +9,7 @@
 /** @import { Card } from "../shell/card.js" */
 /** @import { Action, CardData, Face, Nodes, Panel, Part, Source } from "./types.js" */
 
-import { onScreen } from "../core/state.js";
+import { newTopicUnit, onScreen } from "../core/state.js";
 import { causeOf } from "../shell/network.js";
 import { Keys } from "./keys.js";
 import { forward, setHidden } from "./nodes.js";
@@ -73,6 +73,11 @@ export class View {
   /** What is on screen, or null. */
   get item() {
     return onScreen(this.card.kind, this.state);
+  }
+
+  /** The first unit of a new topic, which waits for a key; null for none. */
+  get waiting() {
+    return newTopicUnit(this.card.kind, this.state);
   }
 
   /** @returns {Panel | null} */
@@ -140,6 +145,11 @@ export class View {
   /** @param {Answer} answer @param {Source} source */
   decide(answer, source) {
     this.card.dispatch({ type: "decide", answer, ...this.card.by(source) });
+  }
+
+  /** Begins the new topic that is shown. */
+  begin() {
+    this.card.dispatch({ type: "enter" });
   }
 
   /** Answers a key that cannot do anything now. @param {string} code */

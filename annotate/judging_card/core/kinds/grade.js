@@ -1,9 +1,9 @@
 // Grades: one document of a topic at a time, from a pool or in the loop.
 
-/** @import { CalibrationFeedback, Doc, Entry, Kind, Pending, State, SyncRequest, Topic, Turn, Unit } from "../types.js" */
+/** @import { CalibrationFeedback, Doc, Entry, Kind, Notice, Pending, State, SyncRequest, Topic, Turn, Unit } from "../types.js" */
 /** @import { TopicsAnswer } from "../../wire.d.ts" */
 
-import { contextOf } from "../outbox.js";
+import { contextOf, hasLeft, MOST_SENT } from "../outbox.js";
 import { changeHistory, keepUnits, lineUp, outstanding, takeRecent } from "../state.js";
 
 /** Ask for more when fewer unseen documents are held: so many can be judged without a connection. */
@@ -12,6 +12,9 @@ const LOW = 24;
 /** Ask for as many as make this, but begin with fewer, which are there sooner. */
 const FULL = 36;
 const FIRST = 24;
+
+/** Held documents that the server is told of; those beyond, at the end, were skipped long ago. */
+const MOST_HELD = 200;
 
 /** Ms until the model's next order is asked for while it learns; each time twice as long, up to the last. */
 const FIRST_LOOK = 120;
@@ -36,6 +39,7 @@ const MOST_FEEDBACK = 5;
  * @property {string} budget why nothing is handed out: the budget that is used up
  * @property {boolean} acrossTopics whether the loop chooses across topics, and the topic therefore changes often
  * @property {boolean} chosen whether the annotator chose the open topic
+ * @property {Notice | null} why why the card opened the topic by itself
  * @property {boolean} calibrating whether the card opened it for its calibration set, which is judged first
  * @property {boolean} topicsDue
  * @property {boolean} recounts whether the topics are fetched only to update their counts
@@ -55,6 +59,7 @@ const UNKNOWN = {
   budget: "",
   acrossTopics: false,
   chosen: false,
+  why: null,
   inLoop: false,
   chooser: [],
   looks: 0,
@@ -140,6 +145,7 @@ function changeTopic(turn, queryId, chosen) {
   openTopic(turn, queryId);
   Object.assign(turn.state.scope, { tried: [], chosen, calibrating: false });
   turn.state.notice = null;
+  turn.state.entered = queryId;
 }
 
 /**
@@ -156,6 +162,7 @@ function bringTo(turn, queryId, code, details = {}) {
   }
   openTopic(turn, queryId);
   turn.notice(code, details);
+  state.scope.why = state.notice;
 }
 
 /** The topic of the newest judgement that this browser knows of. @param {Turn<Scope>} turn @param {string} queryId */
@@ -185,6 +192,7 @@ function takeTopics(turn, { topics, last: there, work }) {
   if (!start) return;
   openTopic(turn, start.query_id);
   scope.chosen = start === askedTopic;
+  if (scope.chosen) state.entered = start.query_id;
 }
 
 // ------------------------------------------------------------------------------------------------ asking
@@ -200,12 +208,15 @@ function wanted(state) {
 /** @param {State<Scope>} state @param {number} want @returns {SyncRequest} */
 function syncRequest(state, want) {
   const { scope } = state;
-  const { skips, topic: query_id, tried } = scope;
-  const decisions = state.outbox.map(({ decision }) => decision);
-  const holding = state.units.map((unit) => docOf(unit).doc_id);
+  const { topic: query_id, tried } = scope;
+  const shared = contextOf(state);
+  const decisions = shared.batch.map(({ decision }) => decision);
+  const skips = scope.skips.slice(0, MOST_SENT);
+  const holding = state.units.map((unit) => docOf(unit).doc_id).slice(0, MOST_HELD);
   const alone = !Object.keys(state.tabs).length; // else the other tab's reservations are left to it
-  const body = { decisions, skips, query_id, holding, alone, want, recent: state.wantsRecent, tried };
-  const context = { ...contextOf(state), want, visit: scope.visit, skips: scope.skips.length };
+  const leave = hasLeft(state);
+  const body = { decisions, skips, query_id, holding, alone, want, recent: state.wantsRecent, tried, leave };
+  const context = { ...shared, want, visit: scope.visit, skips: skips.length };
   return { lane: "sync", route: "sync", body, context };
 }
 
@@ -216,15 +227,15 @@ function takeSync(turn, request, answer) {
   const { state } = turn;
   const { scope } = state;
   const { batch, visit, skips, want } = request.context;
-  const body = /** @type {{ query_id: string | null, recent: boolean }} */ (request.body);
+  const body = /** @type {{ query_id: string | null, recent: boolean, leave: boolean }} */ (request.body);
   const known = [...batch, ...outstanding(state)];
   const judged = new Map(known.map(({ decision }) => [idOf(decision), decision.kind !== "undone"]));
   scope.skips = scope.skips.slice(skips);
   const surplus = takeSurplus(turn, batch, answer.surplus ?? []);
   takeProgress(state, batch, answer, surplus);
   if (answer.feedback?.length) scope.feedback = answer.feedback.slice(-MOST_FEEDBACK);
-  // The topic may have been changed while this was under way; without one only decisions were sent.
-  if (visit !== scope.visit || body.query_id === null) return true;
+  // The topic may have been changed while this was under way; without one, or at the end, only decisions were sent.
+  if (visit !== scope.visit || body.query_id === null || body.leave) return true;
   if (answer.query_id !== body.query_id) return false;
   if (body.recent) takeRecent(turn, answer.recent.map(recentEntry));
   scope.inLoop = Array.isArray(answer.order);
@@ -302,14 +313,14 @@ function dropFromHistory(turn, units) {
 function takeMore(turn, want, answer, judged) {
   const { state } = turn;
   const closed = new Set(answer.closed); // judged elsewhere meanwhile; what is on screen stays there
-  const [first] = state.units;
+  const first = turn.waiting ? null : state.units[0];
   keepUnits(turn, (unit) => unit === first || Boolean(unit.taken) || !closed.has(docOf(unit).doc_id));
   const fresh = freshUnits(turn, answer.documents, judged);
   dropFromHistory(turn, fresh);
   lineUp(state, fresh);
   if (want > 0) state.exhausted = fresh.length < want;
   // No other topic hands out documents before the calibration set is judged.
-  if (!answer.first || answer.first === state.scope.topic || turn.item) return;
+  if (!answer.first || answer.first === state.scope.topic || turn.item || turn.waiting) return;
   bringTo(turn, answer.first, "calibration-first");
   state.scope.calibrating = true;
 }
@@ -329,7 +340,8 @@ function takeOrder(turn, answer, judged, sent) {
   const movable = [...others, ...freshUnits(turn, answer.documents, judged)];
   const known = new Map(movable.map((unit) => [docOf(unit).doc_id, unit]));
   const next = [...fixed, ...answer.order.flatMap((/** @type {string} */ id) => known.get(id) ?? [])];
-  state.units = state.units.slice(0, 1);
+  const isGone = turn.waiting && !answer.order.includes(docOf(turn.waiting).doc_id); // nobody has seen it
+  state.units = isGone ? [] : state.units.slice(0, 1);
   lineUp(state, [...next, ...rest.filter(({ skipped }) => skipped)]);
   dropFromHistory(turn, next);
   state.exhausted = !answer.behind && !next.length;
@@ -353,7 +365,7 @@ function goWhereWorkIs(turn, { documents, next, budget = "", across_topics: acro
   const { state } = turn;
   const { scope } = state;
   if (documents.some((/** @type {Doc} */ doc) => !doc.calibration)) scope.calibrating = false;
-  const idle = turn.item === null;
+  const idle = turn.item === null && !turn.waiting;
   if (!idle || documents.length) Object.assign(scope, { tried: [], chosen: false });
   Object.assign(scope, { nextTopic: next ?? null, budget, acrossTopics });
   const done = isDone(state, topicOf(scope, scope.topic));
@@ -459,6 +471,7 @@ export const grade = {
         scope.apart = { ...scope.apart, [queryId]: [unit, ...(scope.apart[queryId] ?? [])] };
         return undefined;
       }
+      state.entered = queryId;
       state.due = true; // tells the server what is in front, so that its reservation is prolonged
       const shown = turn.item;
       const open = shown && !shown.entry ? shown.unit : null;

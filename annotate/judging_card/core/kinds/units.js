@@ -2,8 +2,11 @@
 
 /** @import { Decision, Entry, Kind, Pending, State, SyncRequest, Turn, Unit } from "../types.js" */
 
-import { contextOf } from "../outbox.js";
+import { contextOf, hasLeft } from "../outbox.js";
 import { changeHistory, entryOf, keepUnits, lineUp, outstanding, takeRecent } from "../state.js";
+
+/** Held units that the server is told of; those beyond, at the end, were skipped long ago. */
+const MOST_HELD = 200;
 
 /** Older decisions that a fresh card can look back at. */
 const RECENT = 40;
@@ -68,9 +71,11 @@ export function unitKind(own) {
   /** @param {State<Scope>} state @param {number} want @returns {SyncRequest} */
   function syncRequest(state, want) {
     const { filter } = state.scope;
-    const decisions = state.outbox.map(({ decision }) => decision);
-    const body = { task: name, decisions, holding: state.units.map(({ id }) => id), want, due: state.due, filter };
-    return { lane: "sync", route: `${route}/sync`, body, context: { ...contextOf(state), want, filter } };
+    const context = contextOf(state);
+    const decisions = context.batch.map(({ decision }) => decision);
+    const holding = state.units.map(({ id }) => id).slice(0, MOST_HELD);
+    const body = { task: name, decisions, holding, want, due: state.due, filter, leave: hasLeft(state) };
+    return { lane: "sync", route: `${route}/sync`, body, context: { ...context, want, filter } };
   }
 
   /** @param {Turn<Scope>} turn @param {SyncRequest} request @param {any} answer */
@@ -82,12 +87,13 @@ export function unitKind(own) {
     const grown = batch.reduce((sum, { decision, delta }) => sum + (saved.has(decision.uuid) ? delta : 0), 0);
     scope.progress = answer.progress ?? (scope.progress && { ...scope.progress, done: scope.progress.done + grown });
     scope.task = answer.task;
-    const shown = state.look === null ? state.units[0] : undefined;
+    const shown = state.look === null && !turn.waiting ? state.units[0] : undefined;
     if (answer.task !== name) {
       // what is on screen can be decided still; nothing else of this is asked for
       keepUnits(turn, (unit) => unit === shown);
       return true;
     }
+    if (/** @type {{ leave: boolean }} */ (request.body).leave) return true; // it was sent at the end
     const closed = new Set(answer.closed); // decided elsewhere meanwhile; what is on screen stays there
     const busy = new Set(outstanding(state).map(({ decision }) => own.unitId(decision)));
     keepUnits(turn, (unit) => unit === shown || !closed.has(unit.id) || busy.has(unit.id));
@@ -108,6 +114,7 @@ export function unitKind(own) {
     const { state } = turn;
     const unit = own.take(answer);
     if (state.asked === unit.id) state.asked = undefined;
+    state.entered = unit.queryId;
     const decision = own.decided(answer);
     if (!decision) {
       state.units = [unit, ...state.units.filter(({ id }) => id !== unit.id)];
@@ -185,7 +192,7 @@ export function unitKind(own) {
       if (JSON.stringify(filter) !== JSON.stringify(scope.filter)) {
         // the units were chosen by the former one
         scope.filter = filter;
-        Object.assign(state, { units: [], exhausted: false, due: true });
+        Object.assign(state, { units: [], entered: null, exhausted: false, due: true });
       }
       if (fresh) {
         scope.task = name;
@@ -196,7 +203,7 @@ export function unitKind(own) {
       state.look = null;
       if (held) {
         state.units = [{ ...held, skipped: false }, ...state.units.filter((unit) => unit !== held)];
-        state.due = true;
+        Object.assign(state, { entered: held.queryId, due: true });
       } else state.asked = asked;
     },
   };
