@@ -10,7 +10,6 @@ import json
 import time
 from collections.abc import Hashable, Sequence
 from functools import lru_cache, partial
-from itertools import islice
 
 import pandas as pd
 
@@ -26,7 +25,6 @@ from collection.documents.rendering import cut
 
 TASK = "adjudication"
 MOST_UNITS = 36  # pairs handed out at once
-MOST_HELD = 200  # pairs reserved for one manager; those beyond, at the end of what a card holds, were skipped there
 MOST_RECENT = 100
 HELD_FOR = 300.0  # seconds of a reservation; a visible card renews it every two minutes
 LONGEST_OPINION = 20_000  # characters of an opinion's note that are sent; imported ones may be longer
@@ -74,7 +72,7 @@ def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> w
     fresh = [pair for pair in waiting if pair not in mine]
     fresh.sort(key=lambda pair: pair in others)
     handed = fresh[: min(max(want, 0), MOST_UNITS)]
-    reserved = (*islice(mine, MOST_HELD), *handed)
+    reserved = (*mine, *handed)
     held |= dict.fromkeys(reserved, (annotator, time.monotonic() + HELD_FOR))
     answer["units"] = _units(campaign, annotator, handed)
     answer["closed"] = [name for name, pair in zip(holding, pairs, strict=True) if pair not in open_now]

@@ -1,7 +1,8 @@
 """Read and check what cards send: the fields of JSON objects, and decisions as the campaign takes them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypedDict, TypeVar
+from functools import cache
+from typing import Annotated, NotRequired, TypedDict, TypeVar, get_args, get_origin, get_type_hints, is_typeddict
 
 from annotate.judging import wire
 from annotate.judging.card import LONGEST_NOTE
@@ -13,6 +14,7 @@ from collection.records import KINDS, Judgement
 
 MOST_PASSAGES = 100  # marked passages of one judgement
 LONGEST_TEXT = 1 << 40  # characters; no document has more
+LONGEST_UUID = 100
 DAY = 24 * 3600
 
 D = TypeVar("D")
@@ -60,6 +62,33 @@ def read_texts(fields: Mapping[str, object], name: str) -> list[str]:
     return [read_text({name: value}, name) for value in read_list(fields, name)]
 
 
+@cache
+def list_bounds(request: type) -> Mapping[str, int]:
+    """Return the most items of each bounded list in a request of :data:`.wire.ROUTES`; inner fields as ``outer.name``.
+
+    Not of lists within decisions: one that is too long does not keep the others from being saved.
+    """
+    bounds: dict[str, int] = {}
+    for name, hint in get_type_hints(request, include_extras=True).items():
+        kind = get_args(hint)[0] if get_origin(hint) is NotRequired else hint
+        if get_origin(kind) is Annotated:
+            bounds[name] = next(each.items for each in kind.__metadata__ if isinstance(each, wire.Most))
+        for inner in (kind, *get_args(kind)):
+            if is_typeddict(inner):
+                bounds |= {f"{name}.{field}": most for field, most in list_bounds(inner).items()}
+    return bounds
+
+
+def require_bounds(request: type, payload: Payload) -> None:
+    """Refuse a request with a list that is too long."""
+    for name, most in list_bounds(request).items():
+        outer, _, inner = name.rpartition(".")
+        holder = payload.get(outer) if outer else payload
+        value = holder.get(inner) if isinstance(holder, Mapping) else None
+        if isinstance(value, list) and len(value) > most:
+            raise RequestError(f"expected at most {most:,} {name}, found {len(value):,}")
+
+
 def read_pair(sent: object) -> tuple[str, str]:
     """Read the topic and the document of an object."""
     pair = sent if isinstance(sent, dict) else {}
@@ -89,6 +118,8 @@ def read_decisions(payload: Payload, name: str, read: Callable[[Payload], D]) ->
     for item in read_list(payload, name):
         fields = item if isinstance(item, dict) else {}
         uuid = read_text(fields, "uuid")
+        if len(uuid) > LONGEST_UUID:
+            raise RequestError(f"expected a uuid of at most {LONGEST_UUID} characters, found {len(uuid):,}")
         try:
             readable.append(read(fields))
         except RequestError as error:
@@ -148,7 +179,7 @@ def _passages(value: object) -> tuple[tuple[int, int], ...]:
     """Marked passages, merged and in order; malformed ones are dropped, so that no judgement is lost for them."""
     if not isinstance(value, list):
         return ()
-    pairs = [tuple(pair) for pair in value if isinstance(pair, list) and len(pair) == 2]
+    pairs = [tuple(pair) for pair in value[: 10 * MOST_PASSAGES] if isinstance(pair, list) and len(pair) == 2]
     valid = [p for p in pairs if all(type(n) is int for n in p) and 0 <= p[0] < p[1] <= LONGEST_TEXT]
     merged: list[tuple[int, int]] = []
     for start, end in sorted(valid)[:MOST_PASSAGES]:

@@ -17,7 +17,6 @@ from collection.campaign.near_duplicates import Near
 from collection.documents.rendering import cut
 
 LONGEST_WORDS = 500  # characters of a search in one's judgements
-MOST_ASKED = 50  # documents in one request for near-duplicates
 DEFAULT_LIMIT = 50  # judgements in an answer
 
 
@@ -44,8 +43,6 @@ def _history(campaign: Campaign, annotator: str, payload: Payload) -> wire.Histo
 
 def _near(campaign: Campaign, annotator: str, payload: Payload) -> wire.NearAnswer:
     doc_ids = fields.read_texts(payload, "doc_ids")
-    if len(doc_ids) > MOST_ASKED:
-        raise RequestError(f"expected at most {MOST_ASKED} doc_ids, found {len(doc_ids)}")
     found = campaign.near_duplicates.of_documents(fields.read_text(payload, "query_id"), annotator, doc_ids)
     near = {doc_id: [_near_duplicate(other) for other in others] for doc_id, others in found.near.items()}
     return {"near": near, "more": found.more}

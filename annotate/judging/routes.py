@@ -36,7 +36,7 @@ from collection.formats import IMAGE_TYPES
 from collection.records import Document, Role
 
 RECENT = 20  # judgements sent to a new card, to look back at and to undo
-MOST_WANTED = 50
+MOST_WANTED = 24  # documents handed out at once: their texts are prepared in the thread that takes judgements
 IN_LOOP = 16  # documents that a card holds in the loop: enough for a short time offline, few to be replaced
 LONGEST_TOKEN_REQUEST = 10_000  # bytes; the card sends a name
 FOUND = 30  # results of a search
@@ -172,6 +172,7 @@ def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campai
     if person is None or person.name != bearer.annotator:
         raise RequestError(SIGNED_OUT, 401)
     _require_role(person.role, route.roles)
+    fields.require_bounds(wire.ROUTES[route.path].request, payload)
     if route.own_topic and person.role != "manager":
         query_id = fields.read_optional_text(payload, "query_id")
         if query_id is not None and not campaign.progress.may_see(query_id, person.name):

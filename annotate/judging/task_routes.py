@@ -22,7 +22,6 @@ AHEAD = 3  # answers that the plan of the first topic in hand looks ahead; each 
 AHEAD_OF_LONG = 2  # the same for topics with more than LONG documents
 LONG = 30
 AHEAD_OF_OTHERS = 1  # the same for topics behind the first
-MOST_SHOWN = 200  # documents that one decision names
 
 
 def routes() -> list[PostRoute]:
@@ -215,6 +214,6 @@ def _decision(task: wire.UnitTask, annotator: str, sent: Payload) -> Choice | Pr
 
 
 def _ids(sent: Payload, name: str) -> tuple[str, ...]:
-    if (count := len(fields.read_list(sent, name))) > MOST_SHOWN:
-        raise RequestError(f"expected at most {MOST_SHOWN} documents in {name}, found {count}")
+    if (count := len(fields.read_list(sent, name))) > wire.SHOWN.items:
+        raise RequestError(f"expected at most {wire.SHOWN.items} documents in {name}, found {count}")
     return tuple(fields.read_texts(sent, name))

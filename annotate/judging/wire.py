@@ -10,17 +10,28 @@ campaign's own ids, a uuid is made by the card. The comment after a field become
 ``annotate/judging_card/wire.d.ts``, which ``make wire`` writes.
 
 A card sends a decision until its uuid is in ``saved`` (its transaction is on disk) or in ``refused``; sending one again
-writes nothing and gets the same answer. One refused decision does not keep the others from being saved.
+writes nothing and gets the same answer. One refused decision does not keep the others from being saved. The server
+refuses requests with longer lists than :class:`Most` allows; a card sends the rest in its next request.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from collection.records import ChoiceKind, Kind, PreferenceKind
 
 Payload = Mapping[str, object]  # a request as it came, unchecked
 UnitTask = Literal["list", "preference"]
 Source = Literal["key", "click"]
+
+
+class Most(NamedTuple):
+    """The maximum number of items in a list of a request."""
+
+    items: int
+
+
+SENT, HELD, TRIED, SHOWN, NAMES = Most(50), Most(1000), Most(1000), Most(200), Most(1000)
+"""Decisions or skips; documents, pairs or topics that a card holds; topics; documents of a list; annotators."""
 
 # --- documents and topics
 
@@ -113,15 +124,15 @@ class JudgementDecision(Decision):
     kind: Kind
     relevance: int | None  # Null unless `kind` is "graded".
     flagged: bool
-    passages: list[tuple[int, int]]
+    passages: Annotated[list[tuple[int, int]], Most(100)]  # The server leaves out further ones.
 
 
 class ListDecision(Decision):
     """The documents chosen from a list."""
 
     kind: ChoiceKind
-    shown: list[str]  # Ids in display order; empty for "undone".
-    chosen: list[str]  # Empty for "chosen" means none of these.
+    shown: Annotated[list[str], SHOWN]  # Ids in display order; empty for "undone".
+    chosen: Annotated[list[str], SHOWN]  # Empty for "chosen" means none of these.
 
 
 class PreferenceDecision(Decision):
@@ -169,14 +180,16 @@ class TopicsAnswer(TypedDict):
 class SyncRequest(TypedDict):
     """Save judgements, then ask for documents of a topic; without `query_id`, only save."""
 
-    decisions: NotRequired[list[JudgementDecision]]
-    skips: NotRequired[list[Pair]]
+    decisions: NotRequired[Annotated[list[JudgementDecision], SENT]]
+    skips: NotRequired[Annotated[list[Pair], SENT]]  # Those that were never handed out to the annotator have no effect.
     query_id: NotRequired[str | None]
-    holding: NotRequired[list[str]]  # Ids of the documents that the card holds; the first is on screen.
+    holding: NotRequired[
+        Annotated[list[str], HELD]
+    ]  # Ids of the documents that the card holds; the first is on screen.
     want: NotRequired[int]  # New documents wanted; in the loop at least 1, since each judgement may change the order.
     recent: NotRequired[bool]  # Also answer the latest judgements of the topic.
     alone: NotRequired[bool]  # False: another card of the annotator is open, and keeps its documents.
-    tried: NotRequired[list[str]]  # Topics that `next` must not name.
+    tried: NotRequired[Annotated[list[str], TRIED]]  # Topics that `next` must not name.
     leave: NotRequired[bool]  # The annotator leaves the page: only save, and end what is reserved for them.
 
 
@@ -364,7 +377,7 @@ class NearRequest(TypedDict):
     """Ask for near-duplicates of documents among themselves and among the annotator's judged ones of the topic."""
 
     query_id: str
-    doc_ids: list[str]  # At most 50.
+    doc_ids: Annotated[list[str], Most(50)]
 
 
 class NearDuplicate(TypedDict):
@@ -470,8 +483,8 @@ class TaskSyncRequest(TypedDict):
     """Save decisions, then ask for units. Without wants and while reservations are young, only decisions are saved."""
 
     task: UnitTask
-    decisions: NotRequired[list[ListDecision] | list[PreferenceDecision]]
-    holding: NotRequired[list[str]]  # Topics of the units that the card holds; the first is on screen.
+    decisions: NotRequired[Annotated[list[ListDecision] | list[PreferenceDecision], SENT]]
+    holding: NotRequired[Annotated[list[str], HELD]]  # Topics of the units that the card holds; the first is on screen.
     want: NotRequired[int]
     due: NotRequired[bool]  # Of no effect here.
     leave: NotRequired[bool]  # As for grades.
@@ -602,15 +615,15 @@ class PairFilter(TypedDict, total=False):
     why: str | None
     query_id: str | None
     distance: int | None
-    names: list[str]
+    names: Annotated[list[str], NAMES]
 
 
 class AdjudicationSyncRequest(TypedDict):
     """Save adjudications, then ask for pairs that annotators differ on."""
 
     task: NotRequired[Literal["adjudication"]]  # Of no effect here.
-    decisions: NotRequired[list[AdjudicationDecision]]
-    holding: NotRequired[list[str]]  # Pairs that the card holds.
+    decisions: NotRequired[Annotated[list[AdjudicationDecision], SENT]]
+    holding: NotRequired[Annotated[list[str], HELD]]  # Pairs that the card holds.
     want: NotRequired[int]
     due: NotRequired[bool]  # Answer `closed` and `progress` even if decisions are sent and nothing is wanted.
     filter: NotRequired[PairFilter | None]

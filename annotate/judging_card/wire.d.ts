@@ -241,6 +241,7 @@ export interface JudgementDecision {
   /** Null unless `kind` is "graded". */
   relevance: number | null;
   flagged: boolean;
+  /** The server leaves out further ones. */
   passages: [number, number][];
 }
 
@@ -297,7 +298,6 @@ export interface NearDuplicate {
 /** Ask for near-duplicates of documents among themselves and among the annotator's judged ones of the topic. */
 export interface NearRequest {
   query_id: string;
-  /** At most 50. */
   doc_ids: string[];
 }
 
@@ -613,9 +613,9 @@ export interface SyncProgress {
 /** Save judgements, then ask for documents of a topic; without `query_id`, only save. */
 export interface SyncRequest {
   decisions?: JudgementDecision[];
+  /** Those that were never handed out to the annotator have no effect. */
   skips?: Pair[];
   query_id?: string | null;
-  /** Ids of the documents that the card holds; the first is on screen. */
   holding?: string[];
   /** New documents wanted; in the loop at least 1, since each judgement may change the order. */
   want?: number;

@@ -72,31 +72,41 @@ class Adjudication:
         saved: list[str] = []
         refused: list[Refused] = []
         with self.store.transaction():
+            waiting = self._waiting_calibration() if judgements else set()
             for judgement in judgements:
                 try:
-                    self._check_open(judgement)
+                    self._check_open(judgement, waiting)
                     self.judging.write(judgement._replace(counts_as="adjudication"))
                     saved.append(judgement.uuid)
                 except JudgementError as error:
                     refused.append(Refused(judgement.uuid, str(error)))
         return JudgeResult(saved, refused)
 
-    def _check_open(self, judgement: Judgement) -> None:
-        """Raise JudgementError if the pair needs no adjudication or somebody else has adjudicated it."""
+    def _waiting_calibration(self) -> set[tuple[str, str]]:
+        """Return the pairs of the calibration set that have no grade yet."""
+        pairs = self.store.assignments.calibration()
+        waiting = pairs.loc[pairs["settled"].isna(), ["query_id", "doc_id"]]
+        return set(waiting.itertuples(index=False, name=None))
+
+    def _check_open(self, judgement: Judgement, waiting: set[tuple[str, str]]) -> None:
+        """Raise JudgementError if the pair needs no adjudication or somebody else has adjudicated it.
+
+        `waiting` are the pairs that need one although annotators do not differ.
+        """
         j = judgement
         if j.kind == "undone" or self.store.judgements.logged(j.uuid) is not None:
             return
-        judgements = self.store.judgements.table(query_id=j.query_id, doc_id=j.doc_id)
-        over = judgements[judgements["counts_as"] == adjudication.ADJUDICATION]
-        if len(over):
-            last = over.iloc[-1]
-            if last["annotator"] != j.annotator:
-                found = f"with grade {last['relevance']}" if last["kind"] == "graded" else 'as "cannot judge"'
-                raise JudgementError(f"{last['annotator']} has already adjudicated this pair, {found}")
+        opinions = self.store.judgements.opinions_on(j.query_id, j.doc_id)
+        over = [each for each in opinions if each.counts_as == adjudication.ADJUDICATION]
+        if over:
+            last = over[-1]
+            if last.annotator != j.annotator:
+                found = f"with grade {last.relevance}" if last.kind == "graded" else 'as "cannot judge"'
+                raise JudgementError(f"{last.annotator} has already adjudicated this pair, {found}")
             return
-        if adjudication.list_disagreements(judgements).empty:
-            waiting = self.store.assignments.calibration().query("settled.isna()")[["query_id", "doc_id"]]
-            if (j.query_id, j.doc_id) not in set(waiting.itertuples(index=False)):
-                raise JudgementError("annotators do not disagree on this pair")
+        # As list_disagreements() tells for all pairs: "cannot judge" differs from every grade.
+        differ = len({each.relevance for each in opinions if each.counts_as == "judgement"}) > 1
+        if not differ and (j.query_id, j.doc_id) not in waiting:
+            raise JudgementError("annotators do not disagree on this pair")
         if self.store.corpus.held_back([j.doc_id]):
             raise JudgementError(f"document {j.doc_id!r} has no text yet and cannot be judged")

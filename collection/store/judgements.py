@@ -59,6 +59,15 @@ class Logged(NamedTuple):
     counts_as: CountsAs
 
 
+class PairOpinion(NamedTuple):
+    """A current judgement or adjudication of a pair; `relevance` is None unless `kind` is "graded"."""
+
+    annotator: str
+    kind: str
+    relevance: int | None
+    counts_as: CountsAs
+
+
 class JudgementTables(Repository):
     """The log of judgements, and the progress of topics."""
 
@@ -85,6 +94,16 @@ class JudgementTables(Repository):
             return None
         *values, leased, known, is_held_back = row
         return Pair._make((*values, bool(leased), bool(known), bool(is_held_back)))
+
+    def opinions_on(self, query_id: str, doc_id: str) -> list[PairOpinion]:
+        """Return the current judgements and adjudications of a pair, oldest first."""
+        rows = self.connection.execute(
+            "SELECT j.annotator, j.kind, j.relevance, w.counts_as FROM words AS w JOIN judgements AS j "
+            "ON j.id = w.judgement WHERE w.topic = (SELECT topic FROM topics WHERE query_id = ?) "
+            "AND w.doc = (SELECT doc FROM documents WHERE doc_id = ?) ORDER BY w.judgement",
+            (query_id, doc_id),
+        )
+        return list(map(PairOpinion._make, rows))
 
     def logged(self, uuid: str) -> Logged | None:
         """Return the entry with this uuid, or None."""

@@ -30,11 +30,16 @@ KNOWN = {**CARDS, "adjudication": ADJUDICATION}
 WATCH = """
 // The topic on screen; for preferences the two documents as well, for adjudication the one.
 window.onScreen = () => {
-  if (!window.part("rest").hidden) return null;
+  if (!window.part("rest").hidden || !window.part("new-topic").hidden) return null;
   const shown = ":is([data-side], [data-part=document]):not([hidden]) [data-name=id]";
   const ids = [...root.querySelectorAll(shown)].map((node) => node.textContent);
   return [window.part("topic-title").textContent, ...ids].join(" ");
 };
+
+// Each new topic is begun as soon as it is shown, before the next key, unless a test is about that.
+const begin = () => window.part("new-topic").hidden || window.part("new-topic").querySelector("button").click();
+if (!new URLSearchParams(location.search).has("waits"))
+  new MutationObserver(begin).observe(root, { attributes: true, attributeFilter: ["hidden"], subtree: true });
 
 // How often each route has been answered.
 window.answered = {};
@@ -224,7 +229,7 @@ class TaskHarness(Harness):
         ]
 
     async def page(self, request: Request) -> HTMLResponse:
-        """The page. Queries: root (shadow, div), theme, padding, query_id, annotator."""
+        """The page. Queries: root (shadow, div), theme, padding, query_id, annotator, waits (at new topics)."""
         query, card = request.query_params, KNOWN[self.desk.task]
         data = {
             "token": "first",

@@ -317,10 +317,15 @@ def test_the_card_moves_on_to_a_topic_that_has_work(desk, make_card):
     desk.held, desk.moves_on = {*desk.pool["t1"], *desk.pool["t2"]} - {"d100"}, True
     card = make_card().open(first="d100")
     card.press("1")  # t1: others hold the rest; t2: others hold all of it
-    card.shows("d300")
-    card.says("notice", "No free document in this topic. Continuing with the next topic that has documents for you.")
+    card.says("new-topic-title", "rolling mean t3")
+    card.says("new-topic-why", "No free document in the last topic. This one has documents for you.")
     card.says("topic-title", "rolling mean t3")
+    card.press("1", "2")
+    card.says("notice", "Not recorded: this is a new topic. Press Enter to begin.")
     card.saved()
+    assert words(desk) == [("d100", 1)]
+    card.press("Enter")
+    card.shows("d300")
     card.part("topics").select_option("t2")  # who chooses a topic stays there
     card.says("rest-title", "No free document in this topic")
     card.press("n")

@@ -93,3 +93,20 @@ def test_without_a_keyboard_notices_tell_no_key(make):
     assert card.grade(2).locator("kbd").first.evaluate("n => getComputedStyle(n, '::after').content") == '"✓"'
     card.button("skip").tap()
     expect(card.part("notice")).to_have_text("This document is already judged.")
+
+
+def test_a_held_letter_repeats_with_caps_lock_and_on_other_layouts(task_harness, make_task_card):
+    task_harness.desk = Desk("list")
+    task_harness.desk.own = {"keys": {"down": "j"}}
+    page = make_task_card().open().page
+    at = page.locator("[data-at].cd-at")
+    for place, key in ((2, "j"), (5, "J"), (8, "\u043e")):  # the last one is where "j" is on a Russian keyboard
+        page.evaluate(
+            """(key) => {
+              for (const repeat of [false, true, true])
+                document.body.dispatchEvent(
+                  new KeyboardEvent("keydown", { key, code: "KeyJ", repeat, bubbles: true, composed: true }));
+            }""",
+            key,
+        )
+        expect(at).to_have_attribute("data-at", str(place))

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from annotate.judging import wire
 
@@ -53,6 +53,8 @@ def schema_of(kind: Any, records: dict[str, Schema]) -> Schema:
             records[kind.__name__] = {}  # a record may contain itself
             records[kind.__name__] |= record_of(kind, records)
         return {"$ref": f"#/$defs/{kind.__name__}"}
+    if origin is Annotated:
+        return schema_of(arguments[0], records) | {"maxItems": arguments[1].items}
     if origin is NotRequired:
         return schema_of(arguments[0], records)
     if origin is Literal:

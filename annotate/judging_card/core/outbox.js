@@ -8,7 +8,7 @@ const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
 
 /** Decisions and skips of one request: as many as the server takes at once. */
-export const MOST_SENT = 200;
+export const MOST_SENT = 50;
 
 /** Whether the annotator has gone, and no other tab of theirs holds the same. @param {State} state */
 export const hasLeft = ({ mounted, tabs }) => !mounted && !Object.keys(tabs).length;

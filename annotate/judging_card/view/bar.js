@@ -66,7 +66,7 @@ const SENTENCES = {
   "forward-to-open": () => "Back to the first undecided one.",
   "nothing-here": (view) =>
     view.waiting
-      ? `Nothing was recorded: this is a new topic. Read it, then ${byInput("press Enter", "touch the button")}.`
+      ? `Not recorded: this is a new topic. ${byInput("Press Enter to begin.", "Tap the button to begin.")}`
       : nothingHere(view),
   "nothing-to-undo": () => "Nothing to undo.",
   "no-earlier": () => "No earlier decisions.",

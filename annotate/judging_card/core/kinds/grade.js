@@ -9,12 +9,15 @@ import { changeHistory, keepUnits, lineUp, outstanding, takeRecent } from "../st
 /** Ask for more when fewer unseen documents are held: so many can be judged without a connection. */
 const LOW = 24;
 
-/** Ask for as many as make this, but begin with fewer, which are there sooner. */
+/** Ask for as many as make this, but for no more at once than the server hands out. */
 const FULL = 36;
-const FIRST = 24;
+const MOST_WANTED = 24;
+
+/** Topics that had nothing for the annotator, of which the server is told. */
+const MOST_TRIED = 1_000;
 
 /** Held documents that the server is told of; those beyond, at the end, were skipped long ago. */
-const MOST_HELD = 200;
+const MOST_HELD = 1_000;
 
 /** Ms until the model's next order is asked for while it learns; each time twice as long, up to the last. */
 const FIRST_LOOK = 120;
@@ -200,15 +203,16 @@ function takeTopics(turn, { topics, last: there, work }) {
 /** The number of documents to ask for; in the loop never 0, since each judgement may change the order. @param {State<Scope>} state */
 function wanted(state) {
   if (!state.mounted || state.scope.topic === null) return 0;
-  if (state.scope.inLoop) return Math.max(1, FULL - unseen(state));
-  if (!state.units.length) return FIRST;
-  return unseen(state) < LOW ? FULL - unseen(state) : 0;
+  const missing = Math.min(MOST_WANTED, FULL - unseen(state));
+  if (state.scope.inLoop) return Math.max(1, missing);
+  return unseen(state) < LOW ? missing : 0;
 }
 
 /** @param {State<Scope>} state @param {number} want @returns {SyncRequest} */
 function syncRequest(state, want) {
   const { scope } = state;
-  const { topic: query_id, tried } = scope;
+  const { topic: query_id } = scope;
+  const tried = scope.tried.slice(-MOST_TRIED);
   const shared = contextOf(state);
   const decisions = shared.batch.map(({ decision }) => decision);
   const skips = scope.skips.slice(0, MOST_SENT);

@@ -6,7 +6,7 @@ import { contextOf, hasLeft } from "../outbox.js";
 import { changeHistory, entryOf, keepUnits, lineUp, outstanding, takeRecent } from "../state.js";
 
 /** Held units that the server is told of; those beyond, at the end, were skipped long ago. */
-const MOST_HELD = 200;
+const MOST_HELD = 1_000;
 
 /** Older decisions that a fresh card can look back at. */
 const RECENT = 40;
@@ -105,7 +105,7 @@ export function unitKind(own) {
       .filter((/** @type {Unit} */ { id }) => !held.has(id) && !busy.has(id))
       .map((/** @type {Unit} */ unit) => ({ ...unit, skipped: state.skipped.includes(unit.id) }));
     lineUp(state, fresh);
-    if (want > 0) state.exhausted = answer.exhausted;
+    if (want > 0) state.exhausted = answer.exhausted || (answer.units.length > 0 && !fresh.length);
     return isTaken;
   }
 
