@@ -7,19 +7,15 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from collection.records import QRELS_ANNOTATOR
-from collection.store.connection import JUDGED_PAIRS, POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
-
-
-def is_mine(annotator: str) -> str:
-    """Write SQL for whether topic `t` is open to an annotator (an expression), personally, by a group, or to all."""
-    return f"""
-        (NOT EXISTS (SELECT 1 FROM assignments AS a WHERE a.topic = t.topic)
-         OR EXISTS (SELECT 1 FROM assignments AS a
-                    WHERE a.topic = t.topic AND a.kind = 'account' AND a.name = {annotator})
-         OR EXISTS (SELECT 1 FROM assignments AS a JOIN memberships AS m ON m.group_name = a.name
-                    WHERE a.topic = t.topic AND a.kind = 'group' AND m.account = {annotator}))
-    """
-
+from collection.store.connection import (
+    JUDGED_PAIRS,
+    POOL_IF_TEXTS_MISSING,
+    Repository,
+    held_back,
+    is_mine,
+    json_text,
+    writes,
+)
 
 _IS_MINE = is_mine(":annotator")
 

@@ -112,6 +112,17 @@ def held_back(doc: str) -> str:
     )
 
 
+def is_mine(annotator: str) -> str:
+    """Write SQL for whether topic `t` is open to an annotator (an expression), personally, by a group, or to all."""
+    return f"""
+        (NOT EXISTS (SELECT 1 FROM assignments AS a WHERE a.topic = t.topic)
+         OR EXISTS (SELECT 1 FROM assignments AS a
+                    WHERE a.topic = t.topic AND a.kind = 'account' AND a.name = {annotator})
+         OR EXISTS (SELECT 1 FROM assignments AS a JOIN memberships AS m ON m.group_name = a.name
+                    WHERE a.topic = t.topic AND a.kind = 'group' AND m.account = {annotator}))
+    """
+
+
 @dataclass(eq=False)
 class Repository:
     """A group of tables."""

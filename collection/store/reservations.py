@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from collection.records import LONGEST_LEASE
-from collection.store.assignments import is_mine
-from collection.store.connection import Repository, is_held, json_text, writes
+from collection.store.connection import Repository, is_held, is_mine, writes
 
 SCREEN, AHEAD, LIST = "screen", "ahead", "work list"
 """Where a reserved pair or topic is: on a screen, loaded by the browser behind that, or in an exported work list."""
@@ -67,16 +64,6 @@ class ReservationTables(Repository):
         return sum(
             self.connection.execute(f"UPDATE {table} SET until = :at WHERE {' AND '.join(tests)}", values).rowcount
             for table in _TABLES
-        )
-
-    @writes
-    def release_documents(self, query_id: str, doc_ids: Sequence[str], annotator: str, at: float) -> None:
-        """End an annotator's reservations of these pairs, except of those in work lists."""
-        self.connection.execute(
-            "UPDATE leases SET until = :at WHERE annotator = :annotator AND until > :at AND ahead IS NOT NULL "
-            "AND topic = (SELECT topic FROM topics WHERE query_id = :query_id) "
-            "AND doc IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(:ids)))",
-            {"at": at, "annotator": annotator, "query_id": query_id, "ids": json_text(doc_ids)},
         )
 
     @writes
