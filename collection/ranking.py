@@ -6,6 +6,7 @@ equal, since that is the slow part.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from collection import arrow
 from collection.frames import RUN, SCORES
+from collection.phrases import count, join_first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +37,8 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
         :data:`collection.frames.RUN`: ``doc_id`` str, ``score`` float64, ``rank`` and ``listed`` int32. Topics in order
         of first occurrence, each in one piece, best document first: scores descending (-0.0 equals 0.0), then document
         ids descending by code points, which is the order of their UTF-8 bytes; ``rank`` numbers them.
-        ``listed`` is the rank with equal scores in the order of `frame`, as in TREC's pools.
+        ``listed`` is the rank with equal scores in the order of `frame`, as in TREC's pools. Where a ``rank`` of
+        `frame` contradicts its scores, :func:`doubt_run` says so.
 
     Raises
     ------
@@ -72,7 +75,163 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
         listed = rank.copy()
         listed[places] = rank[rows]
     ranked = {"query_id": query_id, "doc_id": doc_id, "score": score, "rank": rank, "listed": listed}
-    return pd.DataFrame(ranked, columns=list(RUN.names), copy=False)
+    made = pd.DataFrame(ranked, columns=list(RUN.names), copy=False)
+    doubts = frame.attrs.get(DOUBTS)
+    if "listed" not in frame:  # otherwise its rank was computed here
+        doubts = None
+        if "rank" in frame and (stated := frame["rank"].to_numpy()).dtype.kind == "i":
+            stated = stated if by_score is None else stated[by_score]
+            if len(places):
+                stated = stated.copy()
+                stated[places] = stated[rows]
+            doubts = _doubt(made, stated)
+    if doubts is not None and Doubts(*doubts).contradicted:
+        made.attrs[DOUBTS] = doubts
+    return made
+
+
+DOUBTS = "doubts"
+"""Attribute of a frame (``DataFrame.attrs``) with the :class:`Doubts` about a run whose ranks contradict its scores."""
+
+
+class Doubts(NamedTuple):
+    """What raises doubts about the order of a run.
+
+    Attributes
+    ----------
+    topics
+        Number of topics with two documents or more.
+    tied
+        Those in which all documents have the same score.
+    contradicted
+        Those whose stated ranks contradict the scores: the document with the lower score has the better rank.
+    turned
+        Whether the stated ranks are the order of the scores from low to high in all of `contradicted`.
+    example
+        A pair of documents of the first of `contradicted`.
+    """
+
+    topics: int = 0
+    tied: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
+    turned: bool = False
+    example: str = ""
+
+    @classmethod
+    def merge(cls, parts: Sequence[Doubts]) -> Doubts:
+        """Merge the doubts about parts of a run."""
+        doubted = [part for part in parts if part.contradicted]
+        return cls(
+            sum(part.topics for part in parts),
+            tuple(topic for part in parts for topic in part.tied),
+            tuple(topic for part in doubted for topic in part.contradicted),
+            bool(doubted) and all(part.turned for part in doubted),
+            doubted[0].example if doubted else "",
+        )
+
+
+def doubt_run(ranked: pd.DataFrame) -> Doubts:
+    """Find the doubts about a run from :func:`rank_run`."""
+    return Doubts(*ranked.attrs[DOUBTS]) if DOUBTS in ranked.attrs else _doubt(ranked, None)
+
+
+def _doubt(ranked: pd.DataFrame, stated: Ints | None) -> Doubts:
+    starts = np.flatnonzero(ranked["rank"].to_numpy() == 1)
+    names = ranked["query_id"].iloc[starts].astype("str").tolist()
+    scores = ranked["score"].to_numpy(dtype=np.float64)
+    return find_doubts(starts, names, scores, stated, lambda row: str(ranked["doc_id"].iloc[row]))
+
+
+def find_doubts(
+    starts: Ints, names: Sequence[str], scores: Floats, stated: Ints | None, name_document: Callable[[int], str]
+) -> Doubts:
+    """Find the doubts about rows in the order of their scores.
+
+    Parameters
+    ----------
+    starts, names
+        The row at which each topic begins, and its id.
+    scores, stated
+        (N,): scores, and the ranks that came with them, or the first of these.
+    name_document
+        The id of the document in a row.
+    """
+    lengths = np.diff(starts, append=len(scores))
+    equal = scores[1:] == scores[:-1]
+    tied: tuple[str, ...] = ()
+    if equal.any():
+        equal[starts[1:] - 1] = False
+        ties = np.add.reduceat(np.append(equal, False), starts, dtype=np.int64)
+        tied = tuple(names[place] for place in np.flatnonzero((ties == lengths - 1) & (lengths > 1)).tolist())
+    several = int((lengths > 1).sum())
+    stated = np.empty(0, np.int32) if stated is None else stated
+    scores, starts, lengths = scores[: len(stated)], starts[starts < len(stated)], lengths[: len(starts)]
+    descends = _descends(stated, scores, starts)
+    if not descends.any():
+        return Doubts(several, tied)
+    topics = np.unique(np.searchsorted(starts, np.flatnonzero(descends), side="right") - 1)
+    first = int(starts[topics[0]])
+    end = first + int(lengths[topics[0]])
+    best = first + int(stated[first:end].argmin())
+    pair = (
+        f"document {name_document(best)!r} has rank {stated[best]} and score {scores[best]:g}, "
+        f"{name_document(first)!r} rank {stated[first]} and score {scores[first]:g}"
+    )
+    rises = _descends(-stated, scores, starts)
+    of_rise = np.searchsorted(starts, np.flatnonzero(rises), side="right") - 1
+    return Doubts(several, tied, tuple(names[t] for t in topics.tolist()), not np.isin(of_rise, topics).any(), pair)
+
+
+def describe_doubts(doubts: Mapping[str, Doubts]) -> list[str]:
+    """Write notes on the order of runs, by their names."""
+    notes = []
+    if contradicted := {name: each for name, each in doubts.items() if each.contradicted}:
+        name, each = next(iter(contradicted.items()))
+        advice = (
+            "if lower scores are better (distances), negate them; if the ranks are right, write 1/rank as the score"
+        )
+        notes.append(
+            f"{name}: the ranks contradict the scores{' in reverse' * each.turned} in {len(each.contradicted):,} of "
+            f"{count(each.topics, 'topic')} (topic {each.contradicted[0]}: {each.example}). The score decides: "
+            f"{advice}{_others(contradicted)}"
+        )
+    if tied := {name: each for name, each in doubts.items() if each.tied}:
+        name, each = next(iter(tied.items()))
+        notes.append(
+            f"{name}: all documents have the same score in {len(each.tied):,} of "
+            f"{count(each.topics, 'topic')} with two documents or more (such as {each.tied[0]}). Measures order them "
+            "by document id, descending; if the run has an order, write it as the score, such as 1/rank"
+            f"{_others(tied)}"
+        )
+    return notes
+
+
+def _others(doubts: Mapping[str, Doubts]) -> str:
+    names = list(doubts)[1:]
+    return f". The same holds for {join_first(names)}" if names else ""
+
+
+def _descends(stated: Ints, scores: Floats, starts: Ints) -> npt.NDArray[np.bool_]:
+    """(N,): whether a row has a better stated rank than the row above, which has a higher score.
+
+    Rows with the same score are put into the order of their stated ranks first.
+    """
+    if len(stated) < 2:
+        return np.zeros(len(stated), dtype=np.bool_)
+
+    def below(ranks: Ints) -> npt.NDArray[np.bool_]:
+        found = np.zeros(len(ranks), dtype=np.bool_)
+        np.less(ranks[1:], ranks[:-1], out=found[1:])
+        found[starts] = False
+        return found
+
+    found = below(stated)
+    if found.any() and (scores[1:] == scores[:-1]).any():
+        changes = np.ones(len(scores), dtype=np.bool_)
+        np.not_equal(scores[1:], scores[:-1], out=changes[1:])
+        changes[starts] = True
+        found = below(stated[np.lexsort((stated, np.cumsum(changes)))])
+    return found
 
 
 class Order(NamedTuple):

@@ -10,7 +10,7 @@ from annotate.charts.pool import growth_chart
 from annotate.elements import pickers, pool_tables, widgets
 from annotate.elements.service_cache import cached
 from collection.campaign.pools import NearDuplicates
-from collection.characters import without_bidi
+from collection.characters import escaped_markdown, without_bidi
 from collection.phrases import count, duration_range, plural
 from collection.pooling import strategies
 
@@ -69,6 +69,8 @@ widgets.metrics(figures)
 if empty := int((pairs == 0).sum()):
     why = "the total budget went to other topics" if parameters.get("total") else "no run retrieves documents for them"
     st.info(f"{empty:,} of {count(len(pairs), 'topic')} {plural(empty, 'gets', 'get')} no pairs: {why}.")
+for note in cost.notes:
+    st.warning(escaped_markdown(note))
 if cost.without_text:
     lacks = plural(cost.without_text, "has no text", "have no text")
     st.warning(f"{count(cost.without_text, 'selected document')} {lacks} in this campaign and cannot be judged yet.")

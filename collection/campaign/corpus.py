@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from collection.campaign import stored_runs
+from collection.id_matches import HARDLY_ANY, ask_for_ids, describe_alike, find_alike, loose_key
+from collection.phrases import count
+from collection.ranking import describe_doubts, doubt_run
 from collection.records import Document, Run
 from collection.store import Store
+
+FIRST_ROWS = 1000
+"""Rows of a run whose ids are looked at where all would take too long."""
 
 
 @dataclass(eq=False)
@@ -48,6 +54,35 @@ class Corpus:
     def without_text(self) -> dict[str, int]:
         """``query_id`` -> number of unjudged pooled pairs without a text, of the topics that have any."""
         return self.store.pool.without_text()
+
+    def describe_run(self, run: Run, unknown: Collection[str] | None = None, ignored: Sequence[str] = ()) -> list[str]:
+        """Write notes on a run whose order is in doubt, or whose ids may be those of other topics and documents.
+
+        Parameters
+        ----------
+        unknown
+            The documents of the run that have no text here; by default those of its first rows.
+        ignored
+            Topics of the run that the campaign does not have.
+        """
+        tables, notes = self.store.corpus, describe_doubts({run.name: doubt_run(run.frame)})
+        topics = {loose_key(topic): topic for topic in tables.topics()["query_id"]} if ignored else {}
+        if alike := find_alike(ignored, topics):
+            notes.append(describe_alike(run.name, "topic", alike, "campaign"))
+        doc_ids = run.frame["doc_id"] if unknown is not None else run.frame["doc_id"].iloc[:FIRST_ROWS]
+        named = doc_ids.unique().tolist()
+        unknown = tables.without_text(named) if unknown is None else unknown
+        known = tables.ids_with_text() if unknown else []
+        if not known:
+            return notes
+        wanted = [doc_id for doc_id in named if doc_id in unknown]
+        if alike := find_alike(wanted, {loose_key(doc_id): doc_id for doc_id in known}):
+            notes.append(describe_alike(run.name, "document", alike, "campaign"))
+        elif len(named) - len(wanted) < HARDLY_ANY * len(named):
+            found = f"{len(named) - len(wanted):,} of {count(len(named), 'document')} have a text in the campaign"
+            found = "no document of the run has a text in the campaign" if len(wanted) == len(named) else found
+            notes.append(ask_for_ids(run.name, found, wanted, "campaign", known))
+        return notes
 
     def runs(self, names: Iterable[str] | None = None) -> Iterator[Run]:
         """The imported runs, or those with these names, one at a time, by name.

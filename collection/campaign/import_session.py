@@ -12,6 +12,7 @@ import pandas as pd
 
 from collection.campaign.results import ImportReport
 from collection.errors import FormatWarning, InputError, unit
+from collection.id_matches import find_alike, loose_key
 from collection.phrases import count, join_first, plural
 from collection.records import DuplicateRecord
 from collection.store import Added, Store
@@ -91,7 +92,9 @@ class ImportSession:
         ignored = list(map(str, frame.loc[~known, "query_id"].unique()))
         if not known.any():
             expected = f"topics of the campaign ({join_first(topics) or 'none yet'})"
-            hint = "import the topics first or with this file"
+            alike = find_alike(ignored, {loose_key(topic): topic for topic in topics})
+            written = f"the ids differ only in writing: {alike[0][0]!r}, campaign {alike[0][1]!r}" if alike else ""
+            hint = written or "import the topics first or with this file"
             raise InputError(f"{path}: expected {expected}, found {join_first(ignored)}; {hint}")
         kept = frame[known].reset_index(drop=True)
         kept["query_id"] = kept["query_id"].astype("category").cat.remove_unused_categories()

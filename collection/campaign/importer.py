@@ -328,6 +328,7 @@ class _FileImport:
             replaced = f" (replaces {_size(before['rows'], before['topics'])})"
         self.session.done(path, f"run {name!r}: {_size(len(frame), topics)}{replaced}")
         self.session.ignored(path, ignored)
+        self.session.report.notices.extend(self.corpus.describe_run(Run(name, frame), unknown, ignored))
         if unknown:
             self.without_text[name] = len(unknown)
             self.texts_wanted |= unknown

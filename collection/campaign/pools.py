@@ -110,6 +110,7 @@ class Pools:
             without_text=len(self.store.corpus.without_text(_drawn(chosen)["doc_id"])),
             near_duplicates=len(pairs) - len(chosen),
             sampled_from=len(chosen) if entry.samples else None,
+            notes=[note for run in contributing for note in self.corpus.describe_run(run)],
         )
 
     def growth(self, deepest: int = 100, runs: Sequence[str] | None = None) -> pd.DataFrame:

@@ -44,6 +44,8 @@ class PoolReport(NamedTuple):
     """Pairs left out as near-duplicates of another pair in the topic's pool."""
     sampled_from: int | None = None
     """Size of the population; None unless sampled."""
+    notes: Sequence[str] = ()
+    """Notes on the order and the ids of the runs."""
 
     @property
     def pairs(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import secrets
@@ -16,6 +17,7 @@ import pandas as pd
 
 from collection import layout
 from collection.errors import CampaignError, InputError
+from collection.ranking import DOUBTS, Doubts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -123,6 +125,7 @@ def _read(
         table = _table(place, recorded, columns, filters)
         _refuse_nulls(table)
         frame: pd.DataFrame = table.to_pandas()
+        frame.attrs = _attributes(place)
         if filters is None and columns is None:
             _check_size(frame, recorded)
         return frame
@@ -196,6 +199,14 @@ def _check_schema(schema: pa.Schema) -> None:
         raise _Foreign(f"it has the columns {', '.join(schema.names)[:100]}")
     if wrong := [name for name, fits in wanted.items() if not fits(schema.field(name).type)]:
         raise _Foreign(f"its column {wrong[0]} has the type {schema.field(wrong[0]).type}")
+
+
+def _attributes(place: Path) -> dict[str, Any]:
+    """The doubts about the order of the run, as pandas writes attributes."""
+    import pyarrow.parquet as pq
+
+    attributes = json.loads((pq.read_metadata(place).metadata or {}).get(b"PANDAS_ATTRS", b"{}"))
+    return {DOUBTS: Doubts(*attributes[DOUBTS])} if DOUBTS in attributes else {}
 
 
 def _check_lengths(column: pa.ChunkedArray, rows: int) -> None:

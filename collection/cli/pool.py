@@ -168,7 +168,7 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
     if time is not None and report.new:
         echo(f"  judging time     {duration_range(time.low, time.high)} at the pace so far, 1 judgement per pair")
     empty = report.per_topic.loc[pairs == 0, "query_id"].tolist()
-    notices = []
+    notices = list(report.notes)
     if empty:
         # With a total over all topics, a strategy may leave out topics that runs have.
         why = "" if report.parameters.get("total") else ", since no run has them"

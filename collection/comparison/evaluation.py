@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from collection import measures as measuring
+from collection.comparison.run_notes import describe_grades, describe_matches
 from collection.display import Displayed, Summary
 from collection.errors import InputError, require_known
 from collection.frames import VALUES
+from collection.id_matches import describe_alike, find_alike, loose_key
 from collection.measures import (
     Aligned,
     Explanation,
@@ -30,6 +32,7 @@ from collection.measures import (
     read,
 )
 from collection.phrases import count, join, plural
+from collection.ranking import Doubts, describe_doubts
 from collection.records import ALL_TOPICS, Run
 
 if TYPE_CHECKING:
@@ -162,7 +165,8 @@ class Values(NamedTuple):
             return {name: [cell for table in tables for cell in table[name]] for name in tables[0]}
 
         coverage = [each for part in parts for each in part.coverage]
-        return cls(join([p.columns for p in parts]), coverage, join([p.unjudged for p in parts]), parts[0].notes)
+        notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+        return cls(join([p.columns for p in parts]), coverage, join([p.unjudged for p in parts]), notes)
 
     def rename_measures(self, names: Mapping[str, str]) -> Values:
         """The same with other names of the measures."""
@@ -256,16 +260,22 @@ def compute(
     coverage: list[Coverage] = []
     cutoffs = [cutoff_of(m) for m in measures]
     unjudged: list[float] = []
+    doubts: dict[str, Doubts] = {}
+    matches: list[str] = []
     for name, aligned in _align_all(runs, index, version):
         if name in {c.run for c in coverage}:
             raise InputError(f"two runs have the name {name!r}; rename one of them")
         if len(aligned.missing_topics) == len(aligned.topics) and not strangers:
             if not aligned.ignored_topics:
                 raise InputError(f"run {name!r}: expected lines, found none; leave it out")
+            alike = find_alike(aligned.ignored_topics, {loose_key(topic): topic for topic in aligned.topics})
+            hint = f"; {describe_alike('they', 'topic', alike, 'qrels').removeprefix('they: ')}" if alike else ""
             raise InputError(
                 f"run {name!r} has no topic of the qrels: the first topics of the run are "
-                f"{aligned.ignored_topics[:3]}, those of the qrels {aligned.topics[:3]}"
+                f"{aligned.ignored_topics[:3]}, those of the qrels {aligned.topics[:3]}{hint}"
             )
+        doubts[name] = aligned.doubts
+        matches += describe_matches(name, aligned, index)
         for measure in measures:
             values = measure(aligned)
             several = (values, *bounds(measure, aligned, grades=scale)) if with_bounds else (values,)
@@ -302,7 +312,7 @@ def compute(
         "unjudged": list(map(float, unjudged)),
     }
     notes = [note for each in listed if not isinstance(each, Measure) and (note := read(each).note)]
-    notes += out_of_reach(measures, index)
+    notes += [*describe_doubts(doubts), *matches, *out_of_reach(measures, index), *describe_grades(measures, index)]
     if with_bounds:
         notes.append(assumed_grades(scale, index.levels))
     return Values(columns, coverage, beside, tuple(notes))

@@ -44,6 +44,7 @@ def merge_seeds(evaluation: Evaluation, *, separate_seeds: bool = False) -> tupl
         [_merge_coverage(system, [c for c in evaluation.coverage if c.run in runs]) for system, runs in groups.items()],
         None if costs is None else _merge_costs(costs, groups),
         None if unjudged is None else _means(unjudged, system_of, ["measure", "cutoff"]),
+        evaluation.notes,
     )
     return merged, of_seeds
 

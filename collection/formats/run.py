@@ -21,8 +21,9 @@ NAMES = "query_id Q0 doc_id rank score tag"
 def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
     r"""Read a run file: ``query_id Q0 doc_id rank score tag``, separated by blanks or tabs.
 
-    Ranks are computed from the scores (:func:`collection.ranking.rank_run`); the rank column, columns after the sixth,
-    blank lines and lines that begin with # are ignored.
+    Ranks are computed from the scores (:func:`collection.ranking.rank_run`); columns after the sixth, blank lines and
+    lines that begin with # are ignored. :func:`collection.ranking.doubt_run` tells whether the rank column contradicts
+    the scores.
 
     Parameters
     ----------
@@ -72,6 +73,7 @@ def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
             ),
             "doc_id": pd.array(rows.documents, dtype="str"),
             "score": rows.values,
+            **({} if rows.ranks is None else {"rank": rows.ranks}),
         },
         copy=False,
     )
@@ -84,10 +86,10 @@ def find_layout(path: FilePath) -> Layout:
     number, line, columns = first_line(path, WANTED)
     count = len(columns)
     if count >= 6:
-        return Layout(WANTED, NAMES, columns=6, seen=count, doc=2, value=4, tag=Tag(5, columns[5], number))
+        return Layout(WANTED, NAMES, columns=6, seen=count, doc=2, value=4, tag=Tag(5, columns[5], number), rank=3)
     if count == 5 and columns[1].upper() == "Q0":
         names = NAMES.removesuffix(" tag")
-        return Layout(WANTED, names, columns=5, seen=5, doc=2, value=4, marker=1, exact=True)
+        return Layout(WANTED, names, columns=5, seen=5, doc=2, value=4, marker=1, exact=True, rank=3)
     wanted, found, hint = f"6 columns ({NAMES})", f"{phrases.count(count, 'column')}: {quote(line.strip())}", ""
     of_beir = count == 3 and columns[0] in ("query-id", "query_id")
     if of_beir or (count == 4 and parse_grade(columns[3]) is not None):

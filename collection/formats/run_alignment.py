@@ -20,14 +20,14 @@ from collection.formats.run import WANTED, find_layout, read_run
 from collection.formats.run_files import name_runs
 from collection.formats.source import Bytes, FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
-from collection.formats.tables.fast import MOST_WORKERS, Block, UnsupportedBlock, read_block
+from collection.formats.tables.fast import LAST_ASCII, MOST_WORKERS, Block, UnsupportedBlock, read_block
 from collection.formats.tables.lines import Layout
 from collection.formats.tables.strict import read_table
 from collection.measures import Aligned, QrelsIndex, Version, align, index_qrels
-from collection.measures.aligned import Ints
-from collection.measures.alignment import Part, join_parts
+from collection.measures.aligned import Floats, Ints
+from collection.measures.alignment import Part, join_parts, sample_unnamed
 from collection.measures.qrels_index import index_pairs
-from collection.ranking import order_rows, rank_rows
+from collection.ranking import Doubts, Order, find_doubts, order_rows, rank_rows
 from collection.threads import map_ahead
 
 LARGEST_TOPIC = 64 << 20
@@ -101,10 +101,10 @@ class RunFiles:
         for run, path in enumerate(self._paths):
             try:
                 layout = find_layout(path)
-                for block in source.chunks(path, WANTED, last_topic_end, LARGEST_TOPIC):
+                for number, block in enumerate(source.chunks(path, WANTED, last_topic_end, LARGEST_TOPIC)):
                     if run in unusual:
                         break
-                    yield _Task(run, block, layout)
+                    yield _Task(run, block, layout, number == 0)
             except (FormatError, *source.BROKEN):
                 unusual.add(run)
             yield _Task(run)
@@ -116,6 +116,7 @@ class _Task(NamedTuple):
     run: int
     block: Bytes | None = None
     layout: Layout | None = None
+    first: bool = False
 
     def align(self, lookup: _Lookup, version: Version) -> Part | None:
         """Align the block; None at anything unusual."""
@@ -135,9 +136,44 @@ class _Task(NamedTuple):
         if version == 9:
             with np.errstate(over="ignore"):  # beyond their range lies infinity, as in C
                 scores = scores.astype(np.float32)
-        rank = rank_rows(order_rows(topics, scores, block.documents), len(topics))
+        order = order_rows(topics, scores, block.documents)
+        rank = rank_rows(order, len(topics))
         rows, pair = lookup.find(block)
-        return Part(block.topics.dictionary.to_pylist(), np.bincount(topics), rank[rows], pair)
+        names = block.topics.dictionary.to_pylist()
+        doubts = self._doubt(block, self.layout, order, scores, names)
+        unnamed = _sample_unnamed(block, rows) if self.first else ()
+        return Part(names, np.bincount(topics), rank[rows], pair, doubts, unnamed)
+
+    def _doubt(self, block: Block, layout: Layout, order: Order, scores: Floats, names: list[str]) -> Doubts:
+        """Find the doubts about the order.
+
+        A block in the order of its scores rarely has ranks in another order: only the first lines of a file are read.
+        """
+        rows = order.by_score
+        stated = None
+        if rows is not None or self.first:
+            stated = block.read_ranks(layout, whole=rows is not None)
+        topics = arrow.to_numpy(block.topics.indices)
+        if rows is not None:
+            topics, scores, stated = topics[rows], scores[rows], None if stated is None else stated[rows]
+
+        def name_document(place: int) -> str:
+            return str(block.documents[place if rows is None else int(rows[place])].as_py())
+
+        of_starts = [names[topic] for topic in topics[order.starts].tolist()]
+        return find_doubts(order.starts, of_starts, scores, stated, name_document)
+
+
+def _sample_unnamed(block: Block, named: Ints) -> tuple[str, ...]:
+    """Documents of a block that the qrels do not name, among them such with other letters than ASCII."""
+    import pyarrow.compute as pc
+
+    further = None
+    if not np.frombuffer(block.content, np.uint8).max(initial=0) <= LAST_ASCII:
+        further = np.flatnonzero(~arrow.to_numpy(pc.string_is_ascii(block.documents)))
+    return sample_unnamed(
+        len(block.values), named, lambda rows: block.documents.take(arrow.from_numpy(rows)).to_pylist(), further
+    )
 
 
 class _Lookup:

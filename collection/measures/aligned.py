@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from collection.ranking import Doubts
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -102,6 +104,10 @@ class Aligned:
     subtopics: Subtopics | None = None
     version: Version = 10
     """The trec_eval whose conventions hold."""
+    doubts: Doubts = field(default_factory=Doubts)
+    """What raises doubts about the order of the run."""
+    unnamed: tuple[str, ...] = ()
+    """Some documents of the run that the qrels do not name, for notes."""
 
     @cached_property
     def missing_topics(self) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +25,7 @@ from collection.measures.aligned import (
     grade_levels,
 )
 from collection.measures.qrels_index import QrelsIndex, as_grades, index_qrels, stack_by_topic
-from collection.ranking import rank_run
+from collection.ranking import Doubts, doubt_run, rank_run
 from collection.threads import map_ahead
 
 if TYPE_CHECKING:
@@ -76,7 +77,31 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
     if np.bincount(pair).max(initial=0) > 1:
         again = pd.Series(pair).duplicated().to_numpy()
         raise InputError(f"ranking: expected each document once, found {_first(ranked.iloc[rows], again)} twice")
-    return join_parts(index, [Part(run_topics, np.diff(starts, append=len(rank)), rank[rows], pair)], version)
+    unnamed = sample_unnamed(len(ranked), rows, lambda some: ranked["doc_id"].iloc[some].astype("str").tolist())
+    part = Part(run_topics, np.diff(starts, append=len(rank)), rank[rows], pair, doubt_run(ranked), unnamed)
+    return join_parts(index, [part], version)
+
+
+SAMPLED_ROWS = 100
+"""Rows of a run of which the documents that the qrels do not name are kept for notes."""
+
+SMALL = 20_000
+"""Rows of a run of which all are."""
+
+
+def sample_unnamed(
+    count: int, named: Ints, doc_ids: Callable[[Ints], list[str]], further: Ints | None = None
+) -> tuple[str, ...]:
+    """Some documents among `count` rows that are not in the rows `named`; `doc_ids` gives the ids of rows.
+
+    `further` are rows whose ids are more likely to be misspelt.
+    """
+    is_named = np.zeros(count, dtype=np.bool_)
+    is_named[named] = True
+    rows = np.arange(count if count <= SMALL else SAMPLED_ROWS)
+    if further is not None:
+        rows = np.union1d(rows, further[:SMALL])
+    return tuple(dict.fromkeys(doc_ids(rows[~is_named[rows]])))
 
 
 class Part(NamedTuple):
@@ -88,12 +113,16 @@ class Part(NamedTuple):
         P topics in the order of the run, and (P,) the number of documents of each.
     rank, pair
         (F,) each: rank from 1, and place in ``QrelsIndex.pairs``, of every document of the run that the qrels name.
+    doubts, unnamed
+        As :class:`Aligned` has them.
     """
 
     topics: list[str]
     retrieved: Ints
     rank: npt.NDArray[np.integer]
     pair: Ints
+    doubts: Doubts = Doubts()
+    unnamed: tuple[str, ...] = ()
 
 
 def join_parts(index: QrelsIndex, parts: Sequence[Part], version: Version) -> Aligned:
@@ -104,7 +133,7 @@ def join_parts(index: QrelsIndex, parts: Sequence[Part], version: Version) -> Al
     retrieved = np.zeros(len(index.topics), dtype=np.int64)
     retrieved[place[known]] = np.concatenate([part.retrieved for part in parts])[known]
     pair = np.concatenate([part.pair for part in parts])
-    return place_pairs(
+    aligned = place_pairs(
         index,
         slice(None),
         index.pairs[pair] // max(1, len(index.documents)),
@@ -115,6 +144,8 @@ def join_parts(index: QrelsIndex, parts: Sequence[Part], version: Version) -> Al
         ignored_topics=[name for name, is_known in zip(names, known.tolist(), strict=True) if not is_known],
         version=version,
     )
+    unnamed = tuple(chain.from_iterable(part.unnamed for part in parts))
+    return replace(aligned, doubts=Doubts.merge([part.doubts for part in parts]), unnamed=unnamed)
 
 
 def place_pairs(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from collection import arrow
 from collection.errors import InputError
 from collection.frames import QRELS
+from collection.id_matches import loose_key
 from collection.measures.aligned import UNJUDGED, Floats, Grades, Ints, Sample, compact_grades, grade_levels
 
 if TYPE_CHECKING:
@@ -61,6 +62,17 @@ class QrelsIndex:
     def has_judged(self) -> npt.NDArray[np.bool_]:
         """(T,): whether a document of the topic is judged."""
         return np.count_nonzero(self.judged > UNJUDGED, axis=1) > 0
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """(T,): number of pairs of each topic."""
+        return np.bincount(self.pairs // max(1, len(self.documents)), minlength=len(self.topics)).astype(np.int64)
+
+    @cached_property
+    def by_loose_key(self) -> dict[str, str]:
+        """The documents by :func:`collection.id_matches.loose_key`, those that are written so last."""
+        documents = self.documents.to_pylist()
+        return dict(zip(map(loose_key, documents), documents, strict=True)) | {d: d for d in documents}
 
     def places(self, topics: Iterable[str]) -> Ints:
         """The place of each topic, or -1."""

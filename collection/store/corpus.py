@@ -175,6 +175,10 @@ class CorpusTables(Repository):
             )
         )
 
+    def ids_with_text(self) -> list[str]:
+        """Return the ids of the documents that have a text, in the order of their import."""
+        return self.connection.column("SELECT doc_id FROM documents WHERE text IS NOT NULL ORDER BY doc")
+
     def missing_documents(self) -> list[str]:
         """Return the ids of pooled documents without a text, in the order of the pool."""
         return self.connection.column(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,9 @@ from collection.threads import map_ahead
 
 MOST_WORKERS = 8
 """Threads at work on blocks; more would wait for the one thread that reads the file."""
+
+SMALL, BEGINNING = 64 << 10, 8 << 10
+"""Bytes of a block of which all ranks are read, and of the beginning of a larger one."""
 
 TAB, LINE_FEED, BLANK, LAST_ASCII = 9, 10, 32, 127
 
@@ -43,6 +46,23 @@ class Block(NamedTuple):
     """Keys of the pairs (:func:`~collection.formats.tables.duplicate_pairs.hash_pairs`)."""
     suspect: bool
     """Whether a key is repeated."""
+    content: Bytes | bytes
+    separator: str
+
+    def read_ranks(self, layout: Layout, *, whole: bool = True) -> npt.NDArray[np.int32] | None:
+        """The ranks in the block; None if one is no whole number. Of a large block, unless `whole`, only the first."""
+        import pyarrow as pa
+
+        if layout.rank is None:
+            return None
+        try:
+            if whole or len(self.content) <= SMALL:
+                return arrow.to_numpy(_read_columns(self.content, self.separator, layout, {layout.rank: pa.int32()})[0])
+            lines = bytes(self.content[:BEGINNING]).split(b"\n")[:-1]
+            separator = self.separator.encode()
+            return np.array([int(line.split(separator)[layout.rank]) for line in lines], dtype=np.int32)
+        except (pa.ArrowException, ValueError, OverflowError):
+            return None
 
 
 def read_quickly(path: FilePath, layout: Layout) -> Rows | None:
@@ -55,9 +75,13 @@ def read_quickly(path: FilePath, layout: Layout) -> Rows | None:
     columns = _Columns()
     try:
         # Arrow and numpy release Python's lock.
-        for block in map_ahead(lambda chunk: read_block(chunk, layout), chunks, min(pa.cpu_count(), MOST_WORKERS)):
-            if block is not None:
-                columns.add(block)
+        def read(chunk: Bytes) -> tuple[Block, npt.NDArray[np.int32] | None] | None:
+            block = read_block(chunk, layout)
+            return block and (block._replace(content=b""), block.read_ranks(layout))
+
+        for read_one in map_ahead(read, chunks, min(pa.cpu_count(), MOST_WORKERS)):
+            if read_one is not None:
+                columns.add(*read_one)
         if not columns.values or columns.has_duplicates():
             return None
     except (*source.BROKEN, pa.ArrowException, MemoryError, UnsupportedBlock):
@@ -73,18 +97,20 @@ class _Columns:
         self._topics: list[npt.NDArray[np.int32]] = []
         self._documents: list[Any] = []
         self.values: list[npt.NDArray[Any]] = []
+        self._ranks: list[npt.NDArray[np.int32] | None] = []
         self._keys: list[npt.NDArray[np.uint64]] = []
         self._blocks: Counter[int] = Counter()
         """Number of blocks with each topic."""
         self._suspect = False
 
-    def add(self, block: Block) -> None:
+    def add(self, block: Block, ranks: npt.NDArray[np.int32] | None) -> None:
         """Append a block; it has few topics, so a dict can give each its number."""
         names = block.topics.dictionary.to_pylist()
         numbers = [self._numbers.setdefault(n, len(self._numbers)) for n in names]
         self._topics.append(np.array(numbers, np.int32)[arrow.to_numpy(block.topics.indices)])
         self._documents.append(block.documents)
         self.values.append(block.values)
+        self._ranks.append(ranks)
         self._keys.append(block.keys)
         self._blocks.update(numbers)
         self._suspect = self._suspect or block.suspect
@@ -103,7 +129,11 @@ class _Columns:
 
     def rows(self) -> Rows:
         """All rows."""
-        return Rows(_concatenate(self._topics), list(self._numbers), self._texts(), _concatenate(self.values))
+        whole = [ranks for ranks in self._ranks if ranks is not None]
+        ranks = np.concatenate(whole) if len(whole) == len(self._ranks) else None
+        return Rows(
+            _concatenate(self._topics), list(self._numbers), self._texts(), _concatenate(self.values), ranks=ranks
+        )
 
     def _texts(self) -> Any:
         import pyarrow as pa
@@ -192,7 +222,6 @@ def _normalise(chunk: bytes) -> bytes:
 def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> Block:
     """The block's columns, and a key for each of its pairs."""
     import pyarrow as pa
-    from pyarrow import csv
 
     coded = pa.dictionary(pa.int32(), pa.string())
     places = {0: "topic", layout.doc: "doc", layout.value: "value"}
@@ -202,23 +231,9 @@ def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> Block:
         places[layout.tag.place], types["tag"] = "tag", pa.binary(len(layout.tag.word.encode()))
     if layout.marker is not None:
         places[layout.marker], types["marker"] = "marker", coded
-    table = csv.read_csv(
-        pa.BufferReader(data),
-        csv.ReadOptions(
-            column_names=[places.get(i, str(i)) for i in range(layout.seen)],
-            block_size=min(len(data) + 1, np.iinfo(np.int32).max),
-            use_threads=False,  # blocks are worked on side by side; a block is not
-        ),
-        csv.ParseOptions(delimiter=separator, quote_char=False, double_quote=False, escape_char=False),
-        csv.ConvertOptions(
-            column_types=types,
-            include_columns=list(types),
-            check_utf8=False,  # done for the whole block, the columns that are left out included
-            null_values=[],
-            strings_can_be_null=False,
-        ),
+    column = dict(
+        zip(types, _read_columns(data, separator, layout, {p: types[n] for p, n in places.items()}), strict=True)
     )
-    column = {name: table[name].combine_chunks() for name in types}  # of one chunk, unless a block is enormous
     if any(word[:1] in ("", "#") for word in column["topic"].dictionary.to_pylist()):
         raise UnsupportedBlock
     if layout.marker is not None and any(word.upper() != "Q0" for word in column["marker"].dictionary.to_pylist()):
@@ -226,7 +241,32 @@ def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> Block:
     if layout.tag is not None and not _all_equal(layout.tag.word, column["tag"]):
         raise UnsupportedBlock
     keys = hash_pairs(column["topic"], column["doc"])
-    return Block(column["topic"], column["doc"], _parse_values(column["value"], layout), keys, has_duplicate_keys(keys))
+    values = _parse_values(column["value"], layout)
+    return Block(column["topic"], column["doc"], values, keys, has_duplicate_keys(keys), data, separator)
+
+
+def _read_columns(data: Bytes | bytes, separator: str, layout: Layout, types: Mapping[int, Any]) -> list[Any]:
+    """The columns at the given places with their types."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    table = csv.read_csv(
+        pa.BufferReader(data),
+        csv.ReadOptions(
+            column_names=list(map(str, range(layout.seen))),
+            block_size=min(len(data) + 1, np.iinfo(np.int32).max),
+            use_threads=False,  # blocks are worked on side by side; a block is not
+        ),
+        csv.ParseOptions(delimiter=separator, quote_char=False, double_quote=False, escape_char=False),
+        csv.ConvertOptions(
+            column_types={str(place): kind for place, kind in types.items()},
+            include_columns=list(map(str, types)),
+            check_utf8=False,  # done for the whole block, the columns that are left out included
+            null_values=[],
+            strings_can_be_null=False,
+        ),
+    )
+    return [table[str(place)].combine_chunks() for place in types]  # of one chunk, unless a block is enormous
 
 
 def _all_equal(word: str, column: Any) -> bool:

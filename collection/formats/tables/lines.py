@@ -62,6 +62,8 @@ class Layout(NamedTuple):
     exact: bool = False
     graded: bool = False
     header: int = 0
+    rank: int | None = None
+    """Column of a rank, which is read as a whole number where all are."""
     refuse: Callable[[list[str]], str] | None = None
     """Names the other kind of file that a line's columns come from; '' if the line is valid."""
 
@@ -75,7 +77,8 @@ class Rows(NamedTuple):
     """An arrow array of large strings."""
     values: npt.NDArray[np.float64] | npt.NDArray[np.int64]
     extra: list[Any] | None = None
-    """The values of the layout's extra column."""
+    ranks: npt.NDArray[np.int32] | None = None
+    """`extra` are the values of the layout's extra column, `ranks` of its rank where all are whole numbers."""
 
 
 def split_columns(line: str) -> list[str]:

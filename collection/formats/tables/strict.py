@@ -7,12 +7,13 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from collection import arrow, phrases
 from collection.errors import FormatError
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.fast import read_quickly
-from collection.formats.tables.lines import Layout, Rows, data_lines, parse_grade, parse_score, to_array
+from collection.formats.tables.lines import WHOLE, Layout, Rows, data_lines, parse_grade, parse_score, to_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +33,9 @@ def read_strictly(path: FilePath, layout: Layout) -> Rows:
     topics: dict[str, int] = {}
     documents: dict[str, int] = {}
     topic_codes, document_codes, numbers = array("i"), array("i"), array("q")
-    grades: list[int | float] = []
-    scores = array("d")
+    found_values: Any = [] if layout.graded else array("d")
     extra: list[Any] = []
+    ranks: list[str] = []
     rows = data_lines(path, layout.what)
     if layout.header:
         next(rows)
@@ -54,13 +55,11 @@ def read_strictly(path: FilePath, layout: Layout) -> Rows:
             extra.append(layout.extra.parse(text))
             if extra[-1] is None:
                 raise FormatError(path, number, wanted, quote(text))
+        ranks += columns[layout.rank : layout.rank + 1] if layout.rank is not None else ()
         topic_codes.append(topics.setdefault(columns[0], len(topics)))
         document_codes.append(documents.setdefault(columns[layout.doc], len(documents)))
         numbers.append(number)
-        if layout.graded:
-            grades.append(value)
-        else:
-            scores.append(value)
+        found_values.append(value)
     if not numbers:
         found = "only a header" if layout.header else "only blank lines and comments"
         raise FormatError(path, None, layout.what, found)
@@ -70,14 +69,20 @@ def read_strictly(path: FilePath, layout: Layout) -> Rows:
     topic_names, document_names = list(topics), arrow.from_texts(list(documents))
     if twice is not None:
         first, second = twice
-        where = f"topic {quote(topic_names[topic_codes[second]])}"
-        where = f"{part} {quote(str(extra[second]))} of {where}" if part else where
-        document = f"document {quote(document_names[document_codes[second]].as_py())} of {where}"
-        found = f"{document} again (first in line {numbers[first]})"
+        where = f"{part} {quote(str(extra[second]))} of " if part else ""
+        where += f"topic {quote(topic_names[topic_codes[second]])}"
+        document = quote(document_names[document_codes[second]].as_py())
+        found = f"document {document} of {where} again (first in line {numbers[first]})"
         raise FormatError(path, numbers[second], f"each document once per {part or 'topic'}", found)
-    values = to_array(grades) if layout.graded else np.array(scores, dtype=np.float64)
+    values = to_array(found_values) if layout.graded else np.array(found_values, dtype=np.float64)
     texts = document_names.take(arrow.from_numpy(pairs["doc"].to_numpy()))
-    return Rows(pairs["topic"].to_numpy(), topic_names, texts, values, extra or None)
+    return Rows(pairs["topic"].to_numpy(), topic_names, texts, values, extra or None, _as_numbers(ranks))
+
+
+def _as_numbers(ranks: list[str]) -> npt.NDArray[np.int32] | None:
+    """Ranks as numbers; None if there are none, or one is no whole number."""
+    whole = bool(ranks) and all(WHOLE.fullmatch(rank) and len(rank) < 10 for rank in ranks)
+    return np.array(list(map(int, ranks)), dtype=np.int32) if whole else None
 
 
 def _find_duplicate(pairs: pd.DataFrame) -> tuple[int, int] | None:

@@ -28,7 +28,8 @@ MEASURED = [parse(m) for m in ("nDCG@10", "AP", "RR(rel=2)", "Judged@10")]
 
 
 def same(made: Aligned, other: Aligned) -> bool:
-    return all(np.array_equal(getattr(made, f.name), getattr(other, f.name)) for f in fields(Aligned))
+    compared = [f.name for f in fields(Aligned) if f.name != "unnamed"]  # a sample, in the order of the rows
+    return all(np.array_equal(getattr(made, name), getattr(other, name)) for name in compared)
 
 
 @pytest.fixture
