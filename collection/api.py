@@ -72,6 +72,7 @@ def evaluate(
     *,
     with_bounds: bool = False,
     grades: str | Iterable[float] | None = None,
+    exclude_query_document: bool = False,
 ) -> Evaluation:
     """Evaluate runs against qrels: values per run, measure and topic, and means over the topics of the qrels.
 
@@ -89,6 +90,8 @@ def evaluate(
         Add bounds of each value over all grades of the unjudged documents.
     grades
         Grade scale for bounds, such as "0-3"; by default the grades in the qrels.
+    exclude_query_document
+        Leave out documents with the id of their topic, as in collections whose queries are documents (ArguAna).
 
     Returns
     -------
@@ -109,7 +112,7 @@ def evaluate(
     >>> evaluate(qrels, {"bm25": run}, ["RR", "P@1"]).means().loc["bm25"].to_dict()
     {'RR': 0.75, 'P@1': 0.5}
     """
-    given = as_evaluated(qrels, runs)
+    given = as_evaluated(qrels, runs, exclude_query_document=exclude_query_document)
     found = comparison.evaluate(*given, measures, with_bounds=with_bounds, grades=as_scale(grades))
     return replace(
         found, notes=(*found.notes, *comparison.describe_coverage(found.coverage, found.values["measure"].unique()))
@@ -161,6 +164,7 @@ def compare(
     alpha: float = 0.05,
     seed: int = 0,
     all_pairs: bool = False,
+    exclude_query_document: bool = False,
 ) -> Comparison:
     """Compare systems: a leaderboard with confidence intervals, and tests against a baseline or of all pairs.
 
@@ -181,6 +185,8 @@ def compare(
         Random seed for reproducible p-values.
     all_pairs
         Also test all pairs of systems with the randomised Tukey HSD test, which then decides `like_best`.
+    exclude_query_document
+        As for :func:`evaluate`.
 
     Returns
     -------
@@ -203,7 +209,8 @@ def compare(
     0   good       0.312  0.062        False
     """
     # Without notes on coverage, since a comparison adds its own.
-    evaluation = comparison.evaluate(*as_evaluated(qrels, runs), measures)
+    given = as_evaluated(qrels, runs, exclude_query_document=exclude_query_document)
+    evaluation = comparison.evaluate(*given, measures)
     return comparison.compare(
         evaluation, baseline=baseline, test=test, correction=correction, alpha=alpha, seed=seed, all_pairs=all_pairs
     )

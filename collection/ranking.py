@@ -15,6 +15,7 @@ import numpy.typing as npt
 from collection import arrow
 from collection.frames import RUN, SCORES
 from collection.phrases import count, join_first
+from collection.records import Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,6 +89,19 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
     if doubts is not None and Doubts(*doubts).contradicted:
         made.attrs[DOUBTS] = doubts
     return made
+
+
+def without_query_documents(run: Run) -> Run:
+    """Leave out documents whose id is that of their topic, as BEIR's ``ignore_identical_ids`` does.
+
+    >>> import pandas as pd
+    >>> run = Run("r", pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["q1", "d7"], "score": [2.0, 1.0]}))
+    >>> without_query_documents(run).frame["doc_id"].tolist()
+    ['d7']
+    """
+    frame = SCORES.check(run.frame)
+    own = frame["query_id"].astype("str") == frame["doc_id"].astype("str")
+    return run._replace(frame=rank_run(frame[~own])) if own.any() else run
 
 
 DOUBTS = "doubts"

@@ -56,7 +56,12 @@ def refuse_other_options(unjudged: str, pool_depth: int | None, *names: str) -> 
 
 
 def estimate_files(
-    runs: Sequence[Path], qrels: pd.DataFrame, labels: Mapping[Measure, str], **options: Any
+    runs: Sequence[Path],
+    qrels: pd.DataFrame,
+    labels: Mapping[Measure, str],
+    *,
+    exclude_query_document: bool = False,
+    **options: Any,
 ) -> Estimates:
     """Estimate the values of run files, with the measures named as typed; `options` as for :func:`estimate`."""
     from dataclasses import replace
@@ -64,7 +69,8 @@ def estimate_files(
     from collection import estimation, formats
 
     with progress_line("estimating unjudged grades"):
-        found = estimation.estimate(formats.read_runs(runs), qrels, list(labels), **options)
+        read = formats.read_runs(runs, exclude_query_document=exclude_query_document)
+        found = estimation.estimate(read, qrels, list(labels), **options)
     names = {str(measure): label for measure, label in labels.items()}
     return replace(
         found,

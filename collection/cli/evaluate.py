@@ -13,6 +13,7 @@ from collection.cli.options import (
     BOUNDS,
     CLUSTER,
     COMPAT,
+    EXCLUDE,
     FILE,
     QRELS_FORM,
     form_option,
@@ -98,6 +99,7 @@ def compute_files(
     measures: list[Measure],
     *,
     cluster: str | None = None,
+    exclude_query_document: bool = False,
     **options: Any,
 ) -> Values:
     """Compute the values of run files, with progress on stderr; `options` as for :func:`comparison.compute`.
@@ -109,7 +111,7 @@ def compute_files(
     with progress_line("evaluating") as progress:
         if cluster is None:
             done = iter(range(1, len(runs) + 1))
-            files = formats.RunFiles(runs)
+            files = formats.RunFiles(runs, exclude_query_document=exclude_query_document)
             return comparison.compute(
                 files, qrels, measures, lambda _: progress("runs", next(done), len(runs)), **options
             )
@@ -119,18 +121,21 @@ def compute_files(
         # Workers have another working directory; a name that is no file is a dataset.
         places = [run.absolute() if run.exists() else run for run in runs]
         named = zip(places, formats.name_runs(runs), strict=True)
-        each = ((qrels, (place, name, measures, options)) for place, name in named)
+        each = ((qrels, (place, name, exclude_query_document, measures, options)) for place, name in named)
         for part in map_items(_compute_file, each, cluster):
             parts.append(part)
             progress("runs", len(parts), len(runs))
         return comparison.Values.merge(parts)
 
 
-def _compute_file(qrels: pd.DataFrame | QrelsIndex, own: tuple[Path, str, list[Measure], dict[str, Any]]) -> Values:
+def _compute_file(
+    qrels: pd.DataFrame | QrelsIndex, own: tuple[Path, str, bool, list[Measure], dict[str, Any]]
+) -> Values:
     from collection import comparison, formats
 
-    path, name, measures, options = own
-    return comparison.compute(formats.RunFiles([path], [name]), qrels, measures, **options)
+    path, name, exclude, measures, options = own
+    files = formats.RunFiles([path], [name], exclude_query_document=exclude)
+    return comparison.compute(files, qrels, measures, **options)
 
 
 def add_costs(evaluation: Evaluation, path: Path, table: pd.DataFrame) -> Evaluation:
@@ -220,6 +225,7 @@ def _refuse_fifth_column(path: Path) -> None:
     help="Remove unjudged documents from every ranking first, as --unjudged left-out does.",
 )
 @UNJUDGED
+@EXCLUDE
 @BOUNDS
 @click.option(
     "--grades",
@@ -247,6 +253,7 @@ def evaluate(
     judged_only: bool,
     unjudged: str,
     pool_depth: int | None,
+    exclude_query_document: bool,
     bounds: bool,
     grades: list[float] | None,
     explain: str | None,
@@ -269,14 +276,14 @@ def evaluate(
     from collection import comparison, formats
 
     refuse_other_options(unjudged, pool_depth, "judged_only", "bounds", "explain", "costs", "compat", "cluster")
-    judged_only = judged_only or unjudged == LEFT_OUT
+    judged_only, exclude = judged_only or unjudged == LEFT_OUT, {"exclude_query_document": exclude_query_document}
     labels = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, judged_only)
     if grades is not None and not bounds and unjudged != EXPECTED:
         raise click.UsageError("--grades needs --bounds or --unjudged expected")
     if unjudged == EXPECTED:
         labels = {m: label for m, label in labels.items() if measures or not m.entry.descriptive}
         judged = read_qrels_for(list(labels), qrels, qrels_form)
-        options = {"depth": pool_depth, "scale": grades, "separate_seeds": separate_seeds}
+        options = {"depth": pool_depth, "scale": grades, "separate_seeds": separate_seeds, **exclude}
         print_estimates(estimate_files(runs, judged, labels, **options), per_topic, form)
         return
     parsed = list(labels)
@@ -286,14 +293,14 @@ def evaluate(
             others = "--bounds, --per-topic, --costs, --cluster or --format"
             raise click.UsageError(f"--explain cannot be combined with {others}")
         print_notices(comparison.out_of_reach(parsed, judged))
-        for run in formats.read_runs(runs):
+        for run in formats.read_runs(runs, **exclude):
             for measure in parsed:
                 echo(f"{run.name}: {comparison.explain(run, judged, measure, explain, compat)}\n")
         return
     index = index_qrels_for(parsed, qrels, qrels_form)
     table = formats.read_costs(costs) if costs else None
     options = {"version": compat, "with_bounds": bounds, "grades": grades}
-    values = compute_files(runs, index, parsed, cluster=cluster, **options)
+    values = compute_files(runs, index, parsed, cluster=cluster, **exclude, **options)
     values = values.rename_measures({str(measure): name for measure, name in labels.items()})
     systems = comparison.group_seeds([c.run for c in values.coverage])
     seeds = {system: members for system, members in systems.items() if len(members) > 1}

@@ -114,6 +114,11 @@ FORMAT = form_option("table", "json")
 BOUNDS = click.option(
     "--bounds", is_flag=True, help="Add the lowest and highest value that the unjudged documents allow."
 )
+EXCLUDE = click.option(
+    "--exclude-query-document",
+    is_flag=True,
+    help="Leave out documents with the id of their topic, for collections whose queries are documents (ArguAna).",
+)
 COMPAT = click.option(
     "--compat",
     type=click.Choice([9, 10]),

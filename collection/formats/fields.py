@@ -187,7 +187,7 @@ def find_id(path: FilePath, number: int, record: Mapping[str, object], names: tu
     return name, check_id(path, number, record[name])
 
 
-def check_id(path: FilePath, number: int, value: object) -> str:
+def check_id(path: FilePath, number: int | None, value: object) -> str:
     """An id as text: not empty, and without white space, which separates the columns of runs and qrels."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise FormatError(path, number, "an id (text or a whole number)", quote(repr(value)))

@@ -26,6 +26,7 @@ from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_p
 from collection.frames import LABELS, QRELS, SCORES, index_to_columns
 from collection.measures import QrelsIndex
 from collection.phrases import literal
+from collection.ranking import without_query_documents
 from collection.records import Run
 
 Pairs: TypeAlias = pd.DataFrame | Mapping[str, Mapping[str, float]] | Iterable[tuple[object, ...]]
@@ -126,15 +127,17 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
             yield from map(_to_listed_run, rest)
 
 
-def as_evaluated(qrels: QrelsLike, runs: RunsLike) -> tuple[RunFiles | Iterator[Run], QrelsIndex | pd.DataFrame]:
+def as_evaluated(
+    qrels: QrelsLike, runs: RunsLike, *, exclude_query_document: bool = False
+) -> tuple[RunFiles | Iterator[Run], QrelsIndex | pd.DataFrame]:
     """Runs and qrels for :func:`collection.comparison.evaluate`; files are not made into frames."""
     paths = [runs] if isinstance(runs, str | PathLike) else runs
     listed = list(paths.values()) if isinstance(paths, Mapping) else paths
     names = list(map(str, paths)) if isinstance(paths, Mapping) else None
     if isinstance(listed, list | tuple) and listed and all(isinstance(path, str | PathLike) for path in listed):
-        found: RunFiles | Iterator[Run] = RunFiles(listed, names)
+        found: RunFiles | Iterator[Run] = RunFiles(listed, names, exclude_query_document=exclude_query_document)
     else:
-        found = as_runs(runs)
+        found = map(without_query_documents, as_runs(runs)) if exclude_query_document else as_runs(runs)
     return found, read_index(qrels) if isinstance(qrels, str | PathLike) else as_qrels(qrels)
 
 

@@ -6,7 +6,7 @@ from collections import deque
 
 from collection import phrases
 from collection.errors import FormatError
-from collection.formats import source
+from collection.formats import run_records, source
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import Layout, Tag, data_lines, first_line, parse_grade
 from collection.formats.tables.strict import read_table
@@ -19,7 +19,10 @@ NAMES = "query_id Q0 doc_id rank score tag"
 
 
 def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
-    r"""Read a run file: ``query_id Q0 doc_id rank score tag``, separated by blanks or tabs.
+    r"""Read a run file: ``query_id Q0 doc_id rank score tag``, separated by blanks or tabs; or in another tool's form.
+
+    CSV, TSV and XLSX with a header, JSONL and Parquet have the columns ``qid`` (query_id), ``docno`` (doc_id) and
+    ``score``; JSON is ``{query_id: {doc_id: score}}``, as ranx, pytrec_eval, BEIR and MTEB write it.
 
     Ranks are computed from the scores (:func:`collection.ranking.rank_run`); columns after the sixth, blank lines and
     lines that begin with # are ignored. :func:`collection.ranking.doubt_run` tells whether the rank column contradicts
@@ -57,6 +60,10 @@ def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
     """
     import pandas as pd
 
+    if run_records.is_typed(path):
+        run, ranks = run_records.read(path)
+        frame = run.frame if ranks is None else run.frame.assign(rank=ranks)
+        return run._replace(frame=RUN.check(rank_run(frame)))
     layout = find_layout(path)
     try:
         rows = read_table(path, layout)
@@ -82,7 +89,9 @@ def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
 
 
 def find_layout(path: FilePath) -> Layout:
-    """The layout that the first line implies."""
+    """The layout that the first line of a TREC run implies."""
+    if run_records.is_typed(path):
+        raise FormatError(path, None, f"{WANTED} as lines ({NAMES})", "another form")
     number, line, columns = first_line(path, WANTED)
     count = len(columns)
     if count >= 6:
@@ -97,6 +106,8 @@ def find_layout(path: FilePath) -> Layout:
         hint = "pass it as qrels"
     elif count == 5 and parse_grade(columns[3]) is not None:
         hint = "lines without a tag need Q0 in the second column"
+    elif count < 3 and any(sign in line for sign in ",;"):
+        hint = "CSV needs a header: qid,docno,score"
     elif count == 3:
         hint = "the MS MARCO form (query_id, doc_id, rank) has no scores; write 1/rank as the score"
     raise FormatError(path, number, wanted, found, hint)

@@ -27,7 +27,7 @@ from collection.measures import Aligned, QrelsIndex, Version, align, index_qrels
 from collection.measures.aligned import Floats, Ints
 from collection.measures.alignment import Part, join_parts, sample_unnamed
 from collection.measures.qrels_index import index_pairs
-from collection.ranking import Doubts, Order, find_doubts, order_rows, rank_rows
+from collection.ranking import Doubts, Order, find_doubts, order_rows, rank_rows, without_query_documents
 from collection.threads import map_ahead
 
 LARGEST_TOPIC = 64 << 20
@@ -62,10 +62,14 @@ class RunFiles:
         As for :func:`collection.formats.read_runs`.
     names
         Names of the runs; by default those of :func:`collection.formats.name_runs`.
+    exclude_query_document
+        Leave out documents whose id is that of their topic.
     """
 
-    def __init__(self, paths: Sequence[FilePath], names: Sequence[str] | None = None) -> None:
-        self._paths, self._names = list(paths), names
+    def __init__(
+        self, paths: Sequence[FilePath], names: Sequence[str] | None = None, *, exclude_query_document: bool = False
+    ) -> None:
+        self._paths, self._names, self._exclude = list(paths), names, exclude_query_document
 
     def align(self, index: QrelsIndex, version: Version = 10) -> Iterator[tuple[str, Aligned]]:
         """Align one run after the other: its name, and what :func:`collection.measures.align` gives for it.
@@ -90,7 +94,9 @@ class RunFiles:
                     seen.update(part.topics)
                 continue
             if task.run in unusual or not seen:
-                aligned = align(read_run(self._paths[task.run]).frame, index, version=version)
+                run = read_run(self._paths[task.run])
+                run = without_query_documents(run) if self._exclude else run
+                aligned = align(run.frame, index, version=version)
             else:
                 aligned = join_parts(index, parts, version)
             parts, seen = [], set()
@@ -101,6 +107,8 @@ class RunFiles:
         for run, path in enumerate(self._paths):
             try:
                 layout = find_layout(path)
+                if self._exclude:
+                    unusual.add(run)
                 for number, block in enumerate(source.chunks(path, WANTED, last_topic_end, LARGEST_TOPIC)):
                     if run in unusual:
                         break

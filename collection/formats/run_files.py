@@ -8,11 +8,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from collection.errors import InputError
-from collection.formats import source
+from collection.formats import run_records, source
 from collection.formats.run import WANTED, read_run
 from collection.formats.source import FilePath
 from collection.formats.tables.lines import data_lines
 from collection.phrases import join
+from collection.ranking import without_query_documents
 from collection.records import Run
 
 LARGE = 32 << 20
@@ -35,9 +36,10 @@ def name_runs(paths: Sequence[FilePath]) -> list[str]:
     return names
 
 
-def read_runs(paths: Sequence[FilePath]) -> Iterator[Run]:
+def read_runs(paths: Sequence[FilePath], *, exclude_query_document: bool = False) -> Iterator[Run]:
     """Read runs one after the other, each under the name that :func:`name_runs` gives it.
 
+    With `exclude_query_document`, documents whose id is that of their topic are left out.
     While one run is in use the next are read, unless they are large: only one large run is in memory at a time.
     """
     names = name_runs(paths)
@@ -49,10 +51,13 @@ def read_runs(paths: Sequence[FilePath]) -> Iterator[Run]:
                 if Path(following).stat().st_size > LARGE:
                     break
                 ahead.append(pool.submit(read_run, following))
-            yield run._replace(name=name)
+            run = run._replace(name=name)
+            yield without_query_documents(run) if exclude_query_document else run
 
 
 def _tag(path: FilePath) -> str:
     """The tag in the first line; the file's name where there is none."""
+    if run_records.is_typed(path):
+        return run_records.name(path)
     first = next(data_lines(path, WANTED), None)
     return first[2][5] if first is not None and len(first[2]) >= 6 else source.stem(path)

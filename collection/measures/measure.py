@@ -16,7 +16,7 @@ import numpy as np
 
 from collection.errors import InputError, UnknownNameError, require_known
 from collection.measures.aligned import Aligned, Floats
-from collection.measures.names import bare, translate
+from collection.measures.names import AT, bare, translate
 from collection.measures.table import DEEPEST, MEASURES, MeasureEntry
 from collection.phrases import literal
 
@@ -170,7 +170,7 @@ def read(text: object, rel: float | None = None) -> ReadMeasures:
     if text is None or isinstance(text, int | float):
         raise InputError(f"measure: expected a Measure or text such as 'nDCG@10', found {literal(text)}")
     text = str(text)  # also a measure of another library
-    plain = text.replace("α", "alpha")  # ir_measures writes it either way
+    plain = AT.sub("@", text.replace("α", "alpha"))  # ir_measures writes it either way
     written = _WRITTEN.fullmatch(plain)
     own = _own_names()
     if written is not None and bare(written["name"]) in own:

@@ -1,4 +1,4 @@
-"""Names of measures in trec_eval, pytrec_eval, ir_measures and ranx, and how these are written here.
+"""Names of measures in trec_eval, pytrec_eval, ir_measures, ranx, BEIR and MTEB, and how these are written here.
 
 Source: trec_eval 10 (its list of measures), pytrec_eval 0.5, the registry of ir_measures 0.4, and the documentation of
 ranx 0.3 (docs/metrics.md).
@@ -94,7 +94,17 @@ NAMES: dict[str, Foreign] = {
     "rprecision": Foreign("Rprec"),
     "dcgburges": Foreign("DCG(dcg='exp-log2')", "DCG(dcg='exp-log2')@{}"),
     "ndcgburges": Foreign("nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@{}"),
+    # BEIR
+    "rcap": Foreign(
+        at="P(relative=True)@{}", note="relevant documents in the first k / min(k, R)", why="write R_cap@100"
+    ),
+    "hole": Foreign(
+        at="Unjudged@{}", note="documents that are not judged for the topic; BEIR's also leaves out those that are"
+        " judged for another topic", why="write Hole@10"
+    ),
     # others
+    "cappedrecall": Foreign(at="P(relative=True)@{}", why="write R_cap@100"),
+    "recallcap": Foreign(at="P(relative=True)@{}", why="write R_cap@100"),
     "hit": _SUCCESS,
     "strec": Foreign("StRecall", "StRecall@{}"),
 }  # fmt: skip
@@ -124,6 +134,13 @@ _ASKED = re.compile(
 )
 
 
+AT = re.compile(r"[_-]at[_-](?=\d+\s*\Z)", re.ASCII | re.IGNORECASE)
+"""What MTEB writes between a name and a cut-off, as in ``ndcg_at_10``."""
+
+_SHORT = re.compile(r"(?P<name>[a-z_]+?)[_-]?(?P<number>\d+)", re.ASCII | re.IGNORECASE)
+"""A name and a cut-off without ``@``, as in ``RR_10`` and ``ndcg10``."""
+
+
 def bare(name: str) -> str:
     """Normalise a name: lower case without hyphens and underscores."""
     return name.lower().replace("-", "").replace("_", "")
@@ -148,7 +165,12 @@ def translate(text: str, own: dict[str, str]) -> Translation | None:
         raise InputError(f"{text!r} is {what}; the nearest is {nearest}")
     written, note = _written(text, asked, key, own)
     if not written:
-        return None
+        short = _SHORT.fullmatch(text.strip())
+        name = bare(short["name"]) if short is not None else ""
+        if short is None or not (name in own or (name in NAMES and NAMES[name].at)):
+            return None
+        measure = NAMES[name].at.format(short["number"]) if name in NAMES else f"{own[name]}@{short['number']}"
+        return Translation((measure,), (text,), NAMES[name].note if name in NAMES else "")
     if asked["numbers"] and asked["level"]:
         if key != "rbp" and "=" not in asked["numbers"]:
             raise InputError(f"{text!r} has numbers and a cut-off; write one of them")

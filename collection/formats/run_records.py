@@ -1,0 +1,208 @@
+"""Runs that are no TREC files: CSV, TSV and XLSX with a header, JSONL, Parquet, and JSON as other tools write it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from collection.errors import FormatError
+from collection.formats import delimited, fields, source, workbook
+from collection.formats.source import FilePath, quote
+from collection.formats.tables.lines import parse_score
+from collection.phrases import count
+from collection.records import Run
+
+WANTED = "a run"
+
+ALIASES = {
+    "query_id": (*fields.PAIR_ALIASES["query_id"], "q_id", "query_id_str", "topic_id"),
+    "doc_id": (*fields.PAIR_ALIASES["doc_id"], "corpus_id", "document_id", "pid"),
+    "score": ("score", "sim", "similarity", "_score"),
+}
+"""Names of the columns of runs in files; pyterrier's ``docno`` goes before its own number ``docid``."""
+
+NAMES = ("run", "system", "tag", "run_name", "name", "model")
+"""Columns with the name of the run."""
+
+LARGEST = 512 << 20
+"""Bytes of a file that is one JSON object."""
+
+_PEEK = 64 << 10
+_ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xlsx", ".run", ".txt")
+
+Rows = Iterator[tuple[int | None, str, str, object, object]]
+"""Line, topic, document, score and stated rank of each row."""
+
+
+def is_typed(path: FilePath) -> bool:
+    """Whether a file is a run in one of these forms, by its ending and the beginning of its first line."""
+    if source.is_dataset(path):
+        return False
+    if workbook.is_workbook(path) or source.suffix(path) == ".parquet":
+        return True
+    line = _first_line(path)
+    return line.startswith(("{", "[")) or _is_header(line)
+
+
+def read(path: FilePath) -> tuple[Run, list[int] | None]:
+    """Read a run and the ranks that it states, None if it states none; rows in the order of the file.
+
+    Raises
+    ------
+    FormatError
+        A missing column, a score that is not a number, a repeated document in a topic, or several runs.
+    """
+    found: dict[str, None] = {}
+    seen: dict[tuple[str, str], int | None] = {}
+    scores, ranks = [], []
+    for number, query_id, doc_id, score, rank in _rows(path, found):
+        value = None if isinstance(score, bool) else parse_score(str(score).strip())
+        if value is None:
+            raise FormatError(path, number, "a number as score", "none" if score is None else quote(str(score)))
+        if (query_id, doc_id) in seen:
+            first = seen[query_id, doc_id]
+            where = f" (first in line {first:,})" if first is not None else ""
+            again = f"topic {quote(query_id)}, document {quote(doc_id)} again{where}"
+            raise FormatError(path, number, "each document of a topic once", again)
+        seen[query_id, doc_id] = number
+        scores.append(value)
+        ranks.append(rank)
+    if not seen:
+        raise FormatError(path, None, WANTED, "no documents")
+    if len(found) > 1:
+        names = ", ".join(map(quote, list(found)[:3]))
+        raise FormatError(path, None, "one run", f"{count(len(found), 'run')} ({names})", "write each to its own file")
+    frame = pd.DataFrame(list(seen), columns=["query_id", "doc_id"], dtype="str").assign(score=scores)
+    frame["query_id"] = frame["query_id"].astype("category")
+    stated = [parse_score(str(rank)) for rank in ranks]
+    whole = [int(rank) for rank in stated if rank is not None and rank.is_integer() and abs(rank) < 2**31]
+    return Run(next(iter(found), stem(path)), frame), whole if len(whole) == len(ranks) else None
+
+
+def name(path: FilePath) -> str:
+    """The name of a run: what its first row says, or the file's name."""
+    if source.suffix(path) == ".json" or _first_line(path).startswith("["):
+        return stem(path)
+    _, record = next(delimited.aliased_records(path, WANTED, ALIASES), (0, {}))
+    return _name(record) or stem(path)
+
+
+def stem(path: FilePath) -> str:
+    """The file's name without the ending of one of these forms."""
+    text = source.stem(path)
+    return next((text.removesuffix(ending) for ending in _ENDINGS if text.endswith(ending) and text != ending), text)
+
+
+def _first_line(path: FilePath) -> str:
+    """The beginning of the first line that is not blank."""
+    if workbook.is_workbook(path) or source.suffix(path) == ".parquet":
+        return ""
+    with source.open_bytes(path, WANTED) as file:
+        try:
+            text = file.read(_PEEK).removeprefix(source.BOM).decode("utf-8", "replace")
+        except source.BROKEN:
+            return ""
+    return text.lstrip().partition("\n")[0]
+
+
+def _is_header(line: str) -> bool:
+    """Whether a line names the columns of a topic and of a document."""
+    if "\t" not in line and "," not in line and ";" not in line:
+        return False
+    separator = "\t" if "\t" in line else ";" if "," not in line else ","
+    cells = {cell.strip().strip('"').lower() for cell in line.split(separator)}
+    return all(cells & set(ALIASES[column]) for column in ("query_id", "doc_id"))
+
+
+def _name(record: Mapping[str, object]) -> str:
+    return next((str(record[name]).strip() for name in NAMES if record.get(name) not in (None, "")), "")
+
+
+def _rows(path: FilePath, names: dict[str, None]) -> Rows:
+    """The rows of any form; `names` gets the names of the runs."""
+    line = _first_line(path)
+    if line.startswith("[") or (line.startswith("{") and not _is_record(line)):
+        yield from _of_object(path, _load(path))
+        return
+    for number, record in delimited.aliased_records(path, WANTED, ALIASES):
+        query_id, doc_id = (fields.check_id(path, number, record[column]) for column in ("query_id", "doc_id"))
+        if named := _name(record):
+            names[named] = None
+        yield number, query_id, doc_id, record["score"], record.get("rank")
+
+
+def _is_record(line: str) -> bool:
+    """Whether a line is a record of JSONL with a topic and a document."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return False
+    plain = {name for name, value in found.items() if not isinstance(value, dict | list)} if found else set()
+    return all(plain & set(ALIASES[column]) for column in ("query_id", "doc_id"))
+
+
+def _load(path: FilePath) -> Any:
+    """The value of a JSON file; a name may occur once in an object."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen: set[str] = set()
+            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            raise ValueError(f"{quote(twice)} twice in an object")
+        return found
+
+    with source.open_bytes(path, WANTED) as file:
+        try:
+            content = file.read(LARGEST + 1)
+        except source.BROKEN as error:
+            raise FormatError(path, None, WANTED, f"damaged data ({error})") from None
+    if len(content) > LARGEST:
+        raise FormatError(path, None, f"at most {LARGEST >> 20:,} MiB of JSON", "more", "write the run as TREC lines")
+    try:
+        return json.loads(content.removeprefix(source.BOM).decode("utf-8"), object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
+        hint = "a run as JSON is {query_id: {doc_id: score}}"
+        raise FormatError(path, None, "a run as JSON", str(error)[:120] or "too many levels", hint) from None
+
+
+def _of_object(path: FilePath, value: Any) -> Rows:
+    """Rows of ``{query_id: {doc_id: score}}``, of an array of records, or of columns as pandas writes them."""
+    if isinstance(value, list):
+        for number, record in enumerate(value, start=1):
+            if not isinstance(record, dict):
+                raise FormatError(path, None, "records with qid, docno and score", quote(str(record)))
+            own = delimited.rename(path, number, WANTED, record, ALIASES, {})
+            ids = (fields.check_id(path, number, own[column]) for column in ("query_id", "doc_id"))
+            yield number, *ids, own["score"], own.get("rank")
+        return
+    columns = {column: next((a for a in aliases if a in value), None) for column, aliases in ALIASES.items()}
+    if None not in columns.values():  # pandas' to_json: column -> row -> value
+        frame = [value[name] for name in (*columns.values(), *(["rank"] if "rank" in value else []))]
+        cells = [list(column.values() if isinstance(column, dict) else column) for column in frame]
+        for query_id, doc_id, score, *rank in zip(*cells, strict=True):
+            ids = (fields.check_id(path, None, each) for each in (query_id, doc_id))
+            yield None, *ids, score, rank[0] if rank else None
+        return
+    for query_id, documents in _rankings(path, value).items():
+        for doc_id, score in documents.items():
+            yield None, fields.check_id(path, None, query_id), fields.check_id(path, None, doc_id), score, None
+
+
+def _rankings(path: FilePath, value: Any) -> Mapping[str, Mapping[str, object]]:
+    """``{query_id: {doc_id: score}}``, also below MTEB's subset and split."""
+    if not isinstance(value, dict):
+        raise FormatError(path, None, "{query_id: {doc_id: score}}", quote(str(value)))
+    parts = {name: each for name, each in value.items() if name != "mteb_model_meta"}
+    if not all(isinstance(each, dict) for each in parts.values()):
+        name, each = next((name, each) for name, each in parts.items() if not isinstance(each, dict))
+        raise FormatError(path, None, "{query_id: {doc_id: score}}", f"{quote(name)}: {quote(str(each))}")
+    if not any(isinstance(inner, dict) for each in parts.values() for inner in each.values()):
+        return parts
+    if len(parts) > 1:
+        found = f"{count(len(parts), 'part')} ({', '.join(map(quote, list(parts)[:3]))})"
+        raise FormatError(path, None, "one run", found, "write each subset or split to its own file")
+    return _rankings(path, next(iter(parts.values())))
