@@ -42,7 +42,7 @@ def reduce_to_documents(judgements: pd.DataFrame) -> pd.DataFrame:
     second = judgements["strategy"] == "overlap"
     once = pd.concat([judgements[~second], judgements[second]]).drop_duplicates("row").sort_index()
     grades = adjudication.adjudicate(judgements.rename(columns={"row": "doc_id"})).grades
-    return once.assign(relevance=once["row"].map(grades.set_index("doc_id")["relevance"]))
+    return once.assign(relevance=once["row"].astype("str").map(grades.set_index("doc_id")["relevance"]))  # ids are text
 
 
 def build_topic_ledger(

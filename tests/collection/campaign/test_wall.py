@@ -178,6 +178,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "collection_card.outline": lambda c: c.collection_card.outline(corpus="judged"),
     "collection_card.qrels_and_source": lambda c: c.collection_card.qrels_and_source(None),
     "corpus.costs": lambda c: c.corpus.costs(),
+    "corpus.describe_run": lambda c: [c.corpus.describe_run(run) for run in c.corpus.runs()],
     "corpus.document": lambda c: c.corpus.document("d01"),
     "corpus.documents": lambda c: c.corpus.documents(["d01", "d02"]),
     "corpus.in_pool": lambda c: c.corpus.in_pool(*PAIR),

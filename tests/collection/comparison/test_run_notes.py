@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from collection import compare, evaluate, formats, pool
+from collection.comparison.run_notes import FEW_TOPICS
 from collection.id_matches import loose_key
 from collection.measures import align
 from collection.ranking import doubt_run, rank_run
@@ -112,6 +113,7 @@ def test_hardly_any_topic_matches() -> None:
     ranking = {f"q{n}" if n else "0": {"a": 1.0} for n in range(20)}
     notes = "\n".join(evaluate(qrels, {"r": ranking}, "AP").notes)
     assert "r: 1 of 20 topics is in the qrels. Do the ids match? r: 'q1', 'q2', 'q3'; qrels: '1', '2', '3'" in notes
+    assert FEW_TOPICS > 1 / 20
     subset = evaluate({"0": {"a": 1}}, {"r": ranking}, "AP").notes  # qrels of some topics are common
     assert not any("match" in note for note in subset)
 
