@@ -128,15 +128,18 @@ def compare(
     asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, unjudged == LEFT_OUT)
     parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
     judged = read_qrels_for(parsed, qrels, qrels_form)
-    exclude = {"exclude_query_document": exclude_query_document}
     if unjudged == EXPECTED:
         baseline, all_pairs = settings.pop("baseline"), settings.pop("all_pairs")
         labels = {measure: str(measure) for measure in parsed}
-        estimates = estimate_files(runs, judged, labels, depth=pool_depth, **exclude, **settings)
+        estimates = estimate_files(runs, judged, labels, exclude_query_document, depth=pool_depth, **settings)
         print_estimated_comparison(estimates, baseline, all_pairs, form)
         return
     if systems is not None and topic is not None:
-        named = {run.name: run for run in formats.read_runs(runs, **exclude) if run.name in systems}
+        named = {
+            run.name: run
+            for run in formats.read_runs(runs, exclude_query_document=exclude_query_document)
+            if run.name in systems
+        }
         if missing := [name for name in systems if name not in named]:
             raise click.UsageError(f"--systems: expected two of the runs, found {missing[0]!r}")
         a, b = (named[name] for name in systems)
@@ -145,7 +148,9 @@ def compare(
         _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=compat), ranks, systems, form)
         return
     table = formats.read_costs(costs) if costs else None
-    evaluation = compute_files(runs, judged, parsed, version=compat, **exclude).evaluation()
+    evaluation = compute_files(
+        runs, judged, parsed, version=compat, exclude_query_document=exclude_query_document
+    ).evaluation()
     if costs is not None and table is not None:
         evaluation = add_costs(evaluation, costs, table)
     print_notices(evaluation.notes if views else ())  # the notes of a comparison include them

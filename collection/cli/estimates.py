@@ -59,7 +59,6 @@ def estimate_files(
     runs: Sequence[Path],
     qrels: pd.DataFrame,
     labels: Mapping[Measure, str],
-    *,
     exclude_query_document: bool = False,
     **options: Any,
 ) -> Estimates:

@@ -276,15 +276,15 @@ def evaluate(
     from collection import comparison, formats
 
     refuse_other_options(unjudged, pool_depth, "judged_only", "bounds", "explain", "costs", "compat", "cluster")
-    judged_only, exclude = judged_only or unjudged == LEFT_OUT, {"exclude_query_document": exclude_query_document}
+    judged_only, exclude = judged_only or unjudged == LEFT_OUT, exclude_query_document
     labels = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, judged_only)
     if grades is not None and not bounds and unjudged != EXPECTED:
         raise click.UsageError("--grades needs --bounds or --unjudged expected")
     if unjudged == EXPECTED:
         labels = {m: label for m, label in labels.items() if measures or not m.entry.descriptive}
         judged = read_qrels_for(list(labels), qrels, qrels_form)
-        options = {"depth": pool_depth, "scale": grades, "separate_seeds": separate_seeds, **exclude}
-        print_estimates(estimate_files(runs, judged, labels, **options), per_topic, form)
+        options: dict[str, Any] = {"depth": pool_depth, "scale": grades, "separate_seeds": separate_seeds}
+        print_estimates(estimate_files(runs, judged, labels, exclude, **options), per_topic, form)
         return
     parsed = list(labels)
     if explain is not None:
@@ -293,14 +293,14 @@ def evaluate(
             others = "--bounds, --per-topic, --costs, --cluster or --format"
             raise click.UsageError(f"--explain cannot be combined with {others}")
         print_notices(comparison.out_of_reach(parsed, judged))
-        for run in formats.read_runs(runs, **exclude):
+        for run in formats.read_runs(runs, exclude_query_document=exclude):
             for measure in parsed:
                 echo(f"{run.name}: {comparison.explain(run, judged, measure, explain, compat)}\n")
         return
     index = index_qrels_for(parsed, qrels, qrels_form)
     table = formats.read_costs(costs) if costs else None
     options = {"version": compat, "with_bounds": bounds, "grades": grades}
-    values = compute_files(runs, index, parsed, cluster=cluster, **exclude, **options)
+    values = compute_files(runs, index, parsed, cluster=cluster, exclude_query_document=exclude, **options)
     values = values.rename_measures({str(measure): name for measure, name in labels.items()})
     systems = comparison.group_seeds([c.run for c in values.coverage])
     seeds = {system: members for system, members in systems.items() if len(members) > 1}
