@@ -18,7 +18,7 @@ PIECE = 1 << 20
 ENTRY = re.compile(r"\s*@\s*\w+\s*[{(]")
 """Begin of an entry."""
 _KEYS = {
-    "title": ("title",),
+    "title": ("title", "booktitle"),
     "abstract": ("abstract",),
     "authors": ("author", "editor"),
     "year": ("year", "date"),
@@ -26,7 +26,7 @@ _KEYS = {
     "pages": ("pages", "articleno", "eid"),
     "doi": ("doi",),
     "pmid": ("pmid",),
-    "keywords": ("keywords", "author_keywords", "keyword", "mendeley-tags"),
+    "keywords": ("keywords", "author_keywords", "keyword", "key words", "mendeley-tags"),
     "url": ("url", "link"),
 }
 """Field -> its names in entries of databases and reference managers."""

@@ -13,7 +13,13 @@ from collection.formats.source import FilePath, quote
 
 FIELDS = ("images", "image")
 """Fields in which a document names images."""
-IMAGE_TYPES = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "avif": "image/avif"}
+IMAGE_TYPES: dict[str, str] = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "avif": "image/avif",
+}
 """Media type of each type of image that is kept, by ending."""
 LARGEST = 50_000_000
 """Bytes of an image; browsers render larger ones slowly or not at all."""

@@ -26,6 +26,11 @@ _TABLES = frozenset((".csv", ".tsv", ".jsonl", ".json"))
 _PUBMED = re.compile(r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(\d+)")
 _PMID = re.compile(r"(?:PMID|MEDLINE|PubMed)?\W*(\d{1,8})\W*", re.I)
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)|(?<!\d)((?:19|20)\d\d)[01]\d[0-3]\d(?!\d)")
+_SOURCE = re.compile(r"(.+?)\s*\(((?:19|20)\d\d)\)\s*[\d:;(].*")
+"""A journal with year, volume and pages, as Embase writes it."""
+_PAGE = re.compile(r"\d|\b[ivxlc]+\b", re.I)
+_SHORT_NAMES = re.compile(r"[^\d,]+ [A-Z][A-Z.-]{0,6}(?:, [^\d,]+ [A-Z][A-Z.-]{0,6})+")
+"""Several names with initials in one cell, separated by commas."""
 _NOTHING = re.compile(r"\s*(?:[-\u2013\u2014]{1,3}|n/a|nan|null)?\s*", re.I)
 _NO_TITLE = re.compile(r"\W*(?:(?:title )?not available|no title(?: available)?|untitled)\W*", re.I)
 _NO_ABSTRACT = re.compile(
@@ -117,7 +122,12 @@ def _reference(record: Mapping[str, object]) -> Reference:
     found = _values(record)
     title, abstract = (one_line(" ".join(found[name])) for name in ("title", "abstract"))
     links = [url for text in found["url"] for url in text.split() if images.parse_host(url)]
-    year = next((match[1] or match[2] for text in found["year"] if (match := _YEAR.search(text))), "")
+    journal = one_line(without_markup(" ".join(found["journal"][:1])))
+    source_year = ""
+    if (cited := _SOURCE.fullmatch(journal)) is not None:
+        journal, source_year = cited[1], cited[2]
+    year = next((match[1] or match[2] for text in found["year"] if (match := _YEAR.search(text))), source_year)
+    pages = one_line(" ".join(found["pages"][:1]))
     dois = find_dois(" ".join(found["doi"])) or find_dois(" ".join(link for link in links if "doi.org/" in link))[:1]
     doi = next(iter(dois), "")
     pmid = next((match[1] for text in found["pmid"] if (match := _PMID.fullmatch(text))), "")
@@ -126,8 +136,8 @@ def _reference(record: Mapping[str, object]) -> Reference:
     metadata: dict[str, object] = {
         "authors": [re.sub(r"\s*\(\d+\)$", "", name) for name in _listed(found["authors"], "authors")],
         "year": int(year) if year else "",
-        "journal": one_line(without_markup(" ".join(found["journal"][:1]))),
-        "pages": one_line(" ".join(found["pages"][:1])),
+        "journal": journal,
+        "pages": pages if _PAGE.search(pages) else "",
         "doi": "; ".join(dois),
         "pmid": pmid,
         "keywords": _listed(found["keywords"], "keywords"),
@@ -146,6 +156,8 @@ def _reference(record: Mapping[str, object]) -> Reference:
 
 def _listed(texts: list[str], what: str) -> list[str]:
     """Names or keywords; several in one cell are separated by semicolons, authors also by "and"."""
-    separator = r"\s+and\s+" if what == "authors" and len(texts) == 1 and ";" not in texts[0] else ";"
+    separator = ";"
+    if what == "authors" and len(texts) == 1 and ";" not in texts[0]:
+        separator = "," if _SHORT_NAMES.fullmatch(texts[0].strip()) else r"\s+and\s+"
     parts = (part for text in map(without_markup, texts) for part in re.split(separator, text))
     return [name for part in parts if (name := one_line(part).lstrip("*"))]  # MeSH marks a major topic so

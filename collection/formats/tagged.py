@@ -47,6 +47,7 @@ _RIS = _Form(
     "RIS",
     re.compile(r"(?:([A-Z][A-Z0-9]) {2}-|(DOI) -|([A-Z][A-Z0-9]) -(?=\s|\Z))\s*(.*)"),
     "TY", "ER", ("TI", "T1", "CT", "BT"), "a RIS record, which begins with 'TY  - '",
+    frozenset(("KW",)),
 )  # fmt: skip
 _CIW = _Form(
     "Web of Science",
@@ -98,6 +99,8 @@ class _Reader:
         self.path, self.what, self.form = path, what, form
         self.outside = self.records = 0
         self._strict = False
+        self._opening = ""
+        """The first tag of the file; in Refer it begins each record."""
         self._first: tuple[int, str] | None = None
         self._block = _Block()
 
@@ -125,13 +128,18 @@ class _Reader:
         elif tag in form.around and not block.started:
             self._skip(0)
         else:
-            if (block.started and tag == form.start) or (not form.end and block.gap and self._is_complete()):
+            if (block.started and tag == form.start) or self._is_next(tag):
                 if form.end:
                     wanted = f"{form.closing!r} at the end of the record in line {block.begin}"
                     raise FormatError(self.path, number, wanted, quote(line))
                 yield self._take()
             self._block.started |= tag == form.start
             self._block.add(self.path, number, tag, text)
+
+    def _is_next(self, tag: str) -> bool:
+        """Whether the tag begins a record of a form without an end, behind an empty line."""
+        self._opening = self._opening or tag
+        return not self.form.end and self._block.gap and tag == self._opening and self._is_complete()
 
     def _is_complete(self) -> bool:
         return any(title in self._block.values for title in self.form.titles)

@@ -307,6 +307,23 @@ def test_the_fields_of_web_of_science_refer_and_bibtex(tmp_path: Path) -> None:
     assert second.metadata == {"journal": "Proc. of Heat", "year": 2019}
 
 
+def test_fields_as_ovid_endnote_rayyan_and_embase_write_them(tmp_path: Path) -> None:
+    ris = (
+        "TY  - JOUR\nTI  - A\nKW  - Heat\nHouses/*economics\n*Attic\nSP  - No\nEP  - Specified\nER  -\nNL  - Cold\n\n"
+        "Link\n"
+    )
+    with pytest.warns(UserWarning, match="skipped 2 lines"):
+        assert read(written(tmp_path, "a.ris", ris))[0].metadata == {"keywords": ["Heat", "Houses/*economics", "Attic"]}
+    table = (
+        'Title,Author Names,Source,Abstract\nA,"Liu R., Adler D.G.",Cold Houses (2014) 3:3 (152-160). Date: 2014,Heat\n'
+    )
+    assert read(written(tmp_path, "a.csv", table))[0].metadata == {
+        "authors": ["Liu R.", "Adler D.G."], "year": 2014, "journal": "Cold Houses"
+    }  # fmt: skip
+    refer = "%T A\n%0 Journal Article\n%X One.\n\nTwo.\n%U http://x.org\n\n\n%T B\n%0 Journal Article\n"
+    assert [(d.title, d.text) for d in read(written(tmp_path, "a.enl", refer))] == [("A", "One. Two."), ("B", "")]
+
+
 def test_embase_has_medlines_number_in_a_field_of_its_own(tmp_path: Path) -> None:
     text = "TY  - JOUR\nT1  - Attic losses\nDB  - Embase\nDB  - Medline\nAN  - L2001\nC5  - 31234567\nER  - \n"
     assert read(written(tmp_path, "a.ris", text))[0].metadata["pmid"] == "31234567"
