@@ -11,6 +11,7 @@ from typing import Any
 from collection.errors import FormatError
 from collection.formats import source
 from collection.formats.source import FilePath
+from collection.phrases import count
 
 PIECE = 1 << 20
 """Characters that are parsed at a time: whole entries, since bibtexparser needs memory for all it reads."""
@@ -51,19 +52,23 @@ _SIGNS = {"\\{": "\0", "\\}": "\1", "\\textless": "<", "\\textgreater": ">", "\\
 def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     """Line and fields of every entry; other text is skipped, and entries that are broken are counted."""
     strings: dict[str, str] = {}
-    read, broken = 0, [0, 0]
+    read, outside, broken = 0, 0, [0, 0]
     for begin, text in _pieces(path, what):
         for block in _split(text):
             number = begin + block.start_line
             kind = type(block).__name__
             if kind == "ParsingFailedBlock":
                 broken = [broken[0] + 1, broken[1] or number]
+            if kind == "ImplicitComment":  # lines with % are comments by convention
+                outside += sum(bool(line.strip()) and line[:1] != "%" for line in block.comment.splitlines())
             entry = block.ignore_error_block if kind.startswith("Duplicate") else block
             if kind == "String":
                 strings[block.key.lower()] = _value(block.value, strings)
             if hasattr(entry, "entry_type"):
                 read += 1
                 yield number, _record(entry, strings)
+    if outside:
+        source.warn(path, f"skipped {count(outside, 'line')} of text outside the BibTeX entries")
     if broken[0]:
         some = "entry that is" if broken[0] == 1 else "entries that are"
         source.warn(path, f"skipped {broken[0]:,} BibTeX {some} broken, the first in line {broken[1]:,}")
@@ -105,7 +110,9 @@ def _record(entry: Any, strings: Mapping[str, str]) -> Mapping[str, object]:
     for name, keys in _KEYS.items():
         text = next((values[key] for key in keys if values.get(key, "").strip()), "")
         is_code = name in ("doi", "url", "pmid", "pages")
-        found[name] = [text.replace("\\", "").replace("--", "-").strip("{}")] if is_code else [decode(text)]
+        found[name] = (
+            [text.replace("\\", "").replace("--", "-").replace("{_}", "_").strip("{}")] if is_code else [decode(text)]
+        )
         if name == "authors":
             found[name] = [decode(author) for author in _AND.split(text) if author.strip().lower() != "others"]
         elif name == "keywords":

@@ -56,6 +56,9 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
         return references.read_references(path, WANTED, form)
     if _TREC.match(line):
         return _documents(path, trec_text.parse(path, WANTED))
+    if line.lstrip().lower().startswith(("<!doctype html", "<html")):
+        hint = "it may be a saved error page; export or download the file again"
+        raise FormatError(path, number, WANTED, "an HTML page", hint)
     separator = delimited.separator_of(path, WANTED)
     if separator not in line and source.suffix(path) != ".csv":
         wanted = "documents as JSONL, TSV, CSV with a header, TREC markup (<DOC>), RIS, nbib, BibTeX or EndNote XML"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
 from collections import Counter
@@ -17,6 +18,8 @@ from collection.tokens import plain
 
 _LINES = 200
 """Lines in which a format shows: search histories may stand before the first record."""
+_LONGEST_LIST = 100_000
+"""Characters of a list in one cell."""
 _BEGINS = {
     "ris": re.compile(r"TY {1,2}-"), "nbib": re.compile(r"PMID *- *\d"), "ciw": re.compile("PT [A-Z]$"),
     "refer": re.compile("%0 "), "bibtex": bibtex.ENTRY,
@@ -156,8 +159,19 @@ def _reference(record: Mapping[str, object]) -> Reference:
 
 def _listed(texts: list[str], what: str) -> list[str]:
     """Names or keywords; several in one cell are separated by semicolons, authors also by "and"."""
+    if len(texts) == 1 and texts[0].startswith("["):
+        texts = _written_list(texts[0])
     separator = ";"
     if what == "authors" and len(texts) == 1 and ";" not in texts[0]:
         separator = "," if _SHORT_NAMES.fullmatch(texts[0].strip()) else r"\s+and\s+"
     parts = (part for text in map(without_markup, texts) for part in re.split(separator, text))
     return [name for part in parts if (name := one_line(part).lstrip("*"))]  # MeSH marks a major topic so
+
+
+def _written_list(text: str) -> list[str]:
+    """The members of a list as Python or JSON writes it, which ASReview exports; or the text itself."""
+    try:
+        found = ast.literal_eval(text) if len(text) < _LONGEST_LIST else text
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return [text]
+    return [str(each) for each in found] if isinstance(found, list) else [text]

@@ -222,7 +222,7 @@ def _decoded(path: FilePath, number: int, line: bytes) -> str:
         start = error.start
         around = line[max(0, start - 20) : start + 20].decode("latin-1")
         found = f"byte 0x{line[start]:02X} near {quote(around)}"
-        hint = "save the file as UTF-8 (it may be Latin-1 or UTF-16)"
+        hint = "save the file as UTF-8, in Excel as 'CSV UTF-8'; it may be Windows-1252 or Latin-1"
         raise FormatError(path, number, "UTF-8", found, hint) from None
 
 

@@ -233,7 +233,7 @@ def _ris_record(values: Values) -> Record:
         "year": first_of(values, "PY", "Y1", "YR", "DA"),
         "journal": first_of(values, "T2", "JO", "JF", "SO", "JA", "J2")[:1],
         "pages": _pages(values, "SP", "EP"),
-        "doi": first_of(values, "DO", "DOI", "DI", "L3"),
+        "doi": first_of(values, "DO", "DOI", "DI", "L3", "M3"),
         "keywords": values.get("KW", []),
         "url": [link for tag in ("UR", "L2", "US", "L1") for link in values.get(tag, [])],
         "notes": values.get("N1", []),

@@ -216,6 +216,7 @@ RIS = "TY  - JOUR\nTI  - Wings\nER  - \n"
 BAD: dict[str, tuple[str, str, int | None, str]] = {
     "no end": ("a.ris", f"{RIS}{RIS[:-8]}", 4, "'ER  - ' at the end of the record, found the end of the file"),
     "no end before the next": ("a.ris", f"{RIS[:-7]}{RIS}", 3, "'ER  - ' at the end of the record in line 1"),
+    "an HTML page": ("a.csv", "<!DOCTYPE html>\n<p>Not found", 1, "expected documents, found an HTML page; it may be"),
     "no BibTeX entry": ("a.bib", "@comment{x}\n", None, "a BibTeX entry such as '@article{key"),
     "a broken BibTeX entry": ("a.bib", "\n@article{a, title={Wings\n", 2, "a BibTeX entry such as '@article{key"),
     "a run named ris": ("a.ris", "1 Q0 d1 1 2 t\n", 1, "a RIS record"),
@@ -320,6 +321,13 @@ def test_fields_as_ovid_endnote_rayyan_and_embase_write_them(tmp_path: Path) -> 
     assert read(written(tmp_path, "a.csv", table))[0].metadata == {
         "authors": ["Liu R.", "Adler D.G."], "year": 2014, "journal": "Cold Houses"
     }  # fmt: skip
+    table = "title,abstract,authors,keywords\nA,B,\"['Marx, Karl', 'Berg, T.']\",\"['x', 'y']\"\n"
+    assert read(written(tmp_path, "b.csv", table))[0].metadata == {
+        "authors": ["Marx, Karl", "Berg, T."], "keywords": ["x", "y"]
+    }  # fmt: skip
+    scopus = "Scopus\nEXPORT DATE: 1 May\n\n@ARTICLE{B, title = {A}, url = {http://x.org/a{\\_}b}}\n"
+    with pytest.warns(UserWarning, match="skipped 2 lines of text outside the BibTeX entries"):
+        assert read(written(tmp_path, "a.bib", scopus))[0].metadata == {"url": "http://x.org/a_b"}
     refer = "%T A\n%0 Journal Article\n%X One.\n\nTwo.\n%U http://x.org\n\n\n%T B\n%0 Journal Article\n"
     assert [(d.title, d.text) for d in read(written(tmp_path, "a.enl", refer))] == [("A", "One. Two."), ("B", "")]
 
