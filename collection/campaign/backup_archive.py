@@ -69,6 +69,10 @@ class Manifest:
     """UTC, ISO 8601."""
     files: dict[str, tuple[int, str]]
     """Path in the campaign's directory -> size in bytes, and SHA-256."""
+    directory: str | None = None
+    """Absolute path of the directory that it is a backup of; None in backups of Cleverdon before this was noted."""
+    with_secrets: bool = True
+    """Whether ``.secret`` and ``sso.toml`` were to be in it."""
 
 
 def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupReport:
@@ -191,7 +195,8 @@ def _write_archive(
                 files[name] = _copy(source, member)
                 if source.failure:
                     unreadable[name] = source.failure
-        manifest = Manifest(settings["id"], settings["title"], clock.now(), files)
+        place = str(directory.resolve())
+        manifest = Manifest(settings["id"], settings["title"], clock.now(), files, place, with_secrets=secrets)
         about = {"format": FORMAT, "cleverdon": version("cleverdon"), **vars(manifest)}
         with _member(archive, MANIFEST, now, zipfile.ZIP_STORED) as member:
             member.write(json.dumps(about, indent=1).encode())
@@ -403,6 +408,14 @@ def _parse(path: Path, text: bytes) -> Manifest:
         files = {str(name): (int(size), str(digest)) for name, (size, digest) in about["files"].items()}
         if any(size < 0 for size, _ in files.values()):
             raise ValueError("a size below 0")
-        return Manifest(str(about["campaign"]), str(about["title"]), str(about["made_at"]), files)
+        place = about.get("directory")
+        return Manifest(
+            str(about["campaign"]),
+            str(about["title"]),
+            str(about["made_at"]),
+            files,
+            None if place is None else str(place),
+            with_secrets=bool(about.get("with_secrets", True)),
+        )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
         raise FormatError(path, None, f"a valid {MANIFEST}", f"another one ({type(error).__name__})") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 from contextlib import suppress
@@ -14,7 +15,7 @@ from collection import clock, layout
 from collection.campaign import backup_archive, integrity
 from collection.campaign.backup_archive import BackupReport
 from collection.campaign.integrity import Finding
-from collection.errors import CleverdonError, InputError, require_known
+from collection.errors import CleverdonError, FormatError, InputError, require_known
 from collection.phrases import count
 from collection.store import Inspection, Store
 
@@ -49,10 +50,10 @@ class BackupSettings:
 def add(
     directory: Path, folder: Path, *, keep: int | None = None, keep_days: int | None = None, secrets: bool = True
 ) -> tuple[BackupReport, list[Path]]:
-    """Write a backup into a folder under a name with the time, and remove older ones of the same directory there.
+    """Write a backup into a folder under a name with the time, and remove older ones of the same series there.
 
     Nothing is removed while :func:`.integrity.find_damage` finds a problem, which is then in the report, since the
-    older backups may be the good ones. Backups without secrets are counted apart.
+    older backups may be the good ones. See :class:`_Series` for what is removed.
 
     Parameters
     ----------
@@ -77,24 +78,59 @@ def add(
     except OSError as error:
         raise InputError(f"{folder}: cannot be created ({error.strerror or error})") from error
     now = datetime.fromtimestamp(clock.seconds(), UTC)
-    prefix = _prefix(directory, campaign, secrets=secrets)
-    report = backup_archive.write(directory, folder / f"{prefix}{now:{_STAMP}}.zip", secrets=secrets)
+    series = _Series(directory.resolve(), campaign, secrets)
+    report = backup_archive.write(directory, folder / f"{series.prefix}{now:{_STAMP}}.zip", secrets=secrets)
     _remove_scratch(folder, now)
     if keep is None and not keep_days:
         return report, []
     damage = [finding.sentence for finding in integrity.find_damage(directory) if finding.serious]
     if problems := damage or report.problems:
         return replace(report, problems=problems), []
-    return report, _remove_old(folder, prefix, now, keep, keep_days)
+    return report, _remove_old(folder, series, now, keep, keep_days)
 
 
-def _prefix(directory: Path, campaign: str, *, secrets: bool = True) -> str:
-    """The beginning of the names of backups of a campaign (its id) in a directory.
+@dataclass(frozen=True)
+class _Series:
+    """The backups that count and replace each other: of one campaign in one directory, with secrets or without.
 
-    A restored copy has the id of the original: the name of the directory tells them apart.
+    A copy of a directory has the id of the original and may have its name, so the names of backups have a digest of the
+    whole series, and backups say inside what they are of. A directory that is moved begins a new series.
     """
-    name = re.sub(r"[^A-Za-z0-9.]+", "-", directory.resolve().name).strip("-.") or "campaign"
-    return f"{name if secrets else f'{name}-without-secrets'}-{campaign}-"
+
+    directory: Path
+    """Absolute."""
+    campaign: str
+    """Its id."""
+    secrets: bool = True
+
+    @property
+    def _name(self) -> str:
+        return re.sub(r"[^A-Za-z0-9.]+", "-", self.directory.name).strip("-.")[:100] or "campaign"
+
+    @property
+    def prefix(self) -> str:
+        """The beginning of the names of its backups."""
+        series = f"{self.directory}\0{self.campaign}\0{self.secrets}".encode(errors="surrogateescape")
+        kind = "" if self.secrets else "without-secrets-"
+        return f"{self._name}-{self.campaign}-{kind}{hashlib.sha256(series).hexdigest()[:12]}-"
+
+    @property
+    def prefixes(self) -> tuple[str, str]:
+        """The same, and what it was before names had a digest, which backups of other directories may have, too."""
+        return self.prefix, f"{self._name}{'' if self.secrets else '-without-secrets'}-{self.campaign}-"
+
+    def has(self, backup: Path) -> bool:
+        """Whether a backup says inside that it belongs to the series; one that is damaged does not."""
+        try:
+            with backup_archive.open_backup(backup) as opened:
+                about = opened.manifest
+        except FormatError:
+            return False
+        return (about.directory, about.campaign, about.with_secrets) == (
+            str(self.directory),
+            self.campaign,
+            self.secrets,
+        )
 
 
 def _backups_in(folder: Path, prefix: str) -> list[Backup]:
@@ -116,9 +152,9 @@ def _require_limits(keep: int | None, keep_days: int | None) -> None:
         raise InputError(f"keep_days: expected 0 days or more, found {keep_days}")
 
 
-def _remove_old(folder: Path, prefix: str, now: datetime, keep: int | None, days: int | None) -> list[Path]:
+def _remove_old(folder: Path, series: _Series, now: datetime, keep: int | None, days: int | None) -> list[Path]:
     removed = []
-    own = _backups_in(folder, prefix)
+    own = [backup for backup in _backups_in(folder, series.prefix) if series.has(backup.path)]
     # A time later than now is from a wrong clock: that backup, too, is older than the one that was just made.
     own.sort(key=lambda backup: backup.made_at > now)
     for number, backup in enumerate(own):
@@ -169,9 +205,18 @@ class Backups:
             self.store.settings.put("backups", asdict(settings))
         return settings
 
+    @property
+    def _series(self) -> _Series:
+        return _Series(self.directory.resolve(), str(self.store.settings.get("id")))
+
     def available(self) -> list[Backup]:
-        """Return the backups of this directory, newest first, but not those without secrets."""
-        return _backups_in(self.folder, _prefix(self.directory, str(self.store.settings.get("id"))))
+        """Return the backups of this directory, newest first, but not those without secrets.
+
+        Those of Cleverdon before names had a digest are among them, although they may be of another directory of the
+        same name; they are never removed, and do not count for the schedule.
+        """
+        found = [each for prefix in self._series.prefixes for each in _backups_in(self.folder, prefix)]
+        return sorted(found, key=lambda backup: backup.made_at, reverse=True)
 
     def make(self) -> BackupReport:
         """Make a backup now, and remove older ones by the settings; problems are kept for :meth:`problem`."""
@@ -202,7 +247,8 @@ class Backups:
         """Whether the schedule asks for a backup now."""
         hours, now = self.settings().every_hours, datetime.fromtimestamp(clock.seconds(), UTC)
         # A time later than now is from a wrong clock.
-        made = [backup.made_at for backup in self.available() if backup.made_at <= now]
+        own = _backups_in(self.folder, self._series.prefix)
+        made = [backup.made_at for backup in own if backup.made_at <= now]
         return bool(hours) and (not made or now - made[0] >= timedelta(hours=hours))
 
     def make_if_due(self) -> BackupReport | None:

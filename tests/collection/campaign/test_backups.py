@@ -285,8 +285,71 @@ def test_the_newest_are_kept_and_files_of_others_stay(campaign: Campaign, tmp_pa
         made.append(report.path)
         clock.passes(3600)
     assert removed == [made[1]]
-    assert sorted(folder.glob(f"campaign-{campaign.id}-2001*.zip")) == made[2:]
+    assert sorted(folder.glob(f"campaign-{campaign.id}-*-2001*.zip")) == made[2:]
     assert {name for name in others if (folder / name).read_text() == "mine"} == set(others)
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "secrets", "others_secrets"),
+    [
+        ("a/wings", "b/wings", True, True),
+        ("a/wings", "b/wings", False, False),
+        ("wings", "wings-without-secrets", False, True),
+        ("wings-without-secrets", "wings", True, False),
+        ("a b", "a_b", True, True),
+        ("a.b", "a.b-", True, True),
+        ("Größe", "Gr-e", True, True),
+        ("検索", "流体", True, True),
+        ("w" * 250, "w" * 249 + "v", True, True),
+        ("wings", "wings", True, False),
+    ],
+)
+def test_no_backup_of_another_series_is_removed(
+    campaign: Campaign, tmp_path: Path, clock: Clock, name: str, other: str, secrets: bool, others_secrets: bool
+) -> None:
+    """Copies have the id of the original, and names that look the same once they are names of files."""
+    directories = [tmp_path / "d" / each for each in (name, other)]
+    for directory in directories:
+        shutil.copytree(campaign.directory, directory, dirs_exist_ok=True)
+    made = [
+        backups.add(directory, tmp_path / "to", secrets=with_secrets)[0].path
+        for directory, with_secrets in zip(directories, (secrets, others_secrets), strict=True)
+    ]
+    clock.passes(3600)
+    assert backups.add(directories[0], tmp_path / "to", keep=1, secrets=secrets)[1] == made[:1]
+    assert made[1].exists()
+    with backup_archive.open_backup(made[1]) as backup:
+        about = backup.manifest
+    assert (about.directory, about.with_secrets) == (str(directories[1]), others_secrets)
+
+
+def test_a_backup_that_does_not_say_so_inside_is_not_removed(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
+    """Renamed by somebody, damaged, or made before backups said what they are of."""
+    shutil.copytree(campaign.directory, tmp_path / "other")
+    own, _ = backups.add(campaign.directory, tmp_path / "to")
+    others, _ = backups.add(tmp_path / "other", tmp_path / "to")
+    start = own.path.name.rpartition("-")[0].rpartition("-")[0]
+    renamed = others.path.rename(tmp_path / "to" / f"{start}-20010101-000000.zip")
+    damaged = own.path.with_name(f"{start}-20010102-000000.zip")
+    damaged.write_bytes(own.path.read_bytes()[:500])
+    former = own.path.with_name(f"{campaign.directory.name}-{campaign.id}-20010103-000000.zip")
+    shutil.copy(own.path, former)
+    clock.passes(3600)
+    assert backups.add(campaign.directory, tmp_path / "to", keep=1)[1] == [own.path]
+    assert all(each.exists() for each in (renamed, damaged, former))
+
+
+def test_backups_from_before_names_had_a_digest_are_listed_and_restored(
+    campaign: Campaign, tmp_path: Path, clock: Clock
+) -> None:
+    made, _ = backups.add(campaign.directory, campaign.directory / "backups")
+    former = made.path.rename(made.path.with_name(f"{campaign.directory.name}-{campaign.id}-20010103-000000.zip"))
+    assert [backup.path for backup in campaign.backups.available()] == [former]
+
+    def without_series(_: dict[str, bytes], about: dict[str, object]) -> None:
+        del about["directory"], about["with_secrets"]
+
+    assert backup_archive.restore(rewritten(former, without_series), tmp_path / "restored").directory is None
 
 
 def test_backups_of_a_copy_or_without_secrets_push_out_no_others(
