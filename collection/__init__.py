@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collection.api import (
         adjudicate,
         agreement,
+        assess_reusability,
         compare,
         estimate,
         evaluate,
@@ -40,6 +41,7 @@ __all__ = [
     "Topic",
     "adjudicate",
     "agreement",
+    "assess_reusability",
     "compare",
     "estimate",
     "evaluate",
@@ -58,7 +60,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _NAMES = {
-    "api": "adjudicate agreement compare estimate evaluate explain pool read_documents simulate",
+    "api": "adjudicate agreement assess_reusability compare estimate evaluate explain pool read_documents simulate",
     "campaign": "Campaign",
     "errors": "CleverdonError",
     "formats": "read_labels read_qrels read_run read_topics to_pyterrier write_qrels",

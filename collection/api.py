@@ -8,11 +8,12 @@ from os import PathLike
 
 import pandas as pd
 
-from collection import adjudication, comparison, estimation, formats, pooling, simulation
+from collection import adjudication, comparison, estimation, formats, pooling, reusability, simulation
 from collection import annotator_agreement as agreements
 from collection.adjudication import Adjudicated
 from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Estimates, Evaluation
+from collection.display import print_progress
 from collection.errors import InputError, require_known
 from collection.formats.columns import rename_columns
 from collection.formats.in_memory import (
@@ -31,6 +32,7 @@ from collection.measures import Explanation, Measure
 from collection.phrases import join, plural
 from collection.ranking import rank_run
 from collection.records import Document, Run
+from collection.reusability import Groups, Reusability, Unjudged
 from collection.statistics import DEFAULT_CORRECTION, DEFAULT_TEST
 
 
@@ -283,6 +285,75 @@ def estimate(
     )
 
 
+def assess_reusability(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: Measure | str | Iterable[Measure | str] = reusability.DEFAULT_MEASURES,
+    *,
+    groups: Groups = reusability.groups_by_prefix,
+    depth: int | None = None,
+    level: float | str = 1,
+    unjudged: Unjudged = "unknown",
+    with_bounds: bool = False,
+    grades: str | Iterable[float] | None = None,
+) -> Reusability:
+    """Assess whether a collection ranks systems reliably that were not pooled.
+
+    Each run, or group of runs, is left out of the pool in turn, as if it had not been pooled.
+
+    Parameters
+    ----------
+    qrels, runs
+        As for :func:`evaluate`: the runs that were pooled for the qrels.
+    measures
+        Of plain qrels; the first one decides the verdict.
+    groups
+        Run -> group of runs to leave out together; None: each run by itself. By default, runs whose names begin alike.
+    depth
+        Depth of the pool; by default derived from the judged documents.
+    level
+        Minimum relevant grade.
+    unjudged
+        "unknown": a document without a judgement may be relevant. "not-relevant": all documents were examined, and the
+        qrels list hardly any but relevant ones.
+    with_bounds
+        Add bounds of each mean over all grades of the unjudged documents; takes seconds per run with long rankings.
+    grades
+        Grade scale for the bounds, such as "0-3"; by default the grades in the qrels.
+
+    Returns
+    -------
+    Reusability
+        ``verdict`` has the answer and its reasons; ``ladder``, ``left_out``, ``curves``, ``topics``, ``missing`` the
+        tables.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As for :func:`evaluate`; or a measure reads more than grades, a group is missing, or a number is out of range.
+
+    Examples
+    --------
+    >>> qrels = {str(n): {"d1": 1, "d2": 0, "d3": 1} for n in range(12)}
+    >>> orders = {"x": ("d1", "d2"), "y": ("d1", "d3"), "z": ("d2", "d1")}
+    >>> runs = {name: {q: {a: 2.0, b: 1.0} for q in qrels} for name, (a, b) in orders.items()}
+    >>> assess_reusability(qrels, runs, "P@2", groups=None).left_out[["run", "before", "after"]].values.tolist()
+    [['x', 0.5, 0.5], ['y', 1.0, 0.5], ['z', 0.5, 0.5]]
+    """
+    rel = _as_number(level)
+    return reusability.assess(
+        _ranked(runs),
+        as_qrels(qrels),
+        measures,
+        groups=groups,
+        depth=depth,
+        rel=rel,
+        with_bounds=with_bounds,
+        grades=as_scale(grades),
+        unjudged=unjudged,
+    )
+
+
 def agreement(
     labels: LabelsLike,
     *,
@@ -473,8 +544,16 @@ def simulate(
     if asked and not ranked:
         raise InputError(f"{join(asked)} {plural(len(asked), 'needs', 'need')} runs; pass them as `runs`")
     ready = simulation.cases(documents, topics, as_qrels(qrels), ranked, pools=asked, level=level)
-    recipe = simulation.Recipe(level=level)
-    return simulation.simulate(ready, strategies=strategies, learners=learners, recipe=recipe, stops=stops, seeds=seeds)
+    recipe, tell = simulation.Recipe(level=level), print_progress("replaying")
+    return simulation.simulate(
+        ready,
+        strategies=strategies,
+        learners=learners,
+        recipe=recipe,
+        stops=stops,
+        seeds=seeds,
+        progress=lambda query_id, number: tell(f"topic {query_id}", number, len(topics)),
+    )
 
 
 def _as_number(level: float | str) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+import time
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +13,26 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 20
 """Rows that are shown; of longer tables the first and the last."""
+
+
+SELDOM = 5.0
+"""Seconds between two lines of progress."""
+
+
+def print_progress(work: str) -> Callable[[str, int, int], None]:
+    """Return a function of the current task, how many are done, and their number, which prints lines on stderr.
+
+    It prints at most every :data:`SELDOM` seconds, so that short work prints nothing.
+    """
+    last = time.monotonic()
+
+    def tell(task: str, done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= SELDOM:
+            last = time.monotonic()
+            print(f"{work}: {task}, {done:,} of {total:,} done", file=sys.stderr, flush=True)
+
+    return tell
 
 
 class Summary(NamedTuple):

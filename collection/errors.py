@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping
-from os import PathLike
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 from collection.phrases import literal, plural
@@ -139,6 +140,33 @@ def require_known(kind: str, known: Collection[Any], *names: object) -> None:
     for name in names:
         if name not in known:
             raise UnknownNameError(kind, name, map(str, known))
+
+
+def as_path(given: str | PathLike[str], what: str = "path") -> Path:
+    """Make a Path; raise :class:`InputError` for anything but a str or an os.PathLike of str.
+
+    >>> as_path(["a.run"], "run")
+    Traceback (most recent call last):
+        ...
+    collection.errors.InputError: run: expected a path (str or os.PathLike), found list
+    """
+    if not isinstance(given, str | PathLike) or not isinstance(fspath(given), str):
+        raise InputError(f"{what}: expected a path (str or os.PathLike), found {type(given).__name__}")
+    return Path(given)
+
+
+def as_paths(given: str | PathLike[str] | Iterable[str | PathLike[str]], what: str = "paths") -> list[str | Path]:
+    """Make a list of one path or of several; raise :class:`InputError` for anything else.
+
+    >>> as_paths("a.run"), as_paths(path for path in ("a.run", "b.run"))
+    (['a.run'], ['a.run', 'b.run'])
+    """
+    if isinstance(given, str | PathLike):
+        given = [given]
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise InputError(f"{what}: expected paths (str or os.PathLike), found {type(given).__name__}")
+    paths = list(given)
+    return [path if isinstance(path, str) else as_path(path, what) for path in paths]
 
 
 class WrongPasswordError(InputError):

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO
 
-from collection.errors import BusyError, InputError, StorageError
+from collection.errors import BusyError, InputError, StorageError, as_path
 
 DATABASE = "campaign.db"
 SECRET = ".secret"
@@ -118,7 +118,7 @@ def _regular_files(folder: Path) -> list[Path]:
 def resolved(path: str | PathLike[str]) -> Path:
     """The path without links; raises :class:`InputError` if they cannot be followed."""
     try:
-        found = Path(path).resolve()
+        found = as_path(path).resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself, before Python 3.13
         raise InputError(f"{path}: symbolic links cannot be resolved ({error})") from error
     # Unlike pathlib, os.path raises nothing for a folder that may not be entered.

@@ -6,9 +6,9 @@ import altair as alt
 import pandas as pd
 
 from annotate.elements import display
-from collection.charts.marks import BLUE, GREY, LEGEND, ORANGE, colours, shapes, tooltips
+from collection.charts import topics
+from collection.charts.marks import GREY, LEGEND, ORANGE, colours, shapes, tooltips
 from collection.comparison import MORE_IS_BETTER_COSTS
-from collection.records import sort_naturally
 
 PLACES = {"not dominated": ("diamond", ORANGE), "dominated": ("circle", GREY)}
 """Whether another system is at least as good and as cheap, and better in one of the two."""
@@ -32,24 +32,13 @@ def topics_chart(rows: pd.DataFrame, measure: str, a: str, b: str) -> alt.Chart:
 
     `rows` has ``query_id``, ``title``, ``value_a``, ``value_b`` and ``difference``.
     """
-    # The field names are fixed, so that names of systems cannot be taken for paths into the data.
     pick = alt.selection_point(name=TOPIC, fields=["query_id"], empty=False)
-    order = sort_naturally(rows).sort_values("difference", ascending=False, kind="stable")["query_id"].tolist()
-    bars = alt.Chart(rows, height=340).mark_bar(cursor="pointer", stroke=GREY)
-    chart: alt.Chart = bars.encode(
-        x=alt.X("query_id:N", sort=order, title="Topic", axis=alt.Axis(labelAngle=-60, labelOverlap=True)),
-        y=alt.Y("difference:Q", title=f"Difference in {measure}"),
-        color=alt.condition("datum.difference >= 0", alt.value(ORANGE), alt.value(BLUE)),
-        strokeWidth=alt.when(pick).then(alt.value(3)).otherwise(alt.value(0)),
-        tooltip=tooltips(
-            rows,
-            query_id="Topic",
-            title="Title",
-            value_a=(a, ".4f"),
-            value_b=(b, ".4f"),
-            difference=("Difference", "+.4f"),
-        ),
-    ).add_params(pick)
+    chart: alt.Chart = (
+        topics.topics_chart(rows, measure, a, b)
+        .mark_bar(cursor="pointer", stroke=GREY)
+        .encode(strokeWidth=alt.when(pick).then(alt.value(3)).otherwise(alt.value(0)))
+        .add_params(pick)
+    )
     return chart
 
 

@@ -11,9 +11,10 @@ from collection.charts import reusability as charts
 from collection.formats import to_tsv
 from collection.measures import parse
 from collection.phrases import join
-from collection.reusability import DEFAULT_MEASURES, Groups, groups_by_prefix
+from collection.reusability import DEFAULT_MEASURES, Groups, Unjudged, groups_by_prefix
 
 GROUPS = {"names": "By common prefix of the names", "none": "Each run on its own", "own": "Custom"}
+UNJUDGED: dict[Unjudged, str] = {"unknown": "Unknown", "not-relevant": "Not relevant"}
 DEPTHS, LEFT_OUT, JUDGED, STABILITY = "Depths", "Leave-one-out", "Judged documents", "Pool depth"
 TOPICS, MISSING = "Topics", "Missing documents"
 
@@ -53,12 +54,23 @@ with st.expander("Settings: measures, grades, groups of runs and topics"):
         own = edited["group"].fillna("").astype(str).str.strip()
         groups = dict(zip(names, own.where(own != "", edited["run"]), strict=True))
     hint = "By the grades that unjudged documents could have, under Leave-one-out; takes seconds per run."
+    hint = "Not relevant: all documents were examined, and only relevant ones have grades, as in some old collections."
+    unjudged = pickers.pick("Unjudged documents", UNJUDGED, "unknown", "unjudged", help=hint)
     with_bounds = st.toggle("Compute lowest and highest possible values", False, "bounds", hint)
     only = pickers.pick_finished_topics(rule, closed_early=False)
     measures = pickers.read_measures(written)
 rests_on = (counts["logged"], ",".join(runs["run"] + runs["sha256"]))
 assess = cached(campaign.evaluation.reusability, rests_on, "Leaving out each run in turn", 8)
-report = assess(measures, rule=rule, topics=only, groups=groups, depth=known_depth, rel=rel, with_bounds=with_bounds)
+report = assess(
+    measures,
+    rule=rule,
+    topics=only,
+    groups=groups,
+    depth=known_depth,
+    rel=rel,
+    with_bounds=with_bounds,
+    unjudged=unjudged,
+)
 with answer:
     reusability_tables.draw_answer(report, measures[0])
 

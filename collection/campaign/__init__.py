@@ -52,7 +52,7 @@ from collection.campaign.topic_tasks import TopicTasks
 from collection.campaign.training_data import TrainingData
 from collection.campaign.work_lists import WorkLists
 from collection.characters import one_line, require_writable, writable
-from collection.errors import CampaignError
+from collection.errors import CampaignError, as_path
 from collection.layout import DATABASE
 from collection.records import GradeScale
 from collection.store import Store
@@ -100,7 +100,7 @@ class Campaign:
     """
 
     def __init__(self, directory: Path | str) -> None:  # noqa: PLR0915  # a statement for each service
-        self.directory = directory = Path(directory)
+        self.directory = directory = as_path(directory, "directory")
         _require_campaign(directory)
         layout.restrict_permissions(directory)
         self.store = store = Store(directory / DATABASE)
@@ -182,7 +182,7 @@ class Campaign:
         """
         require_writable(title, "title")
         scale = grades if isinstance(grades, GradeScale) else read_grades(grades)
-        directory = Path(directory)
+        directory = as_path(directory, "directory")
         if (directory / DATABASE).exists():
             raise CampaignError(f"{directory} already contains a campaign")
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):

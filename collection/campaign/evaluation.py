@@ -20,7 +20,7 @@ from collection.errors import CampaignError, UnknownNameError, require_known
 from collection.measures import Explanation, Measure, as_measure
 from collection.preferences import PreferenceValues
 from collection.records import GradeScale
-from collection.reusability import Groups, Reusability, groups_by_prefix
+from collection.reusability import Groups, Reusability, Unjudged, groups_by_prefix
 from collection.store import Store
 
 if TYPE_CHECKING:
@@ -252,6 +252,7 @@ class Evaluator:
         depth: int | None = None,
         rel: float = 1,
         with_bounds: bool = False,
+        unjudged: Unjudged = "unknown",
     ) -> Reusability:
         """Assess whether the collection is reusable for other systems; see :func:`collection.reusability.assess`.
 
@@ -276,4 +277,5 @@ class Evaluator:
             rel=rel,
             with_bounds=with_bounds,
             grades=self.grades.sentences,
+            unjudged=unjudged,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +23,18 @@ from collection.campaign.machine_labels import MachineLabels
 from collection.campaign.plausibility import DocumentCheck
 from collection.campaign.results import ImportReport, ProgressCallback
 from collection.campaign.settings import Settings
-from collection.errors import BusyError, CampaignError, CleverdonError, ConflictError, DoubtError, InputError
+from collection.errors import (
+    BusyError,
+    CampaignError,
+    CleverdonError,
+    ConflictError,
+    DoubtError,
+    InputError,
+    as_path,
+    as_paths,
+)
 from collection.formats import ImageList
+from collection.formats.source import FilePath
 from collection.frames import SCORES
 from collection.phrases import count, join, join_first, plural
 from collection.ranking import rank_run
@@ -51,9 +61,9 @@ class Importer:
         self,
         *,
         collection: Path | str | None = None,
-        documents: Sequence[Path | str] = (),
+        documents: FilePath | Iterable[FilePath] = (),
         topics: Path | str | None = None,
-        runs: Sequence[Path | str] = (),
+        runs: FilePath | Iterable[FilePath] = (),
         qrels: Path | str | None = None,
         labels: Path | str | None = None,
         costs: Path | str | None = None,
@@ -76,8 +86,10 @@ class Importer:
         ----------
         collection
             A directory in BEIR's layout, or ``ir_datasets:ID``: documents, topics and qrels at once.
-        documents, topics, runs, qrels, labels, costs, clicks, machine_labels
-            Paths of files in a form of :mod:`collection.formats`.
+        documents, runs
+            One path or several of files in a form of :mod:`collection.formats`.
+        topics, qrels, labels, costs, clicks, machine_labels
+            The same, one path each.
         annotator
             Who gave the labels for which their file names no annotator.
         replace
@@ -99,7 +111,14 @@ class Importer:
             The campaign has something of that name with other content, and `replace` is off.
         StorageError
             The disk is full, or the campaign cannot be written.
+        InputError
+            Something that is not a path.
         """
+        singles = {"collection": collection, "topics": topics, "qrels": qrels, "labels": labels, "costs": costs}
+        for what, path in (singles | {"clicks": clicks, "machine_labels": machine_labels}).items():
+            if path is not None:
+                as_path(path, what)
+        documents, runs = as_paths(documents, "documents"), as_paths(runs, "runs")
         session = ImportSession(self.store, self.directory, replace)
         files = _FileImport(self, session, progress or (lambda what, done, total: None))
         gradings = GradeImport(

@@ -19,7 +19,7 @@ from collection.campaign import backup_archive, images, stored_runs
 from collection.campaign.backup_archive import OpenBackup
 from collection.campaign.results import ProgressCallback
 from collection.campaign.server_state import SECRET_CHARACTERS
-from collection.errors import CampaignError, FormatError, InputError
+from collection.errors import CampaignError, FormatError, InputError, as_path
 from collection.phrases import count, join_first, plural
 from collection.store import Inspection
 
@@ -62,7 +62,7 @@ def check(path: Path | str, progress: ProgressCallback | None = None) -> list[Fi
     InputError, StorageError
         There is no room to unpack a backup.
     """
-    path = Path(path)
+    path = as_path(path)
     if path.is_file():
         found = _check_backup(path, progress)
     elif (path / layout.DATABASE).is_file():

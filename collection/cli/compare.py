@@ -313,7 +313,7 @@ def _print_leaderboard(compared: Comparison) -> None:
     """Print the best systems and the leaderboard by the first measure; with one or two measures also the intervals."""
     import pandas as pd
 
-    from collection.comparison.tables import mark_significance, order_systems
+    from collection.comparison.tables import mark_significance
 
     columns_shown = ("value", "like_best", "best", "spread", "low", "high", "unjudged")
     values, alike, best, spread, low, high, unjudged = (compared.table(column) for column in columns_shown)
@@ -340,12 +340,9 @@ def _print_leaderboard(compared: Comparison) -> None:
     for measure in values:
         echo(compared.sentence(str(measure)))
     echo()
-    rows = {str(system): [str(system), *(column[n] for column in columns)] for n, system in enumerate(values.index)}
-    print_table(header, [rows[system] for system in order_systems(compared)], numbers=True)
-    legend = "* best, ~ not significantly different from the best"
-    if compared.baseline is not None:
-        legend += f", + significantly better than {compared.baseline}, - significantly worse"
-    echo(f"\n{legend}; {count(compared.topics, 'topic')}")
+    rows = [[str(system), *(column[n] for column in columns)] for n, system in enumerate(values.index)]
+    print_table(header, rows, numbers=True)
+    echo(f"\n{compared.legend}")
 
 
 def _print_tests(compared: Comparison) -> None:

@@ -25,6 +25,7 @@ from collection.phrases import count, duration_range, join_first, plural
 if TYPE_CHECKING:
     from collection.annotator_agreement.judging_time import Estimate
     from collection.campaign.results import PoolReport
+    from collection.simulation.budgets import Unjudged
 
 OF_ONE_STRATEGY = ("strategy", "settings", "names", "near_duplicates", "dry_run", "depth", "ties", "budget", "k")
 """Options that --compare does not take."""
@@ -79,6 +80,11 @@ _comparison = option_section("Comparison of strategies")
     help=f"Share of the full pool; repeatable; by default {', '.join(AT)}.",
 )
 @_comparison("-m", "--measure", default="nDCG@10", metavar="M", help="Measure to rank systems by.")
+@_comparison(
+    "--unjudged",
+    type=click.Choice(["not-relevant", "left-out"]),
+    help="Pairs without a grade in QRELS: not-relevant (default), or left-out of the runs.",
+)
 @form_option("table", "tsv", "json", help_text="Output format with --compare.")
 def pool(
     directory: Path | None,
@@ -92,6 +98,7 @@ def pool(
     files: tuple[Path, ...],
     budgets: tuple[str, ...],
     measure: str,
+    unjudged: Unjudged | None,
     form: str,
     **short: Any,
 ) -> None:
@@ -116,12 +123,20 @@ def pool(
             )
         from collection.cli.pool_comparison import compare_pools
 
-        compare_pools(list(expand_folders(files)), qrels, directory, measure, list(budgets or AT), form)
+        compare_pools(
+            list(expand_folders(files)),
+            qrels,
+            directory,
+            measure=measure,
+            budgets=list(budgets or AT),
+            unjudged=unjudged or "not-relevant",
+            form=form,
+        )
         return
     if directory is None:
         raise click.UsageError("expected DIR, --list, or --compare QRELS with --run")
-    if files or budgets:
-        raise click.UsageError("--run and --at need --compare; choose the runs to pool with --from-run")
+    if files or budgets or unjudged:
+        raise click.UsageError("--run, --at and --unjudged need --compare; choose the runs to pool with --from-run")
     from collection.campaign import Campaign
     from collection.pooling import STRATEGIES, read_parameters
 

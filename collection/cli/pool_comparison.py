@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING
 from collection.cli.evaluate import parse_one
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import InputError
-from collection.phrases import join_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
-
+    from collection.simulation.budgets import BudgetComparison, Unjudged
 
 DEEPEST = 10
 """Depth of the full pool."""
 
 
 def compare_pools(
-    runs: list[Path], qrels: Path, directory: Path | None, measure: str, budgets: list[str], form: str
+    runs: list[Path],
+    qrels: Path,
+    directory: Path | None,
+    *,
+    measure: str,
+    budgets: list[str],
+    unjudged: Unjudged,
+    form: str,
 ) -> None:
     """Print how well each strategy and estimate preserves the ranking of systems at each budget.
 
@@ -46,40 +51,11 @@ def compare_pools(
             if any(document.text is not None for document in found.values()):
                 documents, topics = list(found.values()), campaign.corpus.topics()
     with progress_line("comparing strategies") as line:
-        table = compare(
+        compared = compare(
             ranked, known, budgets=shares, measure=asked, depth=DEEPEST, documents=documents, topics=topics,
-            progress=line if sys.stderr.isatty() else print_finished(),
+            unjudged=unjudged, progress=line if sys.stderr.isatty() else print_finished(),
         )  # fmt: skip
-    _print(sort_rows(table), form)
-
-
-def sort_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Sort the rows by strategy, estimate ("expected gains" last) and share."""
-    return table.sort_values(
-        ["strategy", "estimate", "share"], key=lambda of: of == "expected gains" if of.name == "estimate" else of
-    ).reset_index(drop=True)
-
-
-def describe_best(table: pd.DataFrame) -> list[str]:
-    """Name the strategies with the highest tau at each share, a sentence each; none if no ranking could be compared.
-
-    >>> import pandas as pd
-    >>> rows = [("rrf", "judged only", 0.1, 0.5), ("mtf", "expected gains", 0.1, 0.8), ("mtf", "judged only", 0.2, 1)]
-    >>> for line in describe_best(pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"])):
-    ...     print(line)
-    At 10% of the full pool, Kendall's tau is highest for mtf (expected gains): 0.800.
-    At 20% of the full pool, Kendall's tau is highest for mtf (judged only): 1.000.
-    """
-    sentences = []
-    for share, rows in table.dropna(subset="tau").groupby("share"):
-        # Values that print the same are ties.
-        first = rows[rows["tau"].round(3) == rows["tau"].round(3).max()]
-        names = [f"{row.strategy} ({row.estimate})" for row in first.itertuples()]
-        at = f"{100 * float(str(share)):.4g}%"
-        sentences.append(
-            f"At {at} of the full pool, Kendall's tau is highest for {join_first(names, 3)}: {first['tau'].max():.3f}."
-        )
-    return sentences
+    _print(compared, form)
 
 
 def read_share(text: str) -> float:
@@ -112,13 +88,16 @@ def print_finished() -> Callable[[str, int, int], None]:
     return tell
 
 
-def _print(table: pd.DataFrame, form: str) -> None:
+def _print(compared: BudgetComparison, form: str) -> None:
+    table = compared.table.sort_values(
+        ["strategy", "estimate", "share"], key=lambda of: of == "expected gains" if of.name == "estimate" else of
+    )
     if form == "json":
         echo_data(table.to_json(orient="records", indent=2))
     elif form == "tsv":
         echo_data(table.to_csv(sep="\t", index=False, lineterminator="\n"), nl=False)
     else:
-        for sentence in describe_best(table):
+        for sentence in compared.best():
             echo(sentence)
         echo()
         header = ["strategy", "estimate", "share of full pool", "judgements", "recall", "Kendall's tau", "tau_AP"]
@@ -129,8 +108,9 @@ def _print(table: pd.DataFrame, form: str) -> None:
         print_table(header, rows, numbers=True)
     print_notices(
         [
-            f"the full pool is the first {DEEPEST} documents of every run; recall is the share of its relevant "
-            "documents that are found; tau and tau_AP compare the ranking of systems with their ranking by all qrels"
+            *compared.notes,
+            "recall is the share of the relevant documents of the full pool that are found; tau and tau_AP compare the "
+            "ranking of systems with their ranking by all qrels",
         ]
     )
 

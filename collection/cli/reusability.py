@@ -16,7 +16,7 @@ from collection.phrases import count
 from collection.records import sort_naturally
 
 if TYPE_CHECKING:
-    from collection.reusability import Groups, Reusability
+    from collection.reusability import Groups, Reusability, Unjudged
 
 SHOWN = 10
 """Printed topics; JSON has all."""
@@ -61,6 +61,12 @@ def read_groups(path: Path) -> dict[str, str]:
     type=click.Choice(["all", "finished"]),
     help="Topics of DIR: all with a grade, or completely judged ones (default if at least half are).",
 )
+@click.option(
+    "--unjudged",
+    type=click.Choice(["unknown", "not-relevant"]),
+    default="unknown",
+    help="Unjudged documents: unknown, or not-relevant if all were examined and only relevant ones recorded.",
+)
 @BOUNDS
 @click.option("--grades", metavar="SCALE", type=parse_scale, help="Grade scale of QRELS for --bounds, such as 0-3.")
 @FORMAT
@@ -73,6 +79,7 @@ def reusability(
     relevance_level: float | None,
     rule: str | None,
     topics: str | None,
+    unjudged: Unjudged,
     bounds: bool,
     grades: list[float] | None,
     form: str,
@@ -94,7 +101,7 @@ def reusability(
     groups: Groups = groups_by_prefix if grouping == "names" else None
     if grouping not in ("names", "none"):
         groups = read_groups(Path(grouping))
-    options: dict[str, Any] = {"groups": groups, "depth": depth, "with_bounds": bounds}
+    options: dict[str, Any] = {"groups": groups, "depth": depth, "with_bounds": bounds, "unjudged": unjudged}
     asked = measures or DEFAULT_MEASURES
     if source.is_dir():
         if runs:

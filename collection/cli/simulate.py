@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from collection.simulation import Results
+    from collection.simulation.cases import Scope
     from collection.simulation.experiment import Priors
 
 
@@ -44,9 +45,9 @@ _input, _replay, _risk = option_section("Input"), option_section("Replay"), opti
 @_input("--min-relevant", type=COUNT, default=1, help="Minimum number of relevant documents per topic.")
 @_input(
     "--scope",
-    type=click.Choice(["all", "prefix"]),
+    type=click.Choice(["all", "prefix", "judged"]),
     default="all",
-    help="Documents of a topic; prefix: ids that start with QUERY_ID- (systematic reviews).",
+    help="Documents of a topic; prefix: ids that start with QUERY_ID- (systematic reviews); judged: with a grade.",
 )
 @_replay(
     "--strategy",
@@ -107,7 +108,7 @@ def simulate(
     priors: str,
     relevance_level: float,
     min_relevant: int,
-    scope: str,
+    scope: Scope,
     risk: float | None,
     calibration_topics: int | None,
     splits: int,
@@ -141,7 +142,7 @@ def simulate(
             all_topics,
             frame,
             ranked,
-            scope="prefix" if scope == "prefix" else "all",
+            scope=scope,
             pools=pooled,
             level=relevance_level,
             least=min_relevant,

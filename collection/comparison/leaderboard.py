@@ -19,11 +19,12 @@ from collection.comparison.conclusions import (
 )
 from collection.comparison.evaluation import Evaluation, direction, evaluate, find_measure
 from collection.comparison.seed_groups import merge_seeds
+from collection.comparison.topics import differences
 from collection.display import Displayed, Summary
 from collection.errors import InputError, UnknownNameError, require_known
 from collection.frames import STANDINGS
 from collection.measures import Floats, Measure, parse
-from collection.phrases import count, plural
+from collection.phrases import count, decimal, plural
 from collection.records import Run
 from collection.statistics import (
     CORRECTIONS,
@@ -116,10 +117,54 @@ class Comparison(Displayed):
     applied: Mapping[str, AppliedTest]
 
     def table(self, column: str = "value") -> pd.DataFrame:
-        """Systems x measures of a column of the leaderboard, in the given order."""
+        """Systems x measures of a column of the leaderboard, best first by the first measure.
+
+        If that measure has no preferred direction, the systems are in the given order.
+        """
         rows = self.leaderboard
-        wide = rows.pivot(index="system", columns="measure", values=column)
-        return wide.loc[rows["system"].drop_duplicates(), rows["measure"].drop_duplicates()]
+        measures = rows["measure"].drop_duplicates()
+        first = rows[rows["measure"] == measures.iloc[0]]
+        order = first.sort_values("place", kind="stable", na_position="last")["system"]
+        return rows.pivot(index="system", columns="measure", values=column).loc[order, measures]
+
+    def marked(self, digits: int = 4) -> pd.DataFrame:
+        """Systems x measures as text with marks of significance, best first by the first measure.
+
+        ``*`` best, ``~`` not significantly different from the best; with a baseline also ``+`` significantly better and
+        ``-`` significantly worse than it, padded to the same width. :attr:`legend` explains the marks.
+        """
+        from collection.comparison.tables import mark_significance
+
+        values, best, alike = (self.table(column) for column in ("value", "best", "like_best"))
+        marks = best.map({True: "*", False: ""}.__getitem__).where(best, alike.map({True: "~", False: ""}.__getitem__))
+        if self.baseline is not None:
+            marks += mark_significance(self).map({"better": "+", "worse": "-", "": ""}.__getitem__)
+        shown = values.map(lambda value: decimal(value, digits))
+        # Marks are padded, so that the decimals of a column stay below each other.
+        return shown + marks.apply(lambda column: (" " + column).str.ljust(1 + column.str.len().max()))
+
+    @property
+    def legend(self) -> str:
+        """The marks of :meth:`marked` in words."""
+        said = "* best, ~ not significantly different from the best"
+        if self.baseline is not None:
+            said += f", + significantly better than {self.baseline}, - significantly worse"
+        return f"{said}; {count(self.topics, 'topic')}"
+
+    def to_latex(self, digits: int = 4) -> str:
+        r"""Write a table for a paper, best first, best in bold, with marks that the caption explains.
+
+        The document needs ``\usepackage{booktabs}``; names are escaped.
+        """
+        from collection.comparison.tables import latex
+
+        return latex(self, digits)
+
+    def to_markdown(self, digits: int = 4) -> str:
+        """Write the same as a pipe table, the caption below it."""
+        from collection.comparison.tables import markdown
+
+        return markdown(self, digits)
 
     def standings(self, measure: str) -> pd.DataFrame:
         """Return the rows of the leaderboard for a measure, best first, with ``standing``.
@@ -143,11 +188,42 @@ class Comparison(Displayed):
         name = names[0] if measure is None else find_measure(names, measure)
         return means_chart(self.standings(name), name).properties(width=WIDTH)
 
+    def topics_chart(self, system: str, other: str | None = None, measure: str | None = None) -> alt.Chart:
+        """Draw the difference of two systems in each topic as a bar, largest first.
+
+        Parameters
+        ----------
+        system, other
+            The value of `system` minus that of `other`; by default the baseline or, without one, the best system.
+        measure
+            By default the first one.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such system or measure.
+        InputError
+            There is no other system to compare with.
+        """
+        from collection.charts.marks import WIDTH
+        from collection.charts.topics import topics_chart
+
+        names = self.leaderboard["measure"].unique()
+        name = names[0] if measure is None else find_measure(names, measure)
+        if other is None:
+            best = self.standings(name)
+            other = self.baseline or next(iter(best.loc[best["best"], "system"]), None)
+        if other is None or other == system:
+            raise InputError(f"topics_chart: expected another system to compare {system!r} with; name it as `other`")
+        rows = differences(self.evaluation, system, other, name)
+        return topics_chart(rows, name, system, other).properties(width=WIDTH)
+
     def _summary(self) -> Summary:
-        table = self.table()
-        details = "leaderboard (confidence intervals), tests (p-values), chart()"
+        table = self.marked()
+        details = "leaderboard (confidence intervals), tests (p-values), to_latex(), chart(), topics_chart(system)"
         details += "" if self.pairs is None else ", pairs (tests of all pairs)"
-        return Summary([self.sentence(measure) for measure in table.columns], table, self.notes, details)
+        headlines = [self.sentence(measure) for measure in table.columns]
+        return Summary(headlines, table, [self.legend, *self.notes], details)
 
     def sentence(self, measure: str, system: str | None = None) -> str:
         """Write a conclusion on the best system by `measure`, or on `system` against its baseline.

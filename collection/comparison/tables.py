@@ -118,17 +118,10 @@ def mark_significance(comparison: Comparison) -> pd.DataFrame:
     return table
 
 
-def order_systems(comparison: Comparison) -> list[str]:
-    """The systems, best first by the first measure; in the given order if it has no direction."""
-    place = comparison.table("place").iloc[:, 0].astype("float64")
-    return [str(system) for system in place.sort_values(kind="stable").index]
-
-
 def _rows(
     comparison: Comparison, digits: int, cell: Callable[[str, str, bool, str], str]
 ) -> list[tuple[str, list[str]]]:
-    order = order_systems(comparison)
-    values, best, spread = (comparison.table(column).loc[order] for column in ("value", "best", "spread"))
+    values, best, spread = (comparison.table(column) for column in ("value", "best", "spread"))
     mark = mark_significance(comparison)
     return [
         (

@@ -11,7 +11,7 @@ from typing import NamedTuple, get_args
 
 import pandas as pd
 
-from collection.errors import FormatError
+from collection.errors import FormatError, as_path
 from collection.formats import datasets, documents, images, source
 from collection.formats.source import FilePath
 from collection.formats.write import format_number, json_line, replacing
@@ -40,7 +40,7 @@ def find_collection(path: Path | str) -> CollectionParts:
     if source.is_dataset(path):
         datasets.require_parts(path)
         return CollectionParts(*([path] if datasets.has_part(path, part) else [] for part in get_args(datasets.Part)))
-    folder = Path(path)
+    folder = as_path(path)
     if not folder.is_dir():
         found = "a file" if folder.exists() else "no such directory"
         raise FormatError(path, None, WANTED, found, "" if folder.exists() else source.dataset_hint(path))

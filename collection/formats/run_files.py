@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from collection.errors import InputError
+from collection.errors import InputError, as_paths
 from collection.formats import run_records, source
 from collection.formats.run import WANTED, read_run
 from collection.formats.source import FilePath
@@ -23,8 +23,9 @@ RUNS_AHEAD = 2
 """Small runs that are read while another is in use, since one block of a file keeps only one core busy."""
 
 
-def name_runs(paths: Sequence[FilePath]) -> list[str]:
+def name_runs(paths: FilePath | Iterable[FilePath]) -> list[str]:
     """The name of each run: its tag, or its file's name where two files carry the same tag."""
+    paths = as_paths(paths, "runs")
     tags = [_tag(path) for path in paths]
     names = [source.stem(path) if tags.count(tag) > 1 else tag for path, tag in zip(paths, tags, strict=True)]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -36,12 +37,13 @@ def name_runs(paths: Sequence[FilePath]) -> list[str]:
     return names
 
 
-def read_runs(paths: Sequence[FilePath], *, exclude_query_document: bool = False) -> Iterator[Run]:
+def read_runs(paths: FilePath | Iterable[FilePath], *, exclude_query_document: bool = False) -> Iterator[Run]:
     """Read runs one after the other, each under the name that :func:`name_runs` gives it.
 
     With `exclude_query_document`, documents whose id is that of their topic are left out.
     While one run is in use the next are read, unless they are large: only one large run is in memory at a time.
     """
+    paths = as_paths(paths, "runs")
     names = name_runs(paths)
     ahead: deque[Future[Run]] = deque()
     with ThreadPoolExecutor(RUNS_AHEAD) as pool:

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from collection.errors import DATASET, FormatError, FormatWarning, InputError
+from collection.errors import DATASET, FormatError, FormatWarning, InputError, as_path
 from collection.formats import compression
 from collection.formats.compression import BROKEN as BROKEN  # noqa: PLC0414, for the readers
 from collection.phrases import join
@@ -65,7 +65,7 @@ def open_bytes(path: FilePath, wanted: str, *, is_text: bool = True) -> Buffered
 
 
 def _open_regular(path: FilePath, wanted: str) -> BufferedReader:
-    place = Path(path)
+    place = as_path(path)
     if place.is_dir():
         raise FormatError(path, None, wanted, "a directory", "name one file in it")
     if place.exists() and not place.is_file():
@@ -89,7 +89,7 @@ def dataset_hint(path: FilePath) -> str:
     >>> dataset_hint("irds:vaswani"), dataset_hint("beir/scifact/test"), dataset_hint("runs/bm25.run")
     ('for a dataset, write ir_datasets:vaswani', 'for a dataset, write ir_datasets:beir/scifact/test', '')
     """
-    name = Path(path).as_posix()
+    name = as_path(path).as_posix()
     if name.startswith(("irds:", "beir/")):
         return f"for a dataset, write {DATASET}{name.removeprefix('irds:')}"
     return ""
@@ -101,7 +101,7 @@ def dataset_id(path: FilePath) -> str:
     >>> dataset_id("ir_datasets:beir/scifact/test")
     'beir/scifact/test'
     """
-    return Path(path).as_posix().removeprefix(DATASET)
+    return as_path(path).as_posix().removeprefix(DATASET)
 
 
 def without_compression(name: str) -> str:
@@ -121,7 +121,7 @@ def stem(path: FilePath) -> str:
     """
     if is_dataset(path):
         return dataset_id(path)
-    name = without_compression(Path(path).name)
+    name = without_compression(as_path(path).name)
     if not name.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in name):
         shown = ascii(str(path))[1:-1]
         raise FormatError(shown, None, "a file whose name is UTF-8", quote(ascii(name)[1:-1]), "rename the file")
@@ -141,7 +141,7 @@ def fits_a_column(text: str) -> bool:
 
 def suffix(path: FilePath) -> str:
     """The file's ending in lower case, before .gz (``topics.tsv.gz`` -> ``.tsv``)."""
-    return Path(without_compression(Path(path).name.lower())).suffix
+    return Path(without_compression(as_path(path).name.lower())).suffix
 
 
 def last_line_end(block: Bytes) -> int:

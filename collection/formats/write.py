@@ -18,7 +18,7 @@ from typing import IO, Any
 import pandas as pd
 
 from collection import layout
-from collection.errors import InputError
+from collection.errors import InputError, as_path
 from collection.formats import source, spreadsheet
 from collection.formats.columns import rename_columns
 from collection.formats.qrels_lines import QrelsForm
@@ -167,7 +167,7 @@ def write_judgements(frame: pd.DataFrame, path: FilePath) -> None:
 
     Forms are those of :func:`write_log` and ``.parquet``: every column with its type, times as text, passages nested.
     """
-    if Path(path).name.lower().endswith(".parquet"):
+    if as_path(path).name.lower().endswith(".parquet"):
         require_columns(frame, Judgement._fields, "writing judgements")
         _write_parquet(frame, path)
     else:

@@ -17,7 +17,7 @@ cost is measured on the existing systems, by treating each in turn as if it had 
     [[1.0, 0.2, 0.1]]
 """
 
-from collection.reusability.assessment import DEFAULT_MEASURES, Groups, Reusability, assess, bound_means
+from collection.reusability.assessment import DEFAULT_MEASURES, Groups, Reusability, Unjudged, assess, bound_means
 from collection.reusability.leave_one_out import groups_by_prefix, leave_out
 from collection.reusability.pool_depth import compute_judged_curves, measure_order_stability
 from collection.reusability.run_matrix import build_run_matrix
@@ -47,6 +47,7 @@ __all__ = [
     "DepthResult",
     "Groups",
     "Reusability",
+    "Unjudged",
     "assess",
     "bound_means",
     "build_run_matrix",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from collection.display import Displayed, Summary
-from collection.errors import InputError
+from collection.errors import InputError, require_known
+from collection.frames import QRELS
 from collection.measures import Measure, as_measures, bounds, parse
 from collection.records import Run
 from collection.reusability import verdict
@@ -33,6 +34,9 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10")
 
 Groups = Mapping[str, str] | Callable[[Sequence[str]], Mapping[str, str]] | None
 """Run -> group, or a function that guesses it from the names; None: each run is a group."""
+
+Unjudged = Literal["unknown", "not-relevant"]
+"""What unjudged documents are: missing judgements, or documents that were examined and found not relevant."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,6 +92,7 @@ def assess(
     grades: Iterable[float] | None = None,
     resamples: int = 1000,
     seed: int = 0,
+    unjudged: Unjudged = "unknown",
 ) -> Reusability:
     """Assess whether the collection ranks unpooled systems reliably.
 
@@ -115,9 +120,15 @@ def assess(
         The scale, for the bounds; the grades of the qrels if left out.
     resamples, seed
         Of the bootstrap for missing documents.
+    unjudged
+        "unknown": a document without a judgement may be relevant. "not-relevant": all documents were examined, and the
+        qrels list only the relevant ones; the documents at the deepest assessed rank or above count as judged, and none
+        is missing.
 
     Raises
     ------
+    UnknownNameError
+        An unknown `unjudged`.
     InputError
         As for :func:`build_run_matrix` and :func:`assign_groups`; or a measure reads strata or subtopics.
     """
@@ -128,6 +139,8 @@ def assess(
                 f"{measure} needs {measure.entry.needs}, which cannot be left out one by one; use a measure of plain "
                 "qrels"
             )
+    runs = list(runs)
+    qrels, added = _complete(runs, qrels, max(verdict.DEPTHS), unjudged)
     everything = build_run_matrix(runs, qrels, rel=rel)
     pool = detect_pool_depth(everything, depth)
     matrix = everything.only(pool.runs)
@@ -152,9 +165,12 @@ def assess(
     stability = measure_order_stability(matrix, measures, before=before)
     topics = describe_topics(matrix, measures[0], before=before[:1])
     missing = []
-    if pool.full or depth is not None:  # both estimates assume that the runs are judged to this depth
+    if (
+        pool.full or depth is not None
+    ) and added is None:  # both estimates assume that the runs are judged to this depth
         missing = estimate_missing(matrix, named, pool.depth, resamples=resamples, seed=seed)
-    told = [verdict.headline(ladder, len(matrix.topics))]
+    told = [verdict.headline(ladder, len(matrix.topics), few_zeros=verdict.has_few_zeros(everything.grade))]
+    told += filter(None, [verdict.unjudged_sentence(everything, added)])
     if not enough:
         told.append(
             f"At least {verdict.MIN_GROUPS} groups of runs are needed, so that a pool remains when one is left out; "
@@ -185,6 +201,23 @@ def assess(
         missing=missing,
         bounds=bound_means(everything, measures, grades) if with_bounds else None,
     )
+
+
+def _complete(
+    runs: Sequence[Run], qrels: pd.DataFrame, depth: int, unjudged: Unjudged
+) -> tuple[pd.DataFrame, int | None]:
+    """If unjudged documents are not relevant, give those of the runs down to a depth grade 0, and count them."""
+    require_known("meaning of unjudged documents", get_args(Unjudged), unjudged)
+    if unjudged == "unknown":
+        return qrels, None
+    keys = ["query_id", "doc_id"]
+    qrels = QRELS.check(qrels)[list(QRELS.names)]
+    judged = qrels[qrels["relevance"] >= 0][keys].astype("str")
+    parts = [run.frame.loc[(run.frame[["rank", "listed"]] <= depth).any(axis=1), keys].astype("str") for run in runs]
+    listed = pd.concat([judged.iloc[:0], *parts]).drop_duplicates()
+    listed = listed[listed["query_id"].isin(judged["query_id"])]
+    new = listed[~pd.MultiIndex.from_frame(listed).isin(pd.MultiIndex.from_frame(judged))]
+    return pd.concat([qrels, new.assign(relevance=0)], ignore_index=True), len(new)
 
 
 def bound_means(

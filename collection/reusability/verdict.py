@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from math import floor
 from typing import Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from collection.measures import Measure, as_measures
+from collection.measures import Floats, Measure, as_measures
 from collection.phrases import count, join, join_first, percent_down, plural
 from collection.records import sort_naturally
 from collection.reusability.pool_depth import STABLE_TAUS, PoolDepth, find_stable_depth
@@ -47,6 +48,10 @@ MIN_KNOWN = 0.95
 
 MIN_GROUPS = 3
 """With fewer groups, leaving one out leaves hardly any pool."""
+
+MIN_ZEROS = 0.2
+"""Share of judgements with grade 0 below which the qrels seem to list only relevant documents: in pools judged by
+people, usually more than half are not relevant."""
 
 Fairness = Literal["fair", "with care", "no"]
 
@@ -218,8 +223,10 @@ def find_deepest(
     return fair, care, None
 
 
-def headline(ladder: Sequence[DepthResult], topics: int) -> str:
+def headline(ladder: Sequence[DepthResult], topics: int, *, few_zeros: bool = False) -> str:
     """Write the answer in one sentence, with the number of topics behind it.
+
+    With `few_zeros`, the qrels have hardly any grade 0, and a negative answer depends on what unjudged documents are.
 
     >>> good = DepthResult(10, "nDCG@10", 0.01, 0.02, "a", 1, "a", 20, 0.95, 1.0, (), "fair", ())
     >>> headline([good, apply_rules(good._replace(depth=100, measure="nDCG@100", known=0.5))], 50)
@@ -236,7 +243,8 @@ def headline(ladder: Sequence[DepthResult], topics: int) -> str:
     ways += [f"with care to depth {care.depth:,}"] if care else []
     if not ways:
         unreliable = "rankings of unpooled systems may be unreliable"
-        return f"This collection is not reusable: {unreliable} even at depth {ladder[0].depth:,} {over}."
+        start = "Unless unjudged documents are known to be not relevant, this" if few_zeros else "This"
+        return f"{start} collection is not reusable: {unreliable} even at depth {ladder[0].depth:,} {over}."
     end = f", but not at depth {neither.depth:,}" if neither else ""
     return f"This collection is reusable {join(ways)}{end} {over}."
 
@@ -306,14 +314,40 @@ def topics_sentence(topics: pd.DataFrame, measure: str) -> str:
     )
 
 
+def has_few_zeros(grades: Floats) -> bool:
+    """Whether hardly any of the judgements have grade 0, as if only relevant documents had been recorded.
+
+    >>> has_few_zeros(np.array([0.0] + [1.0] * 7)), has_few_zeros(np.array([0.0] * 6 + [1.0] * 7))
+    (True, False)
+    """
+    return float(np.mean(grades <= 0)) < MIN_ZEROS
+
+
+def unjudged_sentence(matrix: RunMatrix, assumed: int | None) -> str:
+    """Write what is assumed of unjudged documents: `assumed` of them not relevant, or None: they are unknown.
+
+    "" if they are unknown and the qrels have judgements of grade 0, as those of a pool do.
+    """
+    if assumed is not None:
+        are = plural(assumed, "is", "are")
+        return (
+            f"Unjudged documents are assumed to be not relevant, as if every document had been examined: "
+            f"{count(assumed, 'unjudged document')} in the first {max(DEPTHS):,} ranks {are} counted as judged."
+        )
+    if not has_few_zeros(matrix.grade):
+        return ""
+    zeros, judged = int((matrix.grade <= 0).sum()), count(len(matrix.grade), "judgement")
+    has = "None" if not zeros else f"Only {zeros:,}"
+    return (
+        f"{has} of {judged} {plural(zeros, 'has', 'have')} grade 0: the qrels seem to list only relevant "
+        "documents. Unjudged documents are treated as unknown here. If they were examined and found not relevant, "
+        "assess the collection again with unjudged documents as not relevant (--unjudged not-relevant)."
+    )
+
+
 def pool_sentences(pool: PoolDepth, matrix: RunMatrix, curves: pd.DataFrame, *, asked: bool = False) -> list[str]:
     """Write the depth of the pool, detected or given by the user (`asked`), and how far other runs are judged."""
     told = []
-    if matrix.relevant.all():
-        told.append(
-            "The qrels list relevant documents only. If all other documents were examined, nothing is missing, and the "
-            "shares of judged documents do not apply."
-        )
     if not pool.full and asked:
         told.append(f"Most runs are not fully judged to the given pool depth of {pool.depth:,}.")
     elif not pool.full:

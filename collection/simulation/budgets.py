@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from collection import pooling
 from collection.active_learning import features as vectors
 from collection.active_learning.training_round import Evidence, Recipe, Space, topic_text
+from collection.display import Displayed, Summary, print_progress
 from collection.errors import InputError, require_known
 from collection.expected_judgements import Pairs, decisive_pairs, describe, draw_values
 from collection.frames import QRELS, TOPICS
 from collection.measures import Measure, align, as_measure, index_qrels
 from collection.measures.imputation import complete_all, to_its_depth
+from collection.phrases import count, join_first, plural
 from collection.pooling import Indices
+from collection.ranking import rank_run
 from collection.records import Document, Run
 from collection.simulation.cases import Case
 from collection.simulation.replay import replay_loop
@@ -36,6 +39,9 @@ DECIDING, LOOP = "decisive", "loop"
 JUDGED_ONLY, EXPECTED = "judged only", "expected gains"
 """How an unjudged pair counts: with gain 0, or with its expected gain."""
 
+Unjudged = Literal["not-relevant", "left-out"]
+"""Pairs without a grade in the qrels: not relevant, or left out of the runs."""
+
 COLUMNS = ("strategy", "estimate", "share", "judgements", "recall", "tau", "tau_ap")
 
 
@@ -51,8 +57,9 @@ def compare(
     topics: pd.DataFrame | None = None,
     seeds: int = 1,
     draws: int = 100,
+    unjudged: Unjudged = "not-relevant",
     progress: Callable[[str, int, int], None] | None = None,
-) -> pd.DataFrame:
+) -> BudgetComparison:
     """Judge a part of the full pool by each strategy, and compare the resulting ranking of the runs with the true one.
 
     The full pool is the union of the first `depth` documents of every run; the true ranking uses all qrels. A strategy
@@ -60,7 +67,7 @@ def compare(
     sample has the rate that the budget allows (rounded up in each stratum); a stratified sample has twice that rate in
     the upper fifth of the depth. "decisive" (:func:`~collection.expected_judgements.decisive_pairs`) spends the budget
     across topics; "loop" orders each topic's pool by active learning. Strategies and estimates see no grade outside the
-    budget. A pair without a qrel has grade 0.
+    budget.
 
     Parameters
     ----------
@@ -83,16 +90,16 @@ def compare(
         Number of replays of a randomised strategy, with the seeds 0, 1, ...; the table has the means.
     draws
         Number of draws for expected gains.
+    unjudged
+        Pairs without a grade in the qrels: "not-relevant", or "left-out" of the runs before they are pooled.
     progress
-        Called with the strategy, the number of replays done and their total: before each replay, and at the end.
+        Called with the strategy, the number of replays done and their total: before each replay, and at the end. By
+        default, a comparison that takes longer prints lines on stderr.
 
     Returns
     -------
-    DataFrame
-        ``strategy``; ``estimate`` ("judged only": unjudged pairs are not relevant; "expected gains":
-        :func:`~collection.expected_judgements.draw_values`); ``share`` (the budget); ``judgements``; ``recall`` (of
-        the relevant pairs of the full pool); ``tau`` (Kendall's tau-b) and ``tau_ap`` (with ties="a", or "b" if runs
-        are tied in the true ranking) between the two rankings; nan if all runs are tied.
+    BudgetComparison
+        A console or notebook shows the best strategies and each strategy's tau by budget.
 
     Raises
     ------
@@ -101,7 +108,10 @@ def compare(
     UnknownNameError
         A strategy is unknown.
     """
-    measure = as_measure(measure)
+    measure, progress = as_measure(measure), progress or print_progress("comparing pools")
+    require_known("treatment of unjudged pairs", get_args(Unjudged), unjudged)
+    if unjudged == "left-out":
+        runs = _keep_judged(runs, qrels)
     material = _Material.of(runs, qrels, depth, documents, topics)
     wanted = _wanted(strategies, material)
     if not budgets or not all(0 < share <= 1 for share in budgets) or seeds < 1:
@@ -117,8 +127,7 @@ def compare(
     replays = [(name, seed) for name in wanted for seed in range(seeds if _is_random(name) else 1)]
     relevant = material.grades > 0
     for number, (name, seed) in enumerate(replays):
-        if progress is not None:
-            progress(name, number, len(replays))
+        progress(name, number, len(replays))
         for share, chosen in zip(budgets, _choose(material, name, budgets, measure, seed), strict=True):
             judged = np.full(len(material.grades), np.nan)
             judged[chosen] = material.grades[chosen]
@@ -126,10 +135,90 @@ def compare(
             for estimate, values in _estimate(material, judged, measure, draws, seed):
                 taus = (kendall(truth, values), tau_ap(truth, values, ties=ties))
                 rows.append((name, estimate, share, len(chosen), recall, *taus))
-    if progress is not None:
-        progress(replays[-1][0], len(replays), len(replays))
+    progress(replays[-1][0], len(replays), len(replays))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    return table.groupby(["strategy", "estimate", "share"], sort=False, as_index=False).mean()
+    means = table.groupby(["strategy", "estimate", "share"], sort=False, as_index=False).mean()
+    return BudgetComparison(means, str(measure), len(material.grades), tuple(_notes(material, unjudged)))
+
+
+def _keep_judged(runs: Sequence[Run], qrels: pd.DataFrame) -> list[Run]:
+    """The runs without the documents that have no grade in the qrels."""
+    keys = ["query_id", "doc_id"]
+    qrels = QRELS.check(qrels)
+    judged = pd.MultiIndex.from_frame(qrels[qrels["relevance"] >= 0][keys].astype("str"))
+    kept = []
+    for run in runs:
+        rows = run.frame[pd.MultiIndex.from_frame(run.frame[keys].astype("str")).isin(judged)]
+        kept.append(run._replace(frame=rank_run(rows.sort_values("listed", kind="stable")[[*keys, "score"]])))
+    return kept
+
+
+def _notes(material: _Material, unjudged: Unjudged) -> list[str]:
+    first = f"the full pool is the first {count(material.depth, 'document')} of every run"
+    if unjudged == "left-out":
+        return [f"{first}, without documents that have no grade in the qrels"]
+    if not material.ungraded:
+        return [first]
+    pairs = f"{material.ungraded:,} of its {count(len(material.grades), 'pair')}"
+    have, are = plural(material.ungraded, "has", "have"), plural(material.ungraded, "counts", "count")
+    return [
+        f"{first}; {pairs} {have} no grade in the qrels and {are} as not relevant. If they are unknown, leave them "
+        "out: --unjudged left-out"
+    ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BudgetComparison(Displayed):
+    """How well each pooling strategy ranks the runs with a part of the judgements.
+
+    Attributes
+    ----------
+    table
+        ``strategy``; ``estimate`` ("judged only": unjudged pairs are not relevant; "expected gains":
+        :func:`~collection.expected_judgements.draw_values`); ``share`` (the budget); ``judgements``; ``recall`` (of
+        the relevant pairs of the full pool); ``tau`` (Kendall's tau-b) and ``tau_ap`` (with ties="a", or "b" if runs
+        are tied in the true ranking) between the two rankings; nan if all runs are tied.
+    measure, pairs
+        The measure that ranks the runs, and the number of pairs of the full pool.
+    notes
+        The full pool, and how pairs without a grade count.
+    """
+
+    table: pd.DataFrame
+    measure: str
+    pairs: int
+    notes: tuple[str, ...]
+
+    def best(self) -> list[str]:
+        """Name the strategies with the highest tau with each budget; none if no ranking could be compared."""
+        sentences = []
+        for share, rows in self.table.dropna(subset="tau").groupby("share"):
+            # Values that print the same are ties.
+            first = rows[rows["tau"].round(3) == rows["tau"].round(3).max()]
+            names = [f"{row.strategy} ({row.estimate})" for row in first.itertuples()]
+            sentences.append(
+                f"At {_percent(float(str(share)))} of the full pool, Kendall's tau is highest for "
+                f"{join_first(names, 3)}: {first['tau'].max():.3f}."
+            )
+        return sentences
+
+    def taus(self) -> pd.DataFrame:
+        """(strategy, estimate) x budgets: Kendall's tau, highest mean first."""
+        wide = self.table.pivot(index=["strategy", "estimate"], columns="share", values="tau")
+        return wide.loc[wide.mean(axis=1).sort_values(ascending=False, kind="stable").index]
+
+    def _summary(self) -> Summary:
+        taus = self.taus()
+        shown = taus.set_axis(
+            [f"tau at {_percent(float(share))}" for share in taus.columns.tolist()], axis=1
+        ).reset_index()
+        headlines = self.best() or ["No rankings could be compared, because all runs are tied."]
+        details = "table (judgements, recall, tau, tau_AP), taus()"
+        return Summary(headlines, shown, self.notes, details, decimals=3, row_names=False)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g}%"
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +231,8 @@ class _Material:
     grades: Floats
     levels: list[float]
     """The grade scale: all grades of the qrels, inside and outside the pool."""
+    ungraded: int
+    """Number of pairs without a grade, which count as not relevant."""
     depth: int
     texts: _Texts | None
 
@@ -162,14 +253,16 @@ class _Material:
         pool = pool[pool["query_id"].isin(known["query_id"])].reset_index(drop=True)
         if pool.empty:
             raise InputError("comparing pools needs topics that are in the runs and the qrels, found none")
-        graded = known.groupby(["query_id", "doc_id"])["relevance"].max().clip(lower=0)
-        grades = graded.reindex(pd.MultiIndex.from_frame(pool[["query_id", "doc_id"]])).fillna(0)
+        graded = known.groupby(["query_id", "doc_id"])["relevance"].max()
+        found = graded.where(graded >= 0).reindex(pd.MultiIndex.from_frame(pool[["query_id", "doc_id"]]))
+        graded, grades = graded.clip(lower=0), found.fillna(0)
         if not (grades > 0).any():
             raise InputError(f"comparing pools needs relevant documents, found none in the pool of depth {depth}")
         texts = None if documents is None or topics is None else _Texts.of(pool, documents, topics)
         pairs = describe(pool, runs, texts=texts.rows if texts else None, scores=texts.scores if texts else None)
         levels = [float(level) for level in np.unique([0.0, *graded])]
-        return cls(runs, pool, pairs, grades.to_numpy(dtype=np.float64), levels, depth, texts)
+        ungraded = int(found.isna().sum())
+        return cls(runs, pool, pairs, grades.to_numpy(dtype=np.float64), levels, ungraded, depth, texts)
 
     @cached_property
     def rankings(self) -> list[list[Indices]]:
@@ -257,18 +350,18 @@ def _choose(material: _Material, name: str, budgets: Sequence[float], measure: M
         order = material.in_turn(_order_adaptive(material, entry, seed))
     elif (draw := entry.draw) is not None:
         ranks = material.pool["rank"].to_numpy(dtype=np.int64)
-        for count in counts:
-            full = pooling.FullPool(ranks, material.depth, len(material.pairs.members), count / len(ranks))
+        for size in counts:
+            full = pooling.FullPool(ranks, material.depth, len(material.pairs.members), size / len(ranks))
             sample = entry.pool(material.runs, seed=seed, **draw(full))
             yield material.numbers(sample[sample["drawn"]])
         return
     else:
         order = material.in_turn(material.numbers(entry.whole_pool(material.runs)))
-    for count in counts:
-        yield order[:count]
+    for size in counts:
+        yield order[:size]
 
 
-def _order_decisive(material: _Material, count: int, measure: Measure, seed: int) -> Indices:
+def _order_decisive(material: _Material, size: int, measure: Measure, seed: int) -> Indices:
     cutoff = measure.level if measure.entry.at == "cutoff" else None
     # The batch grows with the pool, so that a large pool takes no more fits than a small one.
     batch = max(10, len(material.grades) // 25)
@@ -276,7 +369,7 @@ def _order_decisive(material: _Material, count: int, measure: Measure, seed: int
         material.pairs, material.levels, cutoff=int(cutoff or material.depth), batch=batch, seed=seed
     )
     chosen = [next(selector)]
-    while sum(map(len, chosen)) < count:
+    while sum(map(len, chosen)) < size:
         chosen.append(selector.send(material.grades[chosen[-1]]))
     return np.concatenate(chosen)
 

@@ -14,10 +14,11 @@ from collection.active_learning import features
 from collection.active_learning.training_round import Evidence, Space, topic_text
 from collection.errors import InputError
 from collection.frames import QRELS, TOPICS
+from collection.phrases import percent
 from collection.pooling import Indices
 from collection.records import Document, Run
 
-Scope = Literal["all", "prefix"]
+Scope = Literal["all", "prefix", "judged"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,8 @@ def cases(
         For the loop and for pooling strategies.
     scope
         "all": every document may be judged for every topic. "prefix": only documents whose id starts with the topic's
-        id and a hyphen, as in a set of systematic reviews.
+        id and a hyphen, as in a set of systematic reviews. "judged": only documents with a grade of 0 or more in the
+        qrels; in the other scopes, documents without one count as not relevant.
     pools
         Names of pooling strategies to prepare.
     level
@@ -70,7 +72,7 @@ def cases(
         Minimum number of relevant documents of a topic.
     notice
         Called at the end with notices of what was left out: relevant documents outside the collection, and topics with
-        too few relevant documents.
+        too few relevant documents; and of documents without a grade, if they count as not relevant.
 
     Raises
     ------
@@ -92,13 +94,13 @@ def cases(
     chosen = {entry.name: _by_topic(entry.whole_pool(runs)) for entry in entries if not entry.adaptive}
     adaptive = any(entry.adaptive for entry in entries)
     graded = _by_topic(qrels)
-    vectors, missing, too_few = None, 0, 0
+    vectors, missing, too_few, ungraded, every = None, 0, 0, 0, 0
     for topic in topics.itertuples(index=False):
         query_id = str(topic.query_id)
         judged = graded.get(query_id)
         if judged is None:
             continue
-        inside = np.arange(len(ids)) if scope == "all" else np.flatnonzero(ids.str.startswith(f"{query_id}-"))
+        inside = _in_scope(scope, query_id, ids, judged)
         doc_ids = ids if scope == "all" else ids[inside]
         grades = _spread(doc_ids, judged, "relevance").clip(min=0)
         if judged["relevance"].dtype.kind != "f":  # labels inferred from clicks have fractions
@@ -108,7 +110,9 @@ def cases(
         if number < least:
             too_few += 1
             continue
-        if scope == "prefix" or vectors is None:
+        every += len(doc_ids)
+        ungraded += len(doc_ids) - int(doc_ids.isin(judged.loc[judged["relevance"] >= 0, "doc_id"].astype("str")).sum())
+        if scope != "all" or vectors is None:
             vectors = features.build([texts[row] for row in inside])
         text = topic_text(*(getattr(topic, name) for name in TOPICS.names[1:]))
         known = None
@@ -124,6 +128,9 @@ def cases(
             {name: _places(doc_ids, frames.get(query_id)) for name, frames in chosen.items()},
             pooling.list_rankings(runs, query_id, doc_ids) if adaptive else [],
         )
+    if notice is not None and ungraded:
+        share = percent(ungraded / every)
+        notice(f"{share} of the documents of a topic have no grade in the qrels and count as not relevant")
     if notice is not None and missing:
         notice(
             f"relevant documents of the qrels left out because they are outside the collection or scope: {missing:,}"
@@ -131,6 +138,13 @@ def cases(
     if notice is not None and too_few:
         few = "no document" if least == 1 else f"fewer than {least:,} documents"
         notice(f"topics of the qrels left out because they have {few} of grade {level} or above: {too_few:,}")
+
+
+def _in_scope(scope: Scope, query_id: str, ids: pd.Index[str], judged: pd.DataFrame) -> Indices:
+    """The positions of a topic's documents among the ids."""
+    if scope == "judged":
+        return np.flatnonzero(ids.isin(judged.loc[judged["relevance"] >= 0, "doc_id"].astype("str")))
+    return np.arange(len(ids)) if scope == "all" else np.flatnonzero(ids.str.startswith(f"{query_id}-"))
 
 
 def _by_topic(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +20,7 @@ import pytrec_eval
 
 import collection
 from collection import (
+    Campaign,
     adjudicate,
     agreement,
     compare,
@@ -42,11 +44,11 @@ from collection.frames import POOL, VALUES
 from collection.measures import MEASURES
 from collection.ranking import rank_run
 from collection.records import Run
-from tests.helpers import ROOT
+from tests.helpers import ROOT, ok
 
 NAMES = {
     "Campaign", "CleverdonError", "Document", "GradeScale", "Judgement", "Run", "Topic",
-    "adjudicate", "agreement", "compare", "estimate", "evaluate", "explain", "pool", "simulate",
+    "adjudicate", "agreement", "assess_reusability", "compare", "estimate", "evaluate", "explain", "pool", "simulate",
     "read_documents", "read_labels", "read_qrels", "read_run", "read_topics", "to_pyterrier",
     "write_qrels",
 }  # fmt: skip
@@ -410,7 +412,8 @@ LABELS = pd.DataFrame(
         (
             lambda: compare(QRELS_OF, RUNS_OF, "nDCG@10", all_pairs=True),
             "dense has the highest nDCG@10 (",
-            "leaderboard (confidence intervals), tests (p-values), chart(), pairs (tests of all pairs)",
+            "leaderboard (confidence intervals), tests (p-values), to_latex(), chart(), topics_chart(system), pairs "
+            "(tests of all pairs)",
         ),
         (
             lambda: agreement(LABELS),
@@ -552,3 +555,65 @@ def test_simulation_of_pooling_strategies_needs_runs(strategies: Any, said: str)
         simulate(documents, topics, {"1": {"d1": 1}}, strategies="lop")
     means = simulate(documents, topics, {"1": {"d1": 1}}, {"1": {"d1": 1.0}}, strategies="mtf").means()
     assert means.index.get_level_values("strategy").tolist() == ["mtf"]
+
+
+NO_PATHS = [["x.run"], 5, {"a": 1}, b"x.run", object()]
+
+
+@pytest.mark.parametrize("given", NO_PATHS, ids=lambda given: type(given).__name__)
+def test_what_takes_a_path_says_which_type_it_wanted_and_got(given: Any, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"query_id": ["1"], "doc_id": ["a"], "relevance": [1]})
+    names = ("qrels", "run", "labels", "topics", "clicks", "costs", "documents", "preferences", "index", "levels")
+    readers = [getattr(formats, f"read_{name}") for name in names]
+    calls: list[Callable[[], object]] = [
+        *(lambda read=read: list(read(given)) for read in readers),
+        lambda: collection.read_documents(given),
+        lambda: collection.write_qrels(frame, given),
+        lambda: formats.write_table(frame, given),
+        lambda: Campaign(given),
+        lambda: Campaign.create(given),
+    ]
+    with Campaign.create(tmp_path / "campaign") as campaign:
+        calls += [
+            lambda what=what: campaign.importer.import_files(**{what: given})
+            for what in ("collection", "topics", "qrels", "labels", "costs", "clicks")
+        ]
+        for call in calls:
+            with pytest.raises(
+                InputError, match=rf"expected a path \(str or os.PathLike\), found {type(given).__name__}"
+            ):
+                call()
+        several = [given] if isinstance(given, list | dict) else given
+        for what in ("documents", "runs"):
+            with pytest.raises(InputError, match=f"{what}: expected"):
+                campaign.importer.import_files(**{what: several})
+
+
+def test_one_path_and_an_iterator_of_paths_are_paths_too(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.run").write_text(f"1 Q0 d 1 1 {name}\n")
+    (tmp_path / "docs.tsv").write_text("d\ta text\n")
+    (tmp_path / "topics.tsv").write_text("1\tone\n")
+    runs = list(formats.read_runs(tmp_path / f"{name}.run" for name in "ab"))
+    assert [run.name for run in runs] == ["a", "b"]
+    assert [run.name for run in formats.read_runs(str(tmp_path / "a.run"))] == ["a"]
+    with Campaign.create(tmp_path / "campaign") as campaign:
+        campaign.importer.import_files(
+            documents=str(tmp_path / "docs.tsv"),
+            topics=tmp_path / "topics.tsv",
+            runs=(tmp_path / f"{name}.run" for name in "ab"),
+        )
+        assert campaign.corpus.run_table()["run"].tolist() == ["a", "b"]
+        assert campaign.progress.counts()["documents"] == 1
+
+
+def test_the_reusability_of_plain_files_is_that_of_the_command(tmp_path: Path) -> None:
+    examples = ROOT / "docs" / "examples"
+    files = [examples / f"{name}.run" for name in ("bm25", "lsi", "chars", "bm25-titles")]
+    found = collection.assess_reusability(examples / "qrels.txt", files, "nDCG@5", groups=None)
+    printed = json.loads(
+        ok("reusability", examples / "qrels.txt", *files, "-m", "nDCG@5", "--group", "none", "--format", "json")
+    )
+    assert list(found.verdict) == printed["verdict"]
+    assert found.left_out["after"].tolist() == pytest.approx([row["after"] for row in printed["left_out"]])
+    assert found.pool.depth == printed["pool"]["depth"]

@@ -274,7 +274,7 @@ def test_the_command_takes_any_parameter(large: Campaign) -> None:
     assert "unknown rbp parameter 'depth'" in say("pool", directory, "--strategy", "rbp", "--depth", 3, code=2)
     assert "did you mean 'stratified'" in say("pool", directory, "--strategy", "stratifed", code=2)
     assert "mtf is adaptive" in say("pool", directory, "--strategy", "mtf", code=2)
-    assert "--run and --at need --compare" in say("pool", directory, "--at", "10%", code=2)
+    assert "--run, --at and --unjudged need --compare" in say("pool", directory, "--at", "10%", code=2)
     assert "expected DIR, --list, or --compare" in say("pool", code=2)
 
 

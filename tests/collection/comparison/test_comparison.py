@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -915,3 +916,41 @@ def test_each_measure_has_its_own_default_test_whatever_else_is_compared() -> No
     assert dict(zip(found.tests["measure"], found.tests["test"], strict=True))["P@100"] == "paired-t"
     alone = compare(runs, qrels, ["P@100"])
     assert found.tests["p"].tolist()[0] == alone.tests["p"].tolist()[0]
+
+
+@pytest.mark.slow
+def test_in_python_the_table_has_an_order_marks_latex_and_a_chart_of_topics() -> None:
+    runs, qrels = made_up({"poor": 4.0, "middle": 1.0, "good": 0.2, "good_2": 0.21}, topics=40)
+    found = compare(runs, qrels, ["nDCG@10", "P@5"], baseline="middle")
+    table = found.table()
+    assert table["nDCG@10"].is_monotonic_decreasing
+    tests = found.tests.set_index(["measure", "system"])
+    marks = found.marked()
+    assert marks.index.tolist() == table.index.tolist()
+    for system, measure in itertools.product(table.index, table.columns):
+        value, *mark = marks.loc[system, measure].split()
+        assert value == f"{table.loc[system, measure]:.4f}"
+        best = table.loc[system, measure] == table[measure].max()
+        assert ("*" in "".join(mark)) == best
+        if system != "middle":
+            row = tests.loc[(measure, system)]
+            sign = "" if not row["significant"] else "+" if row["difference"] > 0 else "-"
+            assert "".join(mark).strip("*~") == sign
+    lines = [line for line in repr(found).splitlines() if line.startswith(("good", "middle", "poor"))]
+    assert [line.split()[0] for line in lines[-4:]] == table.index.tolist()
+    assert len({line.find(".") for line in lines[-4:]}) == 1  # the decimals are below each other
+    assert f"Note: {found.legend}" in repr(found)
+    assert "+ significantly better than middle" in found.legend
+    assert found.to_latex() == latex(found)
+    assert found.to_markdown(2) == markdown(found, 2)
+    assert r"good\_2" in found.to_latex()
+    # The bars are the differences by topic; by default from the baseline.
+    drawn = found.topics_chart("good").to_dict()
+    rows = pd.DataFrame(next(iter(drawn["datasets"].values()))).set_index("query_id")["difference"]
+    values = found.evaluation.per_topic().query("measure == 'nDCG@10'").pivot(index="query_id", columns="run")["value"]
+    assert rows.to_dict() == pytest.approx((values["good"] - values["middle"]).to_dict())
+    assert found.topics_chart("good", "poor", "P_5").to_dict()["encoding"]["y"]["title"] == "P@5: good minus poor"
+    with pytest.raises(UnknownNameError, match="did you mean 'good'"):
+        found.topics_chart("goood")
+    with pytest.raises(InputError, match="expected another system to compare 'middle' with"):
+        found.topics_chart("middle")

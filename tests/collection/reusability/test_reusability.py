@@ -20,7 +20,7 @@ from collection import Campaign, Judgement, comparison
 from collection.campaign.qrels import TopicsWithGrades
 from collection.cli.reusability import read_groups
 from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
-from collection.formats import read_qrels, read_runs
+from collection.formats import read_qrels, read_runs, write_qrels, write_run
 from collection.measures import parse
 from collection.ranking import rank_run
 from collection.records import Run
@@ -650,7 +650,59 @@ def test_a_guess_that_leaves_too_few_groups_is_not_followed() -> None:
 
 def test_qrels_of_relevant_documents_only_are_said_to_be_that() -> None:
     report = assess([X, Y, Z], QRELS[QRELS["relevance"] > 0], groups=None)
-    assert any("list relevant documents only" in sentence for sentence in report.verdict)
+    assert report.verdict[1].startswith("None of ")
+
+
+def sparse_collection() -> tuple[list[Run], pd.DataFrame]:
+    """Twelve topics, four runs that share most of their first documents, and qrels of relevant documents."""
+    random = np.random.default_rng(3)
+    rankings: dict[str, list[list[str]]] = {name: [] for name in ("a", "b", "c", "d")}
+    for _ in range(12):
+        worth = random.normal(size=30)
+        for of_run in rankings.values():
+            of_run.append([f"d{n}" for n in np.argsort(-(worth + random.normal(scale=0.2, size=30)))])
+    qrels = [(str(t), f"d{n}", 1) for t in range(1, 13) for n in random.choice(30, 4, replace=False)]
+    runs = [run_of(name, *of_run) for name, of_run in rankings.items()]
+    return runs, pd.DataFrame(qrels, columns=["query_id", "doc_id", "relevance"])
+
+
+@pytest.mark.slow
+def test_qrels_with_hardly_any_zeros_say_what_is_assumed_and_the_other_assumption_can_be_chosen(tmp_path: Path) -> None:
+    runs, relevant = sparse_collection()
+    for zeros in (0, 6):  # none, and hardly any
+        more = relevant[:zeros].assign(doc_id="elsewhere", relevance=0, query_id=[str(n) for n in range(1, zeros + 1)])
+        qrels = pd.concat([relevant, more], ignore_index=True)
+        report = assess(runs, qrels, groups=None)
+        assert report.verdict[0].startswith(
+            "Unless unjudged documents are known to be not relevant, this collection is not reusable: "
+        )
+        assert report.verdict[1].startswith(
+            f"{'None' if not zeros else 'Only 6'} of {48 + zeros} judgements have grade 0"
+        )
+        assert "--unjudged not-relevant" in report.verdict[1]
+        # All documents count as judged, as in qrels that name every document of the runs.
+        other = assess(runs, qrels, groups=None, unjudged="not-relevant")
+        every = pd.concat([run.frame[["query_id", "doc_id"]].astype("str") for run in runs]).drop_duplicates()
+        full = pd.concat([qrels, every.assign(relevance=0)]).drop_duplicates(["query_id", "doc_id"])
+        expected = assess(runs, full, groups=None)
+        assert other.verdict[0] == expected.verdict[0]
+        assert other.verdict[0].startswith("This collection is reusable")
+        assert other.ladder == expected.ladder
+        assert other.verdict[1] == (
+            "Unjudged documents are assumed to be not relevant, as if every document had been examined: "
+            f"{len(full) - len(qrels)} unjudged documents in the first 100 ranks are counted as judged."
+        )
+        assert other.missing == []  # by assumption
+    with_zeros = assess(runs, full, groups=None)
+    assert not any("grade 0" in sentence for sentence in with_zeros.verdict)
+    with pytest.raises(UnknownNameError, match="meaning of unjudged documents"):
+        assess(runs, qrels, unjudged="judged")  # type: ignore[arg-type]
+    write_qrels(qrels, tmp_path / "qrels.txt")
+    for run in runs:
+        write_run(run, tmp_path / f"{run.name}.run")
+    files = [tmp_path / "qrels.txt", *(tmp_path / f"{run.name}.run" for run in runs), "--group", "none"]
+    assert ok("reusability", *files).startswith("Unless unjudged documents are known")
+    assert ok("reusability", *files, "--unjudged", "not-relevant").startswith(f"{other.verdict[0]}\n{other.verdict[1]}")
 
 
 def test_bounds_hold_the_value() -> None:

@@ -8,22 +8,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from collection import formats, pooling
+from collection import display, formats, pooling
 from collection.campaign import Campaign
 from collection.cli.pool import pool
-from collection.cli.pool_comparison import compare_pools, describe_best
+from collection.cli.pool_comparison import compare_pools as print_comparison
 from collection.errors import InputError, UnknownNameError
 from collection.measures import align, index_qrels, parse
 from collection.pooling.sampling import two_strata
+from collection.ranking import rank_run
 from collection.records import Document, Run
 from collection.simulation import budgets
-from collection.simulation.budgets import compare
+from collection.simulation.budgets import BudgetComparison, Unjudged
 from collection.statistics.rank_correlation import kendall
 from tests.helpers import graded_runs
 
@@ -44,6 +46,17 @@ def texts_of(qrels: pd.DataFrame) -> tuple[list[Document], pd.DataFrame]:
     ]
     names = qrels["query_id"].unique()
     return documents, pd.DataFrame({"query_id": names, "title": names, "description": "answer", "narrative": ""})
+
+
+def compare(*given: Any, **options: Any) -> pd.DataFrame:
+    return budgets.compare(*given, **options).table
+
+
+def compare_pools(
+    files: list[Path], qrels: Path, directory: Path | None, measure: str, shares: list[str], form: str,
+    unjudged: Unjudged = "not-relevant",
+) -> None:  # fmt: skip
+    print_comparison(files, qrels, directory, measure=measure, budgets=shares, unjudged=unjudged, form=form)
 
 
 def material_of(texts: bool = False) -> budgets._Material:
@@ -239,11 +252,47 @@ def test_a_campaign_brings_its_runs_and_texts(
 def test_the_best_tau_is_named() -> None:
     rows = [(f"s{n}", "judged only", 0.5, 0.9) for n in range(5)] + [("s0", "judged only", 0.1, math.nan)]
     table = pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"])
-    assert describe_best(table) == [
+    assert BudgetComparison(table, "nDCG@10", 10, ()).best() == [
         "At 50% of the full pool, Kendall's tau is highest for s0 (judged only), s1 (judged only), s2 (judged only) "
         "and 2 more: 0.900."
     ]
-    assert describe_best(table.tail(1)) == []
+    assert BudgetComparison(table.tail(1), "nDCG@10", 10, ()).best() == []
+
+
+@pytest.mark.slow
+def test_a_comparison_shows_a_summary_and_what_it_assumes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, qrels = collection_of()
+    kept = qrels[(qrels["relevance"] > 0) | (qrels.index % 2 == 0)]
+    found = budgets.compare(runs, kept, strategies=["rrf", "mtf"], budgets=[0.2, 0.5], draws=5)
+    full = pooling.depth(runs, depth=10)[["query_id", "doc_id"]]
+    ungraded = len(full) - len(full.merge(kept))
+    assert ungraded > 0
+    assert found.notes == (
+        f"the full pool is the first 10 documents of every run; {ungraded} of its {len(full)} pairs have no grade in "
+        "the qrels and count as not relevant. If they are unknown, leave them out: --unjudged left-out",
+    )
+    shown = repr(found)
+    assert shown.startswith(found.best()[0])
+    assert re.search(r"strategy +estimate +tau at 20% +tau at 50%", shown)
+    assert len(found.table) == 8
+    assert found.taus().mean(axis=1).is_monotonic_decreasing
+    # Without ungraded documents, the full pool is that of the judged ones.
+    left = budgets.compare(runs, kept, strategies=["rrf"], budgets=[1.0], draws=2, unjudged="left-out")
+    judged = [
+        run._replace(frame=rank_run(run.frame.merge(kept[["query_id", "doc_id"]])[["query_id", "doc_id", "score"]]))
+        for run in runs
+    ]
+    assert left.pairs == len(pooling.depth(judged, depth=10))
+    assert left.table["recall"].tolist() == [1.0, 1.0]
+    assert "without documents that have no grade" in left.notes[0]
+    with pytest.raises(UnknownNameError, match="treatment of unjudged pairs"):
+        budgets.compare(runs, kept, unjudged="judged")  # type: ignore[arg-type]
+    assert "comparing pools" not in capsys.readouterr().err
+    monkeypatch.setattr(display, "SELDOM", 0.0)
+    budgets.compare(runs, kept, strategies=["rrf"], budgets=[0.2], draws=2)
+    assert capsys.readouterr().err.splitlines()[-1] == "comparing pools: rrf, 1 of 1 done"
 
 
 def test_sparse_orders_as_rrf() -> None:
