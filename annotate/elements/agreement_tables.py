@@ -73,9 +73,9 @@ class Breakdown:
 
 
 def draw_answer(found: Agreement) -> None:
-    """Draw the interpretation of the agreement, with at most five numbers."""
-    _, alpha, *more = annotator_agreement.interpret(found)
-    st.markdown(f"#### {widgets.plain(alpha)}")
+    """Draw the interpretation of the agreement, with at most six numbers."""
+    _, reading, *more = annotator_agreement.interpret(found)
+    st.markdown(f"#### {widgets.plain(reading)}")
     for sentence in more:
         st.write(widgets.plain(sentence))
     numbers = {
@@ -86,8 +86,9 @@ def draw_answer(found: Agreement) -> None:
     for label, name, on in (("Observed agreement", "observed", "graded"), (overlap, "overlap", "binary")):
         value = annotator_agreement.select_value(found.values, name, on)["value"]
         numbers |= {} if isnan(value) else {label: percent(value)}
-    value = annotator_agreement.select_value(found.values, "alpha-ordinal")["value"]
-    numbers |= {} if isnan(value) else {"Krippendorff's alpha": f"{value:.3f}"}
+    for name in ("ordinal", "nominal") if len(found.grades) > 2 else ("nominal",):
+        value = annotator_agreement.select_value(found.values, f"alpha-{name}")["value"]
+        numbers |= {} if isnan(value) else {COEFFICIENTS[f"alpha-{name}"].label: f"{value:.3f}"}
     widgets.metrics(numbers)
     widgets.documentation_link("explanation/agreement", "How to interpret agreement")
 
@@ -210,13 +211,16 @@ def draw_coefficients(rows: pd.DataFrame) -> None:
     """Draw the rows: ``coefficient``, ``value``, ``low``, ``high``, ``note``."""
     entries = [COEFFICIENTS[name] for name in rows["coefficient"]]
     display.table(
-        (rows if rows["note"].any() else rows.drop(columns="note")).assign(label=[entry.label for entry in entries]),
+        (rows if rows["note"].any() else rows.drop(columns="note")).assign(
+            label=[entry.label for entry in entries], forgives=[entry.forgives for entry in entries]
+        ),
         {
             "coefficient": None,
             "label": text("Coefficient", "medium"),
             "value": number("Value", "%.3f", "small"),
             "low": number("95% CI low", "%.3f", "small"),
             "high": number("95% CI high", "%.3f", "small"),
+            "forgives": text("Forgives", "medium"),
             "note": text("Note", "large"),
         },
         height="content",

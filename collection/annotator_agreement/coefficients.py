@@ -27,6 +27,15 @@ MIN_COMMON_PAIRS = 10
 Otherwise a kappa from one common pair would weigh as much as one from a thousand."""
 
 
+FORGIVES: dict[Measurement, str] = {
+    "nominal": "nothing",
+    "ordinal": "grades of neighbouring rank, in part",
+    "interval": "grades with a small distance, in part",
+    "binary": "differences above or below the minimum relevant grade",
+}
+"""Which disagreements a coefficient counts less, or not."""
+
+
 @dataclass(frozen=True, repr=False)
 class CoefficientEntry(Entry[Coefficient]):
     """A coefficient; its function gives (R,) values, nan where undefined."""
@@ -37,6 +46,11 @@ class CoefficientEntry(Entry[Coefficient]):
     not relevant (binary)."""
     pairwise: Coefficient | None = None
     """For a coefficient of two annotators: its (R, Q) values, of which ``function`` is the mean over Q."""
+
+    @property
+    def forgives(self) -> str:
+        """Which disagreements it counts less, or not."""
+        return FORGIVES[self.measurement]
 
     @property
     def scales(self) -> tuple[Scale, ...]:

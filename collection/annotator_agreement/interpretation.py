@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan
+from typing import NamedTuple
 
 import pandas as pd
 
 from collection.annotator_agreement.breakdowns import Agreement
-from collection.phrases import count, percent, plural
+from collection.phrases import count, join, percent, plural
 
 FIRM, TENTATIVE = 0.8, 0.667
 """Krippendorff's (2004, chapter 11) conventional bounds of alpha."""
@@ -29,9 +31,11 @@ def format_with_interval(row: pd.Series) -> str:
 
 
 def interpret(found: Agreement) -> list[str]:
-    """Report what was compared, and alpha and overlap next to conventional and published values.
+    """Report what was compared, how alpha reads by convention, its values, and overlap next to published values.
 
-    There is no verdict, because how much agreement is enough depends on the purpose of the collection.
+    Alpha is read for the order of the grades, for exact grades, and for relevant or not, since each forgives other
+    disagreements: none alone makes the grades reliable. There is no other verdict, because how much agreement is enough
+    depends on the purpose of the collection.
     """
     people = count(len(found.annotators), "annotator")
     several = f"{count(found.several, 'pair')} {plural(found.several, 'has', 'have')} 2 or more grades"
@@ -39,8 +43,13 @@ def interpret(found: Agreement) -> list[str]:
     alpha = select_value(found.values, "alpha-ordinal")
     if isnan(alpha["value"]):
         return [*said, f"Agreement cannot be computed: {alpha['note']}."]
-    value = format_with_interval(alpha).replace("(", "(95% CI ")
-    said.append(f"Krippendorff's alpha (ordinal) is {value}: {_custom(alpha, found.several)}.")
+    views = _views(found)
+    said.append(_read_views(views, found.several))
+    values = [f"{view.name} {format_with_interval(view.row).replace('(', '(95% CI ')}" for view in views]
+    counted = (
+        "" if len(views) == 1 else f" {'; '.join(view.counts for view in views)}.".replace(" ordinal", " Ordinal", 1)
+    )
+    said.append(f"Krippendorff's alpha: {join(values)}.{counted}")
     overlap = select_value(found.values, "overlap", "binary")
     if not isnan(overlap["value"]):
         said.append(
@@ -49,6 +58,42 @@ def interpret(found: Agreement) -> list[str]:
             "check the effect on your own rankings."
         )
     return said
+
+
+class _View(NamedTuple):
+    """A way to count disagreements: the alpha for it, what it is about, and how it counts."""
+
+    name: str
+    subject: str
+    counts: str
+    row: pd.Series
+
+
+def _views(found: Agreement) -> list[_View]:
+    """The views that differ on this scale: with two grades all are the same."""
+    ordinal, nominal = (select_value(found.values, f"alpha-{name}") for name in ("ordinal", "nominal"))
+    binary = select_value(found.values, "alpha-nominal", "binary")
+    level = f"{found.level:g}"
+    views = [
+        _View("ordinal", "on the order of the grades", "ordinal alpha counts neighbouring grades as a small difference",
+              ordinal),
+        _View("nominal", "on exact grades", "nominal alpha counts every difference in full", nominal),
+        _View(f"binary (grade {level} or more)", "on relevant or not",
+              f"binary alpha counts only differences across grade {level}", binary),
+    ]  # fmt: skip
+    return [view for view in views if not isnan(view.row["value"])] if len(found.grades) > 2 else views[:1]
+
+
+def _read_views(views: Sequence[_View], several: int) -> str:
+    """Write how each alpha reads by convention, those with the same reading together."""
+    subjects: dict[str, list[str]] = {}
+    for view in views:
+        subjects.setdefault(_custom(view.row, several), []).append(view.subject)
+    if len(views) == 1:
+        return f"Agreement is {_custom(views[0].row, several)}."
+    (first, about), *others = subjects.items()
+    parts = [f"Agreement {join(about)} is {first}", *(f"{join(on)} it is {reading}" for reading, on in others)]
+    return f"{'; '.join(parts)}."
 
 
 def _custom(alpha: pd.Series, several: int) -> str:

@@ -95,7 +95,8 @@ def test_the_numbers_are_the_library_s(opened: Callable[..., AppTest], judged: C
         "Pairs with 2+ grades": "4 of 4",
         "Observed agreement": f"{agreement.select_value(found.values, 'observed')['value']:.0%}",
         "Overlap of relevant documents": f"{agreement.select_value(found.values, 'overlap', 'binary')['value']:.0%}",
-        "Krippendorff's alpha": f"{alpha['value']:.3f}",
+        "Krippendorff's alpha, ordinal": f"{alpha['value']:.3f}",
+        "Krippendorff's alpha, nominal": f"{agreement.select_value(found.values, 'alpha-nominal')['value']:.3f}",
     }
     shown = look(app, "Coefficients").dataframe[0].value.set_index("coefficient")
     pd.testing.assert_series_equal(
@@ -103,7 +104,7 @@ def test_the_numbers_are_the_library_s(opened: Callable[..., AppTest], judged: C
         alpha[["value", "low", "high"]].astype(float),
         check_names=False,
     )
-    assert f"Krippendorff's alpha (ordinal) is {alpha['value']:.3f}" in words(app)
+    assert f"Krippendorff's alpha: ordinal {alpha['value']:.3f}" in words(app)
 
 
 @pytest.mark.slow

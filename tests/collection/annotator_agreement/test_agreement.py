@@ -13,6 +13,7 @@ from typing import Any
 from unittest import mock
 from uuid import uuid4
 
+import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
@@ -1106,12 +1107,52 @@ def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
         (0.7, 0.1, "by convention (0.667 to 0.8), but the interval starts below that."),
         (0.4, 0.3, "not reliable by convention (below 0.667), but such values are common"),
         (0.9, float("nan"), "reliable by convention (0.8 or more)."),
-        (-0.1, float("nan"), "0: not above chance, with 21 pairs"),
+        (-0.1, float("nan"), "is not above chance, with 21 pairs"),
     ],
 )
 def test_the_sentence_goes_by_the_lower_end_of_the_interval(alpha: float, low: float, said: str) -> None:
     found = agreement.agreement(table([[0, 0], [1, 2], [2, 2]]), resamples=0)
     values = found.values.copy()
-    row = values.index[(values["scale"] == "graded") & (values["coefficient"] == "alpha-ordinal")][0]
-    values.loc[row, ["value", "low", "high"]] = [alpha, low, 0.95]
-    assert said in agreement.interpret(replace(found, values=values, several=21))[1]
+    values.loc[values["coefficient"].str.startswith("alpha"), ["value", "low", "high"]] = [alpha, low, 0.95]
+    reading = agreement.interpret(replace(found, values=values, several=21))[1]
+    assert reading.startswith("Agreement on the order of the grades, on exact grades and on relevant or not is ")
+    assert said in reading
+    # On a scale of two grades, all these are the same.
+    two = agreement.interpret(replace(found, values=values, several=21, grades=(0.0, 1.0)))
+    assert two[1].startswith("Agreement is ")
+    assert said in two[1]
+    assert two[2].startswith("Krippendorff's alpha: ordinal ")
+    assert "nominal" not in two[2]
+
+
+def test_agreement_is_not_reliable_on_the_most_forgiving_coefficient_alone(
+    tmp_path: Path,
+) -> None:
+    """Two annotators agree on what is relevant, and often differ by one grade: alpha by order alone is high."""
+    random = np.random.default_rng(0)
+    one = random.choice([0, 0, 0, 1, 2, 3, 3, 3], 200)
+    near = np.where(np.isin(one, (1, 2)) & (random.random(200) < 0.7), 3 - one, one)
+    frame = table(np.column_stack([one, near]).tolist())
+    found = agreement.agreement(frame, resamples=200)
+    expected = {
+        name: krippendorff.alpha(np.array([one, near], dtype=float), level_of_measurement=name)
+        for name in ("ordinal", "nominal")
+    }
+    assert expected["ordinal"] > 0.95
+    assert expected["nominal"] < 0.8
+    _, reading, values, *_ = agreement.interpret(found)
+    assert reading.startswith(
+        "Agreement on the order of the grades and on relevant or not is reliable by convention (0.8 or more); on exact "
+        "grades it is enough for tentative conclusions by convention (0.667 to 0.8)"
+    )
+    assert f"ordinal {expected['ordinal']:.3f} (95% CI " in values
+    assert f"nominal {expected['nominal']:.3f} (95% CI " in values
+    assert values.endswith(
+        "Ordinal alpha counts neighbouring grades as a small difference; nominal alpha counts every difference in "
+        "full; binary alpha counts only differences across grade 1."
+    )
+    frame.to_csv(tmp_path / "labels.csv", index=False)
+    printed = ok("agreement", tmp_path / "labels.csv", "--resamples", "200")
+    assert reading in printed
+    assert re.search(r"alpha-ordinal .* grades of neighbouring rank, in part", printed)
+    assert re.search(r"^cohen .* nothing$", printed, re.M)
