@@ -162,7 +162,7 @@ class ActiveLearning:
         topics = self.corpus.topics()
         words = topics.loc[topics["query_id"] == query_id, ["title", "description", "narrative"]]
         text = training_round.topic_text(*words.to_numpy().ravel().tolist())
-        key = (self.features.opened_version, mode, pool, signature, text)
+        key = (self.features.opened_version, mode, pool, signature, text, self.store.connection.rollbacks)
         if query_id in self._spaces and self._spaces[query_id][0] == key:
             return self._spaces[query_id][1]
         allowed = self.loop_scope.of_topic(query_id, opened.size)

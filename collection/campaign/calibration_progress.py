@@ -34,7 +34,6 @@ class CalibrationProgress:
     active_learning: ActiveLearning
     _unfinished: tuple[str, object] = field(default=("", None), init=False)
     """A calibration topic that was not judged to the end, and what that depends on."""
-    _state: tuple[str, CalibrationState] | None = field(default=None, init=False)
 
     def topics(self) -> pd.DataFrame:
         """Return the topics by query_id, with the columns :data:`~collection.campaign.calibration_state.TOPICS`."""
@@ -91,7 +90,8 @@ class CalibrationProgress:
 
         def made_of(query_id: str) -> object:
             logged = self.store.judgements.logged_in(query_id)
-            return record.version, self.store.judgements.versions()[0], modes[query_id], logged
+            undone = self.store.connection.rollbacks
+            return record.version, self.store.judgements.versions()[0], modes[query_id], logged, undone
 
         first, seen = self._unfinished
         if first in record.topics and made_of(first) == seen:
@@ -134,12 +134,7 @@ class CalibrationProgress:
 
     def state(self) -> CalibrationState:
         """Return the state of the calibration topics, with what limits the promise; cached."""
-        if self.store.connection.in_transaction:
-            return self._describe()  # of data that may be rolled back
-        key = self.cache_key()
-        if self._state is None or self._state[0] != key:
-            self._state = (key, self._describe())
-        return self._state[1]
+        return self.store.cached("calibration state", self.cache_key(), self._describe)
 
     def _describe(self) -> CalibrationState:
         record, closed = records.read(self.store), records.closed_by_rule(self.store)

@@ -127,7 +127,7 @@ class JudgingBudget:
         """Count judged documents; cached, and counted anew of the topics with new entries in the log."""
         rows, logged = self.loop_scope.loop_rows(modes), self.store.judgements.versions()[1]
         known = self._counts
-        if known is None or known.rows is not rows:
+        if known is None or known.rows is not rows:  # also after a rollback
             known = _JudgedCounts(rows, sizes={query_id: len(found) for query_id, found in rows.items()})
         if known.logged != logged:
             everywhere, sizes, pool = dict(known.everywhere), dict(known.sizes), dict(known.pool)
@@ -139,8 +139,7 @@ class JudgingBudget:
                     sizes[query_id] = len(rows[query_id]) + len(judged) - among
                     pool[query_id] = int(np.isin(judged, self.store.pool.rows(query_id)).sum())
             known = _JudgedCounts(rows, logged, everywhere, sizes, pool)
-        if not self.store.connection.in_transaction:  # which may be rolled back
-            self._counts = known
+        self._counts = known
         return known
 
     def limited_topics(self, modes: Mapping[str, str] | None = None) -> list[str] | None:

@@ -46,7 +46,8 @@ class LoopScope:
         `modes` are those of :meth:`.Settings.modes`, if they are known.
         """
         settings, modes = self.settings.loop(), self.settings.modes() if modes is None else modes
-        made_of = (self.store.corpus.runs_signature(), self.store.judgements.versions()[0], settings, modes)
+        runs, versions = self.store.corpus.runs_signature(), self.store.judgements.versions()[0]
+        made_of = (runs, versions, settings, modes, self.store.connection.rollbacks)
         if self._rows is None or self._rows[0] != (self.store.corpus.document_rows(), *made_of):
             listed = {} if settings.by_model else self._listed_rows(settings)  # may add rows
             documents = self.store.corpus.document_rows()

@@ -103,7 +103,7 @@ class NearDuplicates:
 
     def _kept_sketches(self, form: str) -> OrderedDict[str, Sketch | None]:
         """The sketches of the documents as they are now."""
-        version = (self.store.settings.get("documents_version", 0), form)
+        version = (self.store.settings.get("documents_version", 0), form, self.store.connection.rollbacks)
         if self._sketches[0] != version:
             self._sketches = (version, OrderedDict())
         return self._sketches[1]

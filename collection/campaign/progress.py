@@ -229,7 +229,8 @@ class Progress:
 
         Cached: the topic that `changed` is up to date, the others within :data:`OTHERS_AFTER`.
         """
-        made_of, logged = self.store.judgements.versions()
+        versions, logged = self.store.judgements.versions()
+        made_of = (*versions, self.store.connection.rollbacks)
         at = time.monotonic()
         known = self._counted.get(annotator)
         if known is None or known.made_of != made_of:

@@ -99,7 +99,6 @@ class SystemOrderStudy:
     features: Features
     loop_scope: LoopScope
     _pairs: tuple[tuple[object, ...], pd.Index, Pairs] | None = field(default=None, init=False)
-    _chosen: tuple[tuple[object, ...], DecisivePairs] | None = field(default=None, init=False)
 
     def choose(self, seed: int) -> DecisivePairs:
         """Choose the pairs to judge next across all topics in the loop; cached as long as :meth:`version` is the same.
@@ -109,10 +108,7 @@ class SystemOrderStudy:
         CampaignError
             There are fewer than two runs, or no pair in a loop.
         """
-        version = self.version()
-        if self._chosen is None or self._chosen[0] != version:
-            self._chosen = (version, self._choose(seed))
-        return self._chosen[1]
+        return self.store.cached("decisive pairs", self.version(), lambda: self._choose(seed))
 
     def version(self) -> tuple[object, ...]:
         """Return a version of the choice: it changes with every :data:`CHOSEN_EVERY` entries of the log."""
@@ -261,7 +257,8 @@ class SystemOrderStudy:
         made_of, _ = self.store.judgements.versions()
         modes, depth = self.settings.modes_when_open(), self.settings.loop().depth
         version = self.features.version() if has_texts else ""
-        key = (made_of, self.store.corpus.runs_signature(), json.dumps(modes), depth, version)
+        undone = self.store.connection.rollbacks
+        key = (made_of, self.store.corpus.runs_signature(), json.dumps(modes), depth, version, undone)
         if self._pairs is None or self._pairs[0] != key or not _covers(*self._pairs[1:], graded.index):
             self._pairs = (key, *self._describe(graded.index, modes, depth, vectors))
         pairs = self._pairs[2]

@@ -153,7 +153,12 @@ class TopicTasks:
         # New and replaced texts raise this version.
         version = self.store.settings.get("documents_version", 0)
         lists_of = (settings.task, settings.list_size, settings.preference_size, topics, pool_round, version)
-        made_of = (*others, self.store.topic_tasks.closed_topics(), self.settings.usual_mode())
+        made_of = (
+            *others,
+            self.store.connection.rollbacks,
+            self.store.topic_tasks.closed_topics(),
+            self.settings.usual_mode(),
+        )
         state = self._state
         if state is None or not state.is_of(lists_of, made_of):
             place = f"{self.campaign_id} {self.directory.resolve()}"

@@ -6,8 +6,9 @@ returns (WAL, synchronous=FULL) and rolls back when it raises.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import Self
+from typing import Any, Self, TypeVar
 
 from collection.store.accounts import AccountTables
 from collection.store.assignments import AssignmentTables
@@ -45,6 +46,9 @@ __all__ = [
 ]
 
 
+T = TypeVar("T")
+
+
 class Store:
     """A campaign's database: one connection, and one repository per group of tables.
 
@@ -68,6 +72,7 @@ class Store:
 
     def __init__(self, path: Path | str, *, create: bool = False) -> None:
         self.connection = Connection(path, create=create)
+        self._cache: dict[Hashable, tuple[tuple[object, int], Any]] = {}
         self.transaction = self.connection.transaction
         self.savepoint = self.connection.savepoint
         self.snapshot = self.connection.snapshot
@@ -83,6 +88,18 @@ class Store:
         self.accounts = AccountTables(self.connection)
         self.machine_labels = MachineLabelTables(self.connection)
         self.removal = RemovalTables(self.connection)
+
+    def cached(self, name: Hashable, key: object, compute: Callable[[], T]) -> T:
+        """Return what `compute` returns, kept under a name while the key is the same and nothing was rolled back.
+
+        What is computed inside a transaction may rest on data that is undone with it; it is then computed again.
+        """
+        kept = self._cache.get(name)
+        if kept is None or kept[0] != (key, self.connection.rollbacks):
+            kept = (key, self.connection.rollbacks), compute()
+            self._cache[name] = kept
+        value: T = kept[1]
+        return value
 
     @staticmethod
     def copy(source: Path | str, target: Path | str) -> None:

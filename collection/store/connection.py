@@ -155,6 +155,8 @@ class Connection:
         if create and str(path) != ":memory:":
             with suppress(FileExistsError):  # SQLite gives its log the permissions of the database
                 layout.create_private(Path(path)).close()
+        self.rollbacks = 0
+        """Number of changes that were undone: part of the key of what services keep of what they have read."""
         try:
             connection = sqlite3.connect(str(path), timeout=BUSY_SECONDS, isolation_level=None)
             self.db = Database(connection)
@@ -188,6 +190,7 @@ class Connection:
             self.db.conn.commit()
         except BaseException as error:
             # Also after a failed commit, so that the next transaction does not join this one.
+            self.rollbacks += 1
             self.db.conn.rollback()
             if (explained := explain(error)) is not None:
                 raise explained from error
@@ -217,6 +220,7 @@ class Connection:
         except SQLiteError:
             raise
         except BaseException:
+            self.rollbacks += 1
             self.db.conn.execute("ROLLBACK TO inner")
             self.db.conn.execute("RELEASE inner")
             raise

@@ -1,0 +1,112 @@
+"""Nothing that was computed inside a transaction outlives its rollback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from collection.campaign import Campaign, progress
+from collection.records import Choice
+from tests.helpers import fill
+
+DOCS = [f"d{number}" for number in range(8)]
+
+
+class UndoneError(Exception):
+    """Ends a transaction."""
+
+
+def build(folder: Path) -> Campaign:
+    campaign = Campaign.create(folder / "campaign")
+    fill(campaign, folder, ["1", "2"], DOCS)
+    for name in ("ann", "ben"):
+        campaign.accounts.add(name, "manager")
+    return campaign
+
+
+@pytest.fixture
+def campaign(copy_of: Callable[..., Campaign]) -> Campaign:
+    return copy_of(build)
+
+
+def undo(campaign: Campaign, change: Callable[[], object], *read: Callable[[], object]) -> None:
+    """Make a change and read what follows from it, then roll it back."""
+    with pytest.raises(UndoneError), campaign.transaction():
+        change()
+        for each in read:
+            each()
+        raise UndoneError
+
+
+def fresh(campaign: Campaign, read: Callable[[Campaign], object]) -> object:
+    """What a campaign says that has kept nothing."""
+    with Campaign(campaign.directory) as again:
+        return read(again)
+
+
+READS: dict[str, Callable[[Campaign], object]] = {
+    "progress of an annotator": lambda c: c.progress.of_annotator("1", "ann"),
+    "progress in all topics": lambda c: c.progress.totals("ann", "1"),
+    "standings": lambda c: c.progress.standings("ann", "1"),
+    "documents of the loop": lambda c: {q: rows.tolist() for q, rows in c.loop_scope.loop_rows().items()},
+    "budget": lambda c: (c.budget.left(), c.budget.most_in_loop(), dict(c.budget.judged_in_pool(c.settings.modes()))),
+    "working time": lambda c: len(c.history._entries("ann")),
+    "calibration topics": lambda c: c.calibration_topics.progress.state(),
+    "list task": lambda c: (c.topic_tasks.progress("ann"), c.topic_tasks.next_topics("ann", 9).fresh),
+}
+
+
+def judge(campaign: Campaign, topic: str) -> None:
+    for doc_id in DOCS[:3]:
+        campaign.judging.judge("ann", topic, doc_id, 2)
+    choice = Choice(str(uuid4()), "ann", topic, kind="chosen", shown=("d0",), chosen=("d0",))
+    campaign.topic_tasks.choose([choice])
+
+
+def assign(campaign: Campaign, topic: str) -> None:
+    campaign.assignments.assign([topic], ["ben"])
+
+
+@pytest.mark.parametrize("change", [judge, assign])
+@pytest.mark.parametrize("mode", ["pool", "loop-in-pool"])
+@pytest.mark.parametrize("name", READS)
+def test_what_was_read_in_an_undone_change_is_forgotten(
+    campaign: Campaign,
+    name: str,
+    mode: str,
+    change: Callable[[Campaign, str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another change of the kind follows, which gives entries and versions the numbers of the undone one."""
+    monkeypatch.setattr(progress, "OTHERS_AFTER", 0.0)
+    campaign.settings.set_loop(mode=mode, budget=6 if mode != "pool" else 0)
+    if name == "list task":
+        campaign.settings.set_judging_page(task="list")
+    read = READS[name]
+    read(campaign)
+    undo(campaign, lambda: change(campaign, "1"), lambda: read(campaign))
+    assert read(campaign) == fresh(campaign, read)
+    change(campaign, "2")
+    assert read(campaign) == fresh(campaign, read)
+
+
+def test_a_savepoint_is_a_rollback_too(campaign: Campaign) -> None:
+    calls: list[int] = []
+
+    def compute() -> int:
+        calls.append(1)
+        return len(calls)
+
+    def value() -> int:
+        return campaign.store.cached("calls", "same", compute)
+
+    assert (value(), value()) == (1, 1)
+    with campaign.transaction():
+        assert value() == 1
+    assert value() == 1  # a commit keeps it
+    with campaign.transaction(), pytest.raises(UndoneError), campaign.store.savepoint():
+        raise UndoneError
+    assert (value(), campaign.store.cached("calls", "other", compute)) == (2, 3)
