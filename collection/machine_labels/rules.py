@@ -6,8 +6,10 @@ through the entry-point group ``cleverdon.label_rules``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 import pandas as pd
@@ -18,6 +20,9 @@ from collection.errors import InputError
 from collection.records import Document, Topic
 from collection.registry import Entry, Parameter, Registry
 
+_BLOCK = 1000
+"""Pairs that are labelled at once by a rule with a function for many."""
+
 _KEPT_TOPICS = 64
 """Topics whose terms are kept; pairs come topic by topic."""
 
@@ -25,7 +30,23 @@ _KEPT_TOPICS = 64
 Rule = Callable[..., int | None]
 """Takes a topic and a document and returns a grade or None; its keyword-only arguments are its parameters."""
 
-LABEL_RULES: Registry[Rule, [], Entry[Rule]] = Registry("label rule", Entry, "cleverdon.label_rules")
+Pairs = Sequence[tuple[Topic, Document]]
+
+
+@dataclass(frozen=True, repr=False)
+class RuleEntry(Entry[Rule]):
+    """A label rule.
+
+    Attributes
+    ----------
+    many
+        The same for many pairs at once, with every parameter as a keyword, where that saves work for each pair.
+    """
+
+    many: Callable[..., list[int | None]] | None = None
+
+
+LABEL_RULES: Registry[Rule, ..., RuleEntry] = Registry("label rule", RuleEntry, "cleverdon.label_rules")
 
 _Then = Annotated[int, Parameter("Grade where the rule holds", least=0)]
 _Otherwise = Annotated[int, Parameter("Grade elsewhere", least=0)]
@@ -60,19 +81,35 @@ def label_pairs(
     given = dict(parameters or {})
     rule.require_parameters(given)
     rows: list[tuple[str, str, float]] = []
-    for topic, document in pairs:
-        where = f"label rule {rule.name}, topic {topic.query_id}, document {document.doc_id}"
-        try:
-            grade = rule.function(topic, document, **given)
-        except InputError:
-            raise
-        except Exception as error:  # whatever goes wrong in somebody else's function
-            raise InputError(f"{where}: {type(error).__name__}: {error}") from error
+    for topic, document, grade in _graded(rule, iter(pairs), given):
+        where = _place(rule, topic, document)
         if grade is not None and (isinstance(grade, bool) or grade not in grades):
             raise InputError(f"{where}: expected a grade of this campaign ({grades}) or None, found {grade!r}")
         rows.append((topic.query_id, document.doc_id, float("nan") if grade is None else float(grade)))
     frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
     return frame.astype({"query_id": "str", "doc_id": "str", "relevance": "float64"})
+
+
+def _graded(
+    rule: Entry[Rule], pairs: Iterator[tuple[Topic, Document]], given: Mapping[str, Any]
+) -> Iterator[tuple[Topic, Document, int | None]]:
+    """Each pair with its grade, by blocks if the rule has a function for many pairs."""
+    if isinstance(rule, RuleEntry) and rule.many is not None:
+        while block := list(islice(pairs, _BLOCK)):
+            grades = rule.many(block, **{**rule.parameters, **given})
+            yield from ((topic, document, grade) for (topic, document), grade in zip(block, grades, strict=True))
+        return
+    for topic, document in pairs:
+        try:
+            yield topic, document, rule.function(topic, document, **given)
+        except InputError:
+            raise
+        except Exception as error:  # whatever goes wrong in somebody else's function
+            raise InputError(f"{_place(rule, topic, document)}: {type(error).__name__}: {error}") from error
+
+
+def _place(rule: Entry[Rule], topic: Topic, document: Document) -> str:
+    return f"label rule {rule.name}, topic {topic.query_id}, document {document.doc_id}"
 
 
 @LABEL_RULES.add(
@@ -119,7 +156,35 @@ def contains_string(
     return then if holds else otherwise
 
 
-@LABEL_RULES.add("matches-pattern", "Regular expression", "A regular expression matches in a field of the document.")
+def _match_pattern(
+    pairs: Pairs, *, pattern: str, field: str, case: bool, then: int, otherwise: int
+) -> list[int | None]:
+    """:func:`matches_pattern` of many pairs: the pattern is compiled once for all."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pattern:
+        raise InputError("matches-pattern: expected a regular expression as pattern, found nothing")
+    values = [_field_values(document, field) for _, document in pairs]
+    texts = [text for each in values for text in each or ()]
+    try:
+        # Without a text the pattern would not be read.
+        found = pc.match_substring_regex(pa.array(texts or [""], pa.string()), pattern, ignore_case=not case)
+    except pa.ArrowInvalid as error:
+        raise InputError(
+            f"matches-pattern: expected a regular expression of RE2, found {pattern!r} ({error})"
+        ) from None
+    owners = (number for number, each in enumerate(values) for _ in each or ())
+    matching = {number for number, matches in zip(owners, found.to_pylist(), strict=False) if matches}
+    return [None if each is None else then if number in matching else otherwise for number, each in enumerate(values)]
+
+
+@LABEL_RULES.add(
+    "matches-pattern",
+    "Regular expression",
+    "A regular expression matches in a field of the document.",
+    _match_pattern,
+)
 def matches_pattern(
     topic: Topic,
     document: Document,
@@ -131,22 +196,8 @@ def matches_pattern(
     otherwise: _Otherwise = 0,
 ) -> int | None:
     """Search with RE2, whose time is linear in the text for every pattern; None without the field."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pattern:
-        raise InputError("matches-pattern: expected a regular expression as pattern, found nothing")
-    values = _field_values(document, field)
-    try:
-        texts = pa.array(values or [""], pa.string())  # without a text the pattern would not be read
-        found = pc.match_substring_regex(texts, pattern, ignore_case=not case)
-    except pa.ArrowInvalid as error:
-        raise InputError(
-            f"matches-pattern: expected a regular expression of RE2, found {pattern!r} ({error})"
-        ) from None
-    if values is None:
-        return None
-    return then if values and pc.any(found).as_py() else otherwise
+    pairs = [(topic, document)]
+    return _match_pattern(pairs, pattern=pattern, field=field, case=case, then=then, otherwise=otherwise)[0]
 
 
 @lru_cache(maxsize=_KEPT_TOPICS)

@@ -6,6 +6,7 @@ from importlib import metadata
 from typing import Any
 
 import pandas as pd
+import pyarrow.compute
 import pytest
 
 from collection.errors import InputError, UnknownNameError
@@ -126,3 +127,21 @@ def test_rules_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
             label_pairs(registry["mine"], [(TOPIC, Document(doc_id))], GRADES)
     with pytest.raises(UnknownNameError, match="unknown mine parameter 'most'"):
         label_pairs(registry["mine"], [], GRADES, {"most": 1})
+
+
+def test_a_pattern_is_compiled_once_for_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three blocks of pairs are three calls; lists and missing fields keep their places."""
+    compiled, match = [], pyarrow.compute.match_substring_regex
+
+    def count(*arguments: Any, **options: Any) -> Any:
+        compiled.append(len(arguments[0]))
+        return match(*arguments, **options)
+
+    monkeypatch.setattr(pyarrow.compute, "match_substring_regex", count)
+    documents = [Document(f"d{n}", "", None, {} if n % 3 == 0 else {"tags": [f"a{n}", f"b{n}"]}) for n in range(2500)]
+    given = {"pattern": r"b\d*7$", "field": "tags"}
+    pairs = [(TOPIC, each) for each in documents]
+    found = label_pairs(LABEL_RULES["matches-pattern"], pairs, GRADES, given)["relevance"].tolist()
+    wanted = [float("nan") if n % 3 == 0 else float(n % 10 == 7) for n in range(2500)]
+    assert found == pytest.approx(wanted, nan_ok=True)
+    assert len(compiled) == 3
