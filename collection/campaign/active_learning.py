@@ -21,10 +21,10 @@ from collection.campaign.loop_round import ExplainableRound, LoopRound, TopicRan
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.settings import Settings
 from collection.campaign.system_order import DecisivePairs, SystemOrderStudy
-from collection.campaign.topic_ledger import build_topic_ledger, reduce_to_documents
+from collection.campaign.topic_ledger import TopicLedger, build_topic_ledger, reduce_to_documents
 from collection.records import Run
 from collection.stopping import Ledger
-from collection.store import Selection, SQLiteError, Store
+from collection.store import Selection, SQLiteError, Store, Ungraded
 
 MAX_SPACES = 16
 """Number of topics with a cached space, which has a few numbers for every document."""
@@ -73,7 +73,7 @@ class ActiveLearning:
         key = self._key(query_id, self.features.opened_version if by_model else None)
         if count is None:
             count = self._usual_count(query_id)
-        model_round = self.store.judgements.logged_in(query_id)
+        model_round, order = self.store.judgements.logged_in(query_id), self.describe_order(query_id)
         judgements = self.store.judgements.current_judgements(query_id)
         stop, draws_alone = self._find_stop(query_id, judgements)
         judgements = judgements[judgements["row"] < len(space.allowed)]
@@ -129,6 +129,7 @@ class ActiveLearning:
             len(judged),
             topics,
             stop,
+            order,
         )
         return ExplainableRound(made, space, ranking)
 
@@ -145,7 +146,7 @@ class ActiveLearning:
             record = calibration_record.read(self.store)
             if record is None or not record.concerns(query_id):
                 return None, False
-            ledger = self.build_ledger(query_id, judgements, self.loop_scope.judgeable())
+            ledger = self.rule_ledger(query_id, judgements)
             return record.find_stop(query_id, ledger), record.draws_alone(query_id, ledger)
         except SQLiteError:
             raise  # it may have rolled an open transaction back
@@ -191,14 +192,40 @@ class ActiveLearning:
 
     def ledger(self, query_id: str) -> Ledger:
         """Return a topic's judgements in order, for :mod:`collection.stopping`."""
-        return self.build_ledger(
-            query_id, self.store.judgements.current_judgements(query_id), self.loop_scope.judgeable()
-        )
+        judgements = self.store.judgements.current_judgements(query_id)
+        withheld = self.store.judgements.ungraded().get(query_id, Ungraded()).drawn
+        return self.build_ledger(query_id, judgements, self.loop_scope.judgeable(), withheld).ledger
 
-    def build_ledger(self, query_id: str, judgements: pd.DataFrame, judgeable: NDArray[np.bool_]) -> Ledger:
-        """Return the ledger of a topic's judgements within its :meth:`.LoopScope.recall_scope`."""
+    def build_ledger(
+        self, query_id: str, judgements: pd.DataFrame, judgeable: NDArray[np.bool_], withheld: int = 0
+    ) -> TopicLedger:
+        """Return the ledger of a topic's judgements within its :meth:`.LoopScope.recall_scope`.
+
+        `withheld` is the number of unjudged documents that were drawn at random, and skipped or undone.
+        """
         scope = self.loop_scope.recall_scope(query_id, judgements, judgeable)
-        return build_topic_ledger(judgements, scope, self.settings.loop().level, judgeable).ledger
+        return build_topic_ledger(judgements, scope, self.settings.loop().level, judgeable, withheld=withheld)
+
+    def rule_ledger(self, query_id: str, judgements: pd.DataFrame | None = None) -> Ledger:
+        """Return the judgements that a rule calibrated across topics may read: of documents that the loop ordered.
+
+        Documents that were selected otherwise, or under other settings than the present ones, are set aside.
+        """
+        if judgements is None:
+            judgements = self.store.judgements.current_judgements(query_id)
+        topic = self.build_ledger(query_id, judgements, self.loop_scope.judgeable())
+        ungraded = self.store.judgements.ungraded().get(query_id, Ungraded())
+        withheld = ungraded.skipped + ungraded.undone + self.store.judgements.count_passed(query_id)
+        return topic.ordered(self.present_conditions(query_id), withheld)
+
+    def present_conditions(self, query_id: str) -> list[int]:
+        """Return the numbers of the conditions under which the loop now orders a topic."""
+        return self.store.queue.find_conditions(self.describe_order(query_id))
+
+    def describe_order(self, query_id: str) -> str:
+        """Describe the conditions under which the loop now orders a topic; its judgements carry them."""
+        now = calibration_record.conditions(self.store, self.settings.loop(), self.settings.assignment())
+        return calibration_record.describe_order(now, self.settings.modes_when_open()[query_id])
 
     def _usual_count(self, query_id: str) -> int:
         return 100 + self.store.queue.count_unavailable(query_id, clock.seconds())

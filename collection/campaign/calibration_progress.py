@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from collection.campaign import calibration_record as records
 from collection.campaign import calibration_state as states
 from collection.campaign.active_learning import ActiveLearning
-from collection.campaign.calibration_record import CalibrationRecord
-from collection.campaign.calibration_state import CalibrationFacts, CalibrationState, TopicProgress
+from collection.campaign.calibration_record import CalibrationRecord, ClosedByRule
+from collection.campaign.calibration_state import CalibrationFacts, CalibrationState, TopicJudgements, TopicProgress
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LOOPING
 from collection.campaign.settings import Settings
 from collection.phrases import count, plural
 from collection.stopping import Ledger
 from collection.stopping.risk_control import is_complete
-from collection.store import Store
+from collection.store import Store, Ungraded
 
 
 @dataclass(eq=False)
@@ -34,6 +34,8 @@ class CalibrationProgress:
     active_learning: ActiveLearning
     _unfinished: tuple[str, object] = field(default=("", None), init=False)
     """A calibration topic that was not judged to the end, and what that depends on."""
+    _outdated: tuple[object, bool] = field(default=(None, False), init=False)
+    """Whether the rule is outdated, and what that depends on."""
 
     def topics(self) -> pd.DataFrame:
         """Return the topics by query_id, with the columns :data:`~collection.campaign.calibration_state.TOPICS`."""
@@ -63,18 +65,30 @@ class CalibrationProgress:
         return found
 
     def ledgers(self, query_ids: Iterable[str]) -> list[Ledger]:
-        """Return the ledgers of these topics."""
-        judgeable = self.loop_scope.judgeable()
-        return [
-            self.active_learning.build_ledger(q, self.store.judgements.current_judgements(q), judgeable)
-            for q in query_ids
-        ]
+        """Return the ledgers of these topics, as a rule may read them."""
+        return [self.active_learning.rule_ledger(query_id) for query_id in query_ids]
 
     def may_close(self, record: CalibrationRecord) -> bool:
         """Whether the rule is calibrated and not contradicted, and nothing that it depends on has changed since."""
         return (
-            not record.pending and not states.is_contradicted(record) and record.calibrated_under == self.conditions()
+            not record.pending
+            and not states.is_contradicted(record)
+            and records.is_same(record.calibrated_under, self.conditions())
+            and not self.is_outdated(record)
         )
+
+    def is_outdated(self, record: CalibrationRecord) -> bool:
+        """Whether the calibration topics, as they are judged now, would choose a stricter rule, or contradict it.
+
+        Cached until something changes in these topics.
+        """
+        if record.pending or set(record.topics).isdisjoint(self.store.judgements.topics_since(record.logged)):
+            return False
+        logged = tuple(self.store.judgements.logged_in(query_id) for query_id in record.topics)
+        key = record.version, self.store.judgements.versions()[0], self.conditions(), logged
+        if self._outdated[0] != key:
+            self._outdated = (key, record.is_outdated(self.ledgers(record.topics)))
+        return self._outdated[1]
 
     def awaiting(self) -> set[str]:
         """Return the open topics that the calibrated rule is to close."""
@@ -99,7 +113,7 @@ class CalibrationProgress:
         judgeable = self.loop_scope.judgeable()
         for query_id in sorted(record.topics, key=lambda query_id: query_id != first):
             left = len(self._unjudged(query_id, modes[query_id] in IN_POOL, judgeable))
-            if left and (record.depth == 1 or not record.is_finished(self.active_learning.ledger(query_id))):
+            if left and (record.depth == 1 or not record.is_finished(self.active_learning.rule_ledger(query_id))):
                 self._unfinished = (query_id, made_of(query_id))
                 return query_id
         return None
@@ -123,14 +137,14 @@ class CalibrationProgress:
 
     def conditions(self) -> dict[str, Any]:
         """Return the present :func:`~collection.campaign.calibration_record.conditions`."""
-        return records.conditions(self.store, self.settings.loop())
+        return records.conditions(self.store, self.settings.loop(), self.settings.assignment())
 
     def cache_key(self) -> str:
         """Cache key of :meth:`state` and of plans, which changes with anything they read."""
         kept = self.store.settings.all()
-        names = (records.KEY, records.CLOSED, "loop", "documents_version", "vectors")
-        runs, skipped = self.store.corpus.runs_signature(), self.store.judgements.skipped()
-        return str([self.store.judgements.versions(), self.settings.own_modes(), runs, skipped, *map(kept.get, names)])
+        names = (records.KEY, records.CLOSED, "loop", "assignment", "documents_version", "vectors")
+        runs, ungraded = self.store.corpus.runs_signature(), self.store.judgements.ungraded()
+        return str([self.store.judgements.versions(), self.settings.own_modes(), runs, ungraded, *map(kept.get, names)])
 
     def state(self) -> CalibrationState:
         """Return the state of the calibration topics, with what limits the promise; cached."""
@@ -161,13 +175,34 @@ class CalibrationProgress:
             ],
             blind,
             closed,
-            {q: number for q, (number, _) in self.store.judgements.skipped().items()},
+            self._read_judgements(record, topics),
             self._pace(),
             self.conditions(),
             bool(loop.budget or loop.topic_budget),
             not record.pending and not set(record.topics).isdisjoint(self.store.judgements.topics_since(record.logged)),
+            self.is_outdated(record),
+            [q for q, kept in closed.items() if kept.logged and self._was_changed(q, kept)],
         )
         return states.describe(record, facts)
+
+    def _read_judgements(self, record: CalibrationRecord, topics: pd.DataFrame) -> dict[str, TopicJudgements]:
+        """Return what a rule cannot read of the judgements of each topic of the draw."""
+        ungraded, judgeable = self.store.judgements.ungraded(), self.loop_scope.judgeable()
+        found = {}
+        for query_id in record.modes:
+            if topics.loc[query_id, "judged"]:
+                judgements = self.store.judgements.current_judgements(query_id)
+                ledger = self.active_learning.build_ledger(query_id, judgements, judgeable)
+                aside = ledger.set_aside(self.active_learning.present_conditions(query_id))
+            else:
+                aside = {}
+            seen, passed = ungraded.get(query_id, Ungraded()), self.store.judgements.count_passed(query_id)
+            found[query_id] = TopicJudgements(seen.skipped, seen.undone, passed, aside)
+        return found
+
+    def _was_changed(self, query_id: str, closed: ClosedByRule) -> bool:
+        """Whether a topic that the rule closed, and that is still closed, was judged again since."""
+        return self.settings.mode(query_id) == "closed" and self.store.judgements.logged_in(query_id) > closed.logged
 
 
 def why_so_few(topics: pd.DataFrame, found: int, needed: int) -> str:

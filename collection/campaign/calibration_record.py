@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import ceil, isfinite, nan
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collection.assignment import AssignmentSettings
 from collection.campaign.features import vector_options
 from collection.campaign.loop_settings import LoopSettings
 from collection.stopping import Ledger
@@ -18,6 +20,7 @@ from collection.stopping.risk_control import (
     RULE_FAMILIES,
     Calibration,
     calibrate,
+    check_transfer,
     is_complete,
     measure_losses,
 )
@@ -35,6 +38,13 @@ ORDERING = {
     "control": "share of random documents",
 }  # fmt: skip
 """Fields of :class:`LoopSettings` that change the order of the documents or their relevance -> names."""
+
+
+ORDER = ("loop", "runs", "vectors")
+"""Conditions that decide the order in which the loop hands out documents."""
+
+OVERLAP = ("annotators", "which", "share", "number")
+"""Fields of :class:`.AssignmentSettings` that decide how many annotators judge a pair."""
 
 
 class RuleStop(NamedTuple):
@@ -56,6 +66,8 @@ class ClosedByRule(NamedTuple):
     reason: str
     after: int = 0
     """Judgements after which the rule stopped; 0 for a calibration topic."""
+    logged: int = 0
+    """Entries in the log of the topic when it was closed; 0: unknown."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +163,15 @@ class CalibrationRecord:
             depths=[depth for _, depth in cut],
         )
 
+    def is_outdated(self, ledgers: Sequence[Ledger]) -> bool:
+        """Whether the calibration topics, as they are judged now, ask for a stricter rule, or contradict a source's."""
+        rule = self.calibration
+        assert rule is not None
+        if self.source:
+            return bool(self.topics) and contradicts(self.measure_check(ledgers), self.alpha)
+        now = self.calibrate(ledgers)
+        return not now.promises or now.family != rule.family or now.setting > rule.setting
+
     def measure_check(self, ledgers: Sequence[Ledger]) -> tuple[float, ...]:
         """Measure the losses of the topics that check the rule of a source."""
         rule = self.calibration
@@ -164,7 +185,7 @@ class CalibrationRecord:
 
         Ranked documents that annotators held at the depth are judged behind it, and move the start of the sample.
         """
-        documents = ledger.size - ledger.unreachable
+        documents = ledger.rankable
         depth = ceil(self.depth * documents)
         ranked = np.flatnonzero(~ledger.drawn)
         start = max(depth, int(ranked[-1]) + 1 if len(ranked) else 0)
@@ -181,23 +202,54 @@ class CalibrationRecord:
         if self.pending:
             return RuleStop(self.version, "" if is_complete(ledger) else SAMPLED) if self.is_finished(ledger) else None
         calibration = self.calibration
-        if calibration is None or not calibration.promises or is_complete(ledger):
+        if calibration is None or not calibration.promises or is_complete(ledger) or ledger.withheld:
             return None
-        stop, reason, _ = calibration.decide(ledger)
-        return RuleStop(self.version, reason, calibration.find_stop(ledger)) if stop else None
+        decision = calibration.decide(ledger)
+        after = calibration.find_stop(ledger)
+        return RuleStop(self.version, decision.reason, after) if decision.stop else None
 
 
-def conditions(store: Store, loop: LoopSettings) -> dict[str, Any]:
-    """Return what order and relevance of the documents depend on: settings of the loop, pool, documents, runs, vectors.
+def conditions(store: Store, loop: LoopSettings, overlap: AssignmentSettings) -> dict[str, Any]:
+    """Return what the promise depends on: settings of the loop, pool, documents, runs, vectors, overlap.
 
-    The vectors are None where no model reads them.
+    The vectors are None where no model reads them. The overlap decides how many annotators' grades make one.
     """
     (_, pool_round, _, documents), _ = store.judgements.versions()
     runs = hashlib.blake2b(store.corpus.runs_signature().encode(), digest_size=8).hexdigest()
     settings = {name: value for name, value in asdict(loop).items() if name in ORDERING}
     blocks, bigrams = vector_options(store)
     vectors = [sorted(blocks), bigrams] if loop.by_model else None
-    return {"loop": settings, "pool": pool_round, "documents": documents, "runs": runs, "vectors": vectors}
+    return {
+        "loop": settings,
+        "pool": pool_round,
+        "documents": documents,
+        "runs": runs,
+        "vectors": vectors,
+        "overlap": {name: value for name, value in asdict(overlap).items() if name in OVERLAP} | _plain_topics(overlap),
+    }
+
+
+def _plain_topics(overlap: AssignmentSettings) -> dict[str, Any]:
+    """Return the topics of an overlap as JSON has them; only an overlap of topics reads them."""
+    return {"topics": list(overlap.topics) if overlap.which == "topics" else []}
+
+
+def contradicts(losses: Sequence[float], alpha: float) -> bool:
+    """Whether the losses of topics contradict the rule of a source."""
+    return check_transfer(np.array(losses), alpha).verdict == "contradicted"
+
+
+def describe_order(conditions: Mapping[str, Any], mode: str) -> str:
+    """Write as JSON which of the :func:`conditions` decide the order of a topic's documents, with its judging mode.
+
+    The loop stores it with every document that it hands out.
+    """
+    return json.dumps({name: conditions[name] for name in ORDER} | {"mode": mode}, sort_keys=True)
+
+
+def is_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether no condition has changed; earlier versions recorded fewer of them."""
+    return all(now[name] == value for name, value in before.items())
 
 
 def read(store: Store) -> CalibrationRecord | None:

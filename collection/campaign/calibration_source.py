@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from collection.campaign import calibration_record as records
 from collection.campaign.active_learning import seed_of
 from collection.campaign.corpus import Corpus
 from collection.campaign.loop_scope import LoopScope
@@ -40,13 +41,16 @@ def read_source(directory: Path) -> tuple[str, list[Ledger]]:
                 raise CampaignError(f"{directory}: expected a campaign, found another database")
             settings = Settings(store, GradeScale({int(g): s for g, s in kept["grades"].items()}))
             scope = LoopScope(store, settings, Corpus(store, Path(folder)))
+            now = records.conditions(store, settings.loop(), settings.assignment())
             judgeable, level = scope.judgeable(), settings.loop().level
             ledgers = []
             for query_id, mode in settings.modes_when_open().items():
                 judgements = store.judgements.current_judgements(query_id)
                 if mode in LOOPING and len(judgements):
                     within = scope.recall_scope(query_id, judgements, judgeable)
-                    ledgers.append(build_topic_ledger(judgements, within, level, judgeable).ledger)
+                    topic = build_topic_ledger(judgements, within, level, judgeable)
+                    conditions = store.queue.find_conditions(records.describe_order(now, mode))
+                    ledgers.append(topic.ordered(conditions, 0))
     complete = [ledger for ledger in ledgers if is_complete(ledger)]
     if not complete:
         raise CampaignError(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from collection.campaign.calibration_record import ORDERING, CalibrationRecord, ClosedByRule
-from collection.campaign.loop_settings import DECISIVE
+from collection.campaign.calibration_record import ORDERING, CalibrationRecord, ClosedByRule, contradicts, is_same
+from collection.campaign.loop_settings import DECISIVE, LOOPING
 from collection.phrases import count, duration, join, join_first, percent, percent_down, plural
 from collection.stopping.risk_control import TRANSFER_WARNING, TransferCheck, check_transfer
 
@@ -28,6 +29,7 @@ CHANGES = {
     "documents": "Documents were added or changed since the draw: calibration topics may be incomplete, and topics "
     "were judged among different documents.",
     "runs": "Runs were added or changed since the draw: the loop no longer orders all topics in the same way.",
+    "overlap": "The number of annotators of pairs changed since the draw: not all grades are made in the same way.",
     "vectors": "The document vectors changed since the draw (words, characters, bigrams or embeddings): the loop no "
     "longer orders all topics in the same way.",
 }
@@ -206,6 +208,22 @@ class CalibrationState:
         )
 
 
+class TopicJudgements(NamedTuple):
+    """The documents of a topic whose judgements a rule lacks or may not read."""
+
+    skipped: int
+    undone: int
+    passed: int
+    """Unjudged documents that the loop handed out before others, which are judged."""
+    aside: Mapping[str, int]
+    """How documents were selected, if not by the loop under the present settings -> their number."""
+
+    @property
+    def unknown(self) -> int:
+        """Number of documents that the loop handed out and that nobody has judged."""
+        return self.skipped + self.undone + self.passed
+
+
 @dataclass(frozen=True)
 class CalibrationFacts:
     """What :func:`describe` needs to know of a campaign beside the record."""
@@ -217,8 +235,8 @@ class CalibrationFacts:
     blind: Sequence[str]
     """Calibration topics whose random sample could not reach every document."""
     closed: Mapping[str, ClosedByRule]
-    skipped: Mapping[str, int]
-    """Skipped unjudged documents by topic."""
+    judgements: Mapping[str, TopicJudgements]
+    """For each topic of the draw, the judgements that a rule lacks or may not read."""
     pace: float | None
     """Seconds per judgement."""
     now: dict[str, Any]
@@ -226,6 +244,10 @@ class CalibrationFacts:
     has_budget: bool
     revised: bool
     """Judgements of calibration topics were made since the calibration."""
+    outdated: bool
+    """Because of these judgements, the rule is no longer strict enough."""
+    changed: Sequence[str]
+    """Topics that the rule closed and that were judged again since."""
 
 
 def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationState:
@@ -254,9 +276,9 @@ def describe(record: CalibrationRecord, facts: CalibrationFacts) -> CalibrationS
         len(record.modes),
         int(ours["judged"].sum()),
         int(ours[["size", "judged"]].max(axis=1).sum()),
-        paused=phase == "calibrated" and record.calibrated_under != facts.now,
+        paused=phase == "calibrated" and (facts.outdated or not is_same(record.calibrated_under, facts.now)),
         in_doubt=phase == "calibrated"
-        and (record.drawn_under != facts.now or bool(_find_other_modes(record, topics, drawn=True))),
+        and (not is_same(record.drawn_under, facts.now) or bool(_find_other_modes(record, topics, drawn=True))),
     )
 
 
@@ -271,7 +293,7 @@ def list_closed(topics: pd.DataFrame, closed: Mapping[str, ClosedByRule]) -> tup
 
 def is_contradicted(record: CalibrationRecord) -> bool:
     """Whether topics of this campaign contradict the rule of a source."""
-    return bool(record.source) and _check(record).verdict == "contradicted"
+    return bool(record.source) and contradicts(record.check or (), record.alpha)
 
 
 def _check(record: CalibrationRecord) -> TransferCheck:
@@ -288,12 +310,18 @@ def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFram
     yield from name_changes(record.drawn_under, facts.now)
     if facts.now["loop"]["by"] == DECISIVE:
         yield "The loop now selects decisive pairs, which do not aim at recall: the promise no longer holds."
-    if not record.pending and record.calibrated_under != facts.now:
+    if not record.pending and not is_same(record.calibrated_under, facts.now):
         yield "The rule closes no more topics until it is calibrated again."
-    if facts.revised:
+    if facts.outdated:
+        yield (
+            "Judgements of calibration topics changed since the calibration, and the rule is no longer strict enough: "
+            "it closes no more topics until it is calibrated again."
+        )
+    elif facts.revised:
         yield "Judgements of calibration topics changed since the calibration: calibrate again."
+    yield from _notes_on_judgements(record, facts)
     yield from _notes_on_topics(record, facts, ours)
-    if number := sum(facts.skipped.get(topic.query_id, 0) for topic in facts.drawn if topic.left):
+    if number := sum(facts.judgements[topic.query_id].skipped for topic in facts.drawn if topic.left):
         skipped, are, it = count(number, "skipped document"), plural(number, "is", "are"), plural(number, "it", "them")
         yield f'{skipped} of calibration topics {are} unjudged: judge {it}, or mark {it} as "cannot judge".'
     if number := int(ours["cannot_judge"].sum()):
@@ -312,6 +340,44 @@ def _notes(record: CalibrationRecord, facts: CalibrationFacts, ours: pd.DataFram
         yield (
             f"This is draw {record.draw:,} of calibration topics: the promise does not hold if a draw was repeated "
             "because of its result."
+        )
+
+
+def _notes_on_judgements(record: CalibrationRecord, facts: CalibrationFacts) -> Iterator[str]:
+    """Yield which judgements the rule lacks or may not read, one sentence each."""
+    for drawn in (True, False):
+        topics = [q for q, one in facts.judgements.items() if one.aside and (q in record.topics) == drawn]
+        counts = Counter[str]()
+        for query_id in topics:
+            counts.update(facts.judgements[query_id].aside)
+        if not topics:
+            continue
+        how = join(f"{number:,} {what}" for what, number in counts.items())
+        which = f"{'calibration ' * drawn}{plural(len(topics), 'topic')} {join_first(topics, NAMED)}"
+        effect = (
+            ": relevant ones count as missed, so the rule is stricter."
+            if drawn
+            else ". The loop learns from them, so the order may differ from that of the calibration topics."
+        )
+        yield f"The rule does not read {count(counts.total(), 'judged document')} of {which} ({how}){effect}"
+    waiting = [
+        q
+        for q, one in facts.judgements.items()
+        if one.unknown and q not in record.topics and facts.topics.loc[q, "mode"] in LOOPING
+    ]
+    if waiting and not record.pending:
+        number = sum(facts.judgements[query_id].unknown for query_id in waiting)
+        it = plural(number, "it is", "they are")
+        yield (
+            f"{count(number, 'document')} of {plural(len(waiting), 'topic')} {join_first(waiting, NAMED)} "
+            f"{plural(number, 'was', 'were')} skipped, undone or passed over: the rule closes "
+            f"{plural(len(waiting), 'this topic', 'these topics')} only when {it} judged."
+        )
+    if facts.changed:
+        yield (
+            f"{name_topics(list(facts.changed), 'was', 'were')} closed by the rule, and "
+            f"{plural(len(facts.changed), 'its', 'their')} judgements changed since: the promise covers the grades at "
+            "the time. Reopen a topic to judge on, or calibrate again to check it."
         )
 
 
@@ -367,7 +433,7 @@ def name_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
     if settings:
         yield f"Loop settings changed since the draw ({join(settings)}): not all topics are judged in the same way."
     for name, sentence in CHANGES.items():
-        if before[name] != now[name] and None not in (before[name], now[name]):
+        if name in before and before[name] != now[name] and None not in (before[name], now[name]):
             yield sentence
 
 

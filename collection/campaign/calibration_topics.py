@@ -295,7 +295,7 @@ class CalibrationTopics:
         if record is None or record.version != stop.version:
             return False
         if self.store.judgements.logged_in(query_id) > made.model_round:
-            now = record.find_stop(query_id, self.active_learning.ledger(query_id))
+            now = record.find_stop(query_id, self.active_learning.rule_ledger(query_id))
             if now is None:
                 return False  # because of a judgement that the round has not read
             stop = now
@@ -318,7 +318,7 @@ class CalibrationTopics:
         if query_id in closed or self.settings.mode(query_id) != record.modes[query_id]:
             return False  # reopened, closed by hand, or in another judging mode
         judged = len(self.store.judgements.judged_rows(query_id))
-        now = ClosedByRule(clock.now(), judged, stop.reason, stop.after)
+        now = ClosedByRule(clock.now(), judged, stop.reason, stop.after, self.store.judgements.logged_in(query_id))
         records.write_closed(self.store, closed | {query_id: now})
         self.store.queue.close_topic(query_id)
         return True
@@ -335,10 +335,13 @@ class CalibrationTopics:
         others = [q for q, mode in modes.items() if (mode in LOOPING or q in by_rule) and record.concerns(q)]
         for query_id, ledger in zip(others, self.progress.ledgers(others), strict=True):
             stop = record.find_stop(query_id, ledger) if ledger.judged else None
-            if stop:
+            closed = records.closed_by_rule(self.store)  # which `_close` may have changed
+            if stop and query_id in by_rule:
+                logged = self.store.judgements.logged_in(query_id)
+                records.write_closed(self.store, closed | {query_id: closed[query_id]._replace(logged=logged)})
+            elif stop:
                 self._close(record, query_id, stop)
             elif query_id in by_rule:
-                closed = records.closed_by_rule(self.store)  # which `_close` may have changed
                 del closed[query_id]
                 records.write_closed(self.store, closed)
                 self.settings.reopen_topic(query_id)

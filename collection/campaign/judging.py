@@ -201,7 +201,11 @@ class Judging:
             if release:
                 self.store.queue.end_leases(query_id, annotator, at, keep=fresh, others=True)
             self.store.queue.prolong(query_id, held, annotator, at, until)
-            self.store.queue.lease(query_id, map(Selection, fresh), annotator, at, until, behind=len(held))
+            order = None
+            if fresh and not calibration and self.settings.mode(query_id) in LOOPING:  # the pool before the loop
+                order = self.store.queue.number_conditions(self.active_learning.describe_order(query_id))
+            chosen = [Selection(doc_id, conditions=order) for doc_id in fresh]
+            self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(held))
             if not held and not fresh and self.settings.mode(query_id) != "pool-then-loop":
                 fresh = self.demand.take_over(query_id, annotator, at, until, count)
         documents = self.store.corpus.documents(fresh)
@@ -281,10 +285,11 @@ class Judging:
             until = at + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
             self.store.queue.prolong(query_id, [d for d in holding if d in open_], annotator, at, until)
             left = made.left - self.store.judgements.judged_among(query_id, since) - unavailable
-            chosen = []
+            conditions, chosen = self.store.queue.number_conditions(made.order), []
             for d in order:
                 if d not in on_screen:
-                    chosen.append(_with_probability(selections[d], left))
+                    by = None if d in second else conditions
+                    chosen.append(_with_probability(selections[d], left)._replace(conditions=by))
                 left -= d not in second  # a draw excludes the unjudged documents before it
             self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(on_screen))
             if not order and not self.active_learning.is_short(made):
@@ -446,6 +451,8 @@ class Judging:
                     model_round=pair.model_round,
                     probability=pair.probability,
                 )
+            else:
+                pair = pair._replace(conditions=None)  # the loop of this campaign did not select it
             self.store.judgements.append(j, pair)
             # The annotator holds the pair of an undone judgement again.
             if leased_only and j.kind == "undone" and self.demand.has_room(j.annotator, j.query_id, j.doc_id):

@@ -38,6 +38,8 @@ class LoopRound(NamedTuple):
     """If the comparison of systems selects: the topics of the pairs to judge next, most pairs first."""
     stop: RuleStop | None = None
     """Why the topic ends here, if its calibration or a calibrated stopping rule says so."""
+    order: str = ""
+    """The conditions that decided the order; see :func:`.calibration_record.describe_order`."""
 
     @property
     def complete(self) -> bool:

@@ -24,10 +24,10 @@ from collection.campaign.recall_advice import (
     promise_and_advice,
 )
 from collection.campaign.settings import Settings
-from collection.phrases import count, plural, sentence
+from collection.phrases import sentence
 from collection.records import sort_naturally
 from collection.stopping import STOPPING_RULES, Estimate, Ledger, StopDecision, advise, betting, estimate
-from collection.store import Store
+from collection.store import Store, Ungraded
 
 TABLE = {
     "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
@@ -86,15 +86,15 @@ class RecallEstimates:
         self.settings.require_topic(query_id)
         settings, mode = self.settings.loop(), self.settings.mode(query_id)
         judgements, judgeable = self.store.judgements.current_judgements(query_id), self.loop_scope.judgeable()
-        ledger = self.active_learning.build_ledger(query_id, judgements, judgeable)
+        ungraded = self.store.judgements.ungraded().get(query_id, Ungraded())
+        ledger = self.active_learning.build_ledger(query_id, judgements, judgeable, ungraded.drawn).ledger
         scope = self.loop_scope.recall_scope(query_id, judgements, judgeable)
         known = _estimate(ledger, settings.confidence)
-        skipped, drawn = self.store.judgements.skipped().get(query_id, (0, 0))
-        decision = _unless_skipped(advise(ledger, settings.target, settings.confidence), drawn)
+        decision = advise(ledger, settings.target, settings.confidence)
         in_pool, by_rule = self.settings.modes_when_open()[query_id] in IN_POOL, query_id in self.calibration.awaiting()
         texts = promise_and_advice(ledger, decision, settings, mode, in_pool, by_rule=by_rule)
-        decision, promise, advice = self._add_calibration(query_id, ledger, decision, *texts)
-        notes = describe_notes(judgements, scope, settings.level, ledger, skipped)
+        decision, promise, advice = self._add_calibration(query_id, decision, *texts)
+        notes = describe_notes(judgements, scope, settings.level, ledger, ungraded)
         return Recall(
             query_id, mode, ledger.judged, ledger.found, ledger.size, ledger.unreachable, _curve(ledger),
             _batches(ledger), known, decision, promise, advice, notes, describe_cost(ledger, known),
@@ -113,19 +113,19 @@ class RecallEstimates:
             if nothing is judged, the most likely ones until a random draw was relevant.
         """
         settings, modes, open_modes = self.settings.loop(), self.settings.modes(), self.settings.modes_when_open()
-        everything, skipped = self.store.judgements.current_judgements(), self.store.judgements.skipped()
+        everything, ungraded = self.store.judgements.current_judgements(), self.store.judgements.ungraded()
         by_topic = {str(q): part for q, part in everything.groupby("query_id", sort=False)}
         judgeable, awaiting = self.loop_scope.judgeable(), self.calibration.awaiting()
         rows = []
         for query_id, title in self.corpus.topics()[["query_id", "title"]].itertuples(index=False):
             mode, in_pool = modes[query_id], open_modes[query_id] in IN_POOL
             judgements = by_topic.get(query_id, everything.iloc[:0])
-            ledger = self.active_learning.build_ledger(query_id, judgements, judgeable)
+            withheld = ungraded.get(query_id, Ungraded()).drawn
+            ledger = self.active_learning.build_ledger(query_id, judgements, judgeable, withheld).ledger
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
-            decision = _unless_skipped(decision, skipped.get(query_id, (0, 0))[1])
             by_rule = query_id in awaiting
             texts = promise_and_advice(ledger, decision, settings, mode, in_pool, by_rule=by_rule)
-            decision, _, advice = self._add_calibration(query_id, ledger, decision, *texts)
+            decision, _, advice = self._add_calibration(query_id, decision, *texts)
             known = _estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
             counts = (ledger.judged, ledger.found, ledger.unreachable)
             of = "pool" if in_pool else "collection"
@@ -135,7 +135,7 @@ class RecallEstimates:
         return worst[list(TABLE)].reset_index(drop=True)
 
     def _add_calibration(
-        self, query_id: str, ledger: Ledger, decision: StopDecision, promise: str, advice: str
+        self, query_id: str, decision: StopDecision, promise: str, advice: str
     ) -> tuple[StopDecision, str, str]:
         """Take calibration topics, which are judged to the end, and topics that the rule closed into account."""
         if advice == "closed":
@@ -146,9 +146,9 @@ class RecallEstimates:
         record = calibration_record.read(self.store)
         if record is None or query_id not in record.topics:
             return decision, promise, advice
-        if record.is_finished(ledger):
+        if record.is_finished(self.active_learning.rule_ledger(query_id)):
             return decision, f"{promise} It is a calibration topic, and it is judged to the end.", JUDGED
-        decision = StopDecision(False, decision.reason, decision.needed)
+        decision = decision._replace(stop=False)
         return decision, f"{promise} It is a calibration topic, so judge it to the end anyway.", JUDGE_ON
 
     def cache_key(self) -> str:
@@ -182,15 +182,6 @@ def _batches(ledger: Ledger) -> pd.DataFrame:
     }
     frame = pd.DataFrame(columns, dtype="int64")
     return frame.assign(precision=frame["relevant"] / frame["judged"])
-
-
-def _unless_skipped(decision: StopDecision, drawn: int) -> StopDecision:
-    """Withdraw the guarantee while randomly drawn documents are skipped: they may be relevant."""
-    if not drawn:
-        return decision
-    skipped = f"{count(drawn, 'randomly drawn document')} {plural(drawn, 'was', 'were')} skipped"
-    until = f"no recall is guaranteed until {plural(drawn, 'it is', 'they are')} judged"
-    return StopDecision(False, f"{skipped}; {until}", drawn)
 
 
 def _estimate(ledger: Ledger, confidence: float) -> Estimate:

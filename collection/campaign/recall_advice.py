@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from collection.campaign.loop_settings import LoopSettings
 from collection.campaign.topic_ledger import select_in_scope
-from collection.phrases import count, percent_down, plural, sentence
-from collection.stopping import Estimate, Ledger, StopDecision
-from collection.stopping.table import missing_texts, too_many, worst_case
+from collection.phrases import count, join, percent_down, plural, sentence
+from collection.stopping import Estimate, Ledger, StopDecision, StopKind
+from collection.stopping.table import missing_texts, worst_case
+from collection.store import Ungraded
 
 RECENT = 50
 """Number of latest ranked judgements used to estimate the current precision."""
@@ -22,6 +23,9 @@ READY = "ready to stop"
 
 OUTSIDE = " Documents outside the pool are not covered."
 """Second sentence wherever the scope is a pool."""
+
+JUDGE_SKIPPED = "judge skipped and undone documents"
+"""Advice while randomly drawn documents were skipped, or their judgement was undone."""
 
 IMPORT_TEXTS = "import the missing texts"
 """Advice if only documents without a text are left, or too many of them for a guarantee."""
@@ -121,11 +125,11 @@ def promise_and_advice(
         return f"{judged}, and {what}.{outside}", f"{READY}: {'pool' if pool else 'all'} judged"
     if decision.stop:
         share = f"At least {goal} of the {relevant} are found" if settings.target < 1 else f"All {relevant} are found"
-        if too_many(ledger, settings.target) > ledger.found + ledger.unjudged:
+        if decision.kind is StopKind.CERTAIN:
             return f"{share}, {worst_case(ledger.unjudged)}.{outside}", READY
         share = share if ledger.found else f"There is no relevant document{where}"
         return f"{share}, with {sure} however often you check.{outside}", READY
-    if by_rule and "skipped" not in decision.reason and ledger.unjudged > ledger.unreachable:
+    if by_rule and decision.kind is not StopKind.WITHHELD and ledger.unjudged > ledger.unreachable:
         alone = f"{goal} recall is not guaranteed for this topic by itself"
         texts = f"{alone}; the stopping rule will close it.{outside}", BY_RULE
     elif hidden := _unreachable_sentence(ledger, decision, mode, where):
@@ -151,10 +155,10 @@ def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mod
     more = f"judge {needed:,} more at random"
     draws = f"the next {plural(needed, 'random document is', f'{needed:,} random documents are')} not relevant"
     lately = ledger.relevant[-RECENT:]
-    if mode == "closed" or "skipped" in decision.reason:
+    if mode == "closed" or decision.kind is StopKind.WITHHELD:
         closed = f"This topic is closed, and its judgements do not guarantee {goal} recall."
-        skipped = f"{sentence(decision.reason)}{outside}"
-        return (closed, "closed") if mode == "closed" else (skipped, "judge skipped documents")
+        withheld = f"{sentence(decision.reason)}{outside}"
+        return (closed, "closed") if mode == "closed" else (withheld, JUDGE_SKIPPED)
     if mode in ("pool", "random"):
         far = f"{ledger.judged:,} of {count(ledger.size, 'document')} in the pool {plural(ledger.judged, 'is', 'are')}"
         return f"{far} judged, so {goal} recall is not guaranteed yet.{outside}", "judge the pool"
@@ -170,7 +174,7 @@ def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mod
 
 def _unreachable_sentence(ledger: Ledger, decision: StopDecision, mode: str, where: str) -> str:
     """Write why more judgements do not help before missing texts are imported; empty if they do."""
-    if mode == "closed" or "skipped" in decision.reason:
+    if mode == "closed" or decision.kind is StopKind.WITHHELD:
         return ""
     if ledger.unjudged == ledger.unreachable:
         without = f"{count(ledger.unjudged, 'document')} {plural(ledger.unjudged, 'has', 'have')} no text"
@@ -182,29 +186,33 @@ def _unreachable_sentence(ledger: Ledger, decision: StopDecision, mode: str, whe
 
 
 def describe_notes(
-    judgements: pd.DataFrame, scope: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int
+    judgements: pd.DataFrame, scope: NDArray[np.bool_], level: int, ledger: Ledger, seen: Ungraded
 ) -> list[str]:
     """Describe what may bias the estimates."""
     here = select_in_scope(judgements, scope)
     graded = here[here["kind"] == "graded"]
     opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["row"])
     differ = int((opinions.nunique() > 1).sum())
-    ungraded = here["row"].nunique() - graded["row"].nunique()
+    cannot = here["row"].nunique() - graded["row"].nunique()
     notes = [missing_texts([ledger.unreachable])] if ledger.unreachable else []
     if differ:
         notes.append(
             f"Annotators disagree on the relevance of {count(differ, 'document')}: the most frequent grade counts, and "
             "the lower one in a tie."
         )
-    if ungraded:
+    if cannot:
         notes.append(
-            f"{count(ungraded, 'document')} could not be judged and {plural(ungraded, 'counts', 'count')} as not "
-            f"relevant; the guarantee does not cover {plural(ungraded, 'it', 'them')}."
+            f"{count(cannot, 'document')} could not be judged and {plural(cannot, 'counts', 'count')} as not "
+            f"relevant; the guarantee does not cover {plural(cannot, 'it', 'them')}."
         )
-    if skipped:
+    if seen.skipped or seen.undone:
+        counts = {"skipped": seen.skipped, "undone": seen.undone}
+        what = join([f"{number:,} {word}" for word, number in counts.items() if number])
+        documents = plural(seen.skipped + seen.undone, "document is", "documents are")
+        drawn = f"; {seen.drawn:,} of them {plural(seen.drawn, 'was', 'were')} drawn at random" if seen.drawn else ""
         notes.append(
-            f"{count(skipped, 'document')} {plural(skipped, 'was', 'were')} skipped and left out of the interval; no "
-            "recall is guaranteed until the randomly drawn ones are judged."
+            f"{what} {documents} unjudged{drawn}. No recall is guaranteed until the randomly drawn ones are judged, "
+            "and the interval assumes that these may be relevant."
         )
     blind = int((ledger.out_of_reach[ledger.draws] > 0.05 * ledger.unjudged_before[ledger.draws]).sum())
     if blind:

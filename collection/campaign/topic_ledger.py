@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -18,10 +19,35 @@ LOOP_STRATEGIES = ("loop", "start", "decisive", "random")
 
 
 class TopicLedger(NamedTuple):
-    """The ledger of a topic, and a mask of the documents that the loop selected."""
+    """The ledger of a topic, and how each of its n documents was selected."""
 
     ledger: Ledger
     from_loop: Bools
+    """(n,) whether the loop selected it, or drew it at random."""
+    conditions: NDArray[np.int64]
+    """(n,) number of the conditions under which the loop handed it out; -1 if it did not."""
+    imported: Bools
+    """(n,) whether its first judgement was imported."""
+    searched: Bools
+    """(n,) whether an annotator found it by searching."""
+
+    def set_aside(self, conditions: Collection[int]) -> dict[str, int]:
+        """Count the documents that the loop did not hand out under these conditions, by what selected them."""
+        loop = self.conditions >= 0
+        counts = {
+            "selected under other settings": loop & ~np.isin(self.conditions, list(conditions)),
+            "imported": ~loop & self.imported,
+            "found by searching": ~loop & ~self.imported & self.searched,
+            "judged without being handed out by the loop": ~loop & ~self.imported & ~self.searched,
+        }
+        return {what: int(mask.sum()) for what, mask in counts.items() if mask.any()}
+
+    def ordered(self, conditions: Collection[int], withheld: int) -> Ledger:
+        """Return the ledger of the documents that the loop handed out under these conditions, and no others.
+
+        `withheld` is the number of documents that it handed out and that nobody has judged.
+        """
+        return self.ledger.keep(np.isin(self.conditions, list(conditions)), withheld)
 
 
 def select_in_scope(judgements: pd.DataFrame, scope: Bools) -> pd.DataFrame:
@@ -33,20 +59,16 @@ def select_in_scope(judgements: pd.DataFrame, scope: Bools) -> pd.DataFrame:
 
 
 def reduce_to_documents(judgements: pd.DataFrame) -> pd.DataFrame:
-    """Reduce the judgements of a topic to the first of each document, with the adjudicated grade (null: none).
-
-    The first one is not a second opinion if there is another, since it has the selection of the document.
-    """
-    if not judgements["row"].duplicated().any():
+    """Reduce the judgements of a topic to the first of each document, with the adjudicated grade (null: none)."""
+    once = judgements.drop_duplicates("row")
+    if len(once) == len(judgements):
         return judgements
-    second = judgements["strategy"] == "overlap"
-    once = pd.concat([judgements[~second], judgements[second]]).drop_duplicates("row").sort_index()
     grades = adjudication.adjudicate(judgements.rename(columns={"row": "doc_id"})).grades
-    return once.assign(relevance=once["row"].astype("str").map(grades.set_index("doc_id")["relevance"]))  # ids are text
+    return once.assign(relevance=once["row"].map(grades.set_index("doc_id")["relevance"]))
 
 
 def build_topic_ledger(
-    judgements: pd.DataFrame, scope: Bools, level: int, judgeable: Bools | None = None
+    judgements: pd.DataFrame, scope: Bools, level: int, judgeable: Bools | None = None, *, withheld: int = 0
 ) -> TopicLedger:
     """Return the ledger of a topic.
 
@@ -61,12 +83,17 @@ def build_topic_ledger(
     judgeable
         (documents,) bool: those that can be judged now, all if left out. The others are unjudged, and no draw can
         reach them.
+    withheld
+        Number of unjudged documents that were drawn at random, and skipped or undone.
     """
     once = reduce_to_documents(select_in_scope(judgements, scope))
     relevant = (pd.to_numeric(once["relevance"]) >= level).fillna(False).to_numpy(dtype=np.bool_)
     chance = pd.to_numeric(once["probability"]).to_numpy(dtype=np.float64)
     rounds = pd.to_numeric(once["model_round"]).to_numpy(dtype=np.float64)
+    conditions = pd.to_numeric(once["conditions"]).to_numpy(dtype=np.float64)
+    imported = once["imported"].to_numpy(dtype=np.bool_)
     drawn = (once["strategy"] == "random").to_numpy(dtype=np.bool_) & (chance > 0) & ~np.isnan(rounds)
+    drawn &= ~imported | ~np.isnan(conditions)  # the draws of an imported log may be incomplete
     # A document drawn among U had probability 1/U in this draw, after the earlier draws missed it.
     by_now = 1 - np.cumprod(np.where(drawn, 1 - chance, 1.0))
     unreachable = 0
@@ -84,6 +111,13 @@ def build_topic_ledger(
         batch=np.maximum.accumulate(np.nan_to_num(rounds, nan=0)).astype(np.int64),
         urn=urn,
         unreachable=unreachable,
+        withheld=min(withheld, int(scope.sum()) - len(once) - unreachable),
     )
     by_loop = [*LOOP_STRATEGIES, *pooling.strategies(adaptive=True)]
-    return TopicLedger(ledger, once["strategy"].isin(by_loop).to_numpy(dtype=np.bool_))
+    return TopicLedger(
+        ledger,
+        once["strategy"].isin(by_loop).to_numpy(dtype=np.bool_),
+        np.nan_to_num(conditions, nan=-1).astype(np.int64),
+        imported,
+        (once["strategy"] == "search").to_numpy(dtype=np.bool_),
+    )

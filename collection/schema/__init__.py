@@ -411,6 +411,17 @@ SCRIPTS = {
         ALTER TABLE claims ADD COLUMN ahead INTEGER DEFAULT 0;;
         ALTER TABLE claims ADD COLUMN since REAL;;
     """,
+    # The conditions under which the loop handed a pair out; null for pairs that the loop did not choose.
+    "m016_loop_conditions": """
+        -- Each set of conditions once, as JSON; 0 stands for those that were not recorded before this migration.
+        CREATE TABLE loop_conditions (id INTEGER PRIMARY KEY, conditions TEXT NOT NULL UNIQUE);;
+        INSERT INTO loop_conditions VALUES (0, '');;
+        ALTER TABLE leases ADD COLUMN conditions INTEGER REFERENCES loop_conditions;;
+        UPDATE leases SET conditions = 0 WHERE strategy IS NOT 'search' AND strategy IS NOT 'overlap';;
+        -- The log is never changed, so the default marks its earlier entries.
+        ALTER TABLE judgements ADD COLUMN conditions INTEGER DEFAULT 0;;
+        CREATE INDEX last_words_open ON last_words (topic, doc) WHERE open;;
+    """,
 }
 
 

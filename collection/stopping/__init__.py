@@ -22,7 +22,7 @@ from collection.stopping.risk_control import (
     RuleFamily,
     TransferCheck,
 )
-from collection.stopping.table import STOPPING_RULES, StopDecision, missing_texts
+from collection.stopping.table import STOPPING_RULES, StopDecision, StopKind, missing_texts
 
 __all__ = [
     "RULE_FAMILIES",
@@ -36,6 +36,7 @@ __all__ = [
     "PlanRow",
     "RuleFamily",
     "StopDecision",
+    "StopKind",
     "TransferCheck",
     "advise",
     "betting",

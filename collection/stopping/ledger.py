@@ -49,6 +49,13 @@ class Ledger:
     relevant. Or None: all unjudged documents."""
     unreachable: int = 0
     """Unjudged documents that can be neither judged nor drawn because their text is missing: all may be relevant."""
+    withheld: int = 0
+    """Unjudged documents that annotators saw and did not grade, or whose judgement they undid: no guarantee holds, and
+    no rule stops, before they are judged. In a ledger of :mod:`collection.stopping`'s draws, those drawn at random."""
+    set_aside: int = 0
+    """Judged documents that are not among the n, because the ranking did not select them; see :meth:`keep`."""
+    set_aside_relevant: int = 0
+    """Relevant documents among those."""
 
     def __post_init__(self) -> None:
         judged = len(self.relevant)
@@ -79,6 +86,9 @@ class Ledger:
     def _check_sizes(self) -> None:
         if self.size < self.judged:
             _refuse("size", f"at least {self.judged}, the number of judged documents", str(self.size))
+        if not 0 <= self.set_aside_relevant <= self.set_aside <= self.size - self.judged:
+            found = f"{self.set_aside}, {self.set_aside_relevant} of them relevant"
+            _refuse("set_aside", f"0 to {self.size - self.judged}, the documents that are not among the judged", found)
         if not 0 <= self.unreachable <= self.unjudged:
             _refuse("unreachable", f"0 to {self.unjudged}, the number of unjudged documents", str(self.unreachable))
 
@@ -95,6 +105,7 @@ class Ledger:
         scores: Sequence[float] | Floats | None = None,
         urn: Sequence[float] | Floats | None = None,
         unreachable: int = 0,
+        withheld: int = 0,
     ) -> Ledger:
         """Make a ledger from plain sequences; by default no document was drawn and no probability is known."""
         judged = _booleans("relevant", relevant)
@@ -111,6 +122,29 @@ class Ledger:
             scores=None if scores is None else _numbers("scores", scores),
             urn=None if urn is None else _numbers("urn", urn),
             unreachable=unreachable,
+            withheld=withheld,
+        )
+
+    def keep(self, ordered: Bools, withheld: int = 0) -> Ledger:
+        """Keep the (n,) judgements that a ranking ordered, for a rule that may read no others.
+
+        The others are set aside: they are judged, but found by something else. `withheld` is that of the result.
+
+        >>> Ledger.of([1, 0, 1], size=10).keep(np.array([True, True, False])).set_aside_relevant
+        1
+        """
+        return replace(
+            self,
+            relevant=self.relevant[ordered],
+            drawn=self.drawn[ordered],
+            probability=self.probability[ordered],
+            batch=None if self.batch is None else self.batch[ordered],
+            reached=None if self.reached is None else self.reached[ordered],
+            scores=None,
+            urn=None if self.urn is None else self.urn[ordered],
+            withheld=withheld,
+            set_aside=self.set_aside + int((~ordered).sum()),
+            set_aside_relevant=self.set_aside_relevant + int(self.relevant[~ordered].sum()),
         )
 
     def prefix(self, judged: int) -> Ledger:
@@ -142,7 +176,12 @@ class Ledger:
     @property
     def unjudged(self) -> int:
         """Documents not judged yet (U)."""
-        return self.size - self.judged
+        return self.size - self.judged - self.set_aside
+
+    @property
+    def rankable(self) -> int:
+        """Documents in scope that the ranking can select: all but those set aside and those that nobody can judge."""
+        return self.size - self.set_aside - self.unreachable
 
     @cached_property
     def draws(self) -> Ints:
@@ -157,7 +196,7 @@ class Ledger:
     @cached_property
     def unjudged_before(self) -> Ints:
         """(n,) documents unjudged before each judgement, including the one to be judged."""
-        return self.size - np.arange(self.judged, dtype=np.int64)
+        return self.size - self.set_aside - np.arange(self.judged, dtype=np.int64)
 
     @cached_property
     def out_of_reach(self) -> Ints:

@@ -22,6 +22,7 @@ from collection.stopping.table import (
     STOPPING_RULES,
     Confidence,
     StopDecision,
+    StopKind,
     Target,
     check_parameters,
     too_many,
@@ -43,14 +44,15 @@ def _log_money(ledger: Ledger, relevant: int) -> list[float]:
 
     A draw that had p = (relevant - found before) / unjudged before multiplies it by (1 - kept p) / (1 - p) at
     a miss and by `kept` at a relevant document. Unjudged documents that could not be drawn may all be relevant, so they
-    are subtracted in both parts of p, which is at least 0.
+    are subtracted in both parts of p, which is at least 0. Draws whose document was skipped or undone count as
+    relevant, the worst case, and as unjudged.
     """
     hit = ledger.relevant[ledger.draws]
     misses = ledger.draws[~hit]
     hidden = ledger.out_of_reach[misses]
     left = np.maximum(relevant - ledger.found_before[misses] - hidden, 0)
     p = left / (ledger.unjudged_before[misses] - hidden)
-    hits = int(hit.sum())
+    hits = int(hit.sum()) + ledger.withheld
     money = []
     for kept, share in STAKES:
         at_hits = hits * log(kept) if kept else (-inf if hits else 0.0)
@@ -110,25 +112,40 @@ def betting(ledger: Ledger, *, target: Target = 0.9, confidence: Confidence = 0.
     """
     relevant = too_many(ledger, target)
     wanted = -log(1 - confidence)
-    money = _evidence(ledger, relevant)
-    goal = f"at least {percent_down(target)} of the relevant documents"
-    found = f"{ledger.found:,} {plural(ledger.found, 'is', 'are')} found, and"
-    draws = count(len(ledger.draws), "random draw")
+    money, needed = _evidence(ledger, relevant), None
     if isinf(money):
-        return StopDecision(True, f"{goal} are found, {worst_case(ledger.unjudged)}", 0)
+        kind, needed = StopKind.CERTAIN, 0
+    elif ledger.withheld:
+        kind, needed = StopKind.WITHHELD, ledger.withheld
+    elif money >= wanted:
+        kind, needed = StopKind.GUARANTEED, 0
+    else:
+        needed = _misses_needed(ledger, relevant, wanted)
+        kind = StopKind.UNREACHABLE if needed is None else StopKind.DRAW
     odds = f"evidence {exp(min(money, 99.0)):.3g}, threshold {exp(wanted):.3g}"
-    if money >= wanted:
-        reason = f"{goal} are found, with {percent_down(confidence)} confidence: {found} {draws} rule out"
-        return StopDecision(True, f"{reason} {relevant:,} or more relevant documents ({odds})", 0)
-    needed = _misses_needed(ledger, relevant, wanted)
-    reason = (
-        f"{percent_down(target)} recall is not guaranteed: {found} {draws} do not rule out {relevant:,} or more "
-        f"relevant documents ({odds})"
-    )
-    if needed is None:
+    reason = _word(kind, ledger, target, confidence, needed, odds)
+    return StopDecision(kind in (StopKind.CERTAIN, StopKind.GUARANTEED), reason, needed, kind)
+
+
+def _word(kind: StopKind, ledger: Ledger, target: float, confidence: float, needed: int | None, odds: str) -> str:
+    """Write the reason of a decision of :func:`betting`."""
+    if kind is StopKind.WITHHELD:
+        were = f"{count(ledger.withheld, 'randomly drawn document')} {plural(ledger.withheld, 'was', 'were')}"
+        until = plural(ledger.withheld, "it is", "they are")
+        return f"{were} skipped or undone; no recall is guaranteed until {until} judged"
+    goal = f"at least {percent_down(target)} of the relevant documents"
+    if kind is StopKind.CERTAIN:
+        return f"{goal} are found, {worst_case(ledger.unjudged)}"
+    found = f"{ledger.found:,} {plural(ledger.found, 'is', 'are')} found, and"
+    draws, many = count(len(ledger.draws), "random draw"), f"{too_many(ledger, target):,} or more relevant documents"
+    if kind is StopKind.GUARANTEED:
+        sure = f"with {percent_down(confidence)} confidence"
+        return f"{goal} are found, {sure}: {found} {draws} rule out {many} ({odds})"
+    reason = f"{percent_down(target)} recall is not guaranteed: {found} {draws} do not rule out {many} ({odds})"
+    if kind is StopKind.UNREACHABLE:
         hidden = f"{ledger.unreachable:,} of {count(ledger.unjudged, 'unjudged document')} cannot be judged"
-        return StopDecision(False, f"{reason}; {hidden}, so no number of further draws is enough", None)
-    return StopDecision(False, f"{reason}; {count(needed, 'further irrelevant draw')} would", needed)
+        return f"{reason}; {hidden}, so no number of further draws is enough"
+    return f"{reason}; {count(needed or 0, 'further irrelevant draw')} would"
 
 
 def advise(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> StopDecision:
@@ -137,7 +154,7 @@ def advise(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> Sto
     Without draws, `needed` is at most U (1 - .035^(1 / (R0 - F))), the number that M_0 alone would need.
     """
     decision = betting(ledger, target=target, confidence=confidence)
-    if decision.stop or decision.needed is None:
+    if decision.kind is not StopKind.DRAW or decision.needed is None:
         return decision
     likely = buscar(ledger, target=target, confidence=confidence).stop
     reason = (
@@ -145,7 +162,7 @@ def advise(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> Sto
         f"the next {plural(decision.needed, 'random draw finds', f'{decision.needed:,} random draws find')} no "
         f"relevant document (the buscar heuristic, without a guarantee, would {'stop now' if likely else 'continue'})"
     )
-    return StopDecision(False, reason, decision.needed)
+    return decision._replace(reason=reason)
 
 
 DocumentSource = Literal["ranking", "random"]
@@ -231,6 +248,8 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
         return float(_log_likelihood(ledger, np.array([relevant], dtype=np.float64), most=True)[0])
 
     def against(relevant: int) -> float:
+        if ledger.withheld:  # the second bet would need the grades of these draws
+            return log(0.8) + _evidence(ledger, relevant)
         return float(np.logaddexp(log(0.8) + _evidence(ledger, relevant), log(0.2) + mixture - likelihood(relevant)))
 
     # The likelihood is concave and the money convex in the candidate: one maximum, one minimum, two ends.

@@ -5,12 +5,32 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
+from enum import Enum
 from typing import Annotated, Literal, NamedTuple
 
 from collection.errors import InputError
-from collection.phrases import count
+from collection.phrases import count, plural
 from collection.registry import Entry, Parameter, Registry
 from collection.stopping.ledger import Bools, Ledger
+
+
+class StopKind(Enum):
+    """Why a rule stops, or does not stop."""
+
+    JUDGED = "judged"
+    """Every document is judged."""
+    CERTAIN = "certain"
+    """The target is reached whatever the unjudged documents are."""
+    GUARANTEED = "guaranteed"
+    """Random draws guarantee the target with the chosen confidence."""
+    DRAW = "draw"
+    """Further random draws may guarantee it: `needed` of them without a relevant document do."""
+    UNREACHABLE = "unreachable"
+    """No number of random draws guarantees it, because documents cannot be judged."""
+    WITHHELD = "withheld"
+    """Randomly drawn documents were skipped or undone: `needed` of them must be judged first."""
+    CRITERION = "criterion"
+    """The rule's own criterion decides, or lacks what it needs."""
 
 
 class StopDecision(NamedTuple):
@@ -19,10 +39,11 @@ class StopDecision(NamedTuple):
     stop: bool
     """Whether judging may stop."""
     reason: str
-    """One sentence with the numbers, without a capital letter or a full stop."""
+    """One sentence with the numbers, without a capital letter or a full stop. It is for people: code reads `kind`."""
     needed: int | None = None
-    """Number of random draws without a relevant document after which judging may stop; None: unknown, or none is
-    enough."""
+    """Number of random draws without a relevant document after which judging may stop, or of the documents to judge
+    before it may; None: unknown, or none is enough."""
+    kind: StopKind = StopKind.CRITERION
 
 
 Rule = Callable[..., StopDecision]
@@ -69,7 +90,12 @@ class StoppingEntry(Entry[Rule]):
             "scores": ledger.scores is not None,
             "probabilities": bool((ledger.probability < 1).any()),
         }
-        return "" if there.get(self.needs, True) else NEEDS[self.needs]
+        if not there.get(self.needs, True):
+            return NEEDS[self.needs]
+        if ledger.withheld and self.needs in ("random draws", "control sample"):
+            documents = count(ledger.withheld, "randomly drawn document")
+            return f"the grades of {documents} that {plural(ledger.withheld, 'was', 'were')} skipped or undone"
+        return ""
 
 
 def _prepare(function: Rule) -> Rule:
@@ -80,7 +106,7 @@ def _prepare(function: Rule) -> Rule:
         check_parameters(**parameters)
         if ledger.unjudged == 0:
             judged = f"{ledger.size:,} of {count(ledger.size, 'document')} judged, {ledger.found:,} relevant"
-            return StopDecision(True, judged if ledger.size else "there is nothing to judge", 0)
+            return StopDecision(True, judged if ledger.size else "there is nothing to judge", 0, StopKind.JUDGED)
         return function(ledger, **parameters)
 
     return prepared

@@ -16,7 +16,7 @@ from collection.store.connection import Connection, SQLiteError
 from collection.store.corpus import Added, CorpusTables, Matches
 from collection.store.history import HistoryTables, PastJudgement
 from collection.store.inspection import Inspection
-from collection.store.judgements import JudgementTables, Pair
+from collection.store.judgements import JudgementTables, Pair, Ungraded
 from collection.store.machine_labels import AskedSample, LabelRow, LabelSet, LogCount, MachineLabelTables
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand, QueueTables, Selection
@@ -43,6 +43,7 @@ __all__ = [
     "Selection",
     "Store",
     "TopicKey",
+    "Ungraded",
 ]
 
 

@@ -33,6 +33,9 @@ for _codes, _plain in ((np.typecodes["AllInteger"] + "?", int), (np.typecodes["F
     for _code in _codes:
         sqlite3.register_adapter(np.dtype(_code).type, _plain)
 
+UNRECORDED = 0
+"""Number of the conditions of judgements from before the loop's conditions were recorded."""
+
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 """Values for the placeholders of a statement, by position or by name."""
 

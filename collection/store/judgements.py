@@ -14,7 +14,7 @@ import pandas as pd
 from collection import clock
 from collection.records import CountsAs, Judgement
 from collection.store import columns as columns_of
-from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
+from collection.store.connection import POOL_IF_TEXTS_MISSING, UNRECORDED, Repository, held_back, json_text, writes
 
 _SQL = {
     "current": "id",
@@ -34,7 +34,9 @@ Places = npt.NDArray[np.int64]
 class Pair(NamedTuple):
     """The state of a pair for one annotator: how it was selected, and the annotator's judgement.
 
-    `judgement` is the id of the annotator's current judgement, or None; `known` is whether they ever judged the pair;
+    `conditions` is the number of the conditions under which the loop selected it, None if it did not; see
+    :meth:`.QueueTables.number_conditions`. `judgement` is the id of the annotator's current judgement, or None; `known`
+    is whether they ever judged the pair;
     for `held_back` see :func:`collection.store.connection.held_back`.
     """
 
@@ -44,10 +46,21 @@ class Pair(NamedTuple):
     pool_rank: int | None
     model_round: int | None
     probability: float | None
+    conditions: int | None
     judgement: int | None
     leased: bool
     known: bool
     held_back: bool
+
+
+class Ungraded(NamedTuple):
+    """The documents of a topic that annotators saw and that nobody has judged now."""
+
+    skipped: int = 0
+    undone: int = 0
+    """Those that the loop selected, that nobody skipped, and whose judgement was undone."""
+    drawn: int = 0
+    """Those of both that were drawn at random."""
 
 
 class Logged(NamedTuple):
@@ -68,6 +81,15 @@ class PairOpinion(NamedTuple):
     counts_as: CountsAs
 
 
+_CONDITIONS = f"""
+    CASE WHEN conditions = {UNRECORDED}
+        AND (source = 'imported' OR strategy IS NULL OR strategy IN ('search', 'overlap'))
+    THEN NULL ELSE conditions END
+"""
+"""SQL of the conditions under which the loop selected a judged pair. Where they were not recorded, the strategy tells
+whether the loop selected it."""
+
+
 class JudgementTables(Repository):
     """The log of judgements, and the progress of topics."""
 
@@ -77,7 +99,7 @@ class JudgementTables(Repository):
             f"""
             SELECT t.topic, d.doc, coalesce(l.strategy, r.strategy),
                    CASE WHEN l.strategy IS NULL THEN p.rank ELSE l.pool_rank END, l.model_round,
-                   CASE WHEN l.strategy IS NULL THEN p.probability ELSE l.probability END,
+                   CASE WHEN l.strategy IS NULL THEN p.probability ELSE l.probability END, l.conditions,
                    CASE WHEN NOT w.open THEN w.judgement END, l.topic IS NOT NULL, w.judgement IS NOT NULL,
                    {held_back("d.doc")}
             FROM topics AS t, documents AS d
@@ -132,6 +154,7 @@ class JudgementTables(Repository):
     def append(self, judgement: Judgement, pair: Pair) -> None:
         """Append a judgement to the log; it revises the annotator's current one of the pair, if any."""
         row = judgement._asdict() | {"topic": pair.topic, "doc": pair.doc, "revises": pair.judgement}
+        row["conditions"] = pair.conditions
         row["judged_at"] = judgement.judged_at or clock.now()
         row["passages"] = json.dumps(judgement.passages) if judgement.passages else None
         del row["query_id"], row["doc_id"]
@@ -359,24 +382,45 @@ class JudgementTables(Repository):
         """Return the current judgement of each annotator and document of a topic, or of all topics.
 
         ``query_id``, ``row`` (of the document in the matrix), ``annotator``, ``counts_as``, ``kind``, ``relevance``
-        (null: cannot judge); and from the annotator's first judgement of the pair since the last undo: ``strategy``,
-        ``model_round``, ``probability``, ``judged_at``. Sorted by these first judgements, adjudications by their last
-        change.
+        (null: cannot judge); and how the document was selected: ``strategy``, ``model_round``, ``probability``,
+        ``conditions`` (their number, null if the loop did not select it) and ``imported`` (0 or 1). That is the
+        selection of the document's first judgement in the log, also if it was undone since, so that an undo never
+        changes what was drawn; second opinions have a selection of their own only where no other judgement was made.
+        Sorted by these first judgements.
         """
         where = "" if query_id is None else "AND topic = (SELECT topic FROM topics WHERE query_id = ?)"
         rows = f"FROM judgements WHERE counts_as <> 'surplus' {where} ORDER BY id"
-        short = ("topic", "doc", "annotator", "counts_as", "kind", "relevance", "strategy", "model_round", "judged_at")
+        short = {
+            n: n for n in ("topic", "doc", "annotator", "counts_as", "kind", "relevance", "strategy", "model_round")
+        }
+        short |= {"conditions": _CONDITIONS, "imported": "source = 'imported'"}
         values = [] if query_id is None else [query_id]
         with self.connection.snapshot():
-            log = columns_of.read(self.connection, {n: n for n in short}, {"probability": "probability"}, rows, values)
-            first, last = _current_entries(log)
+            log = columns_of.read(self.connection, short, {"probability": "probability"}, rows, values)
+            last, first = _current_entries(log)
             found = log.loc[last, ["topic", "doc", "annotator", "counts_as", "kind", "relevance"]]
-            selection = log.loc[first, ["strategy", "model_round", "probability", "judged_at"]]
+            selection = log.loc[first, ["strategy", "model_round", "probability", "conditions", "imported"]]
             found = pd.concat([found.reset_index(drop=True), selection.reset_index(drop=True)], axis=1)
-            order = np.where(found["counts_as"] == "adjudication", last, first).argsort(kind="stable")
-            found = found.iloc[order].reset_index(drop=True)
+            found = self._restore_draws(found.iloc[first.argsort(kind="stable")].reset_index(drop=True))
             ids = {"query_id": columns_of.query_ids(self.connection, found["topic"]), "row": found["doc"] - 1}
         return pd.concat([pd.DataFrame(ids), found.drop(columns=["topic", "doc"])], axis=1)
+
+    def _restore_draws(self, found: pd.DataFrame) -> pd.DataFrame:
+        """Mark judged documents that were drawn at random for somebody who skipped them as drawn."""
+        drawn = self.connection.frame(
+            "SELECT l.topic, l.doc, min(l.model_round) AS model_round, l.probability, l.conditions FROM skips AS s "
+            "JOIN leases AS l USING (topic, doc, annotator) WHERE l.strategy = 'random' AND l.probability IS NOT NULL "
+            "GROUP BY l.topic, l.doc ORDER BY l.topic, l.doc"
+        )
+        if drawn.empty:
+            return found
+        pairs = pd.MultiIndex.from_frame(drawn[["topic", "doc"]])
+        at = pairs.get_indexer(pd.MultiIndex.from_frame(found[["topic", "doc"]]))
+        missed = (at >= 0) & (found["strategy"] != "random").to_numpy(dtype=np.bool_)
+        for name in ("model_round", "probability", "conditions"):
+            values = found[name].to_numpy(dtype=np.float64, na_value=np.nan)
+            found[name] = np.where(missed, drawn[name].to_numpy(dtype=np.float64)[at], values)
+        return found.assign(strategy=found["strategy"].mask(missed, "random"))
 
     def judged_rows(self, query_id: str) -> list[int]:
         """Return the matrix rows of a topic's judged documents, ascending."""
@@ -394,19 +438,47 @@ class JudgementTables(Repository):
         )
         return 0.0 if judged_at is None else datetime.fromisoformat(judged_at).timestamp()
 
-    def skipped(self) -> dict[str, tuple[int, int]]:
-        """Count the skipped unjudged documents of each topic, and those among them that were drawn at random."""
+    def ungraded(self) -> dict[str, Ungraded]:
+        """Count the unjudged documents that annotators saw in each topic; topics without any are missing."""
         rows = self.connection.execute(
-            """
-            SELECT t.query_id, count(DISTINCT s.doc),
-                   count(DISTINCT CASE WHEN l.strategy = 'random' THEN s.doc END)
-            FROM skips AS s JOIN topics AS t USING (topic)
-            LEFT JOIN leases AS l ON l.topic = s.topic AND l.doc = s.doc AND l.annotator = s.annotator
-            WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = s.topic AND w.doc = s.doc)
-            GROUP BY s.topic ORDER BY s.topic
+            f"""
+            WITH seen AS (
+                SELECT s.topic, s.doc, 1 AS kind, max(l.strategy IS 'random') AS drawn
+                FROM skips AS s LEFT JOIN leases AS l USING (topic, doc, annotator) GROUP BY s.topic, s.doc
+                UNION ALL
+                SELECT topic, doc, 2, max(j.strategy IS 'random' AND j.probability IS NOT NULL)
+                FROM last_words AS o INDEXED BY last_words_open JOIN judgements AS j USING (topic, doc, annotator)
+                WHERE o.open AND o.counts_as = 'judgement' AND j.counts_as = 'judgement'
+                AND {_CONDITIONS} IS NOT NULL GROUP BY topic, doc
+            )
+            SELECT query_id, sum(first = 1), sum(first = 2), sum(drawn) FROM (
+                SELECT topic, doc, min(kind) AS first, max(drawn) AS drawn FROM seen AS s
+                WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = s.topic AND w.doc = s.doc)
+                GROUP BY topic, doc
+            ) JOIN topics USING (topic) GROUP BY topic ORDER BY topic
             """
         )
-        return {query_id: (skipped, drawn) for query_id, skipped, drawn in rows}
+        return {query_id: Ungraded(*counts) for query_id, *counts in rows}
+
+    def count_passed(self, query_id: str) -> int:
+        """Count the unjudged documents of a topic that the loop selected before one that the same annotator judged.
+
+        Only documents of the same round, which has an order, and without skipped and undone ones: those apart, the
+        judging page passes over none.
+        """
+        return self.connection.count(
+            """
+            SELECT count(DISTINCT l.doc) FROM leases AS l JOIN (
+                SELECT topic, annotator, conditions, model_round, max(pool_rank) AS last FROM judgements
+                WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) AND conditions > 0
+                AND pool_rank IS NOT NULL AND kind <> 'undone' GROUP BY topic, annotator, conditions, model_round
+            ) AS j USING (topic, annotator, conditions, model_round)
+            WHERE l.pool_rank < j.last
+            AND NOT EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = l.topic AND w.doc = l.doc)
+            AND NOT EXISTS (SELECT 1 FROM skips AS s WHERE s.topic = l.topic AND s.doc = l.doc)
+            """,
+            (query_id,),
+        )
 
     def grades_of(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Mapping[str, int | None]:
         """Return the annotator's current grades of those documents that they judged; None: cannot judge."""
@@ -421,17 +493,18 @@ class JudgementTables(Repository):
 
 
 def _current_entries(log: pd.DataFrame) -> tuple[Places, Places]:
-    """Find the current judgement of each annotator and pair, and the first one of the pair since the last undo.
+    """Find the current judgement of each annotator and pair, and the first entry of its document.
 
     Parameters
     ----------
     log
-        ``topic``, ``doc``, ``annotator``, ``counts_as``, ``kind`` of entries, oldest first.
+        ``topic``, ``doc``, ``annotator``, ``counts_as``, ``kind``, ``strategy`` of entries, oldest first.
 
     Returns
     -------
-    first, last
-        Positions in the log, in the order of `last`.
+    last, first
+        Positions in the log, in the order of `last`. The first entry of a document is a judgement that is no second
+        opinion, if there is one, or else its first second opinion or, of an adjudication, its last change.
     """
     places = np.arange(len(log))
     said, _ = pd.factorize(log["annotator"] + " " + log["counts_as"])
@@ -442,9 +515,13 @@ def _current_entries(log: pd.DataFrame) -> tuple[Places, Places]:
     end = np.full(keys.max(initial=-1) + 1, -1)
     end[keys[undone]] = places[undone]  # of equal keys, the last one stands
     since = places[places > end[keys]]
-    first, last = np.full(len(end), -1), np.full(len(end), -1)
+    last = np.full(len(end), -1)
     last[keys[since]] = since
-    first[keys[since[::-1]]] = since[::-1]
-    first, last = first[last >= 0], last[last >= 0]
-    order = last.argsort()
-    return first[order], last[order]
+    last = np.sort(last[last >= 0])
+    documents, _ = pd.factorize(pair)
+    first = np.full(documents.max(initial=-1) + 1, -1)
+    adjudicated = (log["counts_as"] == "adjudication").to_numpy(dtype=np.bool_)
+    second = (log["strategy"] == "overlap").to_numpy(dtype=np.bool_)
+    for some in (last, places[second & ~adjudicated][::-1], places[~second & ~adjudicated][::-1]):
+        first[documents[some]] = some  # of equal keys, the last one stands: the earliest judgement
+    return last, first[documents[last]]

@@ -9,6 +9,7 @@ from collection import clock
 from collection.records import QRELS_ANNOTATOR, Candidate
 from collection.store.connection import (
     JUDGED_PAIRS,
+    UNRECORDED,
     Repository,
     held_back,
     held_by_others,
@@ -26,6 +27,8 @@ class Selection(NamedTuple):
     pool_rank: int | None = None
     model_round: int | None = None
     probability: float | None = None
+    conditions: int | None = None
+    """Number of the conditions under which the loop selected it; see :meth:`QueueTables.number_conditions`."""
 
 
 # The fields of a Candidate, in order, for the topic `t` and the document `d`.
@@ -165,31 +168,44 @@ class QueueTables(Repository):
     ) -> None:
         """Reserve pairs for an annotator from now (`at`) until a time; `behind` is the number of pairs before them.
 
-        A pair keeps its selection if the annotator found it by searching and still holds it, or skipped it after a
-        random draw. It stays in a work list.
+        A pair keeps its selection if the annotator found it by searching and still holds it, or if it was drawn at
+        random and the annotator skipped it or now finds it by searching. It stays in a work list.
         """
         self.connection.executemany(
             """
             INSERT INTO leases
-                (topic, doc, annotator, until, since, ahead, strategy, pool_rank, model_round, probability)
-            SELECT topic, doc, ?, ?, ?, ?, ?, ?, ?, ? FROM topics, documents WHERE query_id = ? AND doc_id = ?
+                (topic, doc, annotator, until, since, ahead, strategy, pool_rank, model_round, probability, conditions)
+            SELECT topic, doc, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM topics, documents WHERE query_id = ? AND doc_id = ?
             ON CONFLICT (topic, doc, annotator) DO UPDATE SET
                 until = CASE WHEN leases.ahead IS NULL THEN max(leases.until, excluded.until) ELSE excluded.until END,
                 ahead = CASE WHEN leases.ahead IS NULL AND leases.until > excluded.since THEN NULL
                         ELSE excluded.ahead END,
                 since = excluded.since,
-                (strategy, pool_rank, model_round, probability) = (
-                    SELECT excluded.strategy, excluded.pool_rank, excluded.model_round, excluded.probability
+                (strategy, pool_rank, model_round, probability, conditions) = (
+                    SELECT excluded.strategy, excluded.pool_rank, excluded.model_round, excluded.probability,
+                           excluded.conditions
                     WHERE (leases.strategy IS NOT 'search' OR leases.until <= ?)
-                      AND NOT (leases.strategy IS 'random' AND EXISTS (
+                      AND NOT (leases.strategy IS 'random' AND (excluded.strategy IS 'search' OR EXISTS (
                         SELECT 1 FROM skips AS s WHERE s.topic = leases.topic AND s.doc = leases.doc
-                        AND s.annotator = leases.annotator))
-                    UNION ALL SELECT strategy, pool_rank, model_round, probability LIMIT 1)
+                        AND s.annotator = leases.annotator)))
+                    UNION ALL SELECT strategy, pool_rank, model_round, probability, conditions LIMIT 1)
             """,
             [
                 (annotator, until, at, ahead, *chosen[1:], query_id, chosen.doc_id, at)
                 for ahead, chosen in enumerate(selections, behind)
             ],
+        )
+
+    @writes
+    def number_conditions(self, conditions: str) -> int:
+        """Return the number of a set of conditions under which the loop selects, a new one if it has none."""
+        self.connection.execute("INSERT OR IGNORE INTO loop_conditions (conditions) VALUES (?)", (conditions,))
+        return self.connection.count("SELECT id FROM loop_conditions WHERE conditions = ?", (conditions,))
+
+    def find_conditions(self, conditions: str) -> list[int]:
+        """Return the number of a set of conditions, if anything was selected under them, and :data:`UNRECORDED`."""
+        return self.connection.column(
+            "SELECT id FROM loop_conditions WHERE conditions = ? OR id = ? ORDER BY id", (conditions, UNRECORDED)
         )
 
     @writes
@@ -227,7 +243,8 @@ class QueueTables(Repository):
         """
         rows = self.connection.execute(
             f"""
-            SELECT d.doc_id, l.strategy, l.pool_rank, l.model_round, l.probability, count(*), max(l.ahead) AS ahead
+            SELECT d.doc_id, l.strategy, l.pool_rank, l.model_round, l.probability, l.conditions,
+                   count(*), max(l.ahead) AS ahead
             FROM leases AS l JOIN documents AS d USING (doc)
             WHERE l.topic = :topic AND l.annotator <> :annotator AND l.ahead > 0 AND {is_held("l.until")}
               AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc
@@ -236,7 +253,7 @@ class QueueTables(Repository):
             """,
             {"topic": self.connection.topic_key(query_id), "annotator": annotator, "at": at},
         )
-        return [(Selection._make(row[:5]), row[5]) for row in rows]
+        return [(Selection._make(row[:6]), row[6]) for row in rows]
 
     @writes
     def end_prefetched(self, query_id: str, doc_id: str, annotator: str, at: float, number: int) -> None:

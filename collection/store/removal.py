@@ -115,13 +115,16 @@ class RemovalTables(Repository):
     def remove_pairs(self, pairs: pd.DataFrame) -> None:
         """Remove pairs (``query_id``, ``doc_id``, ``pool_round``) from the pool, with their reservations.
 
-        Of a topic whose sample has lost all its pairs, nothing remains of what the sample left out.
+        Random draws of a loop stay: the pair may still be in its scope, and its guarantee counts every draw. Of a topic
+        whose sample has lost all its pairs, nothing remains of what the sample left out.
         """
         topic = "topic = (SELECT topic FROM topics WHERE query_id = ?)"
         pair = f"{topic} AND doc = (SELECT doc FROM documents WHERE doc_id = ?)"
-        for table in ("leases", "skips", "calibration", "pool"):
+        drawn = "SELECT 1 FROM leases AS l WHERE l.topic = {0}.topic AND l.doc = {0}.doc AND l.strategy = 'random'"
+        for table in ("skips", "leases", "calibration", "pool"):
             rows = pairs[["query_id", "doc_id"]].itertuples(index=False, name=None)
-            self.connection.executemany(f"DELETE FROM {table} WHERE {pair}", rows)
+            stays = f" AND NOT EXISTS ({drawn.format(table)})" if table in ("skips", "leases") else ""
+            self.connection.executemany(f"DELETE FROM {table} WHERE {pair}{stays}", rows)
         self.connection.executemany(
             f"DELETE FROM sampled_out WHERE {topic} AND pool_round = ? AND NOT EXISTS (SELECT 1 FROM pool AS p "
             "WHERE p.topic = sampled_out.topic AND p.pool_round = sampled_out.pool_round)",

@@ -74,6 +74,8 @@ def measure_losses(
         - Incomplete topic: F(s) counts documents within the depth alone, and R is estimated (see below), or every
           unjudged document counts as relevant if there is no random sample. A setting that has not stopped within
           the depth has the loss at the depth, and costs as much as all documents. The strictest setting judges these.
+        - Documents that the ranking did not select (`set_aside`): relevant ones count as missed at every setting but
+          the strictest, since nobody knows when the ranking would have found them.
         - Topic smaller than a setting: the rule never stops, so all documents are judged.
 
     Notes
@@ -108,13 +110,14 @@ def measure_losses(
         stops = entry.find_stops(read)
         beyond = stops > depth
         found = np.concatenate(([0], np.cumsum(read.relevant)))[np.minimum(stops, depth)]
-        if is_complete(ledger) and not ledger.found and not ledger.unreachable:
+        known = ledger.found + ledger.set_aside_relevant
+        if is_complete(ledger) and not known and not ledger.unreachable:
             losses[row] = 0.0
         else:
             losses[row] = 1 - found * _invert_relevant(ledger, given, delta)
-        costs[row] = np.where(beyond, ledger.size - ledger.unreachable, stops)
+        costs[row] = np.where(beyond, ledger.rankable, stops)
         # All are judged but those that nobody can judge. The fewer others are relevant, the larger is their share.
-        losses[row, -1] = ledger.unreachable / max(ledger.found + ledger.unreachable, 1)
+        losses[row, -1] = ledger.unreachable / max(known + ledger.unreachable, 1)
     complete = all(map(is_complete, ledgers))
     return TopicLosses(family, losses, costs, 0.0 if complete else delta, complete)
 
@@ -133,19 +136,19 @@ def _find_depth(ledger: Ledger) -> int:
 
 def _invert_relevant(ledger: Ledger, depth: int | None, delta: float) -> float:
     """1 / R, or a value that is not larger: always, in expectation, or except with probability delta."""
-    certain = ledger.found + ledger.unreachable
+    certain = ledger.found + ledger.set_aside_relevant + ledger.unreachable
     if is_complete(ledger):
         return 1 / max(certain, 1)
     # Draws never reach the unreachable, which are added as relevant.
     reachable = replace(ledger, size=ledger.size - ledger.unreachable, unreachable=0, scores=None)
     if delta and len(ledger.draws):
-        return 1 / max(estimate(reachable, 1 - delta).high + ledger.unreachable, 1)
+        return 1 / max(estimate(reachable, 1 - delta).high + ledger.set_aside_relevant + ledger.unreachable, 1)
     sample = slice(ledger.judged if depth is None else depth, ledger.judged)
     from_all = ledger.drawn[sample] & (reachable.out_of_reach[sample] == 0)
     if depth is None or not len(from_all) or not from_all.all():
         return 1 / max(certain + reachable.unjudged, 1)
     hits = int(ledger.relevant[sample].sum())
-    return invert_sampled(certain - hits, hits, (ledger.judged - depth) / (reachable.size - depth))
+    return invert_sampled(certain - hits, hits, (ledger.judged - depth) / (ledger.rankable - depth))
 
 
 def invert_sampled(certain: int, hits: int, rate: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ from collection import Campaign, Judgement
 from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.judging import Judging
 from collection.errors import CampaignError
+from collection.store import Selection
 from tests.conftest import judging_token
 from tests.helpers import PATIENCE, judged, post, until
 
@@ -62,7 +64,10 @@ def looping(copy_of: Callable[..., Campaign]) -> Campaign:
 
 
 def judged_by_hand(campaign: Campaign, doc_ids: list[str], query_id: str = "1") -> None:
-    """Judgements as of a script, by what the documents are about."""
+    """Judgements as of a script, in the order of the loop, by what the documents are about."""
+    conditions = campaign.store.queue.number_conditions(campaign.active_learning.describe_order(query_id))
+    chosen = [Selection(doc_id, "loop", conditions=conditions) for doc_id in doc_ids]
+    campaign.store.queue.lease(query_id, chosen, "ann", time.time(), time.time() + 60)
     campaign.judging.judge_many(
         [Judgement(str(uuid4()), "ann", query_id, d, "graded", int(relevant(d))) for d in doc_ids]
     )

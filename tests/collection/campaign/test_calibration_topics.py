@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.phrases import count
 from collection.stopping import Ledger
 from collection.stopping.risk_control import TRANSFER_WARNING, is_complete
+from collection.store import Selection
 
 TOPICS = [str(number) for number in range(1, 15)]
 DOCUMENTS = [f"d{number}" for number in range(60)]
@@ -64,7 +66,18 @@ def review(copy_of: Callable[..., Campaign]) -> Iterator[Campaign]:
         yield campaign
 
 
+def hand_out(campaign: Campaign, topic: str, doc_ids: Sequence[str], annotator: str = "ann") -> None:
+    """Lease documents to an annotator in this order, as if the loop had selected them so."""
+    conditions = campaign.store.queue.number_conditions(campaign.active_learning.describe_order(topic))
+    chosen = [Selection(doc_id, "loop", conditions=conditions) for doc_id in doc_ids]
+    campaign.store.queue.lease(topic, chosen, annotator, time.time(), time.time() + 60)
+
+
 def judge(campaign: Campaign, topic: str, doc_ids: Sequence[str], annotator: str = "ann", leased: bool = True) -> None:
+    """Judge documents that the annotator has on lease or, if not `leased`, has now."""
+    if not leased:
+        with campaign.transaction():
+            hand_out(campaign, topic, doc_ids, annotator)
     made = [
         Judgement(str(uuid4()), annotator, topic, doc_id, "graded", int(doc_id in RELEVANT[topic]), seconds=6.0)
         for doc_id in doc_ids
@@ -847,3 +860,193 @@ def test_a_rule_may_be_used_unchecked(review: Campaign, copy_of: Callable[..., C
     assert state.phase == "calibrated"
     assert "the rule from another collection is not checked" in notes(review)
     assert [topic.query_id for topic in state.closed] == ["9"]
+
+
+# Judgements that the loop did not order
+
+
+def set_aside(review: Campaign) -> str:
+    return next((note for note in review.calibration_topics.state().notes if note.startswith("The rule does not")), "")
+
+
+def import_qrels(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
+    path = review.directory.parent / "known.qrels"
+    path.write_text("".join(f"{topic} 0 {doc_id} 0\n" for doc_id in doc_ids))
+    review.importer.import_files(qrels=path)
+    return "imported"
+
+
+def import_labels(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
+    """Import a log that says that a loop selected the documents."""
+    path = review.directory.parent / "log.csv"
+    rows = [f"bob,{topic},{doc_id},0,loop,{at}\n" for at, doc_id in enumerate(doc_ids)]
+    path.write_text("annotator,query_id,doc_id,relevance,strategy,model_round\n" + "".join(rows))
+    review.importer.import_files(labels=path)
+    return "imported"
+
+
+def judge_directly(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
+    for doc_id in doc_ids:
+        review.judging.judge("ann", topic, doc_id, 0)
+    return "judged without being handed out by the loop"
+
+
+def search(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
+    for doc_id in doc_ids:
+        review.search.take("ann", topic, doc_id)
+        judge(review, topic, [doc_id])
+    return "found by searching"
+
+
+def adjudicate(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
+    for doc_id in doc_ids:
+        review.judging.judge("expert", topic, doc_id, 0, adjudicate=True)
+    return "judged without being handed out by the loop"
+
+
+def judge_gold(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
+    review.calibration.set_pairs([(topic, doc_id) for doc_id in doc_ids])
+    documents = [document.doc_id for document in review.judging.next_pairs("new", topic, 60).documents]
+    judge(review, topic, documents, "new")
+    review.calibration.set_pairs([])
+    return "judged without being handed out by the loop"
+
+
+def judge_under_other_settings(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
+    review.settings.set_loop(run=1)
+    hand_out(review, topic, doc_ids)
+    judge(review, topic, doc_ids)
+    review.settings.set_loop(run=0)
+    return "selected under other settings"
+
+
+def judge_in_another_mode(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
+    review.settings.set_loop(mode="pool-then-loop", topics=[topic])
+    hand_out(review, topic, doc_ids)
+    judge(review, topic, doc_ids)
+    review.settings.set_loop(mode="loop", topics=[topic])
+    return "selected under other settings"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "act",
+    [
+        import_qrels, import_labels, judge_directly, search, adjudicate, judge_gold, judge_under_other_settings,
+        judge_in_another_mode,
+    ],
+)  # fmt: skip
+def test_the_rule_reads_only_what_the_loop_ordered(
+    review: Campaign, act: Callable[[Campaign, str, Sequence[str]], str]
+) -> None:
+    drawn = finish(review)
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    state = review.calibration_topics.state()
+    irrelevant = [doc_id for doc_id in DOCUMENTS if doc_id not in RELEVANT[other]]
+    assert (state.phase, set_aside(review)) == ("calibrated", "")
+    how = act(review, other, irrelevant[:40])
+    review.calibration_topics.calibrate()
+    assert review.judging.next_pairs("ann", other, 2).documents
+    assert review.settings.mode(other) == "loop"
+    assert set_aside(review) == (
+        f"The rule does not read 40 judged documents of topic {other} (40 {how}). The loop learns from them, so the "
+        "order may differ from that of the calibration topics."
+    )
+    # The same documents from the loop close the topic.
+    last = next(topic for topic in TOPICS if topic not in (*drawn, other))
+    judge(review, last, [d for d in DOCUMENTS if d not in RELEVANT[last]][:40], leased=False)
+    review.judging.next_pairs("ann", last, 2)
+    assert review.settings.mode(last) == "closed"
+
+
+@pytest.mark.slow
+def test_relevant_documents_that_the_loop_did_not_order_make_the_rule_stricter(review: Campaign) -> None:
+    before = finish(review)
+    lax = review.calibration_topics.calibrate()
+    assert lax.setting < 100
+    review.calibration_topics.stop()
+    with_search = list(review.calibration_topics.start(0.2, topics=5).topics)
+    for topic in with_search:
+        if topic not in before:
+            found = sorted(RELEVANT[topic])[:3]
+            for doc_id in found:
+                review.judging.judge("ann", topic, doc_id, 1)
+            judge_rest(review, topic)
+    strict = review.calibration_topics.calibrate()
+    assert strict.setting > lax.setting
+    assert "calibration topics" in set_aside(review)
+    assert set_aside(review).endswith("relevant ones count as missed, so the rule is stricter.")
+
+
+@pytest.mark.slow
+def test_documents_that_are_skipped_undone_or_passed_over_keep_a_topic_open(review: Campaign) -> None:
+    drawn = finish(review)
+    others = [topic for topic in TOPICS if topic not in drawn][:3]
+    irrelevant = {topic: [d for d in DOCUMENTS if d not in RELEVANT[topic]] for topic in others}
+    skipped, undone, passed = others
+    one = {topic: sorted(RELEVANT[topic])[0] for topic in others}
+    for topic in others:
+        hand_out(review, topic, [one[topic], *irrelevant[topic][:40]])
+    review.judging.skip("ann", skipped, one[skipped])
+    judge(review, undone, [one[undone]])
+    review.judging.judge("ann", undone, one[undone], undo=True)
+    rows = review.store.connection
+    rows.execute("UPDATE leases SET pool_rank = doc, model_round = 0")
+    rank = "(SELECT topic FROM topics WHERE query_id = ?) AND doc = (SELECT doc FROM documents WHERE doc_id = ?)"
+    rows.execute(f"UPDATE leases SET pool_rank = 0 WHERE topic = {rank}", (passed, one[passed]))
+    for topic in others:
+        judge(review, topic, irrelevant[topic][:40])
+    review.calibration_topics.calibrate()
+    assert {review.settings.mode(topic) for topic in others} == {"loop"}
+    note = " ".join(review.calibration_topics.state().notes)
+    assert "3 documents of topics " in note
+    assert "were skipped, undone or passed over: the rule closes these topics only when they are judged." in note
+    for topic in others:
+        judge(review, topic, [one[topic]])
+    review.calibration_topics.calibrate()
+    assert {review.settings.mode(topic) for topic in others} == {"closed"}
+
+
+@pytest.mark.slow
+def test_regraded_calibration_topics_pause_a_rule_that_is_no_longer_strict_enough(review: Campaign) -> None:
+    drawn = finish(review)
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    for topic in drawn:
+        last = review.judgement_log.judgements(query_id=topic)["doc_id"].iloc[-1]
+        review.judging.judge("ann", topic, last, 1)
+    state = review.calibration_topics.state()
+    assert state.paused
+    assert any("the rule is no longer strict enough" in note for note in state.notes)
+    judge(review, other, [d for d in DOCUMENTS if d not in RELEVANT[other]][:40], leased=False)
+    review.judging.next_pairs("ann", other, 2)
+    assert review.settings.mode(other) == "loop"
+    review.calibration_topics.calibrate()
+    assert not review.calibration_topics.state().paused
+
+
+@pytest.mark.slow
+def test_closed_topics_that_are_judged_again_are_named(review: Campaign) -> None:
+    drawn = finish(review)
+    other = next(topic for topic in TOPICS if topic not in drawn)
+    judged = [d for d in DOCUMENTS if d not in RELEVANT[other]][:40]
+    judge(review, other, judged, leased=False)
+    review.judging.next_pairs("ann", other, 2)
+    assert notes(review) == ""
+    review.judging.judge("ann", other, judged[-1], 1)
+    assert notes(review) == (
+        f"Topic {other} was closed by the rule, and its judgements changed since: the promise covers the grades at the "
+        "time. Reopen a topic to judge on, or calibrate again to check it."
+    )
+    review.calibration_topics.calibrate()
+    assert (notes(review), review.settings.mode(other)) == ("", "closed")
+
+
+@pytest.mark.slow
+def test_a_changed_overlap_pauses_the_rule(review: Campaign) -> None:
+    finish(review)
+    review.assignments.update(annotators=2)
+    state = review.calibration_topics.state()
+    assert (state.paused, state.in_doubt) == (True, True)
+    assert "The number of annotators of pairs changed since the draw" in " ".join(state.notes)
+    review.assignments.update(annotators=1)
+    assert not review.calibration_topics.state().paused

@@ -352,13 +352,17 @@ def test_a_lease_that_has_ended_tells_nothing_of_the_next(wings: Campaign) -> No
     assert wings.active_learning.ledger("1").draws.tolist() == []
 
 
-def test_a_judgement_after_an_undo_came_up_anew(wings: Campaign) -> None:
+def test_an_undo_does_not_change_what_was_drawn(wings: Campaign) -> None:
     wings.settings.set_loop(control=1.0)
     document = judge_next(wings, lambda _: 0)
     wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", document, "undone")])
+    assert wings.store.judgements.ungraded()["1"] == (0, 1, 1)
+    assert not wings.recall.of_topic("1").decision.stop
     wings.search.take("ann", "1", document)
     judge(wings, document, 1)
-    assert wings.store.judgements.current_judgements("1")["strategy"].tolist() == ["search"]
+    assert wings.store.judgements.current_judgements("1")["strategy"].tolist() == ["random"]
+    assert wings.active_learning.ledger("1").draws.tolist() == [0]
+    assert wings.store.judgements.ungraded() == {}
 
 
 def test_what_was_found_by_searching_stays_so_while_it_is_held(wings: Campaign) -> None:

@@ -294,14 +294,16 @@ def test_nothing_is_promised_while_a_draw_is_skipped(hundred: Campaign) -> None:
     hundred.judging.skip("ann", "a", "d98")
     known = hundred.recall.of_topic("a")
     assert known.decision.stop  # it was not drawn
-    assert known.notes[0].startswith("1 document was skipped and left out of the interval; no recall is guaranteed")
+    assert known.notes[0].startswith("1 skipped document is unjudged. No recall is guaranteed until")
     hundred.store.queue.lease("a", [Selection("d99", "random", None, 85, 1 / 15)], "ann", time.time(), time.time() + 60)
     hundred.judging.skip("ann", "a", "d99")
     known = hundred.recall.of_topic("a")
     assert not known.decision.stop
-    assert known.promise == "1 randomly drawn document was skipped; no recall is guaranteed until it is judged."
+    assert known.promise == (
+        "1 randomly drawn document was skipped or undone; no recall is guaranteed until it is judged."
+    )
     assert hundred.recall.table().set_index("query_id").loc["a", ["stop", "advice"]].tolist() == [
-        False, "judge skipped documents",
+        False, "judge skipped and undone documents",
     ]  # fmt: skip
     # Handed out again as the best of the ranking, it is still the draw that it was.
     hundred.store.queue.lease("a", [Selection("d99", "loop", 1, 86)], "ann", time.time(), time.time() + 60)

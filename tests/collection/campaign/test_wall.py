@@ -141,6 +141,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
         c.settings.loop().by_system_order and c.active_learning.decisive_pairs()
     ),
     "active_learning.ledger": lambda c: c.active_learning.ledger("1"),
+    "active_learning.rule_ledger": lambda c: c.active_learning.rule_ledger("1"),
     "active_learning.topic_rankings": lambda c: c.active_learning.topic_rankings("1"),
     "adjudication.cache_key": lambda c: c.adjudication.cache_key(),
     "adjudication.queue": lambda c: [c.adjudication.queue(ended=ended) for ended in (False, True)],
@@ -354,6 +355,7 @@ FILES = {
 
 NUMBERLESS = {
     "active_learning.build_ledger": "by ledger", "active_learning.space": "by next_round",
+    "active_learning.describe_order": "describes settings", "active_learning.present_conditions": "by rule_ledger",
     "active_learning.strategy": "by next_round", "calibration_topics.calibrate": "by state",
     "calibration_topics.settle": "by next_pairs", "calibration_topics.start": "by plan",
     "calibration_topics.stop": "by state", "collection_card.facts_of": "by facts",

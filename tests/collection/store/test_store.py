@@ -496,13 +496,14 @@ def test_long_tables_have_what_each_entry_says(rng: random.Random) -> None:
                 Judgement(
                     str(number), rng.choice(ODD), rng.choice(topics), rng.choice(documents), kind, grade,  # type: ignore[arg-type]
                     judged_at=str(number), seconds=rng.choice([None, 0.1 + 0.2]), probability=rng.choice([None, 1 / 3]),
-                    strategy=rng.choice([None, *ODD]), model_round=rng.choice([None, 7]), note=rng.choice([None, *ODD]),
+                    strategy=rng.choice([None, "overlap", *ODD]), model_round=rng.choice([None, 7]),
+                    note=rng.choice([None, *ODD]),
                     counts_as=rng.choice(COUNTS_AS), flagged=rng.random() < 0.3, passages=rng.choice([(), ((0, 2),)]),
                 )
             )  # fmt: skip
             keys = store.corpus.doc_keys(documents)
             place = (topics.index(said[-1].query_id) + 1, keys[said[-1].doc_id])
-            store.judgements.append(said[-1], Pair(*place, None, None, None, None, None, False, False, False))
+            store.judgements.append(said[-1], Pair(*place, *[None] * 4, number % 3 + 1, None, False, False, False))
         turns: dict[tuple[str, ...], list[Judgement]] = {}  # of each annotator and pair, since the last undo
         for entry in said:
             key = (entry.annotator, entry.query_id, entry.doc_id, entry.counts_as)
@@ -514,15 +515,22 @@ def test_long_tables_have_what_each_entry_says(rng: random.Random) -> None:
             assert [Judgement(*row) for row in rows] == entries
         marked = store.judgements.table(current=False, columns=("uuid", "current"))
         assert marked.loc[marked["current"], "uuid"].tolist() == [entry.uuid for entry in last]
-        found.sort(key=lambda turn: int(turn[-1 if turn[0].counts_as == "adjudication" else 0].uuid))
+        firsts: dict[tuple[str, str], Judgement] = {}  # of each document, also if it was undone
+        for entry in sorted(said, key=lambda entry: entry.strategy == "overlap"):
+            if entry.counts_as == "judgement":
+                firsts.setdefault((entry.query_id, entry.doc_id), entry)
+        for turn in reversed(found):
+            firsts.setdefault((turn[0].query_id, turn[0].doc_id), turn[-1])
+        first_of = {id(turn): firsts[turn[0].query_id, turn[0].doc_id] for turn in found}
+        found.sort(key=lambda turn: (int(first_of[id(turn)].uuid), int(turn[-1].uuid)))
         for query_id in (None, *topics):
             turn_of = [turn for turn in found if query_id in (None, turn[0].query_id)]
             now = store.judgements.current_judgements(query_id)
             wanted = [
                 (t[0].query_id, keys[t[0].doc_id] - 1, t[0].annotator, t[0].counts_as, t[-1].kind,
-                 t[-1].relevance, t[0].strategy, t[0].model_round, t[0].judged_at, t[0].probability)
-                for t in turn_of
+                 t[-1].relevance, f.strategy, f.model_round, int(f.uuid) % 3 + 1, f.probability)
+                for t in turn_of for f in [first_of[id(t)]]
             ]  # fmt: skip
             columns = ["query_id", "row", "annotator", "counts_as", "kind", "relevance", "strategy"]
-            frame = now[[*columns, "model_round", "judged_at", "probability"]]
+            frame = now[[*columns, "model_round", "conditions", "probability"]]
             assert list(frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)) == wanted
