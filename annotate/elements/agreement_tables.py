@@ -88,7 +88,7 @@ def draw_answer(found: Agreement) -> None:
         numbers |= {} if isnan(value) else {label: percent(value)}
     for name in ("ordinal", "nominal") if len(found.grades) > 2 else ("nominal",):
         value = annotator_agreement.select_value(found.values, f"alpha-{name}")["value"]
-        numbers |= {} if isnan(value) else {COEFFICIENTS[f"alpha-{name}"].label: f"{value:.3f}"}
+        numbers |= {} if isnan(value) else {f"Alpha, {name}": f"{value:.3f}"}
     widgets.metrics(numbers)
     widgets.documentation_link("explanation/agreement", "How to interpret agreement")
 

@@ -11,6 +11,9 @@ import pandas as pd
 from collection.annotator_agreement.breakdowns import Agreement
 from collection.phrases import count, join, percent, plural
 
+CHANCE = "not"
+"""Beginning of the reading of an alpha that chance may explain."""
+
 FIRM, TENTATIVE = 0.8, 0.667
 """Krippendorff's (2004, chapter 11) conventional bounds of alpha."""
 
@@ -44,12 +47,18 @@ def interpret(found: Agreement) -> list[str]:
     if isnan(alpha["value"]):
         return [*said, f"Agreement cannot be computed: {alpha['note']}."]
     views = _views(found)
-    said.append(_read_views(views, found.several))
+    said.append(_read_views(views))
     values = [f"{view.name} {format_with_interval(view.row).replace('(', '(95% CI ')}" for view in views]
     counted = (
         "" if len(views) == 1 else f" {'; '.join(view.counts for view in views)}.".replace(" ordinal", " Ordinal", 1)
     )
     said.append(f"Krippendorff's alpha: {join(values)}.{counted}")
+    said.append(
+        f"By convention, alpha is reliable from {FIRM:g} on, and tentative conclusions are possible from {TENTATIVE:g} "
+        "on; lower values are common for relevance judgements."
+    )
+    if any(_read(view.row).startswith(CHANCE) for view in views):
+        said.append(f"Let a second annotator judge more pairs: {count(found.several, 'pair')} do not show agreement.")
     overlap = select_value(found.values, "overlap", "binary")
     if not isnan(overlap["value"]):
         said.append(
@@ -84,35 +93,28 @@ def _views(found: Agreement) -> list[_View]:
     return [view for view in views if not isnan(view.row["value"])] if len(found.grades) > 2 else views[:1]
 
 
-def _read_views(views: Sequence[_View], several: int) -> str:
+def _read_views(views: Sequence[_View]) -> str:
     """Write how each alpha reads by convention, those with the same reading together."""
+    if len(views) == 1:
+        return f"Agreement is {_read(views[0].row)}."
     subjects: dict[str, list[str]] = {}
     for view in views:
-        subjects.setdefault(_custom(view.row, several), []).append(view.subject)
-    if len(views) == 1:
-        return f"Agreement is {_custom(views[0].row, several)}."
-    (first, about), *others = subjects.items()
-    parts = [f"Agreement {join(about)} is {first}", *(f"{join(on)} it is {reading}" for reading, on in others)]
-    return f"{'; '.join(parts)}."
+        subjects.setdefault(_read(view.row), []).append(view.subject)
+    readings = [f"{reading} {join(on)}" for reading, on in subjects.items()]
+    return f"Agreement is {', and '.join(readings)}."
 
 
-def _custom(alpha: pd.Series, several: int) -> str:
+def _read(alpha: pd.Series) -> str:
     """The conventional reading of such an alpha, by the lower bound of its interval if it has one."""
     # Rounded as shown: 0.800 is not less than 0.800.
     shown = round(alpha["value"], 3)
     low = shown if isnan(alpha["low"]) else round(alpha["low"], 3)
     if low <= 0:
-        above = "not above chance" if isnan(alpha["low"]) else "not significantly above chance"
-        return f"{above}, with {count(several, 'pair')}; let a second annotator judge more pairs"
-    firm = f"reliable by convention ({FIRM:g} or more)"
-    if low >= FIRM:
-        return firm
-    if shown >= FIRM:
-        return f"{firm}, but the interval starts below that"
-    if shown >= TENTATIVE:
-        below = "" if low >= TENTATIVE else ", but the interval starts below that"
-        return f"enough for tentative conclusions by convention ({TENTATIVE:g} to {FIRM:g}){below}"
-    return f"not reliable by convention (below {TENTATIVE:g}), but such values are common for relevance judgements"
+        return f"{CHANCE} above chance" if isnan(alpha["low"]) else f"{CHANCE} significantly above chance"
+    if shown < TENTATIVE:
+        return "below the conventional limits"
+    reading, least = ("reliable", FIRM) if shown >= FIRM else ("tentative", TENTATIVE)
+    return reading if low >= least else f"{reading} (with an interval that starts lower)"
 
 
 def describe_tau(tau: float, swaps: int, runs: int) -> str:
