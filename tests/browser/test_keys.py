@@ -97,16 +97,17 @@ def test_without_a_keyboard_notices_tell_no_key(make):
 
 def test_a_held_letter_repeats_with_caps_lock_and_on_other_layouts(task_harness, make_task_card):
     task_harness.desk = Desk("list")
-    task_harness.desk.own = {"keys": {"down": "j"}}
+    task_harness.desk.own = {"keys": {"down": "j", "up": "k"}}
     page = make_task_card().open().page
     at = page.locator("[data-at].cd-at")
-    for place, key in ((2, "j"), (5, "J"), (8, "\u043e")):  # the last one is where "j" is on a Russian keyboard
+    # The last one is where "j" is on a Russian keyboard.
+    for place, key, code in ((2, "j", "KeyJ"), (0, "K", "KeyK"), (3, "\u043e", "KeyJ")):
         page.evaluate(
-            """(key) => {
+            """(pressed) => {
               for (const repeat of [false, true, true])
                 document.body.dispatchEvent(
-                  new KeyboardEvent("keydown", { key, code: "KeyJ", repeat, bubbles: true, composed: true }));
+                  new KeyboardEvent("keydown", { ...pressed, repeat, bubbles: true, composed: true }));
             }""",
-            key,
+            {"key": key, "code": code},
         )
         expect(at).to_have_attribute("data-at", str(place))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -13,7 +14,7 @@ from starlette.testclient import TestClient
 
 from annotate.auth import tokens
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
-from annotate.judging import routes
+from annotate.judging import fields, routes, wire
 from annotate.judging.document_payload import PREFIX, TEXT_CAP
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Document, Judgement
@@ -22,6 +23,7 @@ from collection.errors import BusyError
 from collection.records import Choice, Preference
 from tests.conftest import judging_token, signed_in
 from tests.helpers import AS_JSON, fill, judged, post, sql_steps
+from tests.judging_card import wire_files
 
 
 def test_hand_out_judge_and_go_on(client: TestClient, campaign: Campaign) -> None:
@@ -327,3 +329,82 @@ def test_a_backup_restored_elsewhere_serves_the_same_and_sessions_go_on(
         for route, asked in (("topics", {}), ("document", {"doc_id": "d2"}), ("sync", {"query_id": "1", "want": 5})):
             first, second = post(client, route, **asked), post(restored, route, **asked)
             assert second == first
+
+
+def rows(campaign: Campaign, table: str) -> int:
+    return campaign.store.connection.count(f"SELECT count(*) FROM {table}")
+
+
+BOUNDED = [
+    (route, name, most)
+    for route, types in wire.ROUTES.items()
+    for name, most in fields.list_bounds(types.request).items()
+    if "." not in name
+]
+
+
+@pytest.mark.parametrize(("route", "name", "most"), BOUNDED)
+def test_lists_that_are_too_long_are_refused(
+    client: TestClient, campaign: Campaign, route: str, name: str, most: int
+) -> None:
+    needed: dict[str, Any] = {"near": {"query_id": "1"}, "task/sync": {"task": "list"}}.get(route, {})
+    answer = post(client, route, 400, **needed, **{name: ["d1"] * (most + 1)})
+    assert answer["error"] == f"expected at most {most:,} {name}, found {most + 1:,}"
+    assert rows(campaign, "skips") == rows(campaign, "judgements") == 0
+
+
+def unbounded(part: dict[str, Any], records: dict[str, Any], path: str, *, bounded: bool = False) -> Iterator[str]:
+    """The lists in a JSON Schema, by their paths, that may have any number of items."""
+    if "$ref" in part:
+        part = records[part["$ref"].rpartition("/")[2]]
+    bounded = bounded or "maxItems" in part
+    if part.get("type") == "array" and not bounded:
+        yield path
+    for alternative in part.get("anyOf", []):
+        yield from unbounded(alternative, records, path, bounded=bounded)
+    for name, inner in part.get("properties", {}).items():
+        yield from unbounded(inner, records, f"{path} {name}")
+    if "items" in part:
+        yield from unbounded(part["items"], records, path)
+
+
+def test_every_list_of_a_request_is_bounded() -> None:
+    schema = wire_files.schema()
+    requests = {route: types["properties"]["request"] for route, types in schema["properties"].items()}
+    assert [each for route, part in requests.items() for each in unbounded(part, schema["$defs"], route)] == []
+    assert len(BOUNDED) >= 9
+
+
+def test_only_what_was_handed_out_is_skipped(client: TestClient, campaign: Campaign) -> None:
+    post(client, "sync", query_id="1", want=1)
+    pairs = [{"query_id": "1", "doc_id": doc_id} for doc_id in ("d2", "d2", "d6", "unknown")]
+    post(client, "sync", skips=pairs)
+    assert rows(campaign, "skips") == 1
+
+
+def test_repeated_ids_count_once(client: TestClient) -> None:
+    post(client, "sync", query_id="1", want=1)
+    answer = post(client, "sync", query_id="1", want=5, holding=["d2"] * 1000)
+    assert [document["doc_id"] for document in answer["documents"]] == ["d1", "d6"]
+    assert answer["closed"] == []
+
+
+def test_a_card_that_leaves_gives_back_what_it_holds_and_saves(client: TestClient, campaign: Campaign) -> None:
+    post(client, "sync", query_id="1", want=3)
+    assert len(campaign.assignments.reservations()) == 3
+    item = judged("d2")
+    answer = post(client, "sync", decisions=[item], query_id="1", holding=["d1", "d6"], leave=True)
+    assert (answer["saved"], answer["documents"]) == ([item["uuid"]], [])
+    assert campaign.assignments.reservations().empty
+    assert [d.doc_id for d in campaign.judging.next_pairs("bob", "1", 5).documents] == ["d1", "d6"]
+
+
+def test_each_save_tells_what_is_on_screen_and_hears_what_was_taken_over(
+    client: TestClient, campaign: Campaign
+) -> None:
+    assert [d["doc_id"] for d in post(client, "sync", query_id="1", want=3)["documents"]] == ["d2", "d1", "d6"]
+    assert [d.doc_id for d in campaign.judging.next_pairs("bob", "1", 5).documents] == ["d6"]
+    answer = post(client, "sync", decisions=[judged("d2")], query_id="1", holding=["d1", "d6"], want=0)
+    assert answer["closed"] == ["d6"]
+    table = campaign.assignments.reservations().set_index("doc_id")
+    assert table.loc["d1", ["annotator", "place"]].tolist() == ["ann", "screen"]

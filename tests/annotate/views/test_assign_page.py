@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import uuid4
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -236,3 +237,20 @@ def test_blind_and_lease(opened: Callable[..., AppTest], people: Campaign) -> No
     assert (settings.blind, settings.lease) == (False, 15.0)
     people.settings.set_loop(mode="random")
     assert any("Random:" in text.value for text in opened(people, "assign.py").markdown)
+
+
+def test_reservations_are_shown_and_released(opened: Callable[..., AppTest], people: Campaign) -> None:
+    people.judging.next_pairs("ben", "1", 3)
+    people.judging.next_pairs("cara", "2", 2)
+    app = opened(people, "assign.py")
+    shown = table(app, "place")
+    assert isinstance(shown, pd.DataFrame)
+    assert shown["annotator"].tolist() == ["ben"] * 3 + ["cara"] * 2
+    assert shown["place"].tolist()[:2] == ["On screen", "Loaded, not on screen"]
+    app.selectbox(key="reserved-by").set_value("ben").run()
+    app.button(key="release").click().run()
+    assert not app.exception
+    assert people.assignments.reservations()["annotator"].unique().tolist() == ["cara"]
+    app.button(key="release").click().run()
+    assert people.assignments.reservations().empty
+    assert any("Nothing is reserved" in each.value for each in app.markdown)
