@@ -147,8 +147,10 @@ class GradeImport:
             name, kind, settings = str(report["label_set"]), report["kind"], report["settings"]
             self._add_machine_labels(path, log.labels, name, kind, settings)
             return
-        log = replace(log, labels=self._without_models(path, log.labels))
+        log = replace(log, labels=self._without_unjudged(path, self._without_models(path, log.labels)))
         if log.labels.empty:
+            if log.left_out:
+                raise InputError(f"{path}: expected labels, found no grades")
             self.session.added(path, "judgement", Added(0, 0, 0))
             return
         self._require_grades(path, log.labels)
@@ -173,6 +175,12 @@ class GradeImport:
         if log.left_out:
             counts = ", ".join(f"{rows:,} {what!r}" for what, rows in log.left_out.items())
             self.session.notice(path, f"skipped rows that are not an annotator's grade ({counts})")
+
+    def _without_unjudged(self, path: Path | str, labels: pd.DataFrame) -> pd.DataFrame:
+        """Return the labels that are no negative grades, and report the others."""
+        if unjudged := int((labels["relevance"] < 0).sum()):
+            self.session.notice(path, f"skipped {count(unjudged, 'label')} with a negative grade (unjudged)")
+        return labels[labels["relevance"] >= 0].reset_index(drop=True)
 
     def _without_models(self, path: Path | str, labels: pd.DataFrame) -> pd.DataFrame:
         """Import the labels of annotators that are language models by their names as label sets; return the others."""

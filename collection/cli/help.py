@@ -178,7 +178,7 @@ def _printed_warnings() -> Iterator[None]:
             else:
                 show(message, category, *more, **named)
 
-        warnings.showwarning = print_warning  # type: ignore[assignment]
+        warnings.showwarning = print_warning
         yield
 
 

@@ -9,7 +9,6 @@ from itertools import chain
 from collection.errors import FormatError
 from collection.formats import columns, delimited, fields, images, objects, references, source, trec_text, workbook
 from collection.formats.source import FilePath
-from collection.phrases import count
 from collection.records import Document
 
 WANTED = "documents"
@@ -83,15 +82,10 @@ def _documents(
     path: FilePath, records: Iterable[tuple[int, Mapping[str, object]]], *, with_images: bool = False
 ) -> Iterator[tuple[int, Document]]:
     seen = fields.UniqueIds(path, "document")
-    contents: dict[str, int] = {}
-    repeated = 0
     for number, record in records:
         id_name, doc_id = fields.find_id(path, number, record, ID)
-        content = hash(repr(record))
-        if contents.setdefault(doc_id, content) == content and doc_id in seen:
-            repeated += 1
+        if not seen.add(doc_id, number, hash(repr(record))):
             continue
-        seen.add(doc_id, number)
         text_name = fields.first_present(record, TEXT)
         title = fields.get_text(path, number, record, "title")
         text = fields.get_text(path, number, record, text_name)
@@ -101,5 +95,4 @@ def _documents(
         if found:
             metadata["images"] = found
         yield number, Document(doc_id, title, text, metadata)
-    if repeated:
-        source.warn(path, f"dropped {count(repeated, 'identical repetition')} of documents")
+    seen.report()

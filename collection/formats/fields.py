@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import NoReturn
@@ -233,18 +234,29 @@ def check_width(path: FilePath, number: int, fields: list[str], names: list[str]
 
 
 class UniqueIds:
-    """The ids of a file so far; refuses a repeated one and names its first line."""
+    """The ids of a file so far; refuses a repeated one with other content and names its first line."""
 
     def __init__(self, path: FilePath, thing: str) -> None:
         self._path, self._thing = path, thing
-        self._lines: dict[str, int] = {}
+        self._places: dict[str, int] = {}
+        self._lines, self._contents = array("q"), array("q")
+        self._copies = 0
 
-    def __contains__(self, identity: str) -> bool:
-        return identity in self._lines
-
-    def add(self, identity: str, number: int) -> None:
-        """Add an id with its line."""
-        first = self._lines.setdefault(identity, number)
-        if first != number:
-            found = f"{self._thing} {quote(identity)} again (first in {numbered(self._path, first)})"
+    def add(self, identity: str, number: int, content: int = 0) -> bool:
+        """Add an id with its line and a hash of what it stands for; False for a copy, which is to be left out."""
+        place = self._places.setdefault(identity, len(self._lines))
+        if place == len(self._lines):
+            self._lines.append(number)
+            self._contents.append(content)
+            return True
+        if not content or content != self._contents[place]:
+            first = numbered(self._path, self._lines[place])
+            found = f"{self._thing} {quote(identity)} again (first in {first})"
             raise FormatError(self._path, number, f"each {self._thing} once", found)
+        self._copies += 1
+        return False
+
+    def report(self) -> None:
+        """Warn of copies that were dropped."""
+        if self._copies:
+            source.warn(self._path, f"dropped {count(self._copies, 'identical repetition')} of {self._thing}s")

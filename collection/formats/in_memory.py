@@ -21,11 +21,11 @@ from collection.formats.qrels import read_qrels
 from collection.formats.run import read_run
 from collection.formats.run_alignment import RunFiles, read_index
 from collection.formats.run_files import read_runs
-from collection.formats.source import FilePath
+from collection.formats.source import FilePath, warn
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.frames import LABELS, QRELS, SCORES, index_to_columns
 from collection.measures import QrelsIndex
-from collection.phrases import literal
+from collection.phrases import count, literal
 from collection.ranking import without_query_documents
 from collection.records import Run
 
@@ -46,8 +46,8 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
     `given` is a file; a frame with ``query_id`` (or ``qid``, ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``)
     and ``relevance`` (``label``, ``rel``, ``grade``), or with the columns of BEIR (``query-id``, ``corpus-id``,
     ``score``); ``{query_id: {doc_id: relevance}}``; or tuples of query_id,
-    doc_id, relevance and perhaps iteration. An ``iteration`` that distinguishes rows of one pair is a subtopic. A pair
-    (of a subtopic) that has two rows is an InputError.
+    doc_id, relevance and perhaps iteration. An ``iteration`` that distinguishes rows of one pair is a subtopic.
+    Identical rows count once, with a FormatWarning; a pair (of a subtopic) with two grades is an InputError.
 
     >>> as_qrels({"301": {"d1": 2, "d7": 0}}).values.tolist()
     [['301', 'd1', 2], ['301', 'd7', 0]]
@@ -69,8 +69,12 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
         qrels = QRELS.check(qrels.rename(columns={"iteration": "subtopic"}))
         twice = qrels.duplicated([*keys, "subtopic"])
     if twice.any():
-        query_id, doc_id = qrels.loc[twice.to_numpy(), keys].iloc[0]
+        copies = qrels.duplicated([name for name in (*keys, "subtopic", "iteration", "relevance") if name in qrels])
         several = any(name in qrels for name in LABEL_ALIASES["annotator"])
+        if (twice == copies).all() and not several:
+            warn("qrels", f"dropped {count(int(copies.sum()), 'identical repetition')} of rows")
+            return qrels[~copies.to_numpy()].reset_index(drop=True)
+        query_id, doc_id = qrels.loc[twice.to_numpy(), keys].iloc[0]
         hint = "combine the grades of several annotators with adjudicate(...).qrels" if several else "remove one row"
         raise InputError(f"qrels: found document {doc_id!r} of topic {query_id!r} twice; {hint}")
     return qrels
@@ -153,9 +157,10 @@ def _to_listed_run(given: object) -> Run:
     if isinstance(given, str | PathLike):
         return read_run(given)
     hint = "; name each run: {name: run}" if isinstance(given, pd.DataFrame | Mapping) else ""
+    found = "nothing; an iterator may have been read before" if given is None else type(given).__name__
     raise InputError(
         "runs: expected files, Runs, a frame, a dictionary from names to runs, {query_id: {doc_id: score}} or "
-        f"tuples (query_id, doc_id, score), found {'nothing' if given is None else type(given).__name__}{hint}"
+        f"tuples (query_id, doc_id, score), found {found}{hint}"
     )
 
 
@@ -177,6 +182,8 @@ def _to_frame(given: object, what: str, columns: tuple[str, ...]) -> pd.DataFram
             expected = f"a file, a frame, {{query_id: {{doc_id: {columns[2]}}}}} or tuples ({', '.join(columns[:3])})"
             raise InputError(f"{what}: expected {expected}, found {literal(row):.80}")
         rows.append(row)
+    if not rows and isinstance(given, Iterator):
+        raise InputError(f"{what}: expected rows, found an iterator without any; it may have been read before")
     width = len(rows[0]) if rows else 3
     return pd.DataFrame(rows, columns=getattr(rows[0] if rows else None, "_fields", columns)[:width])
 

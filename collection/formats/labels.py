@@ -197,9 +197,9 @@ def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details
 
 
 def _has_no_grade(value: object, names: Mapping[str, int]) -> bool:
-    """Whether an entry says that there is no grade: nothing, a word for it, or, as in qrels, a negative number."""
+    """Whether an entry says that there is no grade: nothing, or a word for it."""
     text = " ".join(str("" if value is None or value == [] else value).split()).casefold()
-    return text not in names and (text in _NO_GRADE or (parse_grade(text) or 0) < 0)
+    return text not in names and text in _NO_GRADE
 
 
 def _latest(path: FilePath, before: _Row, row: _Row) -> _Row:
@@ -219,7 +219,7 @@ def _latest(path: FilePath, before: _Row, row: _Row) -> _Row:
 def _report(path: FilePath, said: Mapping[str, int]) -> None:
     if empty := said.get("empty"):
         entries = count(empty, "entry", "entries")
-        source.warn(path, f"skipped {entries} without a grade (empty, negative, skipped or cancelled)")
+        source.warn(path, f"skipped {entries} without a grade (empty, skipped or cancelled)")
     if same := said.get("same"):
         repeat = plural(same, "entry repeats another and counts", "entries repeat others and count")
         source.warn(path, f"{same:,} {repeat} once")

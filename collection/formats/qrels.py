@@ -7,12 +7,12 @@ from typing import get_args
 
 import pandas as pd
 
-from collection.errors import FormatError, require_known
+from collection.errors import FormatError, numbered, require_known
 from collection.formats import delimited, fields, objects
 from collection.formats.columns import LABEL_ALIASES
 from collection.formats.qrels_lines import FORMS, WANTED, QrelsForm, find_layout, is_typed
 from collection.formats.source import FilePath, quote
-from collection.formats.tables.lines import data_lines, first_line, parse_grade, to_array
+from collection.formats.tables.lines import data_lines, first_line, parse_grade, report_copies, to_array
 from collection.formats.tables.strict import read_table
 from collection.frames import QRELS
 
@@ -37,7 +37,8 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     r"""Read qrels: ``query_id 0 doc_id relevance``, or BEIR's three columns under a header.
 
     Columns are separated by blanks or tabs. Further columns, the second column, blank lines and lines that begin with #
-    are ignored. JSONL and Parquet have ``query_id`` (qid, query-id), ``doc_id`` (docno, corpus-id) and ``relevance``
+    are ignored; a :class:`~collection.errors.FormatWarning` counts the latter, and identical copies of lines, which are
+    left out. JSONL and Parquet have ``query_id`` (qid, query-id), ``doc_id`` (docno, corpus-id) and ``relevance``
     (score, label); ``ir_datasets:ID`` reads the qrels of a dataset.
 
     Parameters
@@ -60,8 +61,8 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     Raises
     ------
     FormatError
-        With path and line: a short line, a wrong grade or probability, a repeated document in a topic (or a subtopic of
-        it), a run instead of qrels, or no row.
+        With path and line: a short line, a wrong grade or probability, a document with two grades in a topic (or a
+        subtopic of it), a run instead of qrels, or no row.
 
     Examples
     --------
@@ -96,16 +97,21 @@ def tags_of_qrels(path: FilePath) -> list[str]:
 
 
 def _from_records(path: FilePath) -> pd.DataFrame:
-    seen: dict[tuple[str, str], int] = {}
-    grades = []
+    seen: dict[tuple[str, str], tuple[int, float]] = {}
+    grades, copies = [], 0
     for number, query_id, doc_id, value in _records(path):
         grade = None if isinstance(value, bool) else parse_grade(str(value).strip())
         if grade is None:
             raise FormatError(path, number, "a number as relevance", "none" if value is None else quote(str(value)))
-        if (first := seen.setdefault((query_id, doc_id), number)) != number:
-            found = f"topic {quote(query_id)}, document {quote(doc_id)} again (first in {first:,})"
+        first, before = seen.setdefault((query_id, doc_id), (number, grade))
+        if first != number and before != grade:
+            found = f"topic {quote(query_id)}, document {quote(doc_id)} again (first in {numbered(path, first)})"
             raise FormatError(path, number, "each document of a topic once", found)
-        grades.append(grade)
+        if first == number:
+            grades.append(grade)
+        else:
+            copies += 1
+    report_copies(path, copies)
     pairs = pd.DataFrame(list(seen), columns=list(QRELS.names[:2]), dtype="str")
     return QRELS.check(pairs.assign(relevance=to_array(grades)))
 

@@ -21,7 +21,7 @@ from collection.formats.run_files import name_runs
 from collection.formats.source import Bytes, FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.formats.tables.fast import LAST_ASCII, MOST_WORKERS, Block, UnsupportedBlock, read_block
-from collection.formats.tables.lines import Layout
+from collection.formats.tables.lines import Comments, Layout
 from collection.formats.tables.strict import read_table
 from collection.measures import Aligned, QrelsIndex, Version, align, index_qrels
 from collection.measures.aligned import Floats, Ints
@@ -84,8 +84,11 @@ class RunFiles:
         unusual: set[int] = set()
         parts: list[Part] = []
         seen: set[str] = set()
+        comments = [Comments() for _ in self._paths]
         threads = min(os.cpu_count() or 1, MOST_WORKERS)
-        for task, part in map_ahead(lambda task: (task, task.align(lookup, version)), self._tasks(unusual), threads):
+        for task, part in map_ahead(
+            lambda task: (task, task.align(lookup, version)), self._tasks(unusual, comments), threads
+        ):
             if task.block is not None:
                 if part is None or not seen.isdisjoint(part.topics):
                     unusual.add(task.run)
@@ -98,11 +101,12 @@ class RunFiles:
                 run = without_query_documents(run) if self._exclude else run
                 aligned = align(run.frame, index, version=version)
             else:
+                comments[task.run].report(self._paths[task.run])
                 aligned = join_parts(index, parts, version)
             parts, seen = [], set()
             yield names[task.run], aligned
 
-    def _tasks(self, unusual: set[int]) -> Iterator[_Task]:
+    def _tasks(self, unusual: set[int], comments: Sequence[Comments]) -> Iterator[_Task]:
         """The blocks of each run, then one task without a block. Adds runs that cannot be read to `unusual`."""
         for run, path in enumerate(self._paths):
             try:
@@ -112,7 +116,7 @@ class RunFiles:
                 for number, block in enumerate(source.chunks(path, WANTED, last_topic_end, LARGEST_TOPIC)):
                     if run in unusual:
                         break
-                    yield _Task(run, block, layout, number == 0)
+                    yield _Task(run, block, layout, comments[run], number == 0)
             except (FormatError, *source.BROKEN):
                 unusual.add(run)
             yield _Task(run)
@@ -124,16 +128,17 @@ class _Task(NamedTuple):
     run: int
     block: Bytes | None = None
     layout: Layout | None = None
+    comments: Comments | None = None
     first: bool = False
 
     def align(self, lookup: _Lookup, version: Version) -> Part | None:
         """Align the block; None at anything unusual."""
         import pyarrow as pa
 
-        if self.block is None or self.layout is None:
+        if self.block is None or self.layout is None or self.comments is None:
             return None
         try:
-            block = read_block(self.block, self.layout)
+            block = read_block(self.block, self.layout, self.comments)
         except (pa.ArrowException, MemoryError, UnsupportedBlock):
             return None
         if block is None:  # only comments

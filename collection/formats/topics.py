@@ -78,11 +78,12 @@ def read_topics(path: FilePath) -> pd.DataFrame:
     topics, others = [], _OtherFields()
     for number, record in _records(path):
         topic = _topic(path, number, record, others)
-        seen.add(topic.query_id, number)
-        topics.append(topic)
+        if seen.add(topic.query_id, number, hash(topic)):
+            topics.append(topic)
     if not topics:
         raise FormatError(path, None, WANTED, "no topics")
     others.report(path)
+    seen.report()
     if blank := [topic.query_id for topic in topics if not "".join(topic[1:]).strip()]:
         has = f"{count(len(blank), 'topic')} {plural(len(blank), 'has', 'have')}"
         source.warn(path, f"{has} no title, description or narrative ({join_first(map(repr, blank))})")

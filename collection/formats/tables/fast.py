@@ -18,7 +18,7 @@ from collection import arrow
 from collection.formats import source
 from collection.formats.source import Bytes, FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, has_duplicate_pairs, hash_pairs
-from collection.formats.tables.lines import Layout, Rows, parse_grade, to_array
+from collection.formats.tables.lines import Comments, Layout, Rows, parse_grade, to_array
 from collection.threads import map_ahead
 
 MOST_WORKERS = 8
@@ -72,11 +72,11 @@ def read_quickly(path: FilePath, layout: Layout) -> Rows | None:
     chunks = source.chunks(path, layout.what)
     if layout.header:
         chunks = _skip_lines(chunks, layout.header)
-    columns = _Columns()
+    columns, comments = _Columns(), Comments()
     try:
         # Arrow and numpy release Python's lock.
         def read(chunk: Bytes) -> tuple[Block, npt.NDArray[np.int32] | None] | None:
-            block = read_block(chunk, layout)
+            block = read_block(chunk, layout, comments)
             return block and (block._replace(content=b""), block.read_ranks(layout))
 
         for read_one in map_ahead(read, chunks, min(pa.cpu_count(), MOST_WORKERS)):
@@ -86,6 +86,7 @@ def read_quickly(path: FilePath, layout: Layout) -> Rows | None:
             return None
     except (*source.BROKEN, pa.ArrowException, MemoryError, UnsupportedBlock):
         return None
+    comments.report(path)
     return columns.rows()
 
 
@@ -159,8 +160,11 @@ def _skip_lines(chunks: Iterator[Bytes], lines: int) -> Iterator[Bytes]:
     yield from chunks
 
 
-def read_block(data: Bytes, layout: Layout) -> Block | None:
-    """The rows of a block of whole lines, parsed as it is or else tidied; None if it has none."""
+def read_block(data: Bytes, layout: Layout, comments: Comments) -> Block | None:
+    """The rows of a block of whole lines, parsed as it is or else tidied; None if it has none.
+
+    Its comments are added to `comments`.
+    """
     import pyarrow as pa
 
     if data.max(initial=0) > LAST_ASCII and not _is_utf8(data):
@@ -171,7 +175,7 @@ def read_block(data: Bytes, layout: Layout) -> Block | None:
             return _parse(data, separator, layout)
         except (pa.ArrowException, UnsupportedBlock):
             pass  # a comment, perhaps
-    tidied = _normalise(data.tobytes())
+    tidied = _normalise(data.tobytes(), comments)
     return _parse(tidied, " ", layout) if tidied else None
 
 
@@ -206,7 +210,7 @@ def _find_separator(data: Bytes) -> str | None:
     return chr(separator)
 
 
-def _normalise(chunk: bytes) -> bytes:
+def _normalise(chunk: bytes, comments: Comments) -> bytes:
     """The block without comments and with one blank between columns."""
     chunk = chunk.replace(b"\r\n", b"\n").replace(b"\t", b" ")
     if b"\r" in chunk or b"\0" in chunk:
@@ -214,7 +218,8 @@ def _normalise(chunk: bytes) -> bytes:
     while b"  " in chunk:
         chunk = chunk.replace(b"  ", b" ")
     chunk = chunk.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" \n")
-    if chunk.startswith(b"#") or b"\n#" in chunk:
+    if first := re.search(rb"(?m)^#[^\n]*", chunk):
+        comments.add(chunk.count(b"\n#") + chunk.startswith(b"#"), first[0].decode("utf-8", "replace"))
         chunk = re.sub(rb"(?m)^#[^\n]*\n?", b"", chunk)
     return chunk
 

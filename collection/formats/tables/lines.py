@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from collection.errors import FormatError
 from collection.formats import source
 from collection.formats.source import FilePath, quote
+from collection.phrases import count, plural
 
 _DECIMAL = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 # Python's float() would also accept '1_000', ' 1' and 'nan'; int() would accept Arabic-Indic digits.
@@ -86,7 +88,32 @@ def split_columns(line: str) -> list[str]:
     return [c for c in line.replace("\t", " ").split(" ") if c]
 
 
-def data_lines(path: FilePath, what: str) -> Iterator[tuple[int, str, list[str]]]:
+class Comments:
+    """The lines of a file that begin with #; blocks of lines may be added by several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._count, self._first = 0, ""
+
+    def add(self, number: int, first: str) -> None:
+        """Add a number of lines and one of them."""
+        with self._lock:
+            self._count, self._first = self._count + number, self._first or first
+
+    def report(self, path: FilePath) -> None:
+        """Warn of the lines."""
+        if self._count:
+            begin = plural(self._count, "line that begins", "lines that begin")
+            source.warn(path, f"skipped {self._count:,} {begin} with #, such as {quote(self._first.strip())}")
+
+
+def report_copies(path: FilePath, copies: int) -> None:
+    """Warn of repetitions that were dropped."""
+    if copies:
+        source.warn(path, f"dropped {count(copies, 'identical repetition')} of lines")
+
+
+def data_lines(path: FilePath, what: str, comments: Comments | None = None) -> Iterator[tuple[int, str, list[str]]]:
     """Line number, line and columns of every line that is neither blank nor a comment (#)."""
     for number, line in source.lines(path, what, source.LONGEST_ROW):
         if "\r" in line:
@@ -95,6 +122,8 @@ def data_lines(path: FilePath, what: str) -> Iterator[tuple[int, str, list[str]]
         columns = split_columns(line)
         if columns and not columns[0].startswith("#"):
             yield number, line, columns
+        elif columns and comments is not None:
+            comments.add(1, line)
 
 
 def first_line(path: FilePath, what: str) -> tuple[int, str, list[str]]:

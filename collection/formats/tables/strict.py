@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,26 @@ from collection import arrow, phrases
 from collection.errors import FormatError
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.fast import read_quickly
-from collection.formats.tables.lines import WHOLE, Layout, Rows, data_lines, parse_grade, parse_score, to_array
+from collection.formats.tables.lines import (
+    WHOLE,
+    Comments,
+    Layout,
+    Rows,
+    data_lines,
+    parse_grade,
+    parse_score,
+    report_copies,
+    to_array,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_SUBTOPICS = (
+    "column 2 differs; in diversity qrels it is the subtopic: use a measure of subtopics, such as alpha_nDCG@20, or "
+    "--qrels-form subtopics"
+)
 
 
 def read_table(path: FilePath, layout: Layout) -> Rows:
@@ -36,7 +53,9 @@ def read_strictly(path: FilePath, layout: Layout) -> Rows:
     found_values: Any = [] if layout.graded else array("d")
     extra: list[Any] = []
     ranks: list[str] = []
-    rows = data_lines(path, layout.what)
+    second: list[str] = []
+    comments = Comments()
+    rows = data_lines(path, layout.what, comments)
     if layout.header:
         next(rows)
     for number, line, columns in rows:
@@ -60,23 +79,22 @@ def read_strictly(path: FilePath, layout: Layout) -> Rows:
         document_codes.append(documents.setdefault(columns[layout.doc], len(documents)))
         numbers.append(number)
         found_values.append(value)
+        second += [columns[1] if layout.doc > 1 else ""] * layout.graded
     if not numbers:
         found = "only a header" if layout.header else "only blank lines and comments"
         raise FormatError(path, None, layout.what, found)
     pairs = pd.DataFrame({"topic": np.array(topic_codes, np.int32), "doc": np.array(document_codes, np.int32)})
-    part = layout.extra.name if layout.extra is not None and layout.extra.parts else ""
-    twice = _find_duplicate(pairs.assign(extra=extra) if part else pairs)
-    topic_names, document_names = list(topics), arrow.from_texts(list(documents))
-    if twice is not None:
-        first, second = twice
-        where = f"{part} {quote(str(extra[second]))} of " if part else ""
-        where += f"topic {quote(topic_names[topic_codes[second]])}"
-        document = quote(document_names[document_codes[second]].as_py())
-        found = f"document {document} of {where} again (first in line {numbers[first]})"
-        raise FormatError(path, numbers[second], f"each document once per {part or 'topic'}", found)
+    names = list(topics), list(documents)
+    details = pd.DataFrame({"grade": found_values, "second": second}) if layout.graded else None
+    keyed = pairs if layout.extra is None else pairs.assign(extra=extra)
+    copies = _find_copies(path, layout, keyed, details, numbers, names)
+    comments.report(path)
+    report_copies(path, int(copies.sum()))
     values = to_array(found_values) if layout.graded else np.array(found_values, dtype=np.float64)
-    texts = document_names.take(arrow.from_numpy(pairs["doc"].to_numpy()))
-    return Rows(pairs["topic"].to_numpy(), topic_names, texts, values, extra or None, _as_numbers(ranks))
+    kept = pairs[~copies]
+    texts = arrow.from_texts(names[1]).take(arrow.from_numpy(kept["doc"].to_numpy()))
+    others = [value for value, is_copy in zip(extra, copies, strict=True) if not is_copy] if extra else None
+    return Rows(kept["topic"].to_numpy(), names[0], texts, values[~copies], others, _as_numbers(ranks))
 
 
 def _as_numbers(ranks: list[str]) -> npt.NDArray[np.int32] | None:
@@ -85,13 +103,36 @@ def _as_numbers(ranks: list[str]) -> npt.NDArray[np.int32] | None:
     return np.array(list(map(int, ranks)), dtype=np.int32) if whole else None
 
 
-def _find_duplicate(pairs: pd.DataFrame) -> tuple[int, int] | None:
-    """The first row that repeats an earlier one, as (earlier row, this row); or None."""
-    twice = pairs.duplicated().to_numpy()
+def _find_copies(
+    path: FilePath,
+    layout: Layout,
+    pairs: pd.DataFrame,
+    details: pd.DataFrame | None,
+    numbers: Sequence[int],
+    names: tuple[list[str], list[str]],
+) -> npt.NDArray[np.bool_]:
+    """Which rows of qrels repeat an earlier one in all columns; the error for another repeated document.
+
+    `pairs` has ``topic``, ``doc`` as codes into `names`, and the values of the layout's extra column; `details` has
+    ``grade`` and ``second`` (column 2) of qrels.
+    """
+    part = layout.extra.name if layout.extra is not None and layout.extra.parts else ""
+    keys = pairs if part else pairs[["topic", "doc"]]
+    twice = keys.duplicated().to_numpy()
     if not twice.any():
-        return None
-    second = int(twice.argmax())
-    return int((pairs == pairs.iloc[second]).all(axis=1).to_numpy().argmax()), second
+        return twice
+    copies = twice & False if details is None else pairs.join(details).duplicated().to_numpy()
+    if (twice == copies).all():
+        return copies
+    row = int((twice & ~copies).argmax())
+    first = int((keys == keys.iloc[row]).all(axis=1).to_numpy().argmax())
+    where = f"topic {quote(names[0][pairs['topic'].iloc[row]])}"
+    where = f"{part} {quote(str(pairs['extra'].iloc[row]))} of {where}" if part else where
+    document = f"document {quote(names[1][pairs['doc'].iloc[row]])} of {where}"
+    found = f"{document} again (first in line {numbers[first]})"
+    differs = details is not None and not part and details["second"].iloc[first] != details["second"].iloc[row]
+    wanted = f"each document once per {part or 'topic'}"
+    raise FormatError(path, numbers[row], wanted, found, _SUBTOPICS if differs else "")
 
 
 def _check_columns(path: FilePath, number: int, line: str, columns: list[str], layout: Layout) -> None:

@@ -217,15 +217,27 @@ def test_entries_without_a_grade_are_counted(tmp_path: Path) -> None:
         task(annotation("1"), doc_id="d3"),
         task(),
     ]
-    said = "skipped 2 entries without a grade (empty, negative, skipped or cancelled)"
+    said = "skipped 2 entries without a grade (empty, skipped or cancelled)"
     assert read(tmp_path / "l.json", tasks) == ([("3", "1", "d3", 1)], [said])
     header = "annotator,query_id,doc_id,relevance\n"
-    rows = "ann,1,d1,-1\nann,1,d2,skip\nann,1,d3,\nann,1,d4,N/A\nann,1,d5,1\n"
-    said = "skipped 4 entries without a grade (empty, negative, skipped or cancelled)"
+    rows = "ann,1,d1,-\nann,1,d2,skip\nann,1,d3,\nann,1,d4,N/A\nann,1,d5,1\n"
+    said = "skipped 4 entries without a grade (empty, skipped or cancelled)"
     assert read(tmp_path / "l.csv", header + rows) == ([("ann", "1", "d5", 1)], [said])
     assert read(tmp_path / "l.csv", header + "ann,1,d1,skip\n", names={"skip": 0})[0] == [("ann", "1", "d1", 0)]
     with pytest.raises(FormatError, match=r"line 2: expected a number as grade, found 'good'$"):
         read(tmp_path / "l.csv", header + "ann,1,d1,good\n")
+
+
+def test_negative_labels_are_unjudged_in_a_campaign(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("1\twings\n")
+    (tmp_path / "l.csv").write_text("annotator,query_id,doc_id,relevance\nann,1,d1,-1\nann,1,d2,skip\nann,1,d3,1\n")
+    with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
+        report = campaign.importer.import_files(topics=tmp_path / "t.tsv", labels=tmp_path / "l.csv")
+        assert campaign.agreement.labels()["doc_id"].tolist() == ["d3"]
+    assert report.notices == [
+        f"{tmp_path / 'l.csv'}: skipped 1 entry without a grade (empty, skipped or cancelled)",
+        f"{tmp_path / 'l.csv'}: skipped 1 label with a negative grade (unjudged)",
+    ]
 
 
 def test_the_latest_of_the_grades_of_one_person_counts(tmp_path: Path) -> None:
@@ -339,7 +351,7 @@ def test_rayyan(tmp_path: Path) -> None:
     content = f'key,title,year,abstract,notes\nrayyan-1,Heat pumps,2019,A field study.,"{inclusion}"\n'
     found, said = read(tmp_path / "l.csv", content, query_id="1")
     assert [(annotator, grade) for annotator, _, _, grade in found] == [("Ann", 1), ("Bob", 0)]
-    assert said == ["skipped 1 entry without a grade (empty, negative, skipped or cancelled)"]
+    assert said == ["skipped 1 entry without a grade (empty, skipped or cancelled)"]
 
 
 def test_topics_by_their_titles(tmp_path: Path) -> None:
@@ -380,6 +392,6 @@ def test_published_kinds_of_labels() -> None:
         warnings.simplefilter("ignore", FormatWarning)
         assert read_labels(cases / "12-label-studio" / "c_empty.json")["doc_id"].tolist() == ["d03"]
         assert read_labels(cases / "12-label-studio" / "b_copies.json")["relevance"].tolist() == [3]
-        assert read_labels(cases / "13-labels-csv" / "skip.csv").empty
+        assert read_labels(cases / "13-labels-csv" / "skip.csv")["relevance"].tolist() == [-1]
         assert len(read_labels(cases / "27-doccano-argilla-prodigy" / "prodigy.jsonl")) == 1
     assert len(read_labels(cases / "12-label-studio" / "e_noby.json", annotator="ben")) == 2
