@@ -11,6 +11,7 @@ from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection import reusability
 from collection.charts import reusability as charts
+from collection.measures import describe_search, parse
 from collection.phrases import count, percent, percent_down
 from collection.records import sort_naturally
 from collection.reusability import DepthResult, Reusability, find_deepest
@@ -125,6 +126,8 @@ def draw_left_out(report: Reusability, measures: Sequence[str]) -> None:
             f"Lines: lowest to highest possible mean {measure}, over all grades that unjudged documents could have; "
             "dots: the current value.",
         )
+        for note in describe_search([parse(measure)]):
+            st.caption(widgets.plain(note))
 
 
 def draw_topics(topics: pd.DataFrame, measure: str) -> None:

@@ -201,7 +201,7 @@ def _check_schema(schema: pa.Schema) -> None:
         raise _Foreign(f"its column {wrong[0]} has the type {schema.field(wrong[0]).type}")
 
 
-def _attributes(place: Path) -> dict[str, Any]:
+def _attributes(place: Path) -> dict[Hashable | None, Any]:
     """The doubts about the order of the run, as pandas writes attributes."""
     import pyarrow.parquet as pq
 

@@ -96,6 +96,7 @@ def reusability(
     from collection import formats
     from collection.campaign import Campaign
     from collection.comparison import assumed_grades, out_of_reach
+    from collection.measures import describe_search
     from collection.reusability import DEFAULT_MEASURES, assess, groups_by_prefix
 
     groups: Groups = groups_by_prefix if grouping == "names" else None
@@ -134,7 +135,8 @@ def reusability(
         with progress_line("leaving runs out"):
             report = assess(formats.read_runs(runs), qrels, chosen, rel=rel, grades=grades, **options)
         if bounds:
-            print_notices([assumed_grades(grades, qrels.loc[qrels["relevance"] > 0, "relevance"])])
+            assumed = assumed_grades(grades, qrels.loc[qrels["relevance"] > 0, "relevance"])
+            print_notices([assumed, *describe_search(chosen)])
     if form == "json":
         pool = {"depth": report.pool.depth, "runs": list(report.groups), "full": report.pool.full}
         print_json(vars(report) | {"pool": pool})

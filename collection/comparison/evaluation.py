@@ -26,6 +26,7 @@ from collection.measures import (
     as_measure,
     as_measures,
     bounds,
+    describe_search,
     index_qrels,
     list_measures,
     rank_as,
@@ -314,7 +315,7 @@ def compute(
     notes = [note for each in listed if not isinstance(each, Measure) and (note := read(each).note)]
     notes += [*describe_doubts(doubts), *matches, *out_of_reach(measures, index), *describe_grades(measures, index)]
     if with_bounds:
-        notes.append(assumed_grades(scale, index.levels))
+        notes += [assumed_grades(scale, index.levels), *describe_search(measures)]
     return Values(columns, coverage, beside, tuple(notes))
 
 

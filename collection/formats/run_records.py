@@ -176,16 +176,16 @@ def _of_object(path: FilePath, value: Any) -> Rows:
             if not isinstance(record, dict):
                 raise FormatError(path, None, "records with qid, docno and score", quote(str(record)))
             own = delimited.rename(path, number, WANTED, record, ALIASES, {})
-            ids = (fields.check_id(path, number, own[column]) for column in ("query_id", "doc_id"))
-            yield number, *ids, own["score"], own.get("rank")
+            topic, document = (fields.check_id(path, number, own[column]) for column in ("query_id", "doc_id"))
+            yield number, topic, document, own["score"], own.get("rank")
         return
     columns = {column: next((a for a in aliases if a in value), None) for column, aliases in ALIASES.items()}
     if None not in columns.values():  # pandas' to_json: column -> row -> value
         frame = [value[name] for name in (*columns.values(), *(["rank"] if "rank" in value else []))]
         cells = [list(column.values() if isinstance(column, dict) else column) for column in frame]
         for query_id, doc_id, score, *rank in zip(*cells, strict=True):
-            ids = (fields.check_id(path, None, each) for each in (query_id, doc_id))
-            yield None, *ids, score, rank[0] if rank else None
+            topic, document = (fields.check_id(path, None, each) for each in (query_id, doc_id))
+            yield None, topic, document, score, rank[0] if rank else None
         return
     for query_id, documents in _rankings(path, value).items():
         for doc_id, score in documents.items():

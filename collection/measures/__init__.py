@@ -43,7 +43,7 @@ from collection.measures.measure import Measure, as_measure, as_measures, list_m
 from collection.measures.qrels_index import QrelsIndex, index_qrels
 from collection.measures.table import MEASURES, MeasureEntry
 from collection.measures.trace import divide, show
-from collection.measures.value_bounds import Bounds, bounds
+from collection.measures.value_bounds import Bounds, bounds, describe_search
 
 __all__ = [
     "MEASURES",
@@ -62,6 +62,7 @@ __all__ = [
     "as_measure",
     "as_measures",
     "bounds",
+    "describe_search",
     "divide",
     "explain",
     "from_grades",

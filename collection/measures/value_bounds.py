@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +13,13 @@ from collection.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned, Floats, Grades, Ints, compact_grades
 from collection.measures.graded import gain_of
 from collection.measures.measure import Measure, as_measure
+from collection.phrases import join
 
 TRY_ALL = 4096
 """The most completions of a topic that are all tried, for measures that look at grades."""
+
+MOST_NEW = 6
+"""The most grades that the qrels do not have yet of which every set is tried."""
 
 CELLS = 1 << 22
 """Cells of candidates in memory at once."""
@@ -33,13 +37,14 @@ def bounds(measure: Measure | str, aligned: Aligned, *, grades: Iterable[float] 
 
     All of them get a grade of the scale, or none does, so that the value itself always lies between. If the scale is
     not known, the grades are those of the qrels and 0 (and a relevant one if there is none). Documents outside the
-    ranking stay unjudged. A measure without `max_rel` keeps the highest grade of the qrels for it.
+    ranking stay unjudged. A measure without `max_rel` reads the highest grade that the qrels have in the end, so every
+    one that they may have is tried.
 
-    For a given number of documents of each grade a *monotone* measure is highest with the better ones above and lowest
-    with them below. Only these arrangements are tried, with every number of documents of each grade, one grade after
-    the other until nothing changes. That is exact for every monotone measure of relevance yes or no, for the sums (CG,
-    DCG, ERR, RBP) and for nDCG. For others (nERR, Q, GAP, INST, G, Accuracy and similar ones) every completion is tried
-    where there are few; beyond that the search may stop short of the extremes.
+    Where few completions of a topic are possible, all of them are tried. Beyond that, for a given number of documents
+    of each grade a *monotone* measure is highest with the better ones above and lowest with them below; only these
+    arrangements are tried, with every number of documents of each grade, one grade after the other until nothing
+    changes. That is exact for every monotone measure of relevance yes or no, for the sums (CG, DCG, ERR, RBP) and for
+    nDCG; for the others see :func:`describe_search`.
 
     Parameters
     ----------
@@ -75,23 +80,90 @@ def bounds(measure: Measure | str, aligned: Aligned, *, grades: Iterable[float] 
         )
     values = measure(aligned)
     lowest, highest = values.copy(), values.copy()
+    unjudged = aligned.unjudged() > 0
     for row, topic in enumerate(aligned.topics):
         one = aligned.only(topic)
         (places,) = np.nonzero(one.grades[0] <= UNJUDGED)
-        if not len(places):
-            continue
-        levels = _levels(measure, one, scale)
-        proven = measure.entry.monotone and not measure.entry.graded
-        if measure.entry.found_only and not measure.parameters.get("relative"):
-            found = _values(measure, one, places, np.outer(levels[[0, -1]], np.ones(len(places))))
-        elif not proven and len(levels) ** len(places) <= TRY_ALL:
-            found = _values(measure, one, places, np.array(list(product(levels, repeat=len(places)))))
+        if len(places):
+            alone = unjudged.sum() == 1  # otherwise another topic may get the highest grade
+            found = [_extremes(case, measure, places, levels) for case, levels in _cases(measure, one, scale, alone)]
+        elif unjudged.any():
+            found = [measure(case) for case, _ in _cases(measure, one, scale, alone=False)]
         else:
-            found = np.array(
-                [_search(measure, one, order, levels, sign) for order, sign in _search_orders(measure, places)]
-            )
-        lowest[row], highest[row] = min(lowest[row], found.min()), max(highest[row], found.max())
+            continue
+        tried = np.concatenate(found)
+        lowest[row], highest[row] = min(lowest[row], tried.min()), max(highest[row], tried.max())
     return Bounds(lowest, highest)
+
+
+def describe_search(measures: Iterable[Measure]) -> list[str]:
+    """Write a note on measures whose bounds may not be the exact extremes."""
+    given = list(measures)
+    searched = [str(m) for m in given if m.entry.graded and not m.entry.found_only and m.name != "nDCG"]
+    shared = [str(m) for m in given if m.entry.parameters.get("max_rel", 0) is None and "max_rel" not in m.parameters]
+    notes = []
+    if searched:
+        notes.append(
+            f"bounds of {join(searched)} are searched where a topic has more than {TRY_ALL:,} possible gradings, and "
+            "may then be narrower than the extremes"
+        )
+    if shared:
+        notes.append(
+            f"bounds of the mean of {join(shared)} may be wider than the extremes, since all topics share the highest "
+            "grade of the qrels; max_rel fixes it"
+        )
+    return notes
+
+
+class _Levels(NamedTuple):
+    """The grades that unjudged documents may get, smallest gain first, and those that one of them must get."""
+
+    grades: Floats
+    required: tuple[float, ...] = ()
+
+
+def _cases(measure: Measure, one: Aligned, scale: tuple[float, ...], alone: bool) -> Iterator[tuple[Aligned, _Levels]]:
+    """The topic with each set of levels that the qrels may have in the end, and the possible grades for each.
+
+    Only measures that read the highest grade, or all grades, of the qrels have several cases.
+    """
+    levels = _levels(measure, one, scale)
+    reads = next((name for name in ("max_rel", "weights") if measure.entry.parameters.get(name, 0) is None), "")
+    new = [float(grade) for grade in levels if grade > 0 and grade not in one.levels]
+    if not reads or measure.parameters.get(reads) is not None or not new:
+        yield one, _Levels(levels)
+        return
+    known = [float(grade) for grade in levels if grade not in new]
+    tops = [grade for grade in new if grade > one.top_grade] if reads == "max_rel" else []
+    sets = combinations_of(new) if reads == "weights" else [[g for g in new if g <= top] for top in tops]
+    below = [grade for grade in new if reads == "max_rel" and grade <= one.top_grade]
+    yield one, _Levels(np.array(sorted({*known, *below})))
+    for more in sets:
+        case = replace(one, levels=tuple(sorted({*one.levels, *more})))
+        required = () if not alone else tuple(more) if reads == "weights" else (more[-1],)
+        yield case, _Levels(np.array(sorted({*known, *more})), required)
+
+
+def combinations_of(levels: list[float]) -> list[list[float]]:
+    """All sets of levels with one member or more; of many levels, those from the lowest to each of them."""
+    if len(levels) > MOST_NEW:
+        return [levels[:count] for count in range(1, len(levels) + 1)]
+    return [list(some) for count in range(1, len(levels) + 1) for some in combinations(levels, count)]
+
+
+def _extremes(one: Aligned, measure: Measure, places: Ints, levels: _Levels) -> Floats:
+    """Values among which are the lowest and the highest."""
+    grades, required = levels
+    if measure.entry.found_only and not measure.parameters.get("relative"):
+        best = np.full((1, len(places)), grades[-1])
+        worst = np.eye(len(places)) * grades[-1] if required else np.full((1, len(places)), grades[0])
+        return _values(measure, one, places, np.concatenate([best, worst]))
+    proven = measure.entry.monotone and not measure.entry.graded
+    if not proven and len(grades) ** len(places) <= TRY_ALL:
+        given = np.array(list(product(grades, repeat=len(places))))
+        given = given[np.all([(given == grade).any(axis=1) for grade in required], axis=0)] if required else given
+        return _values(measure, one, places, given) if len(given) else np.empty(0)
+    return np.array([_search(measure, one, order, levels, sign) for order, sign in _search_orders(measure, places)])
 
 
 def _search_orders(measure: Measure, places: Ints) -> list[tuple[Ints, int]]:
@@ -104,21 +176,25 @@ def _search_orders(measure: Measure, places: Ints) -> list[tuple[Ints, int]]:
 def _levels(measure: Measure, one: Aligned, scale: tuple[float, ...]) -> Floats:
     """The possible grades of an unjudged document, including 0, smallest gain first."""
     if measure.entry.graded and "rel" not in measure.parameters:
-        levels = np.unique([0.0, *one.levels, *scale] if scale else [0.0, *(one.levels or (1.0,))])
+        levels = np.unique([0.0, *(scale or one.levels or (1.0,))])
         gains = measure.parameters.get("gains")
         return levels[np.argsort(gain_of(levels, gains=gains), kind="stable")] if gains else levels
     # Only whether it is relevant counts.
-    return np.array([0.0, max(one.top_grade, measure.parameters.get("rel", 1))])
+    level = float(measure.parameters.get("rel", 1))
+    if scale and max(scale) < level:
+        return np.array([0.0])
+    return np.array([0.0, max(scale) if scale else max(one.top_grade, level)])
 
 
-def _search(measure: Measure, one: Aligned, places: Ints, levels: Floats, sign: int) -> float:
+def _search(measure: Measure, one: Aligned, places: Ints, possible: _Levels, sign: int) -> float:
     """The highest (sign 1) or lowest (-1) value; `ends[j]` documents have level j + 1 or a better one."""
-    ends = np.zeros(len(levels) - 1, dtype=np.int64)
-    best = -np.inf
+    levels, must = possible.grades, int(bool(possible.required))
+    ends = np.full(len(levels) - 1, must, dtype=np.int64)
+    best = sign * float(_values(measure, one, places, _given(len(places), levels, ends[None]))[0])
     while True:
         before = best
         for j in reversed(range(len(ends))):
-            least = ends[j + 1] if j + 1 < len(ends) else 0
+            least = ends[j + 1] if j + 1 < len(ends) else must
             # Those of lower levels go along: a document of level j has all the levels below it.
             tried = np.arange(least, len(places) + 1)
             candidates = np.repeat(ends[None], len(tried), axis=0)
@@ -128,7 +204,7 @@ def _search(measure: Measure, one: Aligned, places: Ints, levels: Floats, sign: 
             if values.max() > best:
                 best, ends = float(values.max()), candidates[int(values.argmax())]
         # With one level there was nothing to choose but its end, and all of them were tried.
-        if best <= before or len(ends) == 1:
+        if best <= before or len(ends) <= 1:
             return sign * best
 
 

@@ -261,3 +261,54 @@ def test_equal_to_trec_eval_on_anything(case: tuple[pd.DataFrame, pd.DataFrame])
     for theirs, ours in names.items():
         for topic, found in zip(aligned.topics, parse(ours)(aligned), strict=True):
             assert found == pytest.approx(oracle.get(topic, {}).get(theirs, 0.0), abs=1e-9), (ours, topic)
+
+
+def with_every_grading(measure: Measure, ranking: list[int | None], judged: list[int], scale: list[int]) -> list[float]:
+    """The value as it is, and with every grading of the unjudged documents, evaluated anew."""
+    places = [place for place, grade in enumerate(ranking) if grade is None]
+    values = [measure(from_grades([ranking], [judged]))[0]]
+    for grades in itertools.product(scale, repeat=len(places)):
+        completed = list(ranking)
+        for place, grade in zip(places, grades, strict=True):
+            completed[place] = grade
+        values.append(measure(from_grades([completed], [[*judged, *grades]]))[0])
+    return values
+
+
+BOUNDED = [
+    Measure(entry.name, parameters, level)
+    for entry in MEASURES
+    if not entry.needs
+    for parameters in ([{}, {"rel": 2}] if entry.graded else [{}])
+    for level in ({"cutoff": [2, 4], "recall": [0.5]}.get(entry.at or "", []) + ([] if entry.needs_at else [None]))
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", BOUNDED, ids=str)
+def test_bounds_are_the_extremes_over_all_gradings(measure: Measure) -> None:
+    """Also with grades of the scale that the qrels do not have yet, which max_rel becomes."""
+    random = np.random.default_rng(38)
+    for case in range(cases(12, 200)):
+        scale = [[0, 1], [0, 1, 2], [0, 1, 2, 3]][case % 3]
+        top = int(random.integers(0, max(scale) + 1))
+        ranking = [None if random.random() < 0.5 else int(random.integers(0, top + 1)) for _ in range(1 + case % 6)]
+        while ranking.count(None) > 4:
+            ranking[ranking.index(None)] = 0
+        judged = [g for g in ranking if g is not None] + [int(g) for g in random.integers(0, top + 1, 2)]
+        values = with_every_grading(measure, ranking, judged, scale)
+        low, high = bounds(measure, from_grades([ranking], [judged]), grades=scale)
+        assert (low[0], high[0]) == pytest.approx((min(values), max(values))), (ranking, judged, scale)
+
+
+def test_bounds_reach_what_a_higher_grade_of_the_scale_gives() -> None:
+    """ERR of 3 unjudged documents beside a grade of 1: three grades of 3 give .9342, not the .6667 of grades of 1."""
+    found = bounds("ERR", from_grades([[None, None, None]], [[1]]), grades=[0, 1, 2, 3])
+    assert found.highest[0] == pytest.approx(7 / 8 + 1 / 8 * 7 / 8 / 2 + 1 / 64 * 7 / 8 / 3)
+
+
+def test_another_topic_may_get_the_highest_grade() -> None:
+    """A judged topic alone is .16 with max_rel = 1, and .08 once the other topic's document is a 2."""
+    aligned = from_grades([[0, 1], [None]])
+    low, high = bounds("RBP", aligned, grades=[0, 1, 2])
+    assert (low[0], high[0]) == pytest.approx((0.08, 0.16))
