@@ -71,11 +71,11 @@ def remove(
     with Campaign(directory) as campaign:
         plan = campaign.removals.preview(**chosen)
         print_notices(plan.notes)
+        if dry_run:
+            echo(f"To remove: {plan.contents or 'nothing'}.")
+            return
         if plan.is_empty:
             raise InputError("nothing can be removed: everything named here is in use")
-        if dry_run:
-            echo(f"To remove: {plan.contents}.")
-            return
         confirm(f"Remove {plan.contents}?", yes, "the removal")
         plan = campaign.removals.remove(**chosen)
         echo(f"Removed {plan.contents}.")

@@ -315,10 +315,15 @@ WRITES: dict[str, Callable[[Campaign], Any]] = {
     "judging.judge_many": lambda c: c.judging.judge_many(
         [Judgement(UUIDS[2], "bob", "3", "d05", "graded", relevance=0)], leased_only=True
     ),
+    "judging.leave": lambda c: (c.judging.leave("ann"), c.assignments.reservations()),
     "judging.next_pairs": lambda c: [
         c.judging.next_pairs(name, query_id, 9) for name in ("ann", "bob", "zoe") for query_id in ("1", "2", "3", "10")
     ],
     "judging.skip": lambda c: (c.judging.skip("ann", *PAIR), c.judging.next_pairs("ann", "1", 9)),
+    "judging.skip_handed_out": lambda c: (
+        c.judging.skip_handed_out("ann", [PAIR, ("1", "d11")]),
+        c.judging.next_pairs("ann", "1", 9),
+    ),
     "judging.topic_with_work": lambda c: [c.judging.topic_with_work(name) for name in ("ann", "bob", "zoe")],
     "judging.write": lambda c: c.judging.write(Judgement(UUIDS[3], "ann", *PAIR, "graded", relevance=1)),
     "pools.add": lambda c: c.pools.add("depth", depth=9),
@@ -341,6 +346,8 @@ WRITES: dict[str, Callable[[Campaign], Any]] = {
     "explanations.ranks_of": lambda c: c.explanations.ranks_of("1", "d01"),
     "assignments.assign": lambda c: c.assignments.assign(["1"], ["bob"]),
     "assignments.deal": lambda c: c.assignments.deal(["ann", "bob"], 1),
+    "assignments.release": lambda c: c.assignments.release("bob"),
+    "assignments.reservations": lambda c: (c.judging.next_pairs("bob", "1", 9), c.assignments.reservations()),
     "assignments.spread_overlap": lambda c: (c.assignments.spread_overlap(), c.store.pool.wanted()),
     "assignments.update": lambda c: c.assignments.update(annotators=2, share=0.5),
     "calibration_topics.plan": lambda c: (c.settings.set_loop(mode="loop"), c.calibration_topics.plan(0.5)),
@@ -360,6 +367,7 @@ NUMBERLESS = {
     "calibration_topics.settle": "by next_pairs", "calibration_topics.start": "by plan",
     "calibration_topics.stop": "by state", "collection_card.facts_of": "by facts",
     "importer.import_files": "reads files", "features.update": "reads texts only",
+    "removals.preview": "keeps what labels name", "removals.remove": "by preview",
     "settings.require_topic": "returns nothing", "system_order.assess": "by the command order",
     "system_order.choose": "by next_pairs", "system_order.keep_advice": "by assess",
     "topic_tasks.state": "by progress",
@@ -445,6 +453,7 @@ COMMANDS = {
     "preferences": ["preferences DIR --format json"],
     "recall": ["recall DIR", "recall DIR --format json"],
     "reusability": ["reusability DIR", "reusability DIR --format json"],
+    "remove": ["remove DIR --run dense --dry-run"],
     "rules": ["rules DIR --against majority --format json"],
     "status": ["status DIR", "status DIR --format json"],
     "judge": ["judge DIR --topic 1 --doc d08 --annotator ann --grade 2"],
