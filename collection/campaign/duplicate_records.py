@@ -204,8 +204,9 @@ class DuplicateRecords:
     def _notice(self, path: Path | str, some: list[DuplicateRecord], said: str) -> None:
         reasons = join([f"{n:,} by {reason}" for reason, n in Counter(d.reason for d in some).most_common()])
         named = [
-            f"{unit(path)} {d.line:,} ({d.title[:60] or d.doc_id}) duplicates {d.duplicate_of}"
-            + (f" of {d.kept_from}" if d.kept_from else "")
+            f"{unit(path)} {d.line:,} ({d.title[:60] or d.doc_id}) {'duplicates' if d.certain else 'may duplicate'} "
+            + d.duplicate_of
+            + (f" of {d.kept_from.removeprefix(f'{path}, ')}" if d.kept_from else "")
             + (f", which took its {join([LABELS.get(n, n) for n in d.merged.split(', ')])}" if d.merged else "")
             for d in some[:NAMED]
         ]

@@ -190,8 +190,10 @@ class RecordIndex:
             known = self._known[doc_id]
             if _other_publication(asked, known):
                 yield Match(doc_id, f"{name}, other title", False)
+            elif name == "DOI" and max(len(asked.dois), len(known.dois)) > 1:
+                yield Match(doc_id, "one of several DOIs", False)
             else:
-                yield Match(doc_id, name, name != "DOI" or max(len(asked.dois), len(known.dois)) == 1)
+                yield Match(doc_id, name)
         for year in (asked.year, 0, asked.year - 1, asked.year + 1) if asked.year else (0, *self._years(asked.title)):
             for doc_id, known in self._by_title.get((asked.title, year), {}).items() if asked.title else ():
                 if (match := _by_title(asked, known, doc_id)) is not None:
