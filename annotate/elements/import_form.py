@@ -24,6 +24,10 @@ LEFT = {
         "Click log",
         "CSV, TSV or JSONL with query_id, doc_id, rank, shown, clicked. Not used as judgements.",
     ),
+    "machine_labels": (
+        "Machine labels",
+        "Grades by a language model, in the form of qrels. Stored as a label set, never as judgements.",
+    ),
 }
 RIGHT = {
     "runs": ("Runs", "TREC format: topic Q0 document rank score tag; optionally .gz."),
@@ -36,10 +40,6 @@ RIGHT = {
         "CSV, XLSX, TSV, JSONL or Parquet with annotator, query_id, doc_id, relevance; exports of Label "
         "Studio, doccano, Prodigy, Argilla, Potato, ASReview, Rayyan, HiCAL or Quepid; work lists. Stored as "
         "judgements of these annotators.",
-    ),
-    "machine_labels": (
-        "Machine labels",
-        "Grades by a language model, in the form of qrels. Stored as a label set, never as judgements.",
     ),
     "costs": ("Run costs", "CSV or TSV with the columns run and latency_ms, price_usd, hardware, ..."),
 }

@@ -26,6 +26,7 @@ from collection.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
 from collection.store import Added
 from collection.store.machine_labels import LabelKind
 
+_BY_PEOPLE = 'If people gave them, import the file with --by-people (page Import: "Grades are by people")'
 _LABEL = ["annotator", "query_id", "doc_id", "relevance"]
 
 
@@ -81,7 +82,7 @@ class GradeImport:
             self.session.notice(
                 path,
                 f"the name {said!r} says that a language model gave these grades: they are machine labels, never "
-                "judgements. If people gave them, import the file with --by-people",
+                f"judgements. {_BY_PEOPLE}",
             )
 
     def _add_machine_labels(
@@ -195,8 +196,7 @@ class GradeImport:
             are = f"{plural(len(models), one, several)} grades are"
             self.session.notice(
                 path,
-                f"{join(map(repr, models))} {are} machine labels, never judgements. If people gave them, import the "
-                "file with --by-people",
+                f"{join(map(repr, models))} {are} machine labels, never judgements. {_BY_PEOPLE}",
             )
         return labels[~labels["annotator"].isin(models)].reset_index(drop=True)
 

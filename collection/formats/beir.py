@@ -58,9 +58,11 @@ def find_collection(path: Path | str) -> CollectionParts:
 
 
 def _files(folder: Path) -> list[Path]:
-    """The files in a folder, by name, without hidden ones; none if there is no such folder."""
+    """The files in a folder, by name, without hidden ones and reports on others (``FILE.labels.json``); [] for none."""
     there = folder.iterdir() if folder.is_dir() else ()
-    return sorted(file for file in there if file.is_file() and file.name[0] != ".")
+    files = sorted(file for file in there if file.is_file() and file.name[0] != ".")
+    names = {file.name for file in files}
+    return [file for file in files if not file.match("*.*.json") or file.name.rsplit(".", 2)[0] not in names]
 
 
 QUERY_TEXTS: dict[str, tuple[str, ...]] = {

@@ -383,6 +383,10 @@ def test_exported_labels_are_never_read_as_judgements(campaign: Campaign, tmp_pa
         report = other.importer.import_files(labels=tmp_path / "weak.csv", annotator="ann")
         assert "6 machine labels in the label set 'twos' (0 new, 6 unchanged)" in report.done[0]
         assert other.progress.counts()["judgements"] == 0
+        ok("export", campaign.directory, "--collection", tmp_path / "OUT", "--fill-with", "twos")
+        with Campaign.create(tmp_path / "third", grades="0-3") as third:
+            third.importer.import_files(collection=tmp_path / "OUT")
+            assert third.progress.counts()["judgements"] == 1
         report = other.importer.import_files(qrels=tmp_path / "filled.qrels")
         assert "1 judgement by" in report.done[0]
         assert any("skipped 5 machine labels of 'twos' among the grades" in each for each in report.notices)
