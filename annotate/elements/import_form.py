@@ -10,7 +10,6 @@ import streamlit as st
 from annotate.elements import display, widgets
 from collection.campaign.results import ImportReport
 from collection.characters import without_bidi
-from collection.records import DuplicateRecord
 
 SEVERAL = ("documents", "runs")
 LEFT = {
@@ -45,13 +44,19 @@ RIGHT = {
 }
 
 
-DUPLICATES = {name: name.replace("_", " ").capitalize() for name in DuplicateRecord._fields} | {
-    "doc_id": "Document",
+DUPLICATES = {
+    "file": "File",
+    "line": "Line",
+    "title": "Title",
     "duplicate_of": "Document kept",
     "kept_from": "Kept from",
-    "reason": "Matched by",
     "merged": "Fields taken",
+    "reason": "Matched by",
+    "left_out": "Left out",
+    "certain": "Certain",
+    "doc_id": "Document",
 }
+"""Column of a :class:`~collection.records.DuplicateRecord` -> its header."""
 
 
 def draw_report(report: ImportReport, by_name: Callable[[str], str]) -> None:
@@ -63,4 +68,4 @@ def draw_report(report: ImportReport, by_name: Callable[[str], str]) -> None:
     if report.duplicates:
         found = pd.DataFrame(report.duplicates)
         named = {column: found[column].map(by_name) for column in ("file", "kept_from")}
-        display.table(found.assign(**named), DUPLICATES)
+        display.table(found.assign(**named)[[*DUPLICATES]], DUPLICATES)
