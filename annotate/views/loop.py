@@ -1,11 +1,14 @@
 """Loop: what chooses the next document, when to stop, and how the model learns."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import calibration_planner, pickers, topic_editor, widgets
 from collection.active_learning.learners import LEARNERS
 from collection.campaign.loop_settings import DECISIVE, LOOPING, MODES, describe_mode
+from collection.campaign.recall_advice import describe_target_change
 from collection.phrases import count, join, percent_down, plural
 from collection.pooling import strategies
 
@@ -107,6 +110,11 @@ with st.expander("Advanced"):
         wanted["grades"] = pickers.pick("Use of grades", GRADES, settings.grades, "grades", captions=[])
         wanted["evidence"] = pickers.pick("Use of runs", EVIDENCE, settings.evidence, "evidence", captions=[])
 with cautions:
+    if by != DECISIVE:
+        changed = replace(settings, target=wanted["target"], confidence=wanted["confidence"])
+        closed = modes.count("closed")
+        if warning := describe_target_change(settings, changed, counts["judgements"], closed):
+            st.warning(widgets.plain(warning))
     if by != DECISIVE and not has_draws:
         st.warning(
             "Without random documents, recall cannot be estimated and no stopping guarantee holds for single topics."

@@ -9,7 +9,7 @@ from annotate.charts.recall import draw_recall, intervals_chart
 from annotate.elements import display, recall_promise, recall_table, widgets
 from annotate.elements.columns import text
 from annotate.elements.service_cache import cached
-from collection.campaign.recall_advice import describe_ready, name_scope
+from collection.campaign.recall_advice import ENABLE_DRAWS, describe_ready, name_scope
 from collection.phrases import percent_down, percent_up
 
 campaign = session.current().campaign
@@ -45,7 +45,7 @@ if started.any():
     display.altair_chart(chart, alt=f"Interval of the recall of each topic, and the target, {goal}")
     interval = f"{confidence} confidence interval of each topic's recall in {name_scope(shown)}"
     st.caption(f"Lines: {interval}; a symbol marks the lower end. Dashed: target recall ({goal}).")
-topic = recall_table.draw(shown, key)
+topic = recall_table.draw(shown, key) or (table["query_id"].iloc[0] if len(table) == 1 else None)
 st.caption("Lowest recall first. Select a row to see the details of its topic.")
 with st.container(horizontal=True):
     widgets.documentation_link("how-to/stop-judging", "When to stop judging")
@@ -64,7 +64,7 @@ with st.container(border=True):
     may_stop = known.decision.stop and known.judged
     icon = "check_circle" if may_stop else "lock" if known.mode == "closed" else "hourglass_top"
     st.markdown(f":material/{icon}: {widgets.plain(known.promise)}")
-    if "Loop page" in known.promise:
+    if known.advice == ENABLE_DRAWS:
         widgets.page_link("loop.py")
 metrics = {"Relevant found": f"{known.found:,}", "Judged": f"{known.judged:,} of {known.size:,}"}
 if known.judged:

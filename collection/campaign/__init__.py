@@ -128,6 +128,7 @@ class Campaign:
             store, directory, self.id, settings, corpus, features, scope, order
         )
         calibrated = CalibrationProgress(store, settings, scope, learning)
+        self.recall = recall = RecallEstimates(store, settings, corpus, scope, learning, calibrated)
         self.calibration_topics = topics = CalibrationTopics(store, self.id, settings, learning, calibrated)
         self.judging = judging = Judging(
             store, self.id, grades, settings, progress, calibration, scope, budget, learning,
@@ -146,14 +147,13 @@ class Campaign:
         self.adjudication = Adjudication(store, corpus, judging)
         self.evaluation = Evaluator(store, grades, corpus, features, tasks, qrels)
         self.agreement = agreement = AgreementStudy(store, grades, settings, corpus)
-        self.recall = recall = RecallEstimates(store, settings, corpus, scope, learning, calibrated)
         self.search = DocumentSearch(store, settings, judging.demand)
         self.explanations = Explanations(store, directory, settings, corpus, log, learning)
         self.near_duplicates = NearDuplicates(store, settings)
         self.history = JudgingHistory(store, grades, settings, progress, tasks)
         self.pools = Pools(store, settings, corpus, assignments)
         self.training_data = TrainingData(store, directory, self.title, grades, settings, corpus, tasks, qrels)
-        self.overview = Overview(store, self.title, grades, settings, progress, budget, tasks, topics, order)
+        self.overview = Overview(store, self.title, grades, settings, progress, budget, tasks, topics, order, recall)
         self.export = Exporter(store, directory, view, tasks, qrels, agreement, labels)
         self.collection_card = card = CollectionCard(
             store, self.title, grades, settings, corpus, progress, tasks, qrels, agreement, recall, topics, labels

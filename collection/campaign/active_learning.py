@@ -17,13 +17,13 @@ from collection.active_learning import training_round
 from collection.campaign import calibration_record, stored_runs
 from collection.campaign.corpus import Corpus
 from collection.campaign.features import Features
-from collection.campaign.loop_round import ExplainableRound, LoopRound, TopicRankings
+from collection.campaign.loop_round import ExplainableRound, LoopRound, TargetProgress, TopicRankings
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.settings import Settings
 from collection.campaign.system_order import DecisivePairs, SystemOrderStudy
 from collection.campaign.topic_ledger import TopicLedger, build_topic_ledger, reduce_to_documents
 from collection.records import Run
-from collection.stopping import Ledger
+from collection.stopping import Ledger, betting
 from collection.store import Selection, SQLiteError, Store, Ungraded
 
 MAX_SPACES = 16
@@ -130,6 +130,7 @@ class ActiveLearning:
             topics,
             stop,
             order,
+            None if stop else self.assess(query_id),
         )
         return ExplainableRound(made, space, ranking)
 
@@ -205,6 +206,15 @@ class ActiveLearning:
         """
         scope = self.loop_scope.recall_scope(query_id, judgements, judgeable)
         return build_topic_ledger(judgements, scope, self.settings.loop().level, judgeable, withheld=withheld)
+
+    def assess(self, query_id: str) -> TargetProgress:
+        """Return how far a topic is judged, and whether its random draws guarantee the target recall."""
+        settings, ledger = self.settings.loop(), self.ledger(query_id)
+        size = ledger.rankable
+        if settings.by_system_order or not 0 < ledger.judged < size:
+            return TargetProgress(ledger.judged, size, False)
+        decision = betting(ledger, target=settings.target, confidence=settings.confidence)
+        return TargetProgress(ledger.judged, size, decision.stop)
 
     def rule_ledger(self, query_id: str, judgements: pd.DataFrame | None = None) -> Ledger:
         """Return the judgements that a rule calibrated across topics may read: of documents that the loop ordered.

@@ -19,7 +19,7 @@ from collection.campaign.loop_settings import DECISIVE, LOOPING
 from collection.campaign.settings import Settings
 from collection.documents.rendering.topic_terms import STOP_WORDS
 from collection.errors import CampaignError, InputError
-from collection.phrases import count
+from collection.phrases import count, percent_down
 from collection.store import Store
 
 
@@ -51,7 +51,7 @@ class Explanations:
     def chooser(
         self, query_id: str, made: LoopRound | None, training: bool, problem: str | None = None
     ) -> tuple[str, str]:
-        """Say what chooses the documents of a topic in its loop, and what it has learned from.
+        """Say what chooses the documents of a topic in its loop; and what it has learned from, and how far it is.
 
         Nothing about single documents, which would bias judgements; both are empty if the settings hide explanations.
 
@@ -84,7 +84,17 @@ class Explanations:
             state = "The model starts when a relevant document is known."
         else:
             state = f"The model has learned from {count(made.learned_from, 'judged document')}."
-        return f"A model chooses the next document{draws}.", state
+        far = "" if training or problem is not None else self._describe_progress(made)
+        return f"A model chooses the next document{draws}.", f"{state} {far}".strip()
+
+    def _describe_progress(self, made: LoopRound | None) -> str:
+        """Say how many documents of the topic are judged, and whether judging may stop; empty if unknown."""
+        if made is None or made.progress is None:
+            return ""
+        judged, size, stop = made.progress
+        far = f"{judged:,} of {count(size, 'document')} judged."
+        target = f"The target recall of {percent_down(self.settings.loop().target)} is reached"
+        return f"{far} {target}: stop here, or judge on for a higher recall." if stop else far
 
     def why(
         self,

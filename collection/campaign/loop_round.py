@@ -13,6 +13,15 @@ from collection.pooling import Indices
 from collection.store import Selection
 
 
+class TargetProgress(NamedTuple):
+    """How far a topic is judged, and whether its target recall is guaranteed."""
+
+    judged: int
+    size: int
+    """Documents in scope that can be judged."""
+    stop: bool
+
+
 class LoopRound(NamedTuple):
     """A round of a topic's loop; small, since it is sent between processes."""
 
@@ -40,6 +49,8 @@ class LoopRound(NamedTuple):
     """Why the topic ends here, if its calibration or a calibrated stopping rule says so."""
     order: str = ""
     """The conditions that decided the order; see :func:`.calibration_record.describe_order`."""
+    progress: TargetProgress | None = None
+    """How far the topic is judged; None if it ends here."""
 
     @property
     def complete(self) -> bool:

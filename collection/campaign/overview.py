@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -14,11 +15,12 @@ from collection.campaign.calibration_topics import CalibrationTopics
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.loop_settings import EVERYWHERE, LOOPING
 from collection.campaign.progress import Progress
+from collection.campaign.recall import RecallEstimates
 from collection.campaign.results import NextStep
 from collection.campaign.settings import Settings
 from collection.campaign.system_order import SystemOrderStudy
 from collection.campaign.topic_tasks import TopicTasks
-from collection.phrases import count, join, plural
+from collection.phrases import count, join, join_first, percent_down, plural
 from collection.preferences import choices
 from collection.records import GradeScale, sort_naturally
 from collection.stopping.table import missing_texts
@@ -106,6 +108,7 @@ class Overview:
     topic_tasks: TopicTasks
     calibration_topics: CalibrationTopics
     system_order: SystemOrderStudy
+    recall: RecallEstimates
 
     def status(self) -> dict[str, Any]:
         """Return the summary of `cleverdon status` and the Overview page, as plain data.
@@ -113,6 +116,7 @@ class Overview:
         Sums of :meth:`.Progress.topics` have the same names, except that ``left`` is ``remaining``; ``outside_pool``
         counts judged pairs outside the pool. ``recall_across_topics`` is missing without calibration topics,
         ``budget_left`` (pairs that can still be judged within the budget) without a budget or a topic in a loop, and
+        ``ready_to_stop`` (topic -> documents judged, and in scope) without a loop that reached the target recall, and
         ``system_order`` (what it advised last) unless decisive pairs are judged and it was asked.
         """
         progress = self.progress.topics()
@@ -134,6 +138,7 @@ class Overview:
             **({"budget_left": left.total} if left and left.topics else {}),
             **({"system_order": advice.sentence} if (advice := self.system_order.last_advice()) else {}),
             **({"recall_across_topics": across} if (across := self.calibration_topics.state().summary) else {}),
+            **({"ready_to_stop": ready} if (ready := self.recall.ready_topics()) else {}),
             "per_topic": per_topic,
             "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
             "next": self.next_step(progress)._asdict(),
@@ -222,9 +227,11 @@ class Overview:
         if loops and calibration.paused and not by_system_order:
             return NextStep("recall", calibration.resumption)
         closes = calibration.phase == "calibrated" and not calibration.paused
+        others = f"; {pools.words} left in pools" if pools.left else ""
+        if counts["documents"] and (ready := self.recall.ready_topics()):
+            return self._next_ready_step(ready, loops, others)
         if loops and counts["documents"]:
             until = "until the stopping rule closes them" if closes else "until Recall advises stopping"
-            others = f"; {pools.words} left in pools" if pools.left else ""
             doubt = " The promise is in doubt: see Recall." if calibration.in_doubt else ""
             judge = f"Judge {count(loops, 'topic')} in the loop {until}{others}."
             return NextStep("judge", f"{judge}{self._budget_left()}{doubt}")
@@ -233,6 +240,17 @@ class Overview:
         if (ended or calibration.phase == "calibrated") and not pools.left:
             return NextStep("export", "Every topic is judged to the end or closed: export the qrels.")
         return None
+
+    def _next_ready_step(self, ready: Mapping[str, tuple[int, int]], loops: int, pools: str) -> NextStep:
+        """Return the next step where loops have reached the target recall."""
+        target = percent_down(self.settings.loop().target)
+        judged, size = (sum(numbers) for numbers in zip(*ready.values(), strict=True))
+        topics = f"{plural(len(ready), 'Topic', 'Topics')} {join_first(ready, 5)}"
+        reached = f"{topics} reached the target recall of {target}, with {judged:,} of {count(size, 'document')} judged"
+        close = f"close {plural(len(ready), 'it', 'them')} (page Recall), or judge on for a higher recall"
+        left = max(loops - len(ready), 0)
+        others = f" Judge {count(left, 'other topic')} in the loop{pools}." if left else ""
+        return NextStep("recall", f"{reached}: {close}.{others}{self._budget_left()}")
 
     def _budget_left(self) -> str:
         left = self.budget.left()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.calibration_progress import CalibrationProgress
 from collection.campaign.corpus import Corpus
 from collection.campaign.loop_scope import LoopScope
-from collection.campaign.loop_settings import IN_POOL, LoopSettings
+from collection.campaign.loop_settings import IN_POOL, LOOPING, LoopSettings
 from collection.campaign.recall_advice import (
     CLOSED_BY_RULE,
     JUDGE_ON,
@@ -150,6 +151,30 @@ class RecallEstimates:
             return decision, f"{promise} It is a calibration topic, and it is judged to the end.", JUDGED
         decision = decision._replace(stop=False)
         return decision, f"{promise} It is a calibration topic, so judge it to the end anyway.", JUDGE_ON
+
+    def ready_topics(self) -> dict[str, tuple[int, int]]:
+        """Return the open topics in a loop that may stop, with the numbers of judged documents and of those in scope.
+
+        A topic is read again only when something changes that concerns it. Topics that a calibrated rule closes, and
+        calibration topics, are left out.
+        """
+        settings, modes = self.settings.loop(), self.settings.modes()
+        looping = [query_id for query_id, mode in modes.items() if mode in LOOPING]
+        if settings.by_system_order or not looping:
+            return {}
+        record = calibration_record.read(self.store)
+        others = {*self.calibration.awaiting(), *(() if record is None else record.topics)}
+        ungraded, scope = self.store.judgements.ungraded(), self.store.judgements.versions()[0]
+        found = {}
+        for query_id in looping:
+            logged = self.store.judgements.logged_in(query_id)
+            if query_id in others or not logged:
+                continue
+            key = (logged, ungraded.get(query_id), settings, modes[query_id], scope)
+            reached = self.store.cached(("ready", query_id), key, partial(self.active_learning.assess, query_id))
+            if reached.stop:
+                found[query_id] = reached.judged, reached.size
+        return found
 
     def cache_key(self) -> str:
         """Cache key of :meth:`of_topic` and :meth:`table`, which changes with anything they read."""

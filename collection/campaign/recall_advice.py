@@ -24,6 +24,9 @@ READY = "ready to stop"
 OUTSIDE = " Documents outside the pool are not covered."
 """Second sentence wherever the scope is a pool."""
 
+ENABLE_DRAWS = "enable random draws"
+"""Advice for a loop without random draws."""
+
 JUDGE_SKIPPED = "judge skipped and undone documents"
 """Advice while randomly drawn documents were skipped, or their judgement was undone."""
 
@@ -66,6 +69,24 @@ def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
         f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: "
         f"{in_each}{share} relevant documents in {name_scope(ready)} are found, with {confidence} "
         f"confidence{by_itself}.{by_rule}"
+    )
+
+
+def describe_target_change(before: LoopSettings, now: LoopSettings, judged: int, closed: int) -> str:
+    """Warn of a target that changes after `judged` pairs were judged, and `closed` topics closed; else empty.
+
+    >>> describe_target_change(LoopSettings(), LoopSettings(target=0.8), 0, 0)
+    ''
+    """
+    if now.by_system_order or not judged or (before.target, before.confidence) == (now.target, now.confidence):
+        return ""
+    old, new = (f"{percent_down(s.target)} recall with {percent_down(s.confidence)} confidence" for s in (before, now))
+    earlier = ""
+    if closed:
+        earlier = f" {count(closed, 'topic')} {plural(closed, 'was', 'were')} closed under the earlier target."
+    return (
+        f"The target changes from {old} to {new}, after {count(judged, 'judged pair')}. Its confidence holds for a "
+        f"target chosen before judging, not because of the recall seen so far.{earlier}"
     )
 
 
@@ -144,7 +165,7 @@ def _without_draws(ledger: Ledger, settings: LoopSettings, goal: str, outside: s
     if settings.by_system_order:
         return f"{goal} recall is not guaranteed: decisive pairs do not aim at recall.{outside}", "see System order"
     without = f"No recall can be guaranteed without {'more ' if len(ledger.draws) else ''}random draws"
-    return f"{without}: enable them on the Loop page.{outside}", "enable random draws"
+    return f"{without}: enable them on the Loop page.{outside}", ENABLE_DRAWS
 
 
 def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:

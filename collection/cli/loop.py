@@ -133,6 +133,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     """
     from collection.campaign import Campaign
     from collection.campaign.loop_settings import DECISIVE, LOOPING, MODES, describe_mode
+    from collection.campaign.recall_advice import describe_target_change
 
     given = {name: value for name, value in changes.items() if value is not None}
     if "run" in given:
@@ -143,7 +144,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
         given["mode"] = None
     notices = []
     with Campaign(directory) as campaign:
-        before = set(campaign.settings.modes().values())
+        before, earlier = set(campaign.settings.modes().values()), campaign.settings.loop()
         if given.get("by") == DECISIVE and "mode" not in given and not LOOPING & before:
             given["mode"] = "loop-in-pool" if campaign.progress.counts()["pool"] else "loop"
             notices = [f"no topic was in the loop, so the mode is {given['mode']} now"]
@@ -153,6 +154,9 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
             raise click.UsageError("--topic needs --mode")
         settings = campaign.settings.loop().in_use
         modes = campaign.settings.modes()
+        judged, closed = campaign.progress.counts()["judgements"], list(modes.values()).count("closed")
+        warning = describe_target_change(earlier, campaign.settings.loop(), judged, closed)
+        notices += [warning[0].lower() + warning[1:]] if warning else []
         budget = campaign.budget.state()
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
     named = [

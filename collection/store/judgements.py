@@ -449,7 +449,7 @@ class JudgementTables(Repository):
                 SELECT topic, doc, 2, max(j.strategy IS 'random' AND j.probability IS NOT NULL)
                 FROM last_words AS o INDEXED BY last_words_open JOIN judgements AS j USING (topic, doc, annotator)
                 WHERE o.open AND o.counts_as = 'judgement' AND j.counts_as = 'judgement'
-                AND {_CONDITIONS} IS NOT NULL GROUP BY topic, doc
+                AND ({_CONDITIONS} IS NOT NULL OR (strategy IS 'random' AND source <> 'imported')) GROUP BY topic, doc
             )
             SELECT query_id, sum(first = 1), sum(first = 2), sum(drawn) FROM (
                 SELECT topic, doc, min(kind) AS first, max(drawn) AS drawn FROM seen AS s

@@ -214,17 +214,17 @@ def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Camp
 
 @pytest.mark.slow
 def test_a_card_hears_what_chooses_and_what_it_has_learned_from(ann: Card, looping: Campaign) -> None:
-    rule = "A model chooses the next document; some may be drawn at random."
+    rule, far = "A model chooses the next document; some may be drawn at random.", f"{{}} of {SIZE} documents judged."
     assert ann.sync()["chooser"] == [rule, "The model is being trained …"]
-    assert ann.settle()["chooser"] == [rule, "The model starts when a relevant document is known."]
+    assert ann.settle()["chooser"] == [rule, f"The model starts when a relevant document is known. {far.format(0)}"]
     judged_by_hand(looping, ["d55", "d56"])
-    assert ann.settle()["chooser"] == [rule, "The model has learned from 2 judged documents."]
+    assert ann.settle()["chooser"] == [rule, f"The model has learned from 2 judged documents. {far.format(2)}"]
     doc_id = ann.holding.pop(0)
     item = judged(doc_id, int(relevant(doc_id)))
     assert ann.sync(item)["chooser"] == [rule, "The model is being trained …"]
-    assert ann.settle()["chooser"] == [rule, "The model has learned from 3 judged documents."]
+    assert ann.settle()["chooser"] == [rule, f"The model has learned from 3 judged documents. {far.format(3)}"]
     ann.settle(judged(doc_id, None, kind="undone"))
-    assert ann.last["chooser"] == [rule, "The model has learned from 2 judged documents."]
+    assert ann.last["chooser"] == [rule, f"The model has learned from 2 judged documents. {far.format(2)}"]
     looping.settings.set_loop(control=0.25)
     assert ann.settle()["chooser"][0] == "A model chooses the next document; some are drawn at random."
     looping.settings.set_loop(control=0, run=0)

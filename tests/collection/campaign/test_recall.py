@@ -24,11 +24,12 @@ from collection.campaign.recall_advice import (
     JUDGED,
     describe_cost,
     describe_ready,
+    describe_target_change,
     promise_and_advice,
 )
 from collection.campaign.settings import Settings
 from collection.errors import InputError, UnknownNameError
-from collection.stopping import Ledger, betting, estimate
+from collection.stopping import Ledger, StopKind, betting, estimate
 from collection.store import Selection
 from tests.helpers import words
 
@@ -552,3 +553,57 @@ def test_a_binary_campaign_has_one_level(
     app = opened(make_campaign("binary", grades="0-1"), "loop.py")
     assert len(app.selectbox(key="level").options) == 1
     assert not app.exception
+
+
+def test_undone_draws_count_as_drawn(hundred: Campaign) -> None:
+    stopped(hundred, "a")
+    assert hundred.recall.of_topic("a").decision.kind is StopKind.GUARANTEED
+    log = hundred.judgement_log.judgements(query_id="a")
+    drawn = log.loc[log["strategy"] == "random", "doc_id"].iloc[0]
+    hundred.judging.judge("ann", "a", drawn, undo=True)
+    known = hundred.recall.of_topic("a")
+    assert (known.decision.kind, known.decision.needed) == (StopKind.WITHHELD, 1)
+    assert known.advice == "judge skipped and undone documents"
+    assert known.notes[0].startswith("1 undone document is unjudged; 1 of them was drawn at random.")
+    assert known.estimate.high > known.estimate.low == known.found
+    # Another annotator, for whom the ranking selects it, changes nothing of the draw.
+    hundred.store.queue.lease("a", [Selection(drawn, "loop", 1, 90)], "bob", time.time(), time.time() + 60)
+    hundred.judging.judge_many([Judgement(str(uuid4()), "bob", "a", drawn, "graded", 0)])
+    assert hundred.recall.of_topic("a").decision.kind is StopKind.GUARANTEED
+    assert hundred.active_learning.ledger("a").drawn.sum() == (log["strategy"] == "random").sum()
+
+
+def test_draws_of_an_imported_log_guarantee_nothing(hundred: Campaign, tmp_path: Path) -> None:
+    rows = [f"ann,a,d{i},{int(i < 10)},{'loop' if i < 10 else 'random'},{i},{1 / (100 - i)}" for i in range(85)]
+    header = "annotator,query_id,doc_id,relevance,strategy,model_round,probability"
+    (tmp_path / "log.csv").write_text("\n".join([header, *rows]) + "\n")
+    hundred.importer.import_files(labels=tmp_path / "log.csv")
+    assert hundred.active_learning.ledger("a").judged == 85
+    assert not hundred.recall.of_topic("a").decision.stop
+
+
+def test_the_next_step_and_the_rounds_say_when_the_target_is_reached(hundred: Campaign) -> None:
+    hundred.settings.set_loop(mode="loop")
+    assert hundred.overview.next_step().sentence.startswith("Judge ")
+    stopped(hundred, "a")
+    judged = hundred.recall.of_topic("a").judged
+    assert hundred.recall.ready_topics() == {"a": (judged, 100)}
+    step = hundred.overview.next_step()
+    assert step.page == "recall"
+    assert step.sentence.startswith(
+        f"Topic a reached the target recall of 90%, with {judged} of 100 documents judged: close it (page Recall), or "
+        "judge on for a higher recall. Judge 2 other topics in the loop"
+    )
+    hundred.settings.set_loop(mode="closed", topics=["a"])
+    assert hundred.recall.ready_topics() == {}
+
+
+def test_a_changed_target_is_warned_of(hundred: Campaign) -> None:
+    before = hundred.settings.loop()
+    now = replace(before, target=0.5)
+    assert describe_target_change(before, before, 10, 0) == describe_target_change(before, now, 0, 0) == ""
+    assert describe_target_change(before, now, 1_200, 1) == (
+        "The target changes from 90% recall with 95% confidence to 50% recall with 95% confidence, after 1,200 judged "
+        "pairs. Its confidence holds for a target chosen before judging, not because of the recall seen so far. 1 "
+        "topic was closed under the earlier target."
+    )

@@ -266,6 +266,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "qrels.with_sources": lambda c: c.qrels.with_sources("dawid-skene"),
     "recall.cache_key": lambda c: c.recall.cache_key(),
     "recall.of_topic": lambda c: [c.recall.of_topic(query_id) for query_id in ("1", "2", "3", "10")],
+    "recall.ready_topics": lambda c: c.recall.ready_topics(),
     "recall.table": lambda c: c.recall.table(),
     "search.find": lambda c: c.search.find("1", "ann", "coffee"),
     "settings.assignment": lambda c: c.settings.assignment(),
@@ -362,7 +363,9 @@ FILES = {
 
 NUMBERLESS = {
     "active_learning.build_ledger": "by ledger", "active_learning.space": "by next_round",
-    "active_learning.describe_order": "describes settings", "active_learning.present_conditions": "by rule_ledger",
+    "active_learning.assess": "by ready_topics",
+    "active_learning.describe_order": "describes settings",
+    "active_learning.present_conditions": "by rule_ledger",
     "active_learning.strategy": "by next_round", "calibration_topics.calibrate": "by state",
     "calibration_topics.settle": "by next_pairs", "calibration_topics.start": "by plan",
     "calibration_topics.stop": "by state", "collection_card.facts_of": "by facts",
