@@ -161,10 +161,9 @@ class SystemOrder(Displayed):
         if topics:
             parts.append(f"{count(topics, 'topic')} of the runs {plural(topics, 'has', 'have')} no pair in the pool")
         if others:
-            below = f", of which {pooled:,} in the pool {plural(pooled, 'is', 'are')} unjudged" if pooled else ""
-            parts.append(
-                f"{self.measure} also depends on relevant documents of a topic that no run has at these ranks{below}"
-            )
+            more = count(pooled, "such pair")
+            below = f", and {more} of the pool {plural(pooled, 'is', 'are')} unjudged" if pooled else ""
+            parts.append(f"{self.measure} also depends on relevant documents outside the ranks that it reads{below}")
         return join(parts)
 
 

@@ -114,7 +114,7 @@ def test_documents_below_the_cutoff_keep_an_order_from_being_final() -> None:
     assert (by_ndcg.stop, by_ndcg.final) == (True, False)
     assert by_ndcg.reason == (
         "The 4 pairs of the comparison are judged, but the order is not final: nDCG@2 also depends on relevant "
-        "documents of a topic that no run has at these ranks, of which 3 in the pool are unjudged."
+        "documents outside the ranks that it reads, and 3 such pairs of the pool are unjudged."
     )
     by_precision = judge_order(pairs, grades, "P@2", levels=[0, 1, 2, 3], pooled=3)
     assert by_precision.reason == "All pairs that can change P@2 are judged: the order of the systems is final."

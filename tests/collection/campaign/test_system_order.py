@@ -538,7 +538,7 @@ def test_the_command_and_the_page_name_pooled_pairs_that_can_turn_the_order_roun
         assert (found.estimates.pool.unjudged, found.final, found.unlisted.pooled) == (0, False, 6)
         reason = (
             "The 9 pairs of the comparison are judged, but the order is not final: nDCG@3 also depends on relevant "
-            "documents of a topic that no run has at these ranks, of which 6 in the pool are unjudged."
+            "documents outside the ranks that it reads, and 6 such pairs of the pool are unjudged."
         )
         assert ok("order", campaign.directory).startswith(reason)
         assert json.loads(ok("order", campaign.directory, "--format", "json"))["final"] is False
