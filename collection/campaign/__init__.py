@@ -6,6 +6,7 @@ import secrets
 from pathlib import Path
 
 from collection import layout
+from collection.campaign import stored_settings
 from collection.campaign.accounts import Accounts
 from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.adjudication import Adjudication
@@ -105,9 +106,13 @@ class Campaign:
         layout.restrict_permissions(directory)
         self.store = store = Store(directory / DATABASE)
         made = store.settings.all()
-        if "grades" not in made:
+        try:
+            if "grades" not in made:
+                raise CampaignError(f"{directory / DATABASE}: expected the database of a campaign, found another one")
+            stored_settings.require_sound(made, directory / DATABASE)
+        except CampaignError:
             store.close()
-            raise CampaignError(f"{directory / DATABASE}: expected the database of a campaign, found another one")
+            raise
         self.id, self.title = str(made["id"]), str(made["title"])
         self.grades = grades = GradeScale({int(g): writable(s) for g, s in made["grades"].items()})
         self.transaction = store.transaction

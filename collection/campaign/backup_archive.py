@@ -26,7 +26,7 @@ from typing import IO
 
 from collection import clock, layout
 from collection.active_learning import features
-from collection.campaign import images, stored_runs
+from collection.campaign import images, stored_runs, stored_settings
 from collection.errors import CampaignError, FormatError, InputError
 from collection.phrases import count
 from collection.store import Inspection, Store
@@ -141,7 +141,7 @@ def _names(directory: Path, database: Path, secrets: bool) -> list[str]:
     with Inspection(database) as inspection:
         names = [f"{layout.RUNS}/{run['file']}" for run in inspection.runs()]
         named = images.named_files(inspection.metadata_with_images())
-        blocks = inspection.settings.get("vectors", {}).get("blocks", [])
+        blocks = stored_settings.sound(inspection.settings, database).get("vectors", {}).get("blocks", [])
     with suppress(OSError):  # no folder; or it cannot be read, and then neither can the images
         named |= {file.name for file in (directory / layout.IMAGES).iterdir() if file.is_file()}
     names += [f"{layout.IMAGES}/{file}" for file in sorted(named)]
@@ -166,7 +166,7 @@ def _write_archive(
     copy.unlink(missing_ok=True)
     Store.copy(directory / layout.DATABASE, copy)
     with Inspection(copy) as inspection:
-        settings = inspection.settings
+        settings = stored_settings.sound(inspection.settings, directory / layout.DATABASE)
         if damage := inspection.damage():
             raise CampaignError(
                 f"{directory / layout.DATABASE} is damaged, so no backup was made: {damage[0]}; restore an earlier "
@@ -301,7 +301,7 @@ def _fill(backup: OpenBackup, directory: Path, written: list[Path]) -> None:
             os.fsync(file.fileno())
     beside = [part.with_name(f"{part.name}-{kind}") for kind in ("wal", "shm")]  # SQLite's, while it reads the database
     written += beside
-    with Inspection(part) as inspection:  # which refuses a newer version
+    with Inspection(part, known=True) as inspection:  # which refuses a newer version
         if damage := inspection.damage():
             raise FormatError(backup.path, None, "an intact database", damage[0])
     for file_beside in beside:

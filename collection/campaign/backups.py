@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from collection import clock, layout
-from collection.campaign import backup_archive, integrity
+from collection.campaign import backup_archive, integrity, stored_settings
 from collection.campaign.backup_archive import BackupReport
 from collection.campaign.integrity import Finding
 from collection.errors import CleverdonError, FormatError, InputError, require_known
@@ -72,7 +72,7 @@ def add(
     """
     _require_limits(keep, keep_days)
     with Inspection(directory / layout.DATABASE) as inspection:
-        campaign = str(inspection.settings["id"])
+        campaign = str(stored_settings.sound(inspection.settings, inspection.path)["id"])
     try:
         layout.make_folder(folder)
     except OSError as error:

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 
 from collection import layout
 from collection.active_learning import features
-from collection.campaign import backup_archive, images, stored_runs
+from collection.campaign import backup_archive, images, stored_runs, stored_settings
 from collection.campaign.backup_archive import OpenBackup
 from collection.campaign.results import ProgressCallback
 from collection.campaign.server_state import SECRET_CHARACTERS
@@ -139,7 +139,7 @@ class _Unpacked:
             found += _key(self.files[layout.SECRET][0], RESTORED)
         if self._unpack(layout.DATABASE):
             try:
-                with Inspection(self.folder / layout.DATABASE) as inspection:
+                with Inspection(self.folder / layout.DATABASE, known=True) as inspection:
                     found += self._check_content(inspection)
             except CampaignError as error:
                 found.append(Finding(True, str(error).replace(f"{self.folder}/", "")))
@@ -194,6 +194,10 @@ class _Unpacked:
 def _database(inspection: Inspection, remedy: str) -> Iterator[Finding]:
     for problem in [*inspection.damage(), *inspection.dangling_rows()]:
         yield Finding(True, f"{layout.DATABASE} is damaged: {problem}; {remedy}")
+    damaged = stored_settings.find_damage(inspection.settings)
+    for name, problem in damaged.items():
+        yield Finding(True, f"{layout.DATABASE} is damaged: the setting {name!r}: {problem}; {remedy}")
+        inspection.settings.pop(name, None)  # what is read next does without it
     if inspection.pending:
         yield Finding(
             False,

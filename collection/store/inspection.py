@@ -25,6 +25,8 @@ class Inspection:
     ----------
     path
         The SQLite file.
+    known
+        Whether its tables must be those of a campaign, and nothing beside them, as for a file from elsewhere.
 
     Raises
     ------
@@ -32,19 +34,22 @@ class Inspection:
         The file is missing, damaged, no database of a campaign, or of a newer version.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, *, known: bool = False) -> None:
         if not Path(path).is_file():
             raise CampaignError(f"{path}: expected the database of a campaign, found no file")
         self.path = path
         connection = schema_version.open_to_read(path)
         self._db = Database(connection)
         try:
-            schema_version.require_openable(self._db, path)
+            require = schema_version.require_known_schema if known else schema_version.require_openable
+            require(self._db, path)
             self.version = schema_version.version(self._db)
             """Version of the tables."""
             self.settings = {
-                key: json.loads(value) for key, value in self._rows("SELECT key, value FROM settings ORDER BY key")
+                key: schema_version.parsed(value)
+                for key, value in self._rows("SELECT key, value FROM settings ORDER BY key")
             }
+            """Setting -> its value, or a ValueError where it is no JSON."""
             if "grades" not in self.settings:
                 raise CampaignError(f"{path}: expected the database of a campaign, found another one")
         except (sqlite3.DatabaseError, ValueError) as error:

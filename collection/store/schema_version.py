@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 from sqlite_utils import Database
 
@@ -27,6 +29,59 @@ _COPY = re.compile(r"before-version-([0-9]+)\.db")
 def version(db: Database) -> int:
     """Return the number of migrations that a database has had, of whatever version of Cleverdon; 0 for none."""
     return len(migrations.applied(db))
+
+
+def parsed(value: Any) -> Any:
+    """Return a stored JSON value, or a ValueError where it is none."""
+    try:
+        return json.loads(value)
+    except (ValueError, TypeError, RecursionError) as error:
+        return ValueError(str(error))
+
+
+def require_known_schema(db: Database, path: Path | str) -> None:
+    """Raise :class:`CampaignError` unless a database has the tables of its version, and no other or different object.
+
+    A database from elsewhere may have views that never end, triggers, or functions in columns, indexes and checks,
+    which SQLite would run while the tables are read or checked.
+    """
+    found = _objects(db.conn)
+    # Those of sqlite-utils depend on its version.
+    own = {key: sql for key, (about, sql) in found.items() if about == "_sqlite_migrations"}
+    if any(kind not in ("table", "index") or _COMPUTES.search(sql) for (kind, _), sql in own.items()):
+        raise CampaignError(f"{path}: expected the tables of a campaign, found a different '_sqlite_migrations'")
+    require_openable(db, path)
+    applied = {migration.name for migration in migrations.applied(db)}
+    with closing(sqlite3.connect(":memory:")) as made:
+        for name, script in SCRIPTS.items():
+            if name in applied:
+                for statement in script.split(";;"):
+                    made.execute(statement)
+        known = _objects(made)
+    wrong = sorted(key for key in known.keys() | found.keys() - own.keys() if known.get(key) != found.get(key))
+    if wrong:
+        kind, name = wrong[0]
+        what = "another" if wrong[0] not in known else "a different" if wrong[0] in found else "no"
+        raise CampaignError(
+            f"{path}: expected the tables of a campaign, found {what} {kind} {name!a}; use a backup that Cleverdon made"
+        )
+
+
+_COMPUTES = re.compile(r"check\(|as\(|where|\([^()]*\(")
+"""In a statement as :func:`_objects` returns it: what SQLite would compute."""
+
+
+def _objects(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return kind and name of each object of a database -> its table and statement, without quotes and blanks."""
+    rows = connection.execute("SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema")
+    return {
+        (str(kind), str(name)): (
+            str(about),
+            re.sub(r"--[^\n]*|[\s\"'`\[\]]", "", str(sql)).lower(),
+        )
+        for kind, name, about, sql in rows
+        if not str(name).startswith(("sqlite_stat", "sqlite_sequence", "sqlite_autoindex"))
+    }
 
 
 def require_openable(db: Database, path: Path | str) -> None:

@@ -6,21 +6,28 @@ import json
 from typing import Any
 
 from collection.characters import require_writable
+from collection.errors import CampaignError
 from collection.store.connection import Repository, writes
+from collection.store.schema_version import parsed
 
 
 class SettingsTable(Repository):
     """Settings by key, long texts, and card arrangements."""
 
     def all(self) -> dict[str, Any]:
-        """Return all settings."""
+        """Return all settings; a ValueError in place of a value that is no JSON."""
         rows = self.connection.mapping("SELECT key, value FROM settings ORDER BY key")
-        return {key: json.loads(value) for key, value in rows.items()}
+        return {key: parsed(value) for key, value in rows.items()}
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return a setting, or the default."""
         value = self.connection.value("SELECT value FROM settings WHERE key = ?", (key,))
-        return default if value is None else json.loads(value)
+        if value is None:
+            return default
+        found = parsed(value)
+        if isinstance(found, ValueError):
+            raise CampaignError(f"the setting {key!r} is damaged: expected JSON, found other text ({found})")
+        return found
 
     @writes
     def put(self, key: str, value: object) -> None:
@@ -45,7 +52,8 @@ class SettingsTable(Repository):
     def card_arrangement(self, annotator: str) -> dict[str, object] | None:
         """Return the arrangement of an annotator's card, or None."""
         settings = self.connection.value("SELECT settings FROM card_settings WHERE annotator = ?", (annotator,))
-        return None if settings is None else dict(json.loads(settings))
+        found = None if settings is None else parsed(settings)
+        return found if isinstance(found, dict) else None  # a damaged one is arranged anew
 
     @writes
     def keep_card_arrangement(self, annotator: str, settings: str) -> None:
