@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from collection.cli.options import FILE
 from collection.cli.output import echo_data, print_notices
 from collection.errors import FormatError
+from collection.phrases import count, plural
 from collection.records import JudgementFormat
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NUMBER = click.IntRange(1, 1_000_000_000)
+
+class _Number(click.ParamType):
+    """A whole number as trec_eval reads it: the sign and digits at the beginning of a text."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value)
+        digits = re.match(r"[ \t]*([+-]?\d{1,18})(?!\d)", text, re.ASCII)
+        if digits is None:
+            self.fail(f"expected a whole number, found {text!r}", param, ctx)
+        number = int(digits[1])
+        if str(number) != text.strip().removeprefix("+") and param is not None:
+            print_notices([f"{param.opts[0]} {text} is read as {number}, as in trec_eval"])
+        return number
+
+
+NUMBER = _Number()
 
 
 class TrecEvalCommand(click.Command):
@@ -71,7 +90,7 @@ class TrecEvalCommand(click.Command):
     "-N",
     "--Number_docs_in_coll",
     "documents",
-    type=click.IntRange(0, 10**15),
+    type=NUMBER,
     default=0,
     help="Number of documents in the collection, for utility.",
 )
@@ -132,6 +151,10 @@ def trec_eval(
     print_notices(notes)
     options = program.Options(level, depth, judged_only, complete, documents)
     judged = _read_judgements(judgements, form)
+    if form != "prefs" and (fractions := int((judged["relevance"] % 1 != 0).sum())):
+        are = plural(fractions, "is cut", "are cut")
+        print_notices([f"{count(fractions, 'grade')} with a fraction {are} to whole numbers, as in trec_eval; "
+                       "`cleverdon evaluate` keeps fractions"])  # fmt: skip
     with _on_disk(run) as path:
         ranked = formats.read_run(path, tags_may_differ=True)
     evaluation = program.evaluate(judged, ranked, columns, form, options)

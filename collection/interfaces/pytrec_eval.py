@@ -7,7 +7,8 @@
 Values are those of pytrec_eval 0.5, which has trec_eval 9 inside: scores are 32-bit floats, and topics that the run
 lacks have no value. Where pytrec_eval crashes (topics whose only grades are below -1, cut-offs of 0) or silently
 ignores parameters (two betas, coefficients of utility, numbers of measures that take none), this module returns a value
-or raises an error. ``runid`` and ``relstring`` are 0, as in pytrec_eval.
+or raises an error. A topic whose grades are all below 0 has no judged document: every measure of relevance is 0 for it
+(``gm_`` measures: the logarithm of their floor). ``runid`` and ``relstring`` are 0, as in pytrec_eval.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError
-from collection.measures import UNPOOLED, Aligned, Floats, align
-from collection.measures.aligned import Ints
+from collection.measures import UNJUDGED, UNPOOLED, Aligned, Floats, align
+from collection.measures.aligned import Bools, Ints
 from collection.measures.table import GEOMETRIC_FLOOR
 from collection.phrases import join_first
 from collection.records import ALL_TOPICS, JudgementFormat, Run
@@ -40,9 +40,10 @@ class Options:
     Attributes
     ----------
     level
-        Minimum relevant grade (``-l``).
+        Minimum relevant grade (``-l``); at 0 or less every judged document is relevant, below 0 also documents that are
+        not judged, where a measure looks at ranks.
     depth
-        Number of ranks evaluated in each topic, None for all (``-M``).
+        Number of ranks evaluated in each topic, None for all, none at 0 or less (``-M``).
     judged_only
         Whether unjudged documents are removed first (``-J``).
     complete
@@ -138,9 +139,20 @@ def _graded(qrels: pd.DataFrame, run: Run, topics: list[str], options: Options) 
     qrels = qrels.assign(relevance=np.trunc(qrels["relevance"].to_numpy()))
     frame = run.frame if options.depth is None else run.frame[run.frame["rank"] <= options.depth]
     aligned = _in_order(align(frame, qrels), topics)
-    if not aligned.retrieved.all():
-        aligned = _with_one_document(aligned)
-    return Graded(aligned.condensed if options.judged_only else aligned, options.level, options.documents)
+    lacking = ~np.isin(topics, run.frame["query_id"].astype("str").unique().tolist())
+    if lacking.any():
+        aligned = _with_one_document(aligned, lacking)
+    aligned = aligned.condensed if options.judged_only else aligned
+    return Graded(aligned, max(options.level, 0), options.documents, _with_unjudged(aligned, options.level))
+
+
+def _with_unjudged(aligned: Aligned, level: int) -> Aligned:
+    """The run with grade 0 for documents that are not in the qrels (level -1 or less) or have no grade (-2 or less)."""
+    if level >= 0:
+        return aligned
+    retrieved = np.arange(aligned.grades.shape[1]) < aligned.retrieved[:, None]
+    counts = retrieved & ((aligned.grades == UNPOOLED) | ((aligned.grades == UNJUDGED) & (level <= -2)))
+    return replace(aligned, grades=np.where(counts, 0, aligned.grades).astype(aligned.grades.dtype))
 
 
 def _in_order(aligned: Aligned, topics: list[str]) -> Aligned:
@@ -158,12 +170,12 @@ def _in_order(aligned: Aligned, topics: list[str]) -> Aligned:
     )
 
 
-def _with_one_document(aligned: Aligned) -> Aligned:
+def _with_one_document(aligned: Aligned, lacking: Bools) -> Aligned:
     """Give topics that the run lacks one document that is not pooled, as trec_eval does."""
     grades = aligned.grades
     if not grades.shape[1]:
         grades = np.full((len(aligned.topics), 1), UNPOOLED, dtype=grades.dtype)
-    return replace(aligned, grades=grades, retrieved=np.maximum(aligned.retrieved, 1))
+    return replace(aligned, grades=grades, retrieved=np.where(lacking, 1, aligned.retrieved))
 
 
 def _groups(qrels: pd.DataFrame, run: Run, topics: list[str], options: Options) -> Groups:
@@ -184,7 +196,8 @@ def _preferences(levels: pd.DataFrame, run: Run, topics: list[str], options: Opt
     frame = run.frame[run.frame["query_id"].isin(topics)]
     order = frame.assign(query_id=frame["query_id"].astype("str"))
     order = order.sort_values(["query_id", "score", "doc_id"], ascending=[True, False, True])
-    rankings = {str(topic): docs.tolist()[: options.depth] for topic, docs in order.groupby("query_id")["doc_id"]}
+    depth = None if options.depth is None else max(0, options.depth)
+    rankings = {str(topic): docs.tolist()[:depth] for topic, docs in order.groupby("query_id")["doc_id"]}
     rows = zip(*(levels[name].tolist() for name in ("query_id", *Level._fields)), strict=True)
     by_topic = groupby(sorted(rows, key=lambda row: row[0]), key=lambda row: row[0])
     return [gather(topic, [Level(*row[1:]) for row in own], rankings.get(topic, [])) for topic, own in by_topic]

@@ -35,11 +35,33 @@ Needs = Literal["any", "qrels", "groups", "preferences"]
 
 
 class Graded(NamedTuple):
-    """A run aligned with qrels, the minimum relevant grade, and the number of documents in the collection."""
+    """A run aligned with qrels, the minimum relevant grade, and the number of documents in the collection.
+
+    With levels below 0, measures in :data:`BY_RANK` read the run `by_rank`, in which documents without a grade count.
+    """
 
     aligned: Aligned
     level: int
     documents: int
+    by_rank: Aligned | None = None
+
+
+BY_RANK = frozenset(
+    {
+        "P",
+        "map",
+        "gm_map",
+        "Rprec",
+        "recip_rank",
+        "iprec_at_recall",
+        "recall",
+        "Rprec_mult",
+        "map_cut",
+        "relative_P",
+        "success",
+    }
+)
+"""Measures that compare the grade at each rank with the level, where trec_eval does not ask whether there is one."""
 
 
 class Groups(NamedTuple):
@@ -104,7 +126,8 @@ def _same(
 
     def compute(graded: Graded, value: object = None) -> Floats:
         keywords = fixed | ({"rel": graded.level} if by_level else {}) | ({argument: value} if argument else {})
-        return entry.function(graded.aligned, **keywords)
+        by_rank = graded.by_rank if name in BY_RANK else None
+        return entry.function(graded.aligned if by_rank is None else by_rank, **keywords)
 
     return TrecMeasure(
         name,

@@ -142,7 +142,7 @@ def test_errors_are_one_sentence(files: Path, arguments: list[str], said: str) -
 
 
 def test_wrong_options_show_the_usage(files: Path) -> None:
-    for arguments in (["-l", "0", "qrels", "run"], ["-M", "x", "qrels", "run"], ["qrels"], ["-D", "qrels", "run"]):
+    for arguments in (["-l", "x", "qrels", "run"], ["-M", "x", "qrels", "run"], ["qrels"], ["-D", "qrels", "run"]):
         result = run("trec_eval", *arguments)
         assert result.exit_code == 2
         assert "Traceback" not in result.stderr
@@ -156,9 +156,9 @@ def test_wrong_options_show_the_usage(files: Path) -> None:
     [
         (["-M", "x"], "-M: expected a whole number, found 'x'"),
         (["-qMx"], "-M: expected a whole number, found 'x'"),
-        (["-l0"], "-l: expected 1 to 1000000000, found 0"),
+        (["-lx"], "-l: expected a whole number, found 'x'"),
         (["--Max_retrieved_per_topic", "x"], "--Max_retrieved_per_topic: expected a whole number, found 'x'"),
-        (["--level_for_rel=0"], "--level_for_rel: expected 1 to 1000000000, found 0"),
+        (["--level_for_rel=x"], "--level_for_rel: expected a whole number, found 'x'"),
     ],
 )
 def test_errors_name_options_as_typed(files: Path, arguments: list[str], said: str) -> None:
@@ -224,3 +224,40 @@ def test_pages_say_how_trec_eval_9_differs(page: str) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text()
     assert "truncates r * R + 0.9" in text
     assert "`cleverdon evaluate --compat 9`" in text
+
+
+@pytest.mark.parametrize(
+    ("option", "values", "note"),
+    [
+        # num_ret, num_rel, num_rel_ret, map, recip_rank, P_2 by hand, after trec_eval 10's form_res_rels.c and measures
+        ("-l1", "4 1 1 0.5000 0.5000 0.5000", ""),
+        ("-l1.5", "4 1 1 0.5000 0.5000 0.5000", "note: -l 1.5 is read as 1, as in trec_eval\n"),
+        ("-l0", "4 2 2 0.5833 0.5000 0.5000", ""),
+        ("-l0.9", "4 2 2 0.5833 0.5000 0.5000", "note: -l 0.9 is read as 0, as in trec_eval\n"),
+        ("-l-1", "4 2 2 1.5000 1.0000 1.0000", ""),  # the document that is not in the qrels counts at its rank
+        ("-l-2", "4 2 2 2.0000 1.0000 1.0000", ""),  # and so does the one without a grade
+        ("-M0", "0 1 0 0.0000 0.0000 0.0000", ""),
+        ("-M2.7", "2 1 1 0.5000 0.5000 0.5000", "note: -M 2.7 is read as 2, as in trec_eval\n"),
+    ],
+)
+def test_numbers_are_read_as_trec_eval_reads_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, values: str, note: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("1 0 a 1\n1 0 b 0\n1 0 c -1\n")
+    Path("run").write_text("1 Q0 x 1 4 r\n1 Q0 a 2 3 r\n1 Q0 b 3 2 r\n1 Q0 c 4 1 r\n")
+    asked = [
+        part for name in ("num_ret", "num_rel", "num_rel_ret", "map", "recip_rank", "P.2") for part in ("-m", name)
+    ]
+    result = run("trec_eval", option, *asked, "qrels", "run")
+    assert result.stderr == note
+    assert " ".join(line.split("\t")[2] for line in result.stdout.splitlines()) == values
+
+
+def test_fractions_of_grades_are_cut_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("1 0 a 0.9\n1 0 b 1.5\n1 0 c 2\n")
+    Path("run").write_text("1 Q0 a 1 4 r\n")
+    said = run("trec_eval", "-m", "num_rel", "qrels", "run")
+    assert said.stderr.startswith("note: 2 grades with a fraction are cut to whole numbers, as in trec_eval")
+    assert said.stdout.split() == ["num_rel", "all", "2"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 from collections import Counter
 from typing import Any
 
@@ -184,3 +185,18 @@ def test_numbers_are_read_by_python_as_there() -> None:
 def test_aggregation(measure: str) -> None:
     values = np.random.default_rng(0).normal(size=50).tolist()
     assert ours.compute_aggregated_measure(measure, values) == theirs.compute_aggregated_measure(measure, values)
+
+
+@pytest.mark.parametrize("grades", [{"d1": -1}, {"d1": -2}, {"d1": -1, "d2": -7}])
+@pytest.mark.parametrize("judged_only", [False, True])
+def test_a_topic_with_only_negative_grades_has_no_judged_document(grades: dict[str, int], judged_only: bool) -> None:
+    """Where pytrec_eval itself may die, since trec_eval reads before its array of levels."""
+    qrels = {"q0": {"a": 1}, "q1": grades}
+    evaluator = ours.RelevanceEvaluator(qrels, ours.supported_measures, judged_docs_only_flag=judged_only)
+    values = evaluator.evaluate({"q0": {"a": 1.0}, "q1": {"d1": 1.0, "x": 0.5}})
+    alone = ours.RelevanceEvaluator({"q0": {"a": 1}}, ours.supported_measures, judged_docs_only_flag=judged_only)
+    assert values["q0"] == alone.evaluate({"q0": {"a": 1.0}})["q0"]
+    assert values["q1"]["num_ret"] == (0 if judged_only else 2)
+    counts = {"num_q", "num_ret", "utility"}
+    for name, value in values["q1"].items():
+        assert name in counts or value == (pytest.approx(math.log(1e-5)) if name.startswith("gm_") else 0), name
