@@ -118,16 +118,16 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed(serving: Serving, 
     for key in "32":
         page.keyboard.press(key)
     serving.stop(signal.SIGKILL)
-    for key in "102":
+    for key in "10":  # the topic has another pair after these
         page.keyboard.press(key)
     expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
     pressed = [(each["key"], each["shown"]) for each in page.evaluate("window.pressed")]
-    assert len(pressed) == 9
+    assert len(pressed) == 8
     following = page.locator(SHOWN).inner_text()
     assert set(pressed[:4]) <= set(adjudicated(serving)) - set(before)
     serving.start()
     page.goto(f"{serving.url}/adjudicate")
-    expect(page.locator("[data-part=all-count]")).to_have_text(f"{len(before) + 9} of {PAIRS}")
+    expect(page.locator("[data-part=all-count]")).to_have_text(f"{len(before) + 8} of {PAIRS}")
     sent(page)
     assert adjudicated(serving) == before + pressed
     expect(page.locator(SHOWN)).to_have_text(following)

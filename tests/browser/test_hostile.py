@@ -87,6 +87,10 @@ WALK = """async ([look, key, most, patience]) => {
     let now = ids();
     while (!now.length || String(now) === last) {
       if (performance.now() - begun > patience) return [seen, found];
+      for (const begin of all(document, '[data-part=new-topic] button')) {
+        for (const problem of check()) found[problem] ??= 'a new topic';
+        begin.click();
+      }
       await new Promise((again) => setTimeout(again, 2));
       now = ids();
     }
