@@ -25,6 +25,7 @@ from collection.errors import (
 from collection.layout import DATABASE
 from collection.measures import parse
 from collection.store import Store
+from tests.collection.campaign.test_images import PNG
 from tests.helpers import at_once
 
 
@@ -246,7 +247,7 @@ def test_documents_without_text_are_pooled_and_wanted(campaign: Campaign, files:
 
 
 def test_blank_documents_are_counted_at_import(campaign: Campaign, files: Path, tmp_path: Path) -> None:
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (tmp_path / "picture.png").write_bytes(PNG)
     records = [
         {"id": "e1"},
         {"id": "e2", "title": " ", "text": "\u00a0\n"},

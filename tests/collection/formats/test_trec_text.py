@@ -59,7 +59,11 @@ BAD = {
     "no end before the next": ("<DOC>\n<DOCNO>1</DOCNO>\n<DOC>\n</DOC>", 3, "</DOC> before the next <DOC>"),
     "text between": ("<DOC><DOCNO>1</DOCNO></DOC>\nwings\n", 2, "<DOC>, which begins a document, found 'wings'"),
     "text behind": ("<DOC><DOCNO>1</DOCNO></DOC> wings\n", 1, "<DOC>, which begins a document, found 'wings'"),
-    "an id twice": ("<DOC><DOCNO>1</DOCNO></DOC>\n<DOC><DOCNO>1</DOCNO></DOC>\n", 2, "each document once"),
+    "an id twice": (
+        "<DOC><DOCNO>1</DOCNO></DOC>\n<DOC><DOCNO>1</DOCNO><TEXT>a</TEXT></DOC>\n",
+        2,
+        "each document once",
+    ),
     "an id with blanks": ("<DOC><DOCNO>1 2</DOCNO></DOC>\n", 1, "an id without blanks"),
 }
 
