@@ -147,7 +147,7 @@ def _label_studio(path: FilePath, number: int, task: Record) -> Iterator[Record]
     annotations, data = task["annotations"], task.get("data")
     if not isinstance(annotations, list) or not isinstance(data, dict):
         raise FormatError(path, number, "a task of Label Studio with data and annotations", quote(json.dumps(task)))
-    for annotation in annotations:
+    for annotation in annotations or [{}]:  # a task that nobody annotated
         if not isinstance(annotation, dict):
             continue
         found = {} if annotation.get("was_cancelled") else _results(annotation.get("result"))

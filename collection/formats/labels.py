@@ -183,6 +183,8 @@ def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details
         elif before is not None and (before.relevance is not None or before.cannot):
             row = row._replace(first_judged_at=before.first_judged_at)
         kept[row[1:4]] = row
+    if not (kept or left_out or said):
+        raise FormatError(path, None, WANTED, "no entries")
     _report(path, said)
     graded = [row for row in kept.values() if row.relevance is not None]
     frame = pd.DataFrame([row[1:4] for row in graded], columns=list(LABELS.names[:3]), dtype="str")

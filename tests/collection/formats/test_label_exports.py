@@ -217,7 +217,7 @@ def test_entries_without_a_grade_are_counted(tmp_path: Path) -> None:
         task(annotation("1"), doc_id="d3"),
         task(),
     ]
-    said = "skipped 2 entries without a grade (empty, skipped or cancelled)"
+    said = "skipped 3 entries without a grade (empty, skipped or cancelled)"
     assert read(tmp_path / "l.json", tasks) == ([("3", "1", "d3", 1)], [said])
     header = "annotator,query_id,doc_id,relevance\n"
     rows = "ann,1,d1,-\nann,1,d2,skip\nann,1,d3,\nann,1,d4,N/A\nann,1,d5,1\n"
@@ -226,6 +226,11 @@ def test_entries_without_a_grade_are_counted(tmp_path: Path) -> None:
     assert read(tmp_path / "l.csv", header + "ann,1,d1,skip\n", names={"skip": 0})[0] == [("ann", "1", "d1", 0)]
     with pytest.raises(FormatError, match=r"line 2: expected a number as grade, found 'good'$"):
         read(tmp_path / "l.csv", header + "ann,1,d1,good\n")
+
+
+def test_a_file_without_entries_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"l\.json: expected labels, found no entries$"):
+        read(tmp_path / "l.json", [])
 
 
 def test_negative_labels_are_unjudged_in_a_campaign(tmp_path: Path) -> None:
