@@ -143,7 +143,7 @@ class AssignmentTables(Repository):
             f"""
             SELECT t.query_id,
                    {_IS_MINE} AND EXISTS (SELECT 1 FROM pool AS p WHERE p.topic = c.topic AND p.doc = c.doc
-                                          AND NOT {held_back("p.doc")}),
+                                          AND p.wanted > 0 AND NOT {held_back("p.doc")}),
                    EXISTS (SELECT 1 FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc
                            AND w.annotator = :annotator AND w.counts_as = 'judgement')
             FROM calibration AS c JOIN topics AS t USING (topic) ORDER BY c.topic, c.position
@@ -156,14 +156,17 @@ class AssignmentTables(Repository):
         """Count a topic's pooled pairs, those of them that need no judgement by this annotator, and all judged pairs.
 
         A pair needs no judgement if the annotator has judged it or, outside the calibration set, if enough others have
-        judged it or it is adjudicated. The first two numbers leave out pairs without a text.
+        judged it or it is adjudicated. The first two numbers leave out pairs without a text, and those outside a sample
+        that people are asked for.
         """
         topic = self.connection.topic_key(query_id)
         row: tuple[int, int, int] = self.connection.execute(
             f"""
             WITH s AS ({JUDGED_PAIRS.format(where="WHERE topic = :topic")})
-            SELECT (SELECT count(*) FROM pool AS p WHERE p.topic = :topic AND NOT {held_back("p.doc")}),
-                   (SELECT count(*) FROM s JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc WHERE {_DONE}),
+            SELECT (SELECT count(*) FROM pool AS p
+                    WHERE p.topic = :topic AND p.wanted > 0 AND NOT {held_back("p.doc")}),
+                   (SELECT count(*) FROM s JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc
+                    WHERE p.wanted > 0 AND {_DONE}),
                    (SELECT count(*) FROM s)
             """,
             {"topic": topic, "annotator": annotator},
@@ -179,7 +182,7 @@ class AssignmentTables(Repository):
         topic = self.connection.topic_key(query_id)
         rows = self.connection.execute(
             f"""
-            SELECT n.doc, count(w.doc), p.doc IS NOT NULL AND NOT {held_back("p.doc")} AND (
+            SELECT n.doc, count(w.doc), p.doc IS NOT NULL AND p.wanted > 0 AND NOT {held_back("p.doc")} AND (
                 max(w.counts_as = 'judgement' AND w.annotator = :annotator)
                 OR ((max(w.counts_as = 'adjudication') OR sum(w.counts_as = 'judgement') >= p.wanted)
                     AND NOT {_IN_CALIBRATION}))
@@ -212,14 +215,20 @@ class AssignmentTables(Repository):
                        coalesce(max(w.counts_as = 'judgement' AND w.annotator = :annotator), 0) AS judged,
                        coalesce(max(w.counts_as = 'adjudication') OR sum(w.counts_as = 'judgement') >= p.wanted, 0)
                            AS made, {_IN_CALIBRATION} AS for_all
-                FROM mine CROSS JOIN odd USING (topic) JOIN pool AS p ON p.topic = odd.topic AND p.doc = odd.doc
+                FROM mine CROSS JOIN odd USING (topic)
+                JOIN pool AS p ON p.topic = odd.topic AND p.doc = odd.doc AND p.wanted > 0
                 LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc GROUP BY p.topic, p.doc
             ), differences AS (
                 SELECT topic, sum(held) AS held, sum((NOT held AND (judged OR (made AND NOT for_all))) - made) AS done
                 FROM states GROUP BY topic
+            ), unasked AS (
+                SELECT topic, count(*) AS pairs FROM pool
+                WHERE EXISTS (SELECT 1 FROM asked_sample) AND wanted = 0 GROUP BY topic
             )
-            SELECT m.query_id, m.pool - coalesce(d.held, 0), m.finished + coalesce(d.done, 0), m.judged + m.elsewhere
-            FROM mine AS m LEFT JOIN differences AS d USING (topic) ORDER BY m.topic
+            SELECT m.query_id, m.pool - coalesce(u.pairs, 0) - coalesce(d.held, 0),
+                   m.finished - coalesce(u.pairs, 0) + coalesce(d.done, 0), m.judged + m.elsewhere
+            FROM mine AS m LEFT JOIN differences AS d USING (topic) LEFT JOIN unasked AS u USING (topic)
+            ORDER BY m.topic
             """,
             {"annotator": annotator, "ids": None if query_ids is None else json_text(query_ids)},
         )

@@ -215,6 +215,20 @@ def test_a_pool_with_other_pairs_than_the_sample_is_refused(campaign: Path, tmp_
             opened.label_study.progress("gpt")
 
 
+def test_annotators_progress_counts_the_sample_alone(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        opened.label_study.ask_people("gpt", 40)
+    for done in (0, 40):
+        with Campaign(campaign) as opened:  # totals of other topics are kept for a while
+            by_topic = [opened.progress.standing(f"q{t}", "ann") for t in range(10)]
+            assert (sum(each.done for each in by_topic), sum(each.goal or 0 for each in by_topic)) == (done, 40)
+            assert opened.progress.of_annotator("q0", "ann") == (by_topic[0], (done, 40))
+            judge(opened, tmp_path)
+    with Campaign(campaign) as opened:
+        opened.label_study.ask_for_pool()
+        assert opened.progress.totals("ann") == (40, 120)
+
+
 def test_topics_of_which_a_sample_was_judged_are_not_finished(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         opened.label_study.ask_people("gpt", 40)
