@@ -93,6 +93,7 @@ format: wire node_modules/.package-lock.json ## put everything into the project'
 	@$(NODE) node_modules/.bin/biome check --write
 
 docs: $(VENV)/.dev ## the documentation as HTML, in docs/_build/html
+	@$(BIN)/python docs/registry_pages.py
 	@$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
 bench: $(VENV)/.dev ## figures, beside other tools, as tables; BENCH="million evaluate" runs only these

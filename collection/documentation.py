@@ -20,10 +20,10 @@ _PACKAGED, _CHECKOUT = Path(__file__).with_name("docs"), Path(__file__).parents[
 START = "index"
 """The page that lists the others."""
 
-# Blocks that Sphinx fills in: registries are written out here too, other blocks name the command that shows the same.
+# Blocks that Sphinx fills in: other blocks name the command that shows the same.
 _DIRECTIVE = re.compile(r"^```\{(\w[\w-]*)\} *(.*?)\n(.*?)^```$", re.M | re.S)
 _ADMONITION = re.compile(r"^:::+\{(\w+)\}.*?\n(.*?)^:::+$", re.M | re.S)
-_INVISIBLE = re.compile(r"^(?:\([\w-]+\)=|%.*)\n", re.M)
+_INVISIBLE = re.compile(r"^(?:\([\w-]+\)=|<!--.*-->)\n", re.M)
 
 
 _KINDS = ("pool", "sample", "adaptive")
@@ -78,9 +78,7 @@ def _quote(admonition: re.Match[str]) -> str:
 
 def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str, str]) -> str:
     """The plain form of a block that Sphinx generates on a page in the folder `place`."""
-    kind, argument, content = directive.groups()
-    if kind == "registry":
-        return describe_registry(*argument.split())
+    kind, _, content = directive.groups()
     if kind == "toctree":
         named = [str(place / line.strip()) for line in content.splitlines() if line and not line.startswith(":")]
         caption = re.search(r"^:caption: (.+)$", content, re.M)

@@ -21,7 +21,6 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_click",
     "sphinx_copybutton",
-    "registry_pages",
 ]
 exclude_patterns = ["_build", "examples"]
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]

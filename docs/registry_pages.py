@@ -1,26 +1,24 @@
-"""Sphinx directive that documents the members of a registry: ``{registry} collection.pooling STRATEGIES``."""
+"""Write the members of registries into the pages that list them: ``python docs/registry_pages.py``, by `make docs`.
+
+A page has ``<!-- registry: MODULE NAME -->`` before them, and ``<!-- end of the registry -->`` behind.
+"""
 
 from __future__ import annotations
 
-from docutils import nodes
-from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
+import re
+from pathlib import Path
 
 from collection.documentation import describe_registry
 
-
-class RegistryDirective(SphinxDirective):
-    """``{registry} MODULE NAME`` or, for measures by family, ``{registry} measures``."""
-
-    required_arguments = 1
-    optional_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        """Write the members as Markdown and parse it."""
-        return self.parse_text_to_nodes(describe_registry(*self.arguments), allow_section_headings=True)
+DOCS = Path(__file__).parent
+PLACE = re.compile(r"(<!-- registry: (.+) -->\n).*?(<!-- end of the registry -->)", re.DOTALL)
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the directive."""
-    app.add_directive("registry", RegistryDirective)
-    return {"parallel_read_safe": True}
+def filled(text: str) -> str:
+    """A page with the members that its registries have now."""
+    return PLACE.sub(lambda found: f"{found[1]}\n{describe_registry(*found[2].split())}\n\n{found[3]}", text)
+
+
+if __name__ == "__main__":
+    for page in DOCS.rglob("*.md"):
+        page.write_text(filled(page.read_text("utf-8")), "utf-8")

@@ -161,6 +161,9 @@ class CollectionCard:
         `filled` are the qrels with machine labels of the set `fill_with`; all other numbers are those of people.
         """
         require_known("text of queries", formats.QUERY_TEXTS, query_text)
+        asked = self.corpus.topics()[list(formats.QUERY_TEXTS[query_text])]
+        without = int((asked.map(str.strip) == "").all(axis=1).sum())
+        missing = {"query_text_missing": without} if without else {}
         log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
         qrels = of_topics(graded, topics)
         written = qrels if filled is None else of_topics(filled, topics)
@@ -180,7 +183,7 @@ class CollectionCard:
                 "exported": self._exported(written, corpus),
                 "judged_without_text": len(self.store.corpus.without_text(written["doc_id"])),
             },
-            "topics": {"count": len(needs), "query_text": query_text},
+            "topics": {"count": len(needs), "query_text": query_text} | missing,
             "grades": {str(grade): sentence for grade, sentence in self.grades.sentences.items()},
             "qrels": {"made_of": made_of}
             | export.of_qrels(qrels, needs["query_id"], self.grades.sentences, level)

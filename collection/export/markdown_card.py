@@ -108,7 +108,9 @@ def _material(facts: Facts) -> Iterator[str]:
     )
     if without := qrels["without_relevant"]:
         yield f"Topics without a relevant document: {_named(without)}."
-    yield f"The text in `queries.jsonl` is the topic's {facts['topics']['query_text'].replace('-', ' and ')}."
+    wanted, missing = facts["topics"]["query_text"].replace("-", " and "), facts["topics"].get("query_text_missing", 0)
+    instead = f"; for {count(missing, 'topic')} without it, the first of title, description and narrative that is there"
+    yield f"The text in `queries.jsonl` is the topic's {wanted}{instead if missing else ''}."
 
 
 def _grades(facts: Facts) -> Iterator[str]:

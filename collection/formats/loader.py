@@ -4,10 +4,14 @@
     runpy.run_path("DIRECTORY/load.py")
     dataset = ir_datasets.load("NAME")
 
+Where ir_datasets has a dataset of that name itself, this one is "cleverdon/NAME".
+
 It needs ir_datasets and nothing else.
 """
 
+import hashlib
 import json
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,7 +53,12 @@ class Documents(JsonlDocs):  # type: ignore[misc]
 
     def __init__(self, count: int) -> None:
         fields = {"doc_id": "_id", "title": "title", "text": "text"}
-        super().__init__(LocalDownload(HERE / "corpus.jsonl"), Document, fields, count_hint=count)
+        # The index that ir_datasets builds is not written beside the collection, which would then have a foreign file.
+        of = hashlib.sha256((HERE / "collection.json").read_bytes() + str(HERE).encode()).hexdigest()[:16]
+        index = ir_datasets.util.home_path() / "cleverdon" / of / "corpus.pklz4"
+        index.parent.mkdir(parents=True, exist_ok=True)
+        source = LocalDownload(HERE / "corpus.jsonl")
+        super().__init__(source, Document, fields, count_hint=count, docstore_path=str(index))
         self.count = count
 
     def docs_count(self) -> int:
@@ -82,9 +91,17 @@ def dataset() -> Any:
 
 
 def register(name: str = "") -> Any:
-    """Register the collection under its own or another name if that is new, and return it."""
-    name = name or json.loads((HERE / "collection.json").read_text(encoding="utf-8"))["name"]
-    if name not in set(ir_datasets.registry):
+    """Register the collection under its own or another name if that is new, and return it.
+
+    Where ir_datasets has a dataset of its own under that name, the collection is ``cleverdon/NAME``.
+    """
+    own = json.loads((HERE / "collection.json").read_text(encoding="utf-8"))["name"]
+    known = set(ir_datasets.registry)
+    if not name and own in known and getattr(ir_datasets.load(own), "directory", None) is None:
+        name = f"cleverdon/{own}"
+        warnings.warn(f"ir_datasets has a dataset {own!r}; this one is ir_datasets.load({name!r})", stacklevel=2)
+    name = name or own
+    if name not in known:
         ir_datasets.registry.register(name, dataset())
     found = ir_datasets.load(name)
     if getattr(found, "directory", None) != HERE:

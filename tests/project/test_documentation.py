@@ -1,6 +1,6 @@
 """Every Python block and every console block of the documentation runs, in a folder that holds the example files.
 
-A page that says ``% campaign: energy`` finds the campaign of the first tutorial there, pooled and judged.
+A page that says ``<!-- campaign: energy -->`` finds the campaign of the first tutorial there, pooled and judged.
 A page's Python blocks share one namespace and its console blocks one folder, in the order of the page. A console block
 holds commands (``$ cleverdon ...``) and, if it shows it, what they print; ``...`` stands for anything.
 Commands that are not run here (they install, or open a browser) stand in ``shell`` blocks.
@@ -90,7 +90,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
 def test_blocks_run(page: Path, campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    needs_campaign = "% campaign: energy\n" in page.read_text()
+    needs_campaign = "<!-- campaign: energy -->\n" in page.read_text()
     shutil.copytree(campaign if needs_campaign else DOCS / "examples", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cli_output, "SELDOM", float("inf"))  # no progress lines on a slow machine

@@ -609,6 +609,47 @@ def test_ir_datasets_loads_it(load: Callable[[Path], Any], whole: Path, registry
 
 
 @pytest.mark.slow
+def test_a_name_that_ir_datasets_has_itself(
+    load: Callable[[Path], Any], campaign: Campaign, registry: Any, tmp_path: Path
+) -> None:
+    campaign.judging.judge("ann", "1", "d1", 3)
+    campaign.collection_export.write(tmp_path / "made", name="cranfield")
+    with pytest.warns(UserWarning, match="ir_datasets has a dataset 'cranfield'; this one is"):
+        load(tmp_path / "made")
+    assert [q.doc_id for q in registry.load("cleverdon/cranfield").qrels_iter()] == ["d1"]
+    assert registry.load("cranfield").has_docs()
+    assert not hasattr(registry.load("cranfield"), "directory")
+
+
+@pytest.mark.slow
+def test_loading_leaves_nothing_in_the_folder(
+    load: Callable[[Path], Any], campaign: Campaign, registry: Any, tmp_path: Path
+) -> None:
+    campaign.judging.judge("ann", "1", "d1", 3)
+    campaign.collection_export.write(tmp_path / "made")
+    before = sorted(tmp_path.rglob("*"))
+    load(tmp_path / "made")
+    assert registry.load("campaign").docs_store().get("d1").title == "Title 1"
+    assert sorted(tmp_path.rglob("*")) == before
+    campaign.collection_export.write(tmp_path / "made", replace=True)
+
+
+@pytest.mark.slow
+def test_the_card_says_where_the_text_of_queries_is_another_one(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.judging.judge("ann", "1", "d1", 3)
+    (tmp_path / "more.jsonl").write_text('{"query_id": "3", "title": "only a title"}\n')
+    campaign.importer.import_files(topics=tmp_path / "more.jsonl")
+    for wanted, sentence in (
+        ("title", "is the topic's title."),
+        ("description", "is the topic's description; for 1 topic without it, the first of title"),
+        ("title-description", "is the topic's title and description."),
+    ):
+        campaign.collection_export.write(tmp_path / wanted, query_text=wanted)
+        assert sentence in (tmp_path / wanted / "collection.md").read_text()
+    assert '{"_id": "3", "text": "only a title"}' in (tmp_path / "description" / "queries.jsonl").read_text()
+
+
+@pytest.mark.slow
 def test_loading_it_again_and_under_another_name(
     load: Callable[[Path], Any], whole: Path, registry: Any, tmp_path: Path
 ) -> None:
