@@ -18,6 +18,10 @@ LOOP_STRATEGIES = ("loop", "start", "decisive", "random")
 """Strategies of the loop, beside adaptive pooling strategies."""
 
 
+NOT_ORDERED, WHILE_UNDONE = -1, -2
+"""Numbers in place of the conditions of documents that the loop did not order, or not with all judgements."""
+
+
 class TopicLedger(NamedTuple):
     """The ledger of a topic, and how each of its n documents was selected."""
 
@@ -25,7 +29,8 @@ class TopicLedger(NamedTuple):
     from_loop: Bools
     """(n,) whether the loop selected it, or drew it at random."""
     conditions: NDArray[np.int64]
-    """(n,) number of the conditions under which the loop handed it out; -1 if it did not."""
+    """(n,) number of the conditions under which the loop handed it out; :data:`NOT_ORDERED` if it did not, and
+    :data:`WHILE_UNDONE` if another judgement of the topic was undone then."""
     imported: Bools
     """(n,) whether its first judgement was imported."""
     searched: Bools
@@ -33,12 +38,14 @@ class TopicLedger(NamedTuple):
 
     def set_aside(self, conditions: Collection[int]) -> dict[str, int]:
         """Count the documents that the loop did not hand out under these conditions, by what selected them."""
-        loop = self.conditions >= 0
+        loop, while_undone = self.conditions >= 0, self.conditions == WHILE_UNDONE
+        not_loop = self.conditions == NOT_ORDERED
         counts = {
+            "selected while another judgement was undone": while_undone,
             "selected under other settings": loop & ~np.isin(self.conditions, list(conditions)),
-            "imported": ~loop & self.imported,
-            "found by searching": ~loop & ~self.imported & self.searched,
-            "judged without being handed out by the loop": ~loop & ~self.imported & ~self.searched,
+            "imported": not_loop & self.imported,
+            "found by searching": not_loop & ~self.imported & self.searched,
+            "judged without being handed out by the loop": not_loop & ~self.imported & ~self.searched,
         }
         return {what: int(mask.sum()) for what, mask in counts.items() if mask.any()}
 
@@ -117,7 +124,11 @@ def build_topic_ledger(
     return TopicLedger(
         ledger,
         once["strategy"].isin(by_loop).to_numpy(dtype=np.bool_),
-        np.nan_to_num(conditions, nan=-1).astype(np.int64),
+        np.where(
+            once["while_undone"].to_numpy(dtype=np.bool_) & ~np.isnan(conditions),
+            WHILE_UNDONE,
+            np.nan_to_num(conditions, nan=NOT_ORDERED),
+        ).astype(np.int64),
         imported,
         (once["strategy"] == "search").to_numpy(dtype=np.bool_),
     )

@@ -383,7 +383,8 @@ class JudgementTables(Repository):
 
         ``query_id``, ``row`` (of the document in the matrix), ``annotator``, ``counts_as``, ``kind``, ``relevance``
         (null: cannot judge); and how the document was selected: ``strategy``, ``model_round``, ``probability``,
-        ``conditions`` (their number, null if the loop did not select it) and ``imported`` (0 or 1). That is the
+        ``conditions`` (their number, null if the loop did not select it), ``imported`` (0 or 1) and ``while_undone``
+        (whether another judgement of the topic was undone then, so that the loop had forgotten it). That is the
         selection of the document's first judgement in the log, also if it was undone since, so that an undo never
         changes what was drawn; second opinions have a selection of their own only where no other judgement was made.
         Sorted by these first judgements.
@@ -399,7 +400,10 @@ class JudgementTables(Repository):
             log = columns_of.read(self.connection, short, {"probability": "probability"}, rows, values)
             last, first = _current_entries(log)
             found = log.loc[last, ["topic", "doc", "annotator", "counts_as", "kind", "relevance"]]
-            selection = log.loc[first, ["strategy", "model_round", "probability", "conditions", "imported"]]
+            log["while_undone"] = _find_while_undone(log)
+            selection = log.loc[
+                first, ["strategy", "model_round", "probability", "conditions", "imported", "while_undone"]
+            ]
             found = pd.concat([found.reset_index(drop=True), selection.reset_index(drop=True)], axis=1)
             found = self._restore_draws(found.iloc[first.argsort(kind="stable")].reset_index(drop=True))
             ids = {"query_id": columns_of.query_ids(self.connection, found["topic"]), "row": found["doc"] - 1}
@@ -490,6 +494,25 @@ class JudgementTables(Repository):
             "WHERE d.doc_id IN (SELECT value FROM json_each(?)) ORDER BY d.doc",
             (query_id, annotator, json_text(doc_ids)),
         )
+
+
+def _find_while_undone(log: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Find the entries made after the judgement of another document of the topic was undone, and before it was judged.
+
+    `log` is as in :func:`_current_entries`.
+    """
+    found = np.zeros(len(log), dtype=np.bool_)
+    is_judgement = (log["counts_as"] == "judgement").to_numpy(dtype=np.bool_)
+    undone = (log["kind"] == "undone").to_numpy(dtype=np.bool_)
+    topics, docs = (log[name].to_numpy(dtype=np.int64) for name in ("topic", "doc"))
+    for topic in np.unique(topics[undone & is_judgement]):
+        places = np.flatnonzero(topics == topic)
+        for start in places[undone[places] & is_judgement[places]]:
+            later = places[places > start]
+            same = docs[later] == docs[start]
+            again = later[same & is_judgement[later] & ~undone[later]]
+            found[later[~same & (later < (again[0] if len(again) else len(log)))]] = True
+    return found
 
 
 def _current_entries(log: pd.DataFrame) -> tuple[Places, Places]:

@@ -920,6 +920,16 @@ def judge_under_other_settings(review: Campaign, topic: str, doc_ids: Sequence[s
     return "selected under other settings"
 
 
+def judge_while_undone(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
+    (relevant, *_) = sorted(RELEVANT[topic])
+    hand_out(review, topic, [relevant, *doc_ids])
+    judge(review, topic, [relevant])
+    review.judging.judge("ann", topic, relevant, undo=True)
+    judge(review, topic, doc_ids)
+    judge(review, topic, [relevant])
+    return "selected while another judgement was undone"
+
+
 def judge_in_another_mode(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
     review.settings.set_loop(mode="pool-then-loop", topics=[topic])
     hand_out(review, topic, doc_ids)
@@ -933,7 +943,7 @@ def judge_in_another_mode(review: Campaign, topic: str, doc_ids: Sequence[str]) 
     "act",
     [
         import_qrels, import_labels, judge_directly, search, adjudicate, judge_gold, judge_under_other_settings,
-        judge_in_another_mode,
+        judge_in_another_mode, judge_while_undone,
     ],
 )  # fmt: skip
 def test_the_rule_reads_only_what_the_loop_ordered(
