@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
 from annotate.judging.document_payload import PREFIX
+from annotate.judging.wire import SENT
 from collection import Campaign
 from collection.records import Role
 from tests.helpers import PATIENCE, join
@@ -143,7 +144,9 @@ class Grader(Annotator):
         return self.exchange(12 - len(self.queue)) is not None
 
     def exchange(self, want: int) -> dict[str, Any] | None:
-        answer = self.post("sync", decisions=self.outbox, query_id=self.topic, holding=self.queue, want=max(want, 0))
+        answer = self.post(
+            "sync", decisions=self.outbox[: SENT.items], query_id=self.topic, holding=self.queue, want=max(want, 0)
+        )
         if answer is None:
             return None
         self.settle(answer)
@@ -188,7 +191,11 @@ class Chooser(Annotator):
 
     def exchange(self, want: int) -> dict[str, Any] | None:
         answer = self.post(
-            "task/sync", task=self.task, decisions=self.outbox, holding=list(self.units), want=max(want, 0)
+            "task/sync",
+            task=self.task,
+            decisions=self.outbox[: SENT.items],
+            holding=list(self.units),
+            want=max(want, 0),
         )
         if answer is None:
             return None
