@@ -338,7 +338,7 @@ def assess_reusability(
     >>> orders = {"x": ("d1", "d2"), "y": ("d1", "d3"), "z": ("d2", "d1")}
     >>> runs = {name: {q: {a: 2.0, b: 1.0} for q in qrels} for name, (a, b) in orders.items()}
     >>> assess_reusability(qrels, runs, "P@2", groups=None).left_out[["run", "before", "after"]].values.tolist()
-    [['x', 0.5, 0.5], ['y', 1.0, 0.5], ['z', 0.5, 0.5]]
+    [['y', 1.0, 0.5], ['x', 0.5, 0.5], ['z', 0.5, 0.5]]
     """
     rel = _as_number(level)
     return reusability.assess(

@@ -19,6 +19,7 @@ from collection.comparison.conclusions import (
 )
 from collection.comparison.evaluation import Evaluation, direction, evaluate, find_measure
 from collection.comparison.seed_groups import merge_seeds
+from collection.comparison.tables import latex, mark_significance, markdown
 from collection.comparison.topics import differences
 from collection.display import Displayed, Summary
 from collection.errors import InputError, UnknownNameError, require_known
@@ -133,8 +134,6 @@ class Comparison(Displayed):
         ``*`` best, ``~`` not significantly different from the best; with a baseline also ``+`` significantly better and
         ``-`` significantly worse than it, padded to the same width. :attr:`legend` explains the marks.
         """
-        from collection.comparison.tables import mark_significance
-
         values, best, alike = (self.table(column) for column in ("value", "best", "like_best"))
         marks = best.map({True: "*", False: ""}.__getitem__).where(best, alike.map({True: "~", False: ""}.__getitem__))
         if self.baseline is not None:
@@ -156,14 +155,10 @@ class Comparison(Displayed):
 
         The document needs ``\usepackage{booktabs}``; names are escaped.
         """
-        from collection.comparison.tables import latex
-
         return latex(self, digits)
 
     def to_markdown(self, digits: int = 4) -> str:
         """Write the same as a pipe table, the caption below it."""
-        from collection.comparison.tables import markdown
-
         return markdown(self, digits)
 
     def standings(self, measure: str) -> pd.DataFrame:

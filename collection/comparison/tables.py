@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import pandas as pd
 
 from collection.characters import escaped_markdown, for_terminal, one_line
 from collection.comparison.conclusions import find_directions, name_test
 from collection.comparison.evaluation import direction
-from collection.comparison.leaderboard import Comparison
 from collection.measures import parse
 from collection.phrases import count, decimal, join
 from collection.statistics import CORRECTIONS
@@ -24,6 +24,37 @@ _LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
 BETTER, WORSE = "better", "worse"
 
 
+class Compared(Protocol):
+    """What a table needs of a :class:`.Comparison`, whose methods write tables."""
+
+    @property
+    def leaderboard(self) -> pd.DataFrame:
+        """A row per measure and system."""
+
+    @property
+    def tests(self) -> pd.DataFrame:
+        """A row per measure and tested system."""
+
+    @property
+    def baseline(self) -> str | None:
+        """The system that the others are tested against; None: the best."""
+
+    @property
+    def correction(self) -> str:
+        """Name of the correction for multiple testing."""
+
+    @property
+    def alpha(self) -> float:
+        """Significance level."""
+
+    @property
+    def topics(self) -> int:
+        """Number of topics."""
+
+    def table(self, column: str = "value") -> pd.DataFrame:
+        """Systems x measures of a column of the leaderboard, best first."""
+
+
 def escaped_latex(text: str) -> str:
     r"""Escape a text for LaTeX.
 
@@ -33,7 +64,7 @@ def escaped_latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in one_line(for_terminal(text)))
 
 
-def caption(comparison: Comparison) -> str:
+def caption(comparison: Compared) -> str:
     """Write a caption in plain text: topics, marks, test, correction and significance level."""
     kinds = {parse(str(m)).entry.summary for m in comparison.leaderboard["measure"].unique()}
     values = "Means" if kinds == {"mean"} else "Values"
@@ -59,7 +90,7 @@ def caption(comparison: Comparison) -> str:
     return said
 
 
-def latex(comparison: Comparison, digits: int = 4) -> str:
+def latex(comparison: Compared, digits: int = 4) -> str:
     r"""Write a table for a paper: best first by the first measure, best bold, daggers for significance.
 
     The document needs ``\usepackage{booktabs}``.
@@ -92,7 +123,7 @@ def latex(comparison: Comparison, digits: int = 4) -> str:
     return "\n".join(lines)
 
 
-def markdown(comparison: Comparison, digits: int = 4) -> str:
+def markdown(comparison: Compared, digits: int = 4) -> str:
     """Write a pipe table with the same order and marks, the caption below it."""
     signs = {BETTER: "†", WORSE: "‡", "": ""}
 
@@ -106,7 +137,7 @@ def markdown(comparison: Comparison, digits: int = 4) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{escaped_markdown(caption(comparison))}"
 
 
-def mark_significance(comparison: Comparison) -> pd.DataFrame:
+def mark_significance(comparison: Compared) -> pd.DataFrame:
     """Systems x measures: "better" or "worse" if significantly different from the baseline, else ""."""
     table = comparison.table("best").astype("object")
     table.loc[:, :] = ""
@@ -118,9 +149,7 @@ def mark_significance(comparison: Comparison) -> pd.DataFrame:
     return table
 
 
-def _rows(
-    comparison: Comparison, digits: int, cell: Callable[[str, str, bool, str], str]
-) -> list[tuple[str, list[str]]]:
+def _rows(comparison: Compared, digits: int, cell: Callable[[str, str, bool, str], str]) -> list[tuple[str, list[str]]]:
     values, best, spread = (comparison.table(column) for column in ("value", "best", "spread"))
     mark = mark_significance(comparison)
     return [

@@ -318,9 +318,20 @@ def test_the_command_hands_a_comparison_on(tmp_path: Path, files: Path) -> None:
     assert "--compare needs runs: add DIR or --run" in say("pool", "--compare", tmp_path / "q.txt", code=2)
     module = mock.Mock()
     with mock.patch.dict("sys.modules", {"collection.cli.pool_comparison": module}):
-        say("pool", "--compare", tmp_path / "q", "--run", files / "a.run", "--at", "20%", "-m", "AP", "--format", "tsv")
+        given = ["--run", files / "a.run", "--at", "20%", "-m", "AP", "--unjudged", "left-out", "--format", "tsv"]
+        say("pool", "--compare", tmp_path / "q", *given)
         say("pool", tmp_path, "--compare", tmp_path / "q")
     assert module.compare_pools.call_args_list == [
-        mock.call([files / "a.run"], tmp_path / "q", None, "AP", ["20%"], "tsv"),
-        mock.call([], tmp_path / "q", tmp_path, "nDCG@10", ["10%", "25%", "50%"], "table"),
+        mock.call(
+            [files / "a.run"], tmp_path / "q", None, measure="AP", budgets=["20%"], unjudged="left-out", form="tsv"
+        ),
+        mock.call(
+            [],
+            tmp_path / "q",
+            tmp_path,
+            measure="nDCG@10",
+            budgets=["10%", "25%", "50%"],
+            unjudged="not-relevant",
+            form="table",
+        ),
     ]
