@@ -6,10 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pandas as pd
-
 from collection.errors import FormatError
-from collection.formats import delimited, fields, source, workbook
+from collection.formats import fields, source
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_score
 from collection.phrases import count
@@ -27,6 +25,8 @@ ALIASES = {
 NAMES = ("run", "system", "tag", "run_name", "name", "model")
 """Columns with the name of the run."""
 
+BINARY = (".xlsx", ".parquet")
+
 LARGEST = 512 << 20
 """Bytes of a file that is one JSON object."""
 
@@ -41,7 +41,7 @@ def is_typed(path: FilePath) -> bool:
     """Whether a file is a run in one of these forms, by its ending and the beginning of its first line."""
     if source.is_dataset(path):
         return False
-    if workbook.is_workbook(path) or source.suffix(path) == ".parquet":
+    if source.suffix(path) in BINARY:
         return True
     line = _first_line(path)
     return line.startswith(("{", "[")) or _is_header(line)
@@ -55,6 +55,8 @@ def read(path: FilePath) -> tuple[Run, list[int] | None]:
     FormatError
         A missing column, a score that is not a number, a repeated document in a topic, or several runs.
     """
+    import pandas as pd
+
     found: dict[str, None] = {}
     seen: dict[tuple[str, str], int | None] = {}
     scores, ranks = [], []
@@ -86,6 +88,8 @@ def name(path: FilePath) -> str:
     """The name of a run: what its first row says, or the file's name."""
     if source.suffix(path) == ".json" or _first_line(path).startswith("["):
         return stem(path)
+    from collection.formats import delimited  # imports pandas, which evaluation does not need
+
     _, record = next(delimited.aliased_records(path, WANTED, ALIASES), (0, {}))
     return _name(record) or stem(path)
 
@@ -98,7 +102,7 @@ def stem(path: FilePath) -> str:
 
 def _first_line(path: FilePath) -> str:
     """The beginning of the first line that is not blank."""
-    if workbook.is_workbook(path) or source.suffix(path) == ".parquet":
+    if source.suffix(path) in BINARY:
         return ""
     with source.open_bytes(path, WANTED) as file:
         try:
@@ -123,6 +127,8 @@ def _name(record: Mapping[str, object]) -> str:
 
 def _rows(path: FilePath, names: dict[str, None]) -> Rows:
     """The rows of any form; `names` gets the names of the runs."""
+    from collection.formats import delimited
+
     line = _first_line(path)
     if line.startswith("[") or (line.startswith("{") and not _is_record(line)):
         yield from _of_object(path, _load(path))
@@ -171,6 +177,8 @@ def _load(path: FilePath) -> Any:
 
 def _of_object(path: FilePath, value: Any) -> Rows:
     """Rows of ``{query_id: {doc_id: score}}``, of an array of records, or of columns as pandas writes them."""
+    from collection.formats import delimited
+
     if isinstance(value, list):
         for number, record in enumerate(value, start=1):
             if not isinstance(record, dict):
