@@ -74,8 +74,9 @@ with right:
         written = st.text_input("Measure that orders the systems", settings.measure, key="measure", help=hint)
         wanted["measure"] = written.strip()
     else:
-        wanted["target"] = pickers.pick_share("Target recall (%)", 1.0, 100.0, settings.target, "target")
-        wanted["confidence"] = pickers.pick_share("Confidence (%)", 50.0, 99.9, settings.confidence, "confidence")
+        target = pickers.pick_share("Target recall (%)", 1.0, 100.0, settings.target, "target")
+        confidence = pickers.pick_share("Confidence (%)", 50.0, 99.9, settings.confidence, "confidence")
+        wanted |= {"target": target, "confidence": confidence}
     label = "Judgement budget, all topics (0 = unlimited)"
     shared = "Spent across topics." if by == DECISIVE else "Topics in the loop share the budget equally."
     help = f"{shared} A pair counts once, however many annotators judge it."
@@ -111,7 +112,7 @@ with st.expander("Advanced"):
         wanted["evidence"] = pickers.pick("Use of runs", EVIDENCE, settings.evidence, "evidence", captions=[])
 with cautions:
     if by != DECISIVE:
-        changed = replace(settings, target=wanted["target"], confidence=wanted["confidence"])
+        changed = replace(settings, target=target, confidence=confidence)
         closed = modes.count("closed")
         if warning := describe_target_change(settings, changed, counts["judgements"], closed):
             st.warning(widgets.plain(warning))
