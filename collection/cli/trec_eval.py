@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class _Number(click.ParamType):
+class _Number(click.ParamType[int]):
     """A whole number as trec_eval reads it: the sign and digits at the beginning of a text."""
 
     name = "number"
