@@ -497,21 +497,23 @@ class JudgementTables(Repository):
 
 
 def _find_while_undone(log: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Find the entries made after the judgement of another document of the topic was undone, and before it was judged.
+    """Find the entries whose document was selected or judged while a judgement of another one was undone.
 
-    `log` is as in :func:`_current_entries`.
+    A round has read as many entries of its topic as its number says. `log` is as in :func:`_current_entries`.
     """
     found = np.zeros(len(log), dtype=np.bool_)
     is_judgement = (log["counts_as"] == "judgement").to_numpy(dtype=np.bool_)
     undone = (log["kind"] == "undone").to_numpy(dtype=np.bool_)
+    rounds = pd.to_numeric(log["model_round"]).to_numpy(dtype=np.float64, na_value=np.nan)
     topics, docs = (log[name].to_numpy(dtype=np.int64) for name in ("topic", "doc"))
     for topic in np.unique(topics[undone & is_judgement]):
         places = np.flatnonzero(topics == topic)
-        for start in places[undone[places] & is_judgement[places]]:
-            later = places[places > start]
-            same = docs[later] == docs[start]
-            again = later[same & is_judgement[later] & ~undone[later]]
-            found[later[~same & (later < (again[0] if len(again) else len(log)))]] = True
+        for start in np.flatnonzero(undone[places] & is_judgement[places]):
+            same = docs[places] == docs[places[start]]
+            again = np.flatnonzero(same & is_judgement[places] & ~undone[places])
+            end = next(iter(again[again > start]), len(places))
+            at, read = np.arange(len(places)), rounds[places]
+            found[places[~same & (((start < at) & (at < end)) | ((start < read) & (read <= end)))]] = True
     return found
 
 
