@@ -30,6 +30,9 @@ BINARY = (".xlsx", ".parquet")
 LARGEST = 512 << 20
 """Bytes of a file that is one JSON object."""
 
+TOP_GRADE = 20
+"""Highest score that can be a grade."""
+
 _PEEK = 64 << 10
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xlsx", ".run", ".txt")
 
@@ -74,6 +77,8 @@ def read(path: FilePath) -> tuple[Run, list[int] | None]:
         ranks.append(rank)
     if not seen:
         raise FormatError(path, None, WANTED, "no documents")
+    if _names_qrels(_first_line(path)) and all(score.is_integer() and abs(score) <= TOP_GRADE for score in scores):
+        raise FormatError(path, 1, WANTED, "the header of qrels above whole numbers", "pass it as qrels")
     if len(found) > 1:
         names = ", ".join(map(quote, list(found)[:3]))
         raise FormatError(path, None, "one run", f"{count(len(found), 'run')} ({names})", "write each to its own file")
@@ -119,6 +124,11 @@ def _is_header(line: str) -> bool:
     separator = "\t" if "\t" in line else ";" if "," not in line else ","
     cells = {cell.strip().strip('"').lower() for cell in line.split(separator)}
     return all(cells & set(ALIASES[column]) for column in ("query_id", "doc_id"))
+
+
+def _names_qrels(line: str) -> bool:
+    """Whether a line is the header of BEIR's qrels, which a run may have too."""
+    return [cell.strip().replace("_", "-") for cell in line.split("\t")] == ["query-id", "corpus-id", "score"]
 
 
 def _name(record: Mapping[str, object]) -> str:
