@@ -474,7 +474,7 @@ def test_labels_make_agreement_and_qrels(tmp_path: Path) -> None:
     labels.to_csv(tmp_path / "labels.csv", index=False)
     pd.testing.assert_frame_equal(adjudicate(tmp_path / "labels.csv", "majority").qrels, made.qrels)
     pd.testing.assert_frame_equal(agreement(tmp_path / "labels.csv", resamples=0).values, found.values)
-    with pytest.raises(InputError, match="labels: expected a DataFrame, found list"):
+    with pytest.raises(InputError, match="labels: expected a DataFrame of pandas, found list"):
         agreement([("ann", "1", "d", 1)])  # type: ignore[arg-type]
 
 

@@ -179,12 +179,6 @@ def imported_names(file: Path) -> set[str]:
     return {name for name in all_imports(file) if name.startswith(("annotate.", "collection."))}
 
 
-def test_a_page_is_a_short_script() -> None:
-    lengths = {page.name: len(page.read_text().splitlines()) for page in pages()}
-    assert len(lengths) > 15
-    assert {name: lines for name, lines in lengths.items() if lines > 150} == {}
-
-
 def test_pages_import_what_they_draw_with_and_the_library() -> None:
     allowed = ("annotate.elements.", "annotate.charts.", "annotate.auth.", "collection.")
     allowed += ("annotate.judging.card.", "annotate.judging.wire.")  # the card, and the types of what it is given
