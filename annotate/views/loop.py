@@ -36,11 +36,11 @@ SHOWN = {"terms": "Terms with the highest weights", "terms and runs": "Terms, an
 st.title("Loop")
 modes = list(campaign.settings.modes().values())
 if looping := sum(mode in LOOPING for mode in modes):
-    target = f"{percent_down(settings.target)} recall with {percent_down(settings.confidence)} confidence"
+    aim = f"{percent_down(settings.target)} recall with {percent_down(settings.confidence)} confidence"
     if settings.by_system_order:
-        target = f"a reliable order of the systems by {widgets.plain(settings.measure)}"
+        aim = f"a reliable order of the systems by {widgets.plain(settings.measure)}"
     are = plural(looping, "is", "are")
-    st.write(f"{looping:,} of {count(len(modes), 'topic')} {are} in the loop. The target is {target}.")
+    st.write(f"{looping:,} of {count(len(modes), 'topic')} {are} in the loop. The target is {aim}.")
 elif not (counts["topics"] and counts["documents"]):
     absent = join([name for name in ("topics", "documents") if not counts[name]], "or")
     st.write(f"The loop selects documents for topics, and this campaign has no {absent} yet.")

@@ -129,10 +129,10 @@ class RecordIndex:
     Examples
     --------
     >>> index = RecordIndex()
-    >>> index.add(Document("a", "Heat pumps in old houses", "", {"year": 2019, "authors": ["Berg, T."], "doi": "10.1/hp"}))
-    >>> index.find(Document("b", "Heat Pumps in Old Houses.", "", {"year": "2019"}))
+    >>> index.add(Document("a", "Heat pumps in old homes", "", {"year": 2019, "authors": ["Berg, T."]}))
+    >>> index.find(Document("b", "Heat Pumps in Old Homes.", "", {"year": "2019"}))
     Match(doc_id='a', reason='title and year', certain=True)
-    >>> index.find(Document("c", "Heat pumps in old houses", "", {"year": 2019, "authors": ["Lund, K."]}))
+    >>> index.find(Document("c", "Heat pumps in old homes", "", {"year": 2019, "authors": ["Lund, K."]}))
     Match(doc_id='a', reason='title and year, other first author', certain=False)
     """
 

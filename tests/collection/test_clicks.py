@@ -118,7 +118,7 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, row: str, said: str
         ("query_id,doc_id,rank,clicked\n1,a,1,1\n", "no shown in"),
         ("query_id,doc_id,shown,clicked\n1,a,1,1\n", "no rank in"),
         ("query_id,doc_id,rank,shown,clicked,rank\n1,a,1,1,1,1\n", "'rank' twice"),
-        ('[{"query_id": 1}]', "a JSON array"),
+        ('[{"query_id": 1}]', "entry 1: expected a click log with the columns"),
         ('{"query_id": 1, "doc_id": "a", "rank": 1, "shown": 1}\n', "no clicked in"),
         ('{"query_id": 1, "doc_id": "a", "rank": true, "shown": 1, "clicked": 0}\n', "rank as a whole number"),
     ],

@@ -817,8 +817,8 @@ def test_a_carriage_return_in_a_note_is_read_back_from_csv(campaign: Campaign, t
 @pytest.mark.parametrize(
     ("field", "value", "wanted"),
     [
-        ("judged_at", "yesterday", "a time as judged_at (ISO 8601), found 'yesterday'"),
-        ("shown_at", "2026-13-01", "a time as shown_at (ISO 8601), found '2026-13-01'"),
+        ("judged_at", "yesterday", "a time as judged_at (ISO 8601, such as 2026-03-02T09:00:00Z), found 'yesterday'"),
+        ("shown_at", "2026-13-01", "a time as shown_at (ISO 8601, such as 2026-03-02T09:00:00Z), found '2026-13-01'"),
         ("seconds", -1, "seconds as a number from 0 to 1e+09, found '-1'"),
         ("seconds", True, "seconds as a number from 0 to 1e+09, found 'True'"),
         ("pool_rank", 1.5, "pool_rank as a whole number from 0 to 1e+09, found '1.5'"),
@@ -976,7 +976,7 @@ def test_which_documents(judged: Campaign, tmp_path: Path, registry: Any, corpus
 
 @pytest.mark.slow
 def test_images_go_with_their_documents(judged: Campaign, tmp_path: Path) -> None:
-    picture = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
+    picture = b"\x89PNG\r\n\x1a\n" + bytes(4) + b"IHDR" + bytes(44) + b"IEND" + bytes(4)
     (tmp_path / "wing.png").write_bytes(picture)
     images = [{"src": "wing.png", "alt": "A wing"}, "https://example.org/b.png"]
     (tmp_path / "more.jsonl").write_text(json.dumps({"doc_id": "d9", "text": "See.", "images": images}) + "\n")

@@ -739,7 +739,7 @@ def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
         ),
         ("annotator,query_id,left,right,kind\nann,1 2,a,b,left\n", ", line 2: expected an id without blanks"),
         ("annotator,query_id,left,right,kind\n", "only a header"),
-        ('[{"annotator": "ann"}]\n', "a JSON array"),
+        ('[{"annotator": "ann"}]\n', "entry 1: expected preferences with the columns"),
     ],
 )
 def test_a_file_of_preferences_that_is_none(tmp_path: Path, rows: str, message: str) -> None:
