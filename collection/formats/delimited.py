@@ -136,8 +136,8 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _known_names(cells: Sequence[str]) -> int:
-    """How many of the cells are names of columns."""
-    return sum(columns.is_name(cell) for cell in cells)
+    """How many different names of columns the cells have."""
+    return sum(columns.is_name(cell) for cell in {cell.strip().lower() for cell in cells})
 
 
 def rename(

@@ -331,3 +331,9 @@ def test_published_topics_have_texts() -> None:
     assert read(SHARED / "cases" / "08-real-topics" / "mine.sgml")[0]["title"].tolist() == [
         "tram strike in the old town"
     ]
+
+
+def test_a_topic_whose_title_is_its_id_is_no_header(tmp_path: Path) -> None:
+    path = tmp_path / "topics.tsv"
+    path.write_text("t1\tt1\n")  # T1 is the title in RIS
+    assert read_topics(path)["title"].tolist() == ["t1"]
