@@ -146,7 +146,10 @@ class Doubts(NamedTuple):
 
 def doubt_run(ranked: pd.DataFrame) -> Doubts:
     """Find the doubts about a run from :func:`rank_run`."""
-    return Doubts(*ranked.attrs[DOUBTS]) if DOUBTS in ranked.attrs else _doubt(ranked, None)
+    found = _doubt(ranked, None)
+    if DOUBTS not in ranked.attrs:
+        return found
+    return Doubts(*ranked.attrs[DOUBTS])._replace(tied=found.tied)  # trec_eval 9 ties more scores
 
 
 def _doubt(ranked: pd.DataFrame, stated: Ints | None) -> Doubts:
@@ -186,14 +189,26 @@ def find_doubts(
     topics = np.unique(np.searchsorted(starts, np.flatnonzero(descends), side="right") - 1)
     first = int(starts[topics[0]])
     end = first + int(lengths[topics[0]])
-    best = first + int(stated[first:end].argmin())
+    better, worse = (first + row for row in _contradiction(stated[first:end], scores[first:end]))
     pair = (
-        f"document {name_document(best)!r} has rank {stated[best]} and score {scores[best]:g}, "
-        f"{name_document(first)!r} rank {stated[first]} and score {scores[first]:g}"
+        f"document {name_document(better)!r} has rank {stated[better]} and score {scores[better]:g}, "
+        f"{name_document(worse)!r} rank {stated[worse]} and score {scores[worse]:g}"
     )
     rises = _descends(-stated, scores, starts)
     of_rise = np.searchsorted(starts, np.flatnonzero(rises), side="right") - 1
     return Doubts(several, tied, tuple(names[t] for t in topics.tolist()), not np.isin(of_rise, topics).any(), pair)
+
+
+def _contradiction(stated: Ints, scores: Floats) -> tuple[int, int]:
+    """The row with the best stated rank that contradicts the scores, and the row with the worst rank above it.
+
+    Both are rows of one topic in the order of their scores, of which at least two contradict each other.
+    """
+    above = np.searchsorted(-scores, -scores)  # rows with a higher score
+    worst = np.maximum.accumulate(np.concatenate([stated[:1], stated]))[above]
+    wrong = np.flatnonzero((above > 0) & (stated < worst))
+    better = int(wrong[stated[wrong].argmin()])
+    return better, int(stated[: above[better]].argmax())
 
 
 def describe_doubts(doubts: Mapping[str, Doubts]) -> list[str]:

@@ -146,25 +146,27 @@ class _Task(NamedTuple):
         if block.suspect or not lookup.exact:
             return None
         topics, scores = arrow.to_numpy(block.topics.indices), block.values
+        names = block.topics.dictionary.to_pylist()
+        order = order_rows(topics, scores, block.documents)
+        doubts = self._doubt(block, self.layout, order, scores, names)
         if version == 9:
             with np.errstate(over="ignore"):  # beyond their range lies infinity, as in C
                 scores = scores.astype(np.float32)
-        order = order_rows(topics, scores, block.documents)
+            order = order_rows(topics, scores, block.documents)
+            doubts = doubts._replace(tied=self._doubt(block, None, order, scores, names).tied)
         rank = rank_rows(order, len(topics))
         rows, pair = lookup.find(block)
-        names = block.topics.dictionary.to_pylist()
-        doubts = self._doubt(block, self.layout, order, scores, names)
         unnamed = _sample_unnamed(block, rows) if self.first else ()
         return Part(names, np.bincount(topics), rank[rows], pair, doubts, unnamed)
 
-    def _doubt(self, block: Block, layout: Layout, order: Order, scores: Floats, names: list[str]) -> Doubts:
-        """Find the doubts about the order.
+    def _doubt(self, block: Block, layout: Layout | None, order: Order, scores: Floats, names: list[str]) -> Doubts:
+        """Find the doubts about the order; without a layout, none about the stated ranks.
 
         A block in the order of its scores rarely has ranks in another order: only the first lines of a file are read.
         """
         rows = order.by_score
         stated = None
-        if rows is not None or self.first:
+        if layout is not None and (rows is not None or self.first):
             stated = block.read_ranks(layout, whole=rows is not None)
         topics = arrow.to_numpy(block.topics.indices)
         if rows is not None:

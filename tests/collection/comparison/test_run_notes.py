@@ -38,6 +38,10 @@ WRONG = {
         "q1 Q0 a 1 9 r\nq1 Q0 b 3 8 r\nq1 Q0 c 2 7 r\n",
         "r: the ranks contradict the scores in 1 of 1 topic (topic q1: ",
     ),
+    "the first is right": (
+        "q1 Q0 a 1 9 r\nq1 Q0 b 5 9 r\nq1 Q0 c 3 8 r\nq1 Q0 d 4 8 r\n",
+        "(topic q1: document 'c' has rank 3 and score 8, 'b' rank 5 and score 9)",
+    ),
     "ranks from the bottom": ("q1 Q0 a 3 9 r\nq1 Q0 b 2 8 r\nq1 Q0 c 1 7 r\n", "contradict the scores in reverse"),
     "ties": (TIED, ALL_TIED),
     "case": (CASED, CASE_OF_CASED),
