@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -34,6 +35,8 @@ TOP_GRADE = 20
 """Highest score that can be a grade."""
 
 _PEEK = 64 << 10
+_NESTED = re.compile(r'\{\s*("(?:[^"\\]|\\.)*"\s*:\s*[\[{]|$)')
+"""Begin of an object of rankings or columns; the first value of a record is none of these."""
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xlsx", ".run", ".txt")
 
 Rows = Iterator[tuple[int | None, str, str, object, object]]
@@ -91,7 +94,7 @@ def read(path: FilePath) -> tuple[Run, list[int] | None]:
 
 def name(path: FilePath) -> str:
     """The name of a run: what its first row says, or the file's name."""
-    if source.suffix(path) == ".json" or _first_line(path).startswith("["):
+    if source.suffix(path) == ".json" or _is_one_value(path):
         return stem(path)
     from collection.formats import delimited  # imports pandas, which evaluation does not need
 
@@ -139,8 +142,7 @@ def _rows(path: FilePath, names: dict[str, None]) -> Rows:
     """The rows of any form; `names` gets the names of the runs."""
     from collection.formats import delimited
 
-    line = _first_line(path)
-    if line.startswith("[") or (line.startswith("{") and not _is_record(line)):
+    if _is_one_value(path):
         yield from _of_object(path, _load(path))
         return
     for number, record in delimited.aliased_records(path, WANTED, ALIASES):
@@ -150,12 +152,19 @@ def _rows(path: FilePath, names: dict[str, None]) -> Rows:
         yield number, query_id, doc_id, record["score"], record.get("rank")
 
 
-def _is_record(line: str) -> bool:
-    """Whether a line is a record of JSONL with a topic and a document."""
+def _is_one_value(path: FilePath) -> bool:
+    """Whether a file is one JSON array or object, not lines."""
+    line = _first_line(path)
+    return line.startswith("[") or (line.startswith("{") and not _is_record(path, line))
+
+
+def _is_record(path: FilePath, line: str) -> bool:
+    """Whether a line, or the beginning of a long one, is a record of JSONL with a topic and a document."""
     try:
         found = json.loads(line)
     except ValueError:
-        return False
+        is_lines = source.suffix(path) in (".jsonl", ".ndjson") or len(line) > _PEEK // 8
+        return is_lines and not _NESTED.match(line)
     plain = {name for name, value in found.items() if not isinstance(value, dict | list)} if found else set()
     return all(plain & set(ALIASES[column]) for column in ("query_id", "doc_id"))
 
@@ -171,18 +180,22 @@ def _load(path: FilePath) -> Any:
             raise ValueError(f"{quote(twice)} twice in an object")
         return found
 
-    with source.open_bytes(path, WANTED) as file:
-        try:
-            content = file.read(LARGEST + 1)
-        except source.BROKEN as error:
-            raise FormatError(path, None, WANTED, f"damaged data ({error})") from None
-    if len(content) > LARGEST:
-        raise FormatError(path, None, f"at most {LARGEST >> 20:,} MiB of JSON", "more", "write the run as TREC lines")
+    content, size = [], 0
+    for number, text in source.lines(path, WANTED, LARGEST, keep_ends=True):
+        size += len(text)
+        if size > LARGEST:
+            wanted = f"at most {LARGEST >> 20:,} MiB of JSON"
+            raise FormatError(path, number, wanted, "more", "write the run as TREC lines")
+        content.append(text)
+    hint = "a run as JSON is {query_id: {doc_id: score}}"
     try:
-        return json.loads(content.removeprefix(source.BOM).decode("utf-8"), object_pairs_hook=once)
+        return json.loads("".join(content), object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        found = f"{error.msg} at column {error.colno:,}"
+        raise FormatError(path, error.lineno, "a run as JSON", found, hint) from None
     except (ValueError, RecursionError) as error:
-        hint = "a run as JSON is {query_id: {doc_id: score}}"
-        raise FormatError(path, None, "a run as JSON", str(error)[:120] or "too many levels", hint) from None
+        found = str(error)[:120] if isinstance(error, ValueError) else "too many levels"
+        raise FormatError(path, None, "a run as JSON", found, hint) from None
 
 
 def _of_object(path: FilePath, value: Any) -> Rows:

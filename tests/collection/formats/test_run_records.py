@@ -114,7 +114,9 @@ def test_a_column_names_the_run(folder: Path, column: str) -> None:
         ("r.json", '{"q1": {"a": NaN}}', "a number as score, found 'nan'"),
         ("r.json", '{"q1": [1]}', r"expected \{query_id: \{doc_id: score\}\}, found 'q1': '\[1\]'"),
         ("r.json", '{"a": {"q1": {"d": 1}}, "b": {"q1": {"d": 1}}}', "one run, found 2 parts .'a', 'b'."),
-        ("r.json", '{"q1": {"a": 1}', "a run as JSON"),
+        ("r.json", '{"q1": {"a": 1}', "line 1: expected a run as JSON"),
+        ("r.json", '{"q1":\n{"a": 1}\n', "line 3: expected a run as JSON"),
+        ("r.run", "{ }\nq1 Q0 a 1 2 t\n", "line 2: expected a run as JSON"),
         ("r.jsonl", '{"qid": "q1", "docno": "a"}\n', "no score"),
     ],
 )
@@ -124,6 +126,12 @@ def test_what_a_refusal_says(folder: Path, name: str, text: str, said: str) -> N
         read_run(folder / name)
     with pytest.raises(FormatError, match=said):
         list(RunFiles([folder / name]).align(read_index(folder / "qrels")))
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.run"])
+def test_a_first_record_that_is_long(folder: Path, name: str) -> None:
+    (folder / name).write_text('{"text": "' + "a" * (1 << 17) + '", "qid": "q1", "docno": "a", "score": 2}\n')
+    assert read_run(folder / name).frame["doc_id"].tolist() == ["a"]
 
 
 @pytest.mark.usefixtures("folder")
