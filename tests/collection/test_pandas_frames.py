@@ -145,6 +145,9 @@ def simulated(form: Form) -> Any:
 PUBLIC: Mapping[str, Callable[[Form], Any]] = {
     "adjudicate": lambda form: collection.adjudicate(form(LABELS)).qrels,
     "agreement": lambda form: collection.agreement(form(LABELS), resamples=0).values,
+    "assess_reusability": lambda form: (
+        collection.assess_reusability(form(QRELS), form(RUNS), ["AP", "P@5"], with_bounds=True).left_out
+    ),
     "compare": lambda form: collection.compare(form(QRELS), form(RUNS), ["AP", "nDCG@10"]).tests,
     "estimate": lambda form: collection.estimate(
         form(QRELS), form(RUNS), "P@5", pool=form(RUNS[RUNS["score"] > 0.4].reset_index(drop=True))
