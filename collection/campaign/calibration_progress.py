@@ -34,8 +34,6 @@ class CalibrationProgress:
     active_learning: ActiveLearning
     _unfinished: tuple[str, object] = field(default=("", None), init=False)
     """A calibration topic that was not judged to the end, and what that depends on."""
-    _outdated: tuple[object, bool] = field(default=(None, False), init=False)
-    """Whether the rule is outdated, and what that depends on."""
 
     def topics(self) -> pd.DataFrame:
         """Return the topics by query_id, with the columns :data:`~collection.campaign.calibration_state.TOPICS`."""
@@ -86,9 +84,7 @@ class CalibrationProgress:
             return False
         logged = tuple(self.store.judgements.logged_in(query_id) for query_id in record.topics)
         key = record.version, self.store.judgements.versions()[0], self.conditions(), logged
-        if self._outdated[0] != key:
-            self._outdated = (key, record.is_outdated(self.ledgers(record.topics)))
-        return self._outdated[1]
+        return self.store.cached("outdated rule", key, lambda: record.is_outdated(self.ledgers(record.topics)))
 
     def awaiting(self) -> set[str]:
         """Return the open topics that the calibrated rule is to close."""

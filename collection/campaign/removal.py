@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from collection import layout
+from collection import clock, layout
 from collection.campaign import calibration_record, stored_runs
 from collection.campaign.assignments import Assignments
 from collection.campaign.import_session import KEPT_AS
@@ -112,11 +112,11 @@ class Removals:
         with self.store.snapshot():
             self._require_known(chosen, wanted, named, list(rounds))
             topic_reasons = self._topics_that_stay()
-            document_reasons = self.store.removal.documents_in_use() if wanted else {}
+            document_reasons = self.store.removal.documents_in_use(clock.seconds()) if wanted else {}
             kept = _kept("topic", chosen, topic_reasons) + _kept("document", wanted, document_reasons)
             going_topics = [query_id for query_id in chosen if query_id not in topic_reasons]
             going_documents = [doc_id for doc_id in wanted if doc_id not in document_reasons]
-            pairs = self.store.removal.pooled_pairs(going_topics, going_documents, list(rounds))
+            pairs = self.store.removal.pooled_pairs(going_topics, going_documents, list(rounds), clock.seconds())
             goes = pairs["query_id"].isin(going_topics) | pairs["doc_id"].isin(going_documents)
             goes |= pairs["stays"] == ""
             kept += [
@@ -171,8 +171,12 @@ class Removals:
     def _topics_that_stay(self) -> dict[str, str]:
         """Return the reason for which a topic stays, by its id."""
         record = calibration_record.read(self.store)
-        drawn = () if record is None else record.topics
-        return dict.fromkeys(drawn, "calibration topic") | self.store.removal.topics_in_use()
+        promised = () if record is None else record.modes
+        reasons = dict.fromkeys(promised, "part of the recall across topics")
+        assigned = dict.fromkeys(
+            self.assignments.settings.assignment().topics, "named in the overlap of the assignment"
+        )
+        return assigned | reasons | self.store.removal.topics_in_use(clock.seconds())
 
     def _lines_of(self, topics: Sequence[str], without: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Count the lines on these topics and on others, for each run that has such lines and is not in `without`."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from collection.store.connection import Repository, json_text, writes
+from collection.store.connection import Repository, is_held, json_text, writes
 
-JUDGED, LABELLED = "judged", "has machine labels"
+JUDGED, LABELLED, RESERVED = "judged", "has machine labels", "reserved by an annotator"
 """Reasons for which something stays."""
 
 _TOPIC_LOGS = {
@@ -42,20 +42,19 @@ _IN_USE = """
 """
 """SQL for whether somebody has judged the pooled pair `p`, or is to judge it in a sample beside machine labels."""
 
-_JUDGED_SAMPLE = """
-    p.probability IS NOT NULL AND EXISTS (
-        SELECT 1 FROM pool AS q WHERE q.topic = p.topic AND q.pool_round = p.pool_round
-        AND EXISTS (SELECT 1 FROM judgements AS s WHERE s.topic = q.topic AND s.doc = q.doc))
+_JUDGED_SAMPLES = """
+    SELECT DISTINCT q.topic, q.pool_round FROM pool AS q WHERE q.probability IS NOT NULL
+    AND EXISTS (SELECT 1 FROM judgements AS s WHERE s.topic = q.topic AND s.doc = q.doc)
 """
-"""SQL for whether the pooled pair `p` is part of a random sample of which somebody has judged a pair."""
+"""SQL for the topics and rounds of random samples of which somebody has judged a pair."""
 
 
 class RemovalTables(Repository):
     """Removal of topics, documents, runs and pooled pairs that no log names."""
 
-    def topics_in_use(self) -> dict[str, str]:
-        """Return why a topic stays, by the ids of all topics that an append-only log names."""
-        found: dict[str, str] = {}
+    def topics_in_use(self, at: float) -> dict[str, str]:
+        """Return why a topic stays, by the ids of all topics that a log names or that are reserved at a time."""
+        found = self._reserved("query_id", "topics", "topic", ("leases", "claims"), at)
         for table, reason in reversed(_TOPIC_LOGS.items()):
             ids = self.connection.column(
                 f"SELECT query_id FROM topics AS t WHERE EXISTS (SELECT 1 FROM {table} AS l WHERE l.topic = t.topic) "
@@ -64,9 +63,9 @@ class RemovalTables(Repository):
             found |= dict.fromkeys(ids, reason)
         return found
 
-    def documents_in_use(self) -> dict[str, str]:
-        """Return why a document stays, by the ids of all documents that an append-only log names."""
-        found: dict[str, str] = {}
+    def documents_in_use(self, at: float) -> dict[str, str]:
+        """Return why a document stays, by the ids of all documents that a log names or that are reserved at a time."""
+        found = self._reserved("doc_id", "documents", "doc", ("leases",), at)
         for table, (column, reason) in reversed(_DOCUMENT_LOGS.items()):
             ids = self.connection.column(
                 f"SELECT doc_id FROM documents WHERE doc IN (SELECT {column} FROM {table}) ORDER BY doc"
@@ -74,19 +73,30 @@ class RemovalTables(Repository):
             found |= dict.fromkeys(ids, reason)
         return found
 
-    def pooled_pairs(self, query_ids: Sequence[str], doc_ids: Sequence[str], rounds: Sequence[int]) -> pd.DataFrame:
+    def _reserved(self, name: str, table: str, key: str, reservations: Sequence[str], at: float) -> dict[str, str]:
+        """Return :data:`RESERVED` by the ids of all that annotators hold: their judgements may be on the way."""
+        some = " UNION ".join(f"SELECT {key} FROM {each} WHERE {is_held('until')}" for each in reservations)
+        ids = self.connection.column(f"SELECT {name} FROM {table} WHERE {key} IN ({some}) ORDER BY {key}", {"at": at})
+        return dict.fromkeys(ids, RESERVED)
+
+    def pooled_pairs(
+        self, query_ids: Sequence[str], doc_ids: Sequence[str], rounds: Sequence[int], at: float
+    ) -> pd.DataFrame:
         """Return the pooled pairs of these topics, of these documents, or of these rounds of pooling.
 
         ``query_id``, ``doc_id``, ``pool_round``, and ``stays``: why a pair stays if its round is removed, or "". In
         the order of the pool.
         """
+        held = f"SELECT 1 FROM leases AS l WHERE l.topic = p.topic AND l.doc = p.doc AND {is_held('l.until')}"
         return self.connection.frame(
-            "SELECT t.query_id, d.doc_id, p.pool_round, "
-            f"CASE WHEN {_IN_USE} THEN '{JUDGED}' WHEN {_JUDGED_SAMPLE} THEN 'part of a sample that is judged' "
+            f"WITH judged_samples AS ({_JUDGED_SAMPLES}) SELECT t.query_id, d.doc_id, p.pool_round, "
+            f"CASE WHEN {_IN_USE} THEN '{JUDGED}' WHEN EXISTS ({held}) THEN '{RESERVED}' "
+            "WHEN (p.topic, p.pool_round) IN judged_samples THEN 'part of a sample that is judged' "
             "ELSE '' END AS stays FROM pool AS p JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
-            "WHERE t.query_id IN (SELECT value FROM json_each(?)) OR d.doc_id IN (SELECT value FROM json_each(?)) "
-            "OR p.pool_round IN (SELECT value FROM json_each(?)) ORDER BY p.topic, p.pool_round, p.position",
-            tuple(map(json_text, (query_ids, doc_ids, rounds))),
+            "WHERE t.query_id IN (SELECT value FROM json_each(:topics)) "
+            "OR d.doc_id IN (SELECT value FROM json_each(:documents)) "
+            "OR p.pool_round IN (SELECT value FROM json_each(:rounds)) ORDER BY p.topic, p.pool_round, p.position",
+            {"topics": json_text(query_ids), "documents": json_text(doc_ids), "rounds": json_text(rounds), "at": at},
         )
 
     @writes

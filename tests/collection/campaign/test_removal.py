@@ -199,3 +199,19 @@ def test_short_texts_are_named_with_the_way_back(full: Campaign, tmp_path: Path)
     report = full.importer.import_files(documents=[tmp_path / "queries.tsv"])
     assert ["no text is longer than 12 characters" in notice for notice in report.notices] == [True]
     assert f"cleverdon remove {full.directory} --documents-in FILE" in report.notices[0]
+
+
+def test_what_an_annotator_holds_stays_until_it_is_released(full: Campaign) -> None:
+    held = [document.doc_id for document in full.judging.next_pairs("ann", "1", 2).documents]
+    plan = full.removals.preview(topics=["1"], documents=held, rounds=[1, 2])
+    assert {kept.name for kept in plan.kept} >= {"1", *held, *(f"1 {doc_id}" for doc_id in held)}
+    assert {kept.reason for kept in plan.kept} == {"reserved by an annotator"}
+    full.assignments.release("ann")
+    assert not full.removals.preview(topics=["1"], documents=held).kept
+
+
+def test_topics_of_the_overlap_stay(full: Campaign) -> None:
+    full.assignments.update(annotators=2, which="topics", topics=["2"])
+    assert full.removals.preview(topics=["1", "2"]).topics == ["1"]
+    full.removals.remove(topics=["1", "2"])
+    assert full.assignments.update(lease=5).topics == ("2",)
