@@ -195,6 +195,8 @@ def test_calibration_feedback_and_surplus_judgements_are_said_and_keys_go_on(
     expect(card.part("feedback")).to_be_hidden()
     desk.first = "t2"
     card.press("1")
+    expect(card.page.get_by_role("button", name="Begin this topic")).to_be_visible()
+    card.press("Enter")
     card.shows("d200")
     card.says("notice", "Calibration first")
     card.saved()

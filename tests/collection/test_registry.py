@@ -41,6 +41,7 @@ ALLOWED = {
         for name in ("nDCG", "DCG", "P")
     },
     ("collection/cli/llm.py", "budget"): "why a run of requests ended",
+    ("collection/campaign/llm_label_sets.py", "budget"): "why a run of requests ended",
     ("collection/measures/names.py", "rbp"): "a measure of trec_eval; a pooling strategy has it as a name",
     ("collection/campaign/grade_import.py", "annotator"): "a column of a file of labels",
     **{

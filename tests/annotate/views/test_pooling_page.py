@@ -129,7 +129,9 @@ def test_topics_and_documents_that_lack_something_are_named(
     page = opened(unpooled, "pool.py")
     assert [i.value for i in page.info] == ["1 of 3 topics gets no pairs: no run retrieves documents for them."]
     assert [w.value for w in page.warning] == [
-        "1 selected document has no text in this campaign and cannot be judged yet."
+        "c: no document of the run has a text in the campaign. Do the ids match? c: 'elsewhere'; campaign: 'd1', "
+        "'d2', 'd3'",
+        "1 selected document has no text in this campaign and cannot be judged yet.",
     ]
 
 

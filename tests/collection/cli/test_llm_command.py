@@ -140,10 +140,10 @@ def test_the_command_says_what_was_answered_since_it_asked(
     """While the question waits for an answer, a second terminal asks about all pairs but one."""
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
 
-    def confirm(question: str, yes: bool) -> None:
+    def confirm(question: str, yes: bool, accepted: str) -> None:
         ok(*command(campaign, fake, "--most", 5, "--yes")) if not yes else None
 
-    monkeypatch.setattr("collection.cli.llm._confirm", confirm)
+    monkeypatch.setattr("collection.cli.llm.confirm", confirm)
     result = run(*command(campaign, fake))
     assert result.exit_code == 0
     assert "note: 5 pairs have been answered since the plan was made: not asked again" in result.stderr

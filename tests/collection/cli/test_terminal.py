@@ -164,7 +164,7 @@ def test_a_campaign_lists_topics_in_natural_order(tmp_path: Path) -> None:
     assert re.findall(r"^(\d+) ", printed, re.M) == ["1", "2", "10"]
     printed = ok("agreement", tmp_path / "c").partition("first\n")[2]
     assert re.findall(r"^(\d+) ", printed, re.M)[:3] == ["1", "2", "10"]
-    assert ok("agreement", tmp_path / "c").splitlines()[4].split()[:2] == ["coefficient", "name"]
+    assert re.search(r"^coefficient +name ", ok("agreement", tmp_path / "c"), re.M)
 
 
 @pytest.mark.slow
