@@ -23,16 +23,22 @@ class ErrorPage:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        has_begun = False
+        has_begun = has_left = False
 
         async def send_and_note(message: Message) -> None:
-            nonlocal has_begun
+            nonlocal has_begun, has_left
             has_begun = True
-            await send(message)
+            try:
+                await send(message)
+            except OSError:  # what a server raises when the client has gone
+                has_left = True
+                raise
 
         try:
             await self.app(scope, receive, send_and_note)
         except Exception as error:
+            if has_left:
+                return
             error_id = error_log.record(error, f"{scope.get('method', 'WebSocket')} {scope['path']}")
             with suppress(Exception):  # the client may have left
                 if scope["type"] == "websocket":

@@ -386,7 +386,8 @@ class Judging:
             annotator's current judgement of the pair.
         leased_only
             Refuse pairs that were never assigned to the annotator or that have no text yet. A judgement after the
-            end of its lease is surplus if others have given or hold all judgements that the pair needs.
+            end of its lease is surplus if others have given all judgements that the pair needs, or have it on screen
+            or in a work list.
         """
         saved: list[str] = []
         refused: list[Refused] = []
@@ -454,15 +455,13 @@ class Judging:
             else:
                 pair = pair._replace(conditions=None)  # the loop of this campaign did not select it
             self.store.judgements.append(j, pair)
-            # The annotator holds the pair of an undone judgement again.
-            if leased_only and j.kind == "undone" and self.demand.has_room(j.annotator, j.query_id, j.doc_id):
-                at = clock.seconds()
-                until = at + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
-                self.store.queue.prolong(j.query_id, [j.doc_id], j.annotator, at, until)
+            if leased_only and j.kind == "undone":
+                until = clock.seconds() + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
+                self.demand.hold_again(j.annotator, j.query_id, j.doc_id, until)
             return j.counts_as
 
     def _if_wanted(self, j: Judgement, pair: Pair) -> tuple[Judgement, Pair]:
-        """Turn the judgement into surplus if the pair has all judgements that it needs, or others hold it."""
+        """Turn the judgement into surplus unless the pair still needs it (:meth:`.JudgingDemand.has_room`)."""
         surplus = self.store.judgements.pair(j.query_id, j.doc_id, j.annotator, "surplus")
         if surplus is None or (j.kind == "undone" and surplus.judgement is None):
             return j, pair

@@ -86,13 +86,26 @@ class JudgingDemand:
         return assignment.count_wanted(self.settings.assignment(), query_id, doc_ids, self.campaign_id, pooled=False)
 
     def has_room(self, annotator: str, query_id: str, doc_id: str) -> bool:
-        """Tell whether a pair still needs a judgement by an annotator, or they hold it.
+        """Tell whether a pair still needs a judgement by an annotator, or is on their screen or in their work list.
 
-        It needs one while it is not adjudicated and fewer others than wanted have judged or hold it; in the calibration
-        set it needs one by everybody.
+        It needs one while it is not adjudicated and fewer others than wanted have judged it or have it on screen or in
+        a work list; in the calibration set it needs one by everybody. What others have only loaded does not count: a
+        judgement that is made goes before one that may be made.
         """
-        demand = self.store.queue.demand(query_id, doc_id, annotator, clock.seconds())
-        return demand.held or self._is_wanted(query_id, doc_id, demand, demand.others + demand.leased)
+        demand = self._demand(annotator, query_id, doc_id)
+        return demand.held or _is_wanted(demand, demand.others + demand.leased)
+
+    def hold_again(self, annotator: str, query_id: str, doc_id: str, until: float) -> None:
+        """Reserve a pair whose judgement the annotator has undone, if it still needs one.
+
+        As many reservations of others end as have it loaded and are not needed any more.
+        """
+        if not self.has_room(annotator, query_id, doc_id):
+            return
+        at, demand = clock.seconds(), self._demand(annotator, query_id, doc_id)
+        excess = demand.others + demand.leased + demand.loaded + 1 - (demand.wanted or 0)
+        self.store.queue.end_prefetched(query_id, doc_id, annotator, at, max(excess, 0))
+        self.store.queue.prolong(query_id, [doc_id], annotator, at, until)
 
     def has_room_for_label(self, annotator: str, query_id: str, doc_id: str, coming: int) -> bool:
         """Tell whether a pair still needs an imported label; `coming` labels of others are about to be written.
@@ -100,12 +113,16 @@ class JudgingDemand:
         Leases do not count, as they may end without a judgement. Nor do imported qrels, so that the order of imports
         makes no difference.
         """
-        demand = self.store.queue.demand(query_id, doc_id, annotator, clock.seconds())
-        return self._is_wanted(query_id, doc_id, demand, demand.others - demand.qrels + coming)
+        demand = self._demand(annotator, query_id, doc_id)
+        return _is_wanted(demand, demand.others - demand.qrels + coming)
 
-    def _is_wanted(self, query_id: str, doc_id: str, demand: Demand, taken: int) -> bool:
-        """Tell whether a pair that has `taken` judgements needs one more."""
-        wanted = demand.wanted
-        if wanted is None:
-            wanted = int(self.wanted_outside_pool(query_id, [doc_id])[0])
-        return demand.calibration or (taken < wanted and not demand.adjudicated)
+    def _demand(self, annotator: str, query_id: str, doc_id: str) -> Demand:
+        demand = self.store.queue.demand(query_id, doc_id, annotator, clock.seconds())
+        if demand.wanted is not None:
+            return demand
+        return demand._replace(wanted=int(self.wanted_outside_pool(query_id, [doc_id])[0]))
+
+
+def _is_wanted(demand: Demand, taken: int) -> bool:
+    """Tell whether a pair that has `taken` judgements needs one more."""
+    return demand.calibration or (taken < (demand.wanted or 0) and not demand.adjudicated)

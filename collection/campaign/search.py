@@ -110,13 +110,16 @@ class DocumentSearch:
             state = self.demand.candidates(query_id, annotator, at, [doc_id])
             if any(c.held_back and not c.mine for c in state):
                 raise InputError(f"document {doc_id!r} has no text yet and cannot be judged")
+            chosen = Selection(doc_id, "search")
             if not any(c.mine for c in state) and not assignment.next_pairs(state):
                 loaded = [p for p in self.demand.prefetched(query_id, annotator, at) if p.candidate.doc_id == doc_id]
                 if not loaded:
                     raise InputError(f"document {doc_id!r} has been judged or is open on another annotator's screen")
                 self.demand.end_prefetched(query_id, annotator, at, loaded[0])
+                if loaded[0].selection.probability is not None:
+                    chosen = loaded[0].selection  # a random draw stays one, whoever comes to judge it
             until = at + self.settings.assignment().lease * 60
-            self.store.queue.lease(query_id, [Selection(doc_id, "search")], annotator, at, until)
+            self.store.queue.lease(query_id, [chosen], annotator, at, until)
         return document
 
 

@@ -404,10 +404,12 @@ SCRIPTS = {
     # Pairs that leave the pool again, and how many each round has lost.
     "m014_removal": REMOVAL,
     # Where a reserved pair or topic is (0 on screen, otherwise its place behind that; null: in a work list), and since
-    # when. Earlier reservations count as on screen.
+    # when. Earlier reservations count as on screen, except those that only a work list has: the longest ones.
     "m015_reservations": """
         ALTER TABLE leases ADD COLUMN ahead INTEGER DEFAULT 0;;
         ALTER TABLE leases ADD COLUMN since REAL;;
+        UPDATE leases SET ahead = NULL WHERE until > strftime('%s', 'now') + 60 * coalesce(
+            (SELECT json_extract(value, '$.lease') FROM settings WHERE key = 'assignment'), 60);;
         ALTER TABLE claims ADD COLUMN ahead INTEGER DEFAULT 0;;
         ALTER TABLE claims ADD COLUMN since REAL;;
     """,

@@ -89,13 +89,13 @@ def is_held(until: str) -> str:
     return f"({until} > :at AND {until} <= :at + {LONGEST_LEASE})"
 
 
-def held_by_others(topic: str, doc: str) -> str:
+def held_by_others(topic: str, doc: str, which: str = "TRUE") -> str:
     """Write SQL that counts the other annotators who hold a pair at the time :at and have not judged it.
 
-    `topic` and `doc` are the columns with the pair's keys.
+    `topic` and `doc` are the columns with the pair's keys; `which` is a condition on the leases `l`.
     """
     return (
-        f"(SELECT count(*) FROM leases AS l WHERE l.topic = {topic} AND l.doc = {doc} "
+        f"(SELECT count(*) FROM leases AS l WHERE l.topic = {topic} AND l.doc = {doc} AND {which} "
         f"AND l.annotator <> :annotator AND {is_held('l.until')} AND NOT EXISTS (SELECT 1 FROM words AS w "
         "WHERE w.topic = l.topic AND w.doc = l.doc AND w.annotator = l.annotator AND w.counts_as = 'judgement'))"
     )

@@ -31,6 +31,9 @@ class Selection(NamedTuple):
     """Number of the conditions under which the loop selected it; see :meth:`QueueTables.number_conditions`."""
 
 
+# Whether a lease `l` is of a pair on screen or in a work list; what is loaded behind the screen yields to others.
+IS_FIRM = "coalesce(l.ahead, 0) = 0"
+
 # The fields of a Candidate, in order, for the topic `t` and the document `d`.
 _STATE = f"""
     d.doc_id, {{rank}} AS rank, {held_back("d.doc")} AS held_back,
@@ -51,14 +54,16 @@ _STATE = f"""
 class Demand(NamedTuple):
     """The facts that decide whether a pair still needs a judgement by one annotator.
 
-    `others` is the number of other annotators who have judged it, `qrels` the number of imported qrels among them,
-    `leased` the number of further annotators who hold it now; `held` is whether this annotator holds it. `wanted` is
-    the number of annotators that it needs, None outside the pool.
+    `others` is the number of other annotators who have judged it, `qrels` the number of imported qrels among them.
+    `leased` is the number of further annotators who have it on screen or in a work list, and `held` whether this
+    annotator has; `loaded` is the number of others whose browsers have only loaded it. `wanted` is the number of
+    annotators that it needs, None outside the pool.
     """
 
     others: int
     qrels: int
     leased: int
+    loaded: int
     held: bool
     wanted: int | None
     adjudicated: bool
@@ -364,9 +369,10 @@ class QueueTables(Repository):
                       AND w.annotator <> :annotator AND w.counts_as = 'judgement'),
                    (SELECT count(*) FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
                       AND w.annotator <> :annotator AND w.counts_as = 'judgement' AND w.annotator GLOB :qrels),
-                   {held_by_others("t.topic", "d.doc")},
+                   {held_by_others("t.topic", "d.doc", IS_FIRM)},
+                   {held_by_others("t.topic", "d.doc", f"NOT {IS_FIRM}")},
                    EXISTS (SELECT 1 FROM leases AS l WHERE l.topic = t.topic AND l.doc = d.doc
-                      AND l.annotator = :annotator AND {is_held("l.until")}),
+                      AND l.annotator = :annotator AND {IS_FIRM} AND {is_held("l.until")}),
                    (SELECT p.wanted FROM pool AS p WHERE p.topic = t.topic AND p.doc = d.doc),
                    EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
                       AND w.counts_as = 'adjudication'),
@@ -375,8 +381,8 @@ class QueueTables(Repository):
             """,
             pair | {"annotator": annotator, "at": at, "qrels": f"{QRELS_ANNOTATOR}*"},
         ).fetchone()
-        others, qrels, leased, held, wanted, adjudicated, calibration = row
-        return Demand(others, qrels, leased, bool(held), wanted, bool(adjudicated), bool(calibration))
+        others, qrels, leased, loaded, held, wanted, adjudicated, calibration = row
+        return Demand(others, qrels, leased, loaded, bool(held), wanted, bool(adjudicated), bool(calibration))
 
     def judged_by_others(self, query_id: str, annotator: str, at: float) -> list[tuple[str, int, int | None]]:
         """Return judgeable pairs that only others have judged and nobody has adjudicated, oldest first.

@@ -200,6 +200,21 @@ test("a tab that is closed beside another one leaves the documents to that", () 
   assert.equal(told(ada, before).filter((/** @type {any[]} */ [leave]) => leave).length, 0);
 });
 
+test("a page that is left with more decisions than one request can carry does not give back what it holds", () => {
+  const ada = new Annotator(new GradeDesk(450));
+  ada.desk.status = 503;
+  for (let i = 0; i < 30; i += 1) {
+    ada.tab.dispatch({ type: "decide", answer: { kind: "graded", relevance: 1 }, ...ada.tab.by() });
+    ada.tab.dispatch({ type: "undo", ...ada.tab.by() });
+  }
+  assert.equal(ada.stored, 60);
+  const before = ada.desk.asked.length;
+  ada.desk.status = null;
+  ada.tab.dispatch({ type: "leave" });
+  ada.sync();
+  assert.deepEqual(told(ada, before)[0]?.slice(0, 2), [false, 50]);
+});
+
 test("many judgements of a long time offline are sent in parts, in their order", () => {
   const ada = new Annotator(new GradeDesk(450));
   ada.desk.status = 503;

@@ -13,6 +13,9 @@ export const MOST_SENT = 50;
 /** Whether the annotator has gone, and no other tab of theirs holds the same. @param {State} state */
 export const hasLeft = ({ mounted, tabs }) => !mounted && !Object.keys(tabs).length;
 
+/** Whether the next request is the last one: it carries all that is left to send. @param {State} state */
+export const isLast = (state) => hasLeft(state) && state.outbox.length <= MOST_SENT;
+
 /** The fields of a request that carry decisions, and what is needed to read its answer. @param {State} state */
 export const contextOf = (state) => ({
   batch: state.outbox.slice(0, MOST_SENT),

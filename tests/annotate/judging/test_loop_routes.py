@@ -89,7 +89,8 @@ class Card:
 
     def sync(self, *judgements: dict[str, Any], **more: Any) -> dict[str, Any]:
         self.last = self.post("sync", decisions=list(judgements), holding=self.holding, want=12, **more)
-        self.holding = list(dict.fromkeys([*self.holding[:1], *self.last["order"]]))
+        on_screen = [doc_id for doc_id in self.holding[:1] if doc_id not in self.last["closed"]]
+        self.holding = list(dict.fromkeys([*on_screen, *self.last["order"]]))
         return self.last
 
     def settle(self, *judgements: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -98,6 +98,25 @@ def test_the_traceback_is_in_the_log_and_only_its_id_on_the_page(client: TestCli
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+def test_a_client_that_has_left_is_no_error(tmp_path: Path) -> None:
+    file = tmp_path / "server.log"
+    error_log.set_up(file, "json")
+    tries = list[str]()
+
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Message) -> None:
+        tries.append(message["type"])
+        raise ConnectionResetError  # as servers do
+
+    app = ErrorPage(Router([WebSocketRoute("/stream", fail_websocket)]))
+    scope = {"type": "websocket", "path": "/stream", "headers": [], "subprotocols": []}
+    awaited(app(scope, receive, send))
+    assert tries == ["websocket.accept"]
+    assert lines(file) == []
+
+
 def test_an_answer_that_has_begun_ends_and_websockets_are_closed(client: TestClient, tmp_path: Path) -> None:
     file = tmp_path / "server.log"
     error_log.set_up(file, "json")

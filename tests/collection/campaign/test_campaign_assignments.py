@@ -123,7 +123,7 @@ def test_a_reservation_ends_after_its_time_and_a_late_judgement_is_kept_but_not_
     clock.passes(299)
     assert take(campaign, "ben") == "d1"
     clock.passes(2)
-    assert take(campaign, "ben", holding=("d1",)) == "d0"
+    assert take(campaign, "ben") == "d0"
     late = say(campaign, "ann", "d0", 3)
     assert len(late.saved) == len(late.surplus) == 1
     assert not say(campaign, "ben", "d0", 1).surplus

@@ -92,6 +92,38 @@ def test_a_pair_that_was_taken_over_and_is_judged_all_the_same_is_kept_as_an_ext
     assert log["counts_as"].tolist() == ["surplus", "judgement"]
 
 
+@pytest.mark.parametrize("mode", ["pool", "loop"])
+def test_judgements_made_without_a_connection_go_before_what_a_colleague_has_only_loaded(
+    campaign: Campaign, mode: str
+) -> None:
+    campaign.settings.set_loop(mode=mode)
+    hers = take(campaign, "ann")
+    his = take(campaign, "ben")
+    late = [say(campaign, "ann", doc_id) for doc_id in hers]
+    assert [doc_id for doc_id, answer in zip(hers, late, strict=True) if answer.surplus] == [his[0]]  # on ben's screen
+    assert campaign.judging.next_pairs("ben", "1", 0, his).closed == his[1:]
+    # Who was too late: ben, whose browser had not heard of it.
+    assert [len(say(campaign, "ben", doc_id).surplus) for doc_id in his] == [0, 1, 1, 1]
+    assert sorted(campaign.qrels.build()["doc_id"]) == sorted(hers)
+
+
+@pytest.mark.parametrize("annotators", [1, 2])
+def test_who_takes_a_judgement_back_goes_before_those_who_have_only_loaded_the_pair(
+    campaign: Campaign, annotators: int
+) -> None:
+    campaign.assignments.update(annotators=annotators)
+    take(campaign, "ann")
+    if annotators == 2:
+        take(campaign, "cai")
+    last = take(campaign, "ben")[-1]
+    say(campaign, "ann", last)
+    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", last, "undone")], leased_only=True)
+    assert campaign.judging.next_pairs("ann", "1", 0, [last]).closed == []
+    others = [name for name in ("ben", "cai") if campaign.judging.next_pairs(name, "1", 0, ["d0", last]).closed == []]
+    assert len(others) <= annotators - 1
+    assert not say(campaign, "ann", last).surplus
+
+
 def test_with_two_annotators_a_pair_one_of_those_who_loaded_it_gives_it_up(campaign: Campaign) -> None:
     campaign.assignments.update(annotators=2)
     hers, theirs = take(campaign, "ann"), take(campaign, "cai")
@@ -122,6 +154,17 @@ def test_a_search_finds_what_is_loaded_and_not_what_is_on_a_screen(campaign: Cam
     # It stays with ben behind whatever is on the screen.
     campaign.judging.next_pairs("ben", "1", 0, ["d7", "d3"])
     assert "d3" not in take(campaign, "cai")
+
+
+def test_a_random_draw_that_is_found_by_searching_stays_one(campaign: Campaign) -> None:
+    campaign.settings.set_loop(mode="loop", control=1.0)  # each document is a random draw
+    last = take(campaign, "ann")[-1]
+    campaign.search.take("ben", "1", last)
+    say(campaign, "ben", last)
+    [entry] = campaign.judgement_log.judgements().to_dict("records")
+    assert (entry["annotator"], entry["strategy"]) == ("ben", "random")
+    assert 0 < entry["probability"] <= 1
+    assert campaign.active_learning.ledger("1").drawn == [True]
 
 
 def test_topics_with_free_pairs_come_before_those_that_others_have_loaded(campaign: Campaign) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from collection import schema
+from collection import clock, schema
 from collection.errors import BusyError, CampaignError
 from collection.store import Inspection, Store, connection, schema_version
 from tests.helpers import GOLDEN, ROOT
@@ -48,6 +48,21 @@ def test_a_copy_of_the_old_database_is_kept(path: Path) -> None:
     assert dump(copy) == before
     assert copy.stat().st_mode & 0o077 == 0
     assert version(path) == schema_version.LATEST > OLD
+
+
+def test_what_earlier_work_lists_hold_is_not_taken_to_be_on_a_screen(path: Path) -> None:
+    now = clock.seconds()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DELETE FROM leases")
+        for doc, days in ((1, 6.9), (2, 0.01)):
+            database.execute(
+                "INSERT INTO leases (topic, doc, annotator, until) VALUES (1, ?, 'zoe', ?)", (doc, now + days * 86400)
+            )
+        database.commit()
+    with closing(Store(path)) as store:
+        assert store.reservations.table(now)["place"].tolist() == ["screen", "work list"]
+        store.reservations.release(now, "zoe")
+        assert store.reservations.table(now)["place"].tolist() == ["work list"]
 
 
 def test_a_new_database_and_a_current_one_have_no_copy(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 /** @import { CalibrationFeedback, Doc, Entry, Kind, Notice, Pending, State, SyncRequest, Topic, Turn, Unit } from "../types.js" */
 /** @import { TopicsAnswer } from "../../wire.d.ts" */
 
-import { contextOf, hasLeft, MOST_SENT } from "../outbox.js";
+import { contextOf, isLast, MOST_SENT } from "../outbox.js";
 import { changeHistory, keepUnits, lineUp, outstanding, takeRecent } from "../state.js";
 
 /** Ask for more when fewer unseen documents are held: so many can be judged without a connection. */
@@ -218,7 +218,7 @@ function syncRequest(state, want) {
   const skips = scope.skips.slice(0, MOST_SENT);
   const holding = state.units.map((unit) => docOf(unit).doc_id).slice(0, MOST_HELD);
   const alone = !Object.keys(state.tabs).length; // else the other tab's reservations are left to it
-  const leave = hasLeft(state);
+  const leave = isLast(state);
   const body = { decisions, skips, query_id, holding, alone, want, recent: state.wantsRecent, tried, leave };
   const context = { ...shared, want, visit: scope.visit, skips: skips.length };
   return { lane: "sync", route: "sync", body, context };

@@ -2,7 +2,7 @@
 
 /** @import { Decision, Entry, Kind, Pending, State, SyncRequest, Turn, Unit } from "../types.js" */
 
-import { contextOf, hasLeft } from "../outbox.js";
+import { contextOf, isLast } from "../outbox.js";
 import { changeHistory, entryOf, keepUnits, lineUp, outstanding, takeRecent } from "../state.js";
 
 /** Held units that the server is told of; those beyond, at the end, were skipped long ago. */
@@ -74,7 +74,7 @@ export function unitKind(own) {
     const context = contextOf(state);
     const decisions = context.batch.map(({ decision }) => decision);
     const holding = state.units.map(({ id }) => id).slice(0, MOST_HELD);
-    const body = { task: name, decisions, holding, want, due: state.due, filter, leave: hasLeft(state) };
+    const body = { task: name, decisions, holding, want, due: state.due, filter, leave: isLast(state) };
     return { lane: "sync", route: `${route}/sync`, body, context: { ...context, want, filter } };
   }
 
