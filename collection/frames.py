@@ -119,7 +119,7 @@ def _normal(column: pd.Series, kind: Kind) -> pd.Series | None:
     from collection import arrow
 
     if kind == "key":
-        return column if column.dtype == "int64" else _normal(column, "id")
+        return _normal_keys(column)
     if isinstance(column.dtype, pd.CategoricalDtype):
         return _normal_categories(column, kind)
     if isinstance(column.dtype, pd.ArrowDtype) and not arrow.is_plain(column.dtype.pyarrow_dtype):
@@ -133,6 +133,16 @@ def _normal(column: pd.Series, kind: Kind) -> pd.Series | None:
     elif len(column) and not _has_type(column, kind):
         return None
     return _as_text(column) if kind in ("id", "text") else _as_numbers(column)
+
+
+def _normal_keys(column: pd.Series) -> pd.Series | None:
+    """:func:`_normal` of keys: whole numbers of any type as int64, else ids."""
+    import pandas as pd
+
+    keys = _normal(column, "integer")
+    if keys is None or not pd.api.types.is_integer_dtype(keys):
+        return _normal(column, "id")
+    return keys if keys.dtype == "int64" else keys.astype("int64")
 
 
 def _normal_categories(column: pd.Series, kind: Kind) -> pd.Series | None:

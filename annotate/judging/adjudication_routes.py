@@ -59,7 +59,7 @@ def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> w
         "exhausted": False,
     }
     if payload.get("leave") is True:
-        _held_by_others(held, annotator)
+        _release(held, annotator)
         return answer
     if want <= 0 and (adjudications or refused) and payload.get("due") is not True:
         return answer
@@ -68,9 +68,9 @@ def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> w
     open_now = set(_pairs(queue[~queue["ended"]]))
     waiting = _pairs(chosen[~chosen["ended"]])
     mine = dict.fromkeys(pair for pair in pairs if pair in open_now)
-    others = _held_by_others(held, annotator)
+    _release(held, annotator)
     fresh = [pair for pair in waiting if pair not in mine]
-    fresh.sort(key=lambda pair: pair in others)
+    fresh.sort(key=lambda pair: pair in held)
     handed = fresh[: min(max(want, 0), MOST_UNITS)]
     reserved = (*mine, *handed)
     held |= dict.fromkeys(reserved, (annotator, time.monotonic() + HELD_FOR))
@@ -88,12 +88,11 @@ def _queue(campaign: Campaign, _version: Hashable) -> pd.DataFrame:
     return queue[~queue["held_back"]]
 
 
-def _held_by_others(held: Held, annotator: str) -> set[Pair]:
-    """Forget reservations that are over or this annotator's, and return the pairs of all others."""
+def _release(held: Held, annotator: str) -> None:
+    """End this annotator's reservations; those of others that are over are forgotten."""
     now = time.monotonic()
     for pair in [pair for pair, (who, until) in held.items() if who == annotator or until < now]:
         del held[pair]
-    return set(held)
 
 
 def _recent(campaign: Campaign, annotator: str, payload: Payload) -> wire.AdjudicationRecentAnswer:

@@ -49,6 +49,21 @@ CONCENTRATED, LEAST_TOPICS = 1 / 3, 5
 """Share of the disagreement in one topic, and number of topics, from which a caution names the topic."""
 
 
+class PeopleGrades(NamedTuple):
+    """What people say of N pooled pairs."""
+
+    grades: Floats
+    """(N,) their grades, nan without a judgement."""
+    textless: NDArray[np.bool_]
+    """(N,) whether a pair has neither a judgement nor a text, while others have one."""
+
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        """(N,) whether a pair has a grade."""
+        judged: NDArray[np.bool_] = ~np.isnan(self.grades)
+        return judged
+
+
 class SampleProgress(NamedTuple):
     """How much of a sample people have judged."""
 
@@ -160,9 +175,10 @@ class LabelStudy:
         label_set, measure, pairs = self.labels.named(name), self._measure(measure), self._pairs()
         with self.store.transaction():
             if self.store.machine_labels.sample(label_set.key).empty:
-                judged = self._judged(pairs)
+                people = self._people_of(pairs)
+                judged = people.judged
                 if judged.all():
-                    with_text = " with a text" if self._textless(pairs).any() else ""
+                    with_text = " with a text" if people.textless.any() else ""
                     raise InputError(f"expected pairs of the pool that nobody has judged, found none{with_text}")
                 sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
                 priorities = machine_labels.draw_priorities(sizes, seed)
@@ -185,7 +201,7 @@ class LabelStudy:
         """How much of the sample beside a label set is judged."""
         pairs, asked = self._pairs(), self.store.machine_labels.asked()
         sizes, priorities = self._sizes(name, pairs, self.main_measure())
-        drawn = machine_labels.judged_sample(sizes, priorities, self._judged(pairs))
+        drawn = machine_labels.judged_sample(sizes, priorities, self._people_of(pairs).judged)
         number = asked.pairs if asked is not None and asked.label_set == self.labels.named(name).key else 0
         return SampleProgress(number, len(drawn.rows) - drawn.before, drawn.before, len(pairs.topic))
 
@@ -206,11 +222,11 @@ class LabelStudy:
                 "draw one on the page Machine labels or by `worth --ask N`"
             )
         sizes, priorities = self._sizes(name, pairs, measure)
-        grades = self._people_of(pairs)
-        drawn = machine_labels.judged_sample(sizes, priorities, ~np.isnan(grades))
+        people = self._people_of(pairs)
+        drawn = machine_labels.judged_sample(sizes, priorities, people.judged)
         labels = self._aligned(name, pairs) if with_labels else None
-        found = machine_labels.correct(pairs, measure, labels, drawn, grades[drawn.rows], self._scale())
-        return replace(found, before=found.before - int(self._textless(pairs)[drawn.rows[: drawn.before]].sum()))
+        found = machine_labels.correct(pairs, measure, labels, drawn, people.grades[drawn.rows], self._scale())
+        return replace(found, before=found.before - int(people.textless[drawn.rows[: drawn.before]].sum()))
 
     def effects(self, name: str, found: CorrectedValues) -> SystemEffects:
         """What the labels do to conclusions about the systems."""
@@ -227,7 +243,7 @@ class LabelStudy:
         """Sentences about pairs of the sample beside a label set that people cannot judge."""
         if self.store.machine_labels.sample(self.labels.named(name).key).empty:
             return []
-        if not (missing := int(self._textless(self._pairs()).sum())):
+        if not (missing := int(self._people_of(self._pairs()).textless.sum())):
             return []
         return [
             f"{count(missing, 'pair')} of the pool without a text cannot be judged and "
@@ -293,8 +309,8 @@ class LabelStudy:
     def _scale(self) -> list[float]:
         return sorted(map(float, self.grades.sentences))
 
-    def _people_of(self, pairs: Pairs) -> Floats:
-        """(N,) people's grades of the pairs, nan without a judgement.
+    def _people_of(self, pairs: Pairs) -> PeopleGrades:
+        """Read people's grades of the pairs.
 
         A pair that people could not judge counts as not relevant, as in values by the qrels; otherwise it would end the
         sample. So does a pair without a text, about which nobody can be asked.
@@ -304,19 +320,10 @@ class LabelStudy:
         grades = graded.reindex(index).to_numpy(dtype=np.float64, copy=True)
         judged = index.isin(pd.MultiIndex.from_frame(self.store.judgements.table(columns=PAIR)))
         grades[judged & ~(grades >= 0)] = 0.0
-        grades[self._textless(pairs)] = 0.0
-        return grades
-
-    def _textless(self, pairs: Pairs) -> NDArray[np.bool_]:
-        """(N,) whether a pair has neither a judgement nor a text, while others have one."""
         held = self.store.corpus.held_back(pairs.frame["doc_id"].unique().tolist())
-        judged = pd.MultiIndex.from_frame(self.store.judgements.table(columns=PAIR))
-        textless: NDArray[np.bool_] = pairs.frame["doc_id"].isin(held).to_numpy(dtype=np.bool_)
-        return textless & ~pd.MultiIndex.from_frame(pairs.frame).isin(judged)
-
-    def _judged(self, pairs: Pairs) -> NDArray[np.bool_]:
-        judged: NDArray[np.bool_] = ~np.isnan(self._people_of(pairs))
-        return judged
+        textless = pairs.frame["doc_id"].isin(held).to_numpy(dtype=np.bool_) & ~judged
+        grades[textless] = 0.0
+        return PeopleGrades(grades, textless)
 
     def _aligned(self, name: str, pairs: Pairs) -> Floats:
         """(N,) labels of the pairs, nan without one."""

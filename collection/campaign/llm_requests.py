@@ -111,7 +111,7 @@ class LabelRequests:
         """Count what an answer really cost: later requests may exceed their largest cost as much as it did."""
         cost, budget = row.cost or 0.0, self.limits.budget
         self.limits.spent += cost
-        if budget is None or not cost:
+        if budget is None or row.cost is None:
             return
         excess = cost / reserved if reserved else 1.0
         if excess > (self._excess or 1.0) * _ROUNDING:

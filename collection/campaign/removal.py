@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import pandas as pd
 
@@ -16,6 +16,23 @@ from collection.campaign.import_session import KEPT_AS
 from collection.errors import InputError, require_known
 from collection.phrases import count, join, join_first, plural
 from collection.store import Store
+
+
+class Selection(TypedDict, total=False):
+    """What is to be removed.
+
+    Pooled pairs of a removed topic or document go with it, and so do lines of runs on removed topics; a run that names
+    no other topic goes as well.
+    """
+
+    topics: Iterable[str]
+    documents: Iterable[str]
+    runs: Iterable[str]
+    rounds: Iterable[int]
+    """Numbers of rounds of pooling (``pool_round`` of :meth:`.Pools.rounds`) whose unjudged pairs go.
+
+    Of a random sample, all pairs of a topic go, or none if one of them was judged: its probabilities would be wrong.
+    """
 
 
 class Kept(NamedTuple):
@@ -82,24 +99,8 @@ class Removals:
     directory: Path
     assignments: Assignments
 
-    def preview(
-        self,
-        *,
-        topics: Iterable[str] = (),
-        documents: Iterable[str] = (),
-        runs: Iterable[str] = (),
-        rounds: Sequence[int] = (),
-    ) -> Removal:
+    def preview(self, **selection: Unpack[Selection]) -> Removal:
         """Tell what :meth:`remove` would take out; nothing is changed.
-
-        Parameters
-        ----------
-        topics, documents, runs
-            Ids and names. Pooled pairs of a removed topic or document go with it, and so do lines of runs on removed
-            topics; a run that names no other topic goes as well.
-        rounds
-            Numbers of rounds of pooling (``pool_round`` of :meth:`.Pools.rounds`) whose unjudged pairs go. Of a random
-            sample, all pairs of a topic go, or none if one of them was judged: its probabilities would be wrong.
 
         Raises
         ------
@@ -108,15 +109,17 @@ class Removals:
         CampaignError
             The file of a run is missing or damaged.
         """
-        chosen, wanted, named = _unique(topics), _unique(documents), _unique(runs)
+        chosen, wanted = _unique(selection.get("topics", ())), _unique(selection.get("documents", ()))
+        named = _unique(selection.get("runs", ()))
+        rounds = list(selection.get("rounds", ()))
         with self.store.snapshot():
-            self._require_known(chosen, wanted, named, list(rounds))
+            self._require_known(chosen, wanted, named, rounds)
             topic_reasons = self._topics_that_stay()
             document_reasons = self.store.removal.documents_in_use(clock.seconds()) if wanted else {}
             kept = _kept("topic", chosen, topic_reasons) + _kept("document", wanted, document_reasons)
             going_topics = [query_id for query_id in chosen if query_id not in topic_reasons]
             going_documents = [doc_id for doc_id in wanted if doc_id not in document_reasons]
-            pairs = self.store.removal.pooled_pairs(going_topics, going_documents, list(rounds), clock.seconds())
+            pairs = self.store.removal.pooled_pairs(going_topics, going_documents, rounds, clock.seconds())
             goes = pairs["query_id"].isin(going_topics) | pairs["doc_id"].isin(going_documents)
             goes |= pairs["stays"] == ""
             kept += [
@@ -133,17 +136,10 @@ class Removals:
             kept,
         )
 
-    def remove(
-        self,
-        *,
-        topics: Iterable[str] = (),
-        documents: Iterable[str] = (),
-        runs: Iterable[str] = (),
-        rounds: Sequence[int] = (),
-    ) -> Removal:
-        """Remove what nobody has judged, all or nothing; parameters, result and errors of :meth:`preview`."""
+    def remove(self, **selection: Unpack[Selection]) -> Removal:
+        """Remove what nobody has judged, all or nothing; result and errors as of :meth:`preview`."""
         with layout.storage_errors(self.directory), self.store.transaction():
-            plan = self.preview(topics=topics, documents=documents, runs=runs, rounds=rounds)
+            plan = self.preview(**selection)
             tables = self.store.removal
             self._shorten_runs(plan)
             tables.remove_pairs(plan.pairs)

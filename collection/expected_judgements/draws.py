@@ -13,7 +13,7 @@ from collection.expected_judgements.grades import draw_grades, number_grades
 from collection.expected_judgements.model import infer
 from collection.expected_judgements.pairs import Floats, Ints, Pairs
 from collection.measures import Measure
-from collection.measures.aligned import UNJUDGED, Grades, compact_grades, grade_levels
+from collection.measures.aligned import UNJUDGED, Aligned, Grades, compact_grades, grade_levels
 from collection.measures.imputation import complete_all, to_its_depth
 
 WIDENING = 2.0
@@ -95,7 +95,7 @@ def draw_values(
     graded = grade_levels(completed)
     found = {}
     for measure in measures:
-        numbered = [to_its_depth(aligned, measure) for aligned in pairs.numbered]
+        numbered = _to_depth(pairs, measure)
         widest = max(aligned.judged.shape[1] + aligned.grades.shape[1] for aligned in numbered)
         topics, count = len(numbered[0].topics), completed.shape[1]
         values = np.empty((len(numbered), count, topics))
@@ -136,7 +136,7 @@ def reads_unlisted(
     [False, True, False]
     """
     filled = compact_grades(np.where(np.isnan(grades), UNJUDGED, grades)[:, None])
-    numbered = [to_its_depth(aligned, measure) for aligned in pairs.numbered]
+    numbered = _to_depth(pairs, measure)
     for aligned in complete_all(numbered, filled):
         before = measure(aligned)
         for level, copies in product(levels, (1, int(measure.level or 1) + 1)):
@@ -152,9 +152,14 @@ def reads_unlisted(
 
 def count_unlisted(pairs: Pairs, measure: Measure) -> tuple[int, int]:
     """Count the ranks that a measure reads whose documents are not among the pairs, and the topics without a pair."""
-    numbered = [to_its_depth(aligned, measure) for aligned in pairs.numbered]
+    numbered = _to_depth(pairs, measure)
     ranks = sum(int(aligned.retrieved.sum() - np.count_nonzero(aligned.grades >= 0)) for aligned in numbered)
     return ranks, len({topic for aligned in pairs.numbered for topic in aligned.ignored_topics})
+
+
+def _to_depth(pairs: Pairs, measure: Measure) -> list[Aligned]:
+    """Each run of the pairs down to the rank to which a measure reads it."""
+    return [to_its_depth(aligned, measure) for aligned in pairs.numbered]
 
 
 def _complete(pairs: Pairs, grades: Floats, scale: Floats, draws: int, seed: int, widening: float) -> Grades:

@@ -35,20 +35,25 @@ SAMPLE = 1024
 _BZIP2 = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
 _XZ = re.compile(rb"\xfd7zXZ\x00|\x5d\x00\x00[\x00-\xff]{2}(?:\xff{8}|[\x00-\xff]{5}\x00{3})")
 
+_ARCHIVES = (
+    (rb"\x28\xb5\x2f\xfd", "a Zstandard file", "zstd -d"),
+    (rb"\x04\x22\x4d\x18", "an LZ4 file", "lz4 -d"),
+    (rb"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "7z x"),
+    (rb"Rar!\x1a\x07", "a RAR archive", "unrar x"),
+    (rb"\x1f\x9d", "a file of compress (.Z)", "uncompress"),
+    (rb"[\x00-\xff]{257}ustar", "a tar archive", "tar -xf"),
+    (rb"PK(?:\x03\x04|\x05\x06)", "a ZIP archive", "unzip"),
+)
+"""First bytes of packed files that are not read, what they are, and the command that unpacks them."""
+
 _OTHERS = (
-    (rb"\x28\xb5\x2f\xfd", "a Zstandard file", "unpack it with `zstd -d FILE`"),
-    (rb"\x04\x22\x4d\x18", "an LZ4 file", "unpack it with `lz4 -d FILE`"),
-    (rb"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it with `7z x FILE`"),
-    (rb"Rar!\x1a\x07", "a RAR archive", "unpack it with `unrar x FILE`"),
-    (rb"\x1f\x9d", "a file of compress (.Z)", "unpack it with `uncompress FILE`"),
-    (rb"[\x00-\xff]{257}ustar", "a tar archive", "unpack it with `tar -xf FILE`"),
     (
         rb"PK\x03\x04[\x00-\xff]*?(?:\[Content_Types\]|word/|xl/|ppt/)",
         "a file of Microsoft Office",
         "the name of a workbook must end in .xlsx; save text as plain text (UTF-8)",
     ),
     (rb"PK\x03\x04[\x00-\xff]{26}mimetype", "an OpenDocument file or e-book", "save it as .xlsx, CSV or plain text"),
-    (rb"PK(?:\x03\x04|\x05\x06)", "a ZIP archive", "unpack it with `unzip FILE`"),
+    *((begin, what, f"unpack it with `{command} FILE`") for begin, what, command in _ARCHIVES),
     (rb"PAR1\x15", "a Parquet file", "its name must end in .parquet"),
     (rb"ARROW1\x00", "an Arrow (Feather) file", "write it as Parquet"),
     (rb"\xd0\xcf\x11\xe0", "a file of old Microsoft Office (.xls, .doc)", "save it as .xlsx or CSV"),

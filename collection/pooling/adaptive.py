@@ -273,10 +273,10 @@ def list_rankings(runs: Sequence[Run], query_id: str, doc_ids: pd.Index | Sequen
         raise InputError(f"doc_ids: expected each id once, found {twice!r} twice")
     rankings: list[Indices] = []
     for run in runs:
-        LISTED.check(run.frame, f"run {run.name}")
-        rows = np.flatnonzero(run.frame["query_id"] == query_id)
-        rows = rows[np.argsort(run.frame["listed"].to_numpy()[rows], kind="stable")]
-        places = documents.get_indexer(pd.Index(run.frame["doc_id"].array.take(rows)))
+        frame = LISTED.check(run.frame, f"run {run.name}")
+        rows = np.flatnonzero(frame["query_id"] == query_id)
+        rows = rows[np.argsort(frame["listed"].to_numpy()[rows], kind="stable")]
+        places = documents.get_indexer(pd.Index(frame["doc_id"].array.take(rows)))
         rankings.append(places[places >= 0])
     return rankings
 

@@ -79,10 +79,10 @@ def pool_growth(runs: Sequence[Run], deepest: int = 100) -> pd.DataFrame:
 
 def _top(run: Run, depth: int, ties: Ties = "listed") -> pd.DataFrame:
     """``query_id``, ``doc_id``, ``rank`` of a run's first rows, by the better of both ranks if `ties` is "both"."""
-    RUN.check(run.frame, f"run {run.name}")
-    places = run.frame["listed"]
+    frame = RUN.check(run.frame, f"run {run.name}")
+    places = frame["listed"]
     if ties == "both":
-        places = run.frame[["listed", "rank"]].min(axis=1)
-    top = run.frame.loc[places <= depth, ["query_id", "doc_id"]].assign(rank=places[places <= depth])
+        places = frame[["listed", "rank"]].min(axis=1)
+    top = frame.loc[places <= depth, ["query_id", "doc_id"]].assign(rank=places[places <= depth])
     # Plain strings from here: the runs' categories differ, and what is left is small.
     return top.assign(query_id=top["query_id"].astype(str), doc_id=top["doc_id"].astype(str))

@@ -85,9 +85,9 @@ class RunRows(NamedTuple):
 
 def join_runs(runs: Sequence[Run], depth: int | None = None) -> RunRows:
     """The rows of all runs (:data:`collection.frames.RUN`), down to `depth` as listed."""
-    for run in runs:
-        RUN.check(run.frame, f"run {run.name}")
-    frames = [run.frame if depth is None else run.frame[run.frame["listed"] <= depth] for run in runs]
+    frames = [RUN.check(run.frame, f"run {run.name}") for run in runs]
+    if depth is not None:
+        frames = [frame[frame["listed"] <= depth] for frame in frames]
     topic, topics = _factorize([frame["query_id"] for frame in frames])
     document, documents = _factorize([frame["doc_id"] for frame in frames])
     rank = np.concatenate([np.empty(0, np.int32), *(f["listed"].to_numpy(dtype=np.int32) for f in frames)])

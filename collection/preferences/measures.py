@@ -102,8 +102,7 @@ def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None =
 
 
 def _values(run: Run, decided: pd.DataFrame, topics: list[str], depth: int | None) -> pd.DataFrame:
-    RUN.check(run.frame, f"run {run.name}")
-    ranks = run.frame[["query_id", "doc_id", "rank"]]
+    ranks = RUN.check(run.frame, f"run {run.name}")[["query_id", "doc_id", "rank"]]
     ranks = ranks[ranks["query_id"].isin(topics)]
     if depth is not None:
         ranks = ranks[ranks["rank"] <= depth]

@@ -121,6 +121,22 @@ def test_a_ranked_run_is_a_run() -> None:
     RUN.check(rank_run(GOOD.rename(columns={"relevance": "score"})))
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        pd.array([7, 8], dtype=dtype)
+        for dtype in ("int64", "int32", "uint64", "Int32", "UInt64", "int16[pyarrow]", ">i4", object, "category")
+    ],
+    ids=lambda given: str(given.dtype),
+)
+def test_keys_of_any_integer_type_stay_whole_numbers(given: Any) -> None:
+    """Otherwise topics would become texts beside documents that stay numbers, and joins back by them find nothing."""
+    said = pd.DataFrame({"query_id": given, "doc_id": [1, 2], "annotator": "ann", "kind": "graded", "relevance": 1})
+    checked = JUDGEMENTS.check(said)
+    assert checked["query_id"].dtype == "int64"
+    assert checked["query_id"].tolist() == [7, 8]
+
+
 def test_keys_of_judgements_stay_whole_numbers() -> None:
     said = [("ann", 7, 40, "graded", 1), ("ben", 7, 40, "graded", 1)]
     judgements = pd.DataFrame(said, columns=["annotator", "query_id", "doc_id", "kind", "relevance"])

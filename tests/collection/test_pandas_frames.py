@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 import collection
-from collection import adjudication, formats, measures, reusability
+from collection import adjudication, formats, measures, pooling, preferences, reusability
 from collection.errors import InputError
+from collection.pooling.adaptive import list_rankings
 from collection.ranking import rank_run
 from collection.records import Run
 
@@ -40,6 +41,10 @@ TOPICS = pd.DataFrame({"query_id": QRELS["query_id"].unique(), "title": "wing li
 TOPICS = TOPICS.assign(description="", narrative="")
 DOCUMENTS = pd.DataFrame({"doc_id": sorted({*QRELS["doc_id"], *RUNS["doc_id"]}), "title": ""})
 DOCUMENTS["text"] = [f"wing {doc_id}" for doc_id in DOCUMENTS["doc_id"]]
+
+PREFERENCES = QRELS[["query_id"]].assign(annotator="ann", left=QRELS["doc_id"], kind="left")
+PREFERENCES["right"] = PREFERENCES.groupby("query_id")["left"].shift()
+PREFERENCES = PREFERENCES.dropna()
 
 IDS = ("query_id", "doc_id")
 NUMBERS = ("relevance", "score")
@@ -137,6 +142,12 @@ def listed(form: Form) -> list[Run]:
     return [Run(name, frame.rename(columns={"qid": IDS[0], "docno": IDS[1]})) for name, frame in by_run(form).items()]
 
 
+def ranked(form: Form) -> list[Run]:
+    """Ranked runs, each of whose frames was converted after it was ranked."""
+    names = {"qid": IDS[0], "docno": IDS[1]}
+    return [run._replace(frame=form(rank_run(run.frame)).rename(columns=names)) for run in listed(lambda frame: frame)]
+
+
 def simulated(form: Form) -> Any:
     given = form(DOCUMENTS), form(TOPICS), form(QRELS), form(RUNS)
     return collection.simulate(*given, strategies=["loop-text", "depth"]).means().drop(columns="seconds")
@@ -184,6 +195,12 @@ OTHERS: Mapping[str, Callable[[Form], Any]] = {
             formats.in_memory.as_qrels(form(QRELS.iloc[::2].reset_index(drop=True))),
         ).confusion
     ),
+    "rows of runs": lambda form: pooling.evidence(ranked(form)),
+    "adaptive pooling": lambda form: [
+        places.tolist() for places in list_rankings(ranked(form), "302", DOCUMENTS["doc_id"])
+    ],
+    "growth of a pool": lambda form: pooling.pool_growth(ranked(form), deepest=4),
+    "preferences": lambda form: preferences.evaluate(ranked(form), PREFERENCES).values,
     "labels": lambda form: formats.write_labels(formats.in_memory.as_labels(form(LABELS)), "labels.csv"),
 }
 """What else takes such frames."""

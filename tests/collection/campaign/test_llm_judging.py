@@ -375,6 +375,20 @@ def test_what_answers_really_cost_ends_a_run(many: Campaign, fake: FakeEndpoint,
     assert len(fake.asked) == 1
 
 
+def test_free_answers_run_beside_each_other_under_a_budget(campaign: Campaign, fake: FakeEndpoint) -> None:
+    together = threading.Barrier(3)
+
+    def answer(asked: Asked) -> Reply:
+        if len(fake.asked) > 1:  # the first answer shows whether the endpoint keeps to the limits
+            together.wait(PATIENCE / 4)  # a request that nobody is beside breaks it, and the connection
+        return Reply()
+
+    fake.answer = answer
+    how = {"prices": Prices(0.0, 0.0), "settings": {"parameters": {"max_tokens": 5}}}
+    report = label(campaign, fake, budget=1.0, concurrency=3, most=4, retries=0, **how)
+    assert (report.ended, report.graded, report.failed) == ("complete", 4, 0)
+
+
 def test_later_requests_are_expected_to_cost_what_answers_did(many: Campaign, fake: FakeEndpoint) -> None:
     fake.answer = one_answer(Reply(tokens=(100, 50)))
     how = {"prices": Prices(0.0, 10_000.0), "settings": {"parameters": {"max_tokens": 5}}}  # .5 instead of .05
