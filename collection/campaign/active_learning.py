@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from collection.campaign.loop_round import ExplainableRound, LoopRound, TargetPr
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.settings import Settings
 from collection.campaign.system_order import DecisivePairs, SystemOrderStudy
-from collection.campaign.topic_ledger import TopicLedger, build_topic_ledger, reduce_to_documents
+from collection.campaign.topic_ledger import RuleJudgements, build_topic_ledger, reduce_to_documents
 from collection.records import Run
 from collection.stopping import Ledger, betting
 from collection.store import Selection, SQLiteError, Store, Ungraded
@@ -75,7 +76,7 @@ class ActiveLearning:
             count = self._usual_count(query_id)
         model_round, order = self.store.judgements.logged_in(query_id), self.describe_order(query_id)
         judgements = self.store.judgements.current_judgements(query_id)
-        stop, draws_alone = self._find_stop(query_id, judgements)
+        stop, draws_alone = self._find_stop(query_id)
         judgements = judgements[judgements["row"] < len(space.allowed)]
         once = reduce_to_documents(judgements)
         is_graded = once["relevance"].notna()
@@ -130,7 +131,7 @@ class ActiveLearning:
             topics,
             stop,
             order,
-            None if stop else self.assess(query_id),
+            None if stop else self.assess([query_id])[query_id],
         )
         return ExplainableRound(made, space, ranking)
 
@@ -138,8 +139,8 @@ class ActiveLearning:
         """Return the pairs of :meth:`.SystemOrderStudy.choose`."""
         return self.system_order.choose(seed_of(self.campaign_id))
 
-    def _find_stop(self, query_id: str, judgements: pd.DataFrame) -> tuple[calibration_record.RuleStop | None, bool]:
-        """Return why a topic ends with these judgements, and whether it only draws random documents from now on.
+    def _find_stop(self, query_id: str) -> tuple[calibration_record.RuleStop | None, bool]:
+        """Return why a topic ends with its judgements, and whether it only draws random documents from now on.
 
         A failure is logged and never keeps anybody from judging.
         """
@@ -147,7 +148,7 @@ class ActiveLearning:
             record = calibration_record.read(self.store)
             if record is None or not record.concerns(query_id):
                 return None, False
-            ledger = self.rule_ledger(query_id, judgements)
+            ledger = self.rule_judgements([query_id])[query_id].ledger
             return record.find_stop(query_id, ledger), record.draws_alone(query_id, ledger)
         except SQLiteError:
             raise  # it may have rolled an open transaction back
@@ -192,50 +193,50 @@ class ActiveLearning:
         )
 
     def ledger(self, query_id: str) -> Ledger:
-        """Return a topic's judgements in order, for :mod:`collection.stopping`."""
-        judgements = self.store.judgements.current_judgements(query_id)
-        withheld = self.store.judgements.ungraded().get(query_id, Ungraded()).drawn
-        return self.build_ledger(query_id, judgements, self.loop_scope.judgeable(), withheld).ledger
+        """Return a topic's judgements in order; see :meth:`ledgers`."""
+        return self.ledgers([query_id])[query_id]
 
-    def build_ledger(
-        self, query_id: str, judgements: pd.DataFrame, judgeable: NDArray[np.bool_], withheld: int = 0
-    ) -> TopicLedger:
-        """Return the ledger of a topic's judgements within its :meth:`.LoopScope.recall_scope`.
+    def ledgers(self, query_ids: Collection[str]) -> dict[str, Ledger]:
+        """Return the judgements of these topics in order, for :mod:`collection.stopping`."""
+        ungraded = self.store.judgements.ungraded(query_ids)
+        topics = self.loop_scope.topic_ledgers(query_ids)
+        return {q: topic.with_withheld(ungraded.get(q, Ungraded()).drawn) for q, topic in topics.items()}
 
-        `withheld` is the number of unjudged documents that were drawn at random, and skipped or undone.
-        """
-        scope = self.loop_scope.recall_scope(query_id, judgements, judgeable)
-        return build_topic_ledger(judgements, scope, self.settings.loop().level, judgeable, withheld=withheld)
+    def assess(self, query_ids: Collection[str]) -> dict[str, TargetProgress]:
+        """Return how far each of these topics is judged, and whether its random draws guarantee the target recall."""
+        settings = self.settings.loop()
+        found = {}
+        for query_id, ledger in self.ledgers(query_ids).items():
+            size, stop = ledger.rankable, False
+            if not settings.by_system_order and 0 < ledger.judged < size:
+                stop = betting(ledger, target=settings.target, confidence=settings.confidence).stop
+            found[query_id] = TargetProgress(ledger.judged, size, stop)
+        return found
 
-    def assess(self, query_id: str) -> TargetProgress:
-        """Return how far a topic is judged, and whether its random draws guarantee the target recall."""
-        settings, ledger = self.settings.loop(), self.ledger(query_id)
-        size = ledger.rankable
-        if settings.by_system_order or not 0 < ledger.judged < size:
-            return TargetProgress(ledger.judged, size, False)
-        decision = betting(ledger, target=settings.target, confidence=settings.confidence)
-        return TargetProgress(ledger.judged, size, decision.stop)
-
-    def rule_ledger(self, query_id: str, judgements: pd.DataFrame | None = None) -> Ledger:
-        """Return the judgements that a rule calibrated across topics may read: of documents that the loop ordered.
+    def rule_judgements(self, query_ids: Collection[str]) -> dict[str, RuleJudgements]:
+        """Return what a rule calibrated across topics may read of these topics: of documents that the loop ordered.
 
         Documents that were selected otherwise, or under other settings than the present ones, are set aside.
         """
-        if judgements is None:
-            judgements = self.store.judgements.current_judgements(query_id)
-        topic = self.build_ledger(query_id, judgements, self.loop_scope.judgeable())
-        ungraded = self.store.judgements.ungraded().get(query_id, Ungraded())
-        withheld = ungraded.skipped + ungraded.undone + self.store.judgements.count_passed(query_id)
-        return topic.ordered(self.present_conditions(query_id), withheld)
+        ungraded, passed = self.store.judgements.ungraded(query_ids), self.store.judgements.count_passed(query_ids)
+        conditions = self.present_conditions(query_ids)
+        return {
+            q: topic.for_rule(conditions[q], ungraded.get(q, Ungraded()), passed.get(q, 0))
+            for q, topic in self.loop_scope.topic_ledgers(query_ids).items()
+        }
 
-    def present_conditions(self, query_id: str) -> list[int]:
-        """Return the numbers of the conditions under which the loop now orders a topic."""
-        return self.store.queue.find_conditions(self.describe_order(query_id))
+    def present_conditions(self, query_ids: Collection[str]) -> dict[str, list[int]]:
+        """Return the numbers of the conditions under which the loop now orders each of these topics."""
+        return calibration_record.number_orders(self.store, self._describe_orders(query_ids))
 
     def describe_order(self, query_id: str) -> str:
         """Describe the conditions under which the loop now orders a topic; its judgements carry them."""
-        now = calibration_record.conditions(self.store, self.settings.loop(), self.settings.assignment())
-        return calibration_record.describe_order(now, self.settings.modes_when_open()[query_id])
+        return self._describe_orders([query_id])[query_id]
+
+    def _describe_orders(self, query_ids: Collection[str]) -> dict[str, str]:
+        modes = self.settings.modes_when_open()
+        mine = {query_id: modes[query_id] for query_id in query_ids}
+        return calibration_record.describe_orders(self.store, self.settings.loop(), mine)
 
     def _usual_count(self, query_id: str) -> int:
         return 100 + self.store.queue.count_unavailable(query_id, clock.seconds())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,14 @@ from collection.campaign import calibration_record as records
 from collection.campaign import calibration_state as states
 from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.calibration_record import CalibrationRecord, ClosedByRule
-from collection.campaign.calibration_state import CalibrationFacts, CalibrationState, TopicJudgements, TopicProgress
+from collection.campaign.calibration_state import CalibrationFacts, CalibrationState, TopicProgress
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LOOPING
 from collection.campaign.settings import Settings
 from collection.phrases import count, plural
 from collection.stopping import Ledger
 from collection.stopping.risk_control import is_complete
-from collection.store import Store, Ungraded
+from collection.store import Store
 
 
 @dataclass(eq=False)
@@ -32,8 +32,6 @@ class CalibrationProgress:
     settings: Settings
     loop_scope: LoopScope
     active_learning: ActiveLearning
-    _unfinished: tuple[str, object] = field(default=("", None), init=False)
-    """A calibration topic that was not judged to the end, and what that depends on."""
 
     def topics(self) -> pd.DataFrame:
         """Return the topics by query_id, with the columns :data:`~collection.campaign.calibration_state.TOPICS`."""
@@ -64,7 +62,7 @@ class CalibrationProgress:
 
     def ledgers(self, query_ids: Iterable[str]) -> list[Ledger]:
         """Return the ledgers of these topics, as a rule may read them."""
-        return [self.active_learning.rule_ledger(query_id) for query_id in query_ids]
+        return [topic.ledger for topic in self.active_learning.rule_judgements(list(query_ids)).values()]
 
     def may_close(self, record: CalibrationRecord) -> bool:
         """Whether the rule is calibrated and not contradicted, and nothing that it depends on has changed since."""
@@ -82,7 +80,8 @@ class CalibrationProgress:
         """
         if record.pending or set(record.topics).isdisjoint(self.store.judgements.topics_since(record.logged)):
             return False
-        logged = tuple(self.store.judgements.logged_in(query_id) for query_id in record.topics)
+        versions = self.store.judgements.topic_versions()
+        logged = tuple(versions[query_id] for query_id in record.topics)
         key = record.version, self.store.judgements.versions()[0], self.conditions(), logged
         return self.store.cached("outdated rule", key, lambda: record.is_outdated(self.ledgers(record.topics)))
 
@@ -95,24 +94,16 @@ class CalibrationProgress:
         return {q for q, mode in record.modes.items() if record.concerns(q) and modes[q] == mode and q not in closed}
 
     def find_unfinished(self, record: CalibrationRecord) -> str | None:
-        """Find a calibration topic that is not judged to the end; cached until something changes in that topic."""
-        modes = self.settings.modes_when_open()
+        """Find a calibration topic that is not judged to the end."""
+        return next((query_id for query_id, left in self._count_left(record).items() if left), None)
 
-        def made_of(query_id: str) -> object:
-            logged = self.store.judgements.logged_in(query_id)
-            undone = self.store.connection.rollbacks
-            return record.version, self.store.judgements.versions()[0], modes[query_id], logged, undone
-
-        first, seen = self._unfinished
-        if first in record.topics and made_of(first) == seen:
-            return first
-        judgeable = self.loop_scope.judgeable()
-        for query_id in sorted(record.topics, key=lambda query_id: query_id != first):
-            left = len(self._unjudged(query_id, modes[query_id] in IN_POOL, judgeable))
-            if left and (record.depth == 1 or not record.is_finished(self.active_learning.rule_ledger(query_id))):
-                self._unfinished = (query_id, made_of(query_id))
-                return query_id
-        return None
+    def _count_left(self, record: CalibrationRecord) -> dict[str, int]:
+        """Count the documents that are left to judge in each calibration topic."""
+        topics = self.loop_scope.topic_ledgers(record.topics)
+        left = {query_id: topic.ledger.unjudged - topic.ledger.unreachable for query_id, topic in topics.items()}
+        if record.depth < 1 and (open_ := [query_id for query_id, number in left.items() if number]):
+            left |= {q: record.count_left(ledger) for q, ledger in zip(open_, self.ledgers(open_), strict=True)}
+        return left
 
     def _unjudged(self, query_id: str, in_pool: bool, judgeable: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return the rows of the unjudged documents of a topic that can be judged; `judgeable` is a mask of all."""
@@ -153,14 +144,11 @@ class CalibrationProgress:
         topics = self.topics()
         if record is None:
             return CalibrationState(closed=states.list_closed(topics, closed))
-        judgeable, in_pool = self.loop_scope.judgeable(), topics["in_pool"].to_dict()
-        left = {q: len(self._unjudged(q, in_pool[q], judgeable)) for q in record.topics}
-        blind = []
-        if record.depth < 1:
-            for query_id, ledger in zip(record.topics, self.ledgers(record.topics), strict=True):
-                left[query_id] = record.count_left(ledger)
-                whole, start = record.cut(ledger)
-                blind += [query_id] if not is_complete(whole) and whole.out_of_reach[start:].any() else []
+        judgements = self.active_learning.rule_judgements(list(record.modes))
+        left, blind = self._count_left(record), []
+        for query_id in record.topics if record.depth < 1 else ():
+            whole, start = record.cut(judgements[query_id].ledger)
+            blind += [query_id] if not is_complete(whole) and whole.out_of_reach[start:].any() else []
         loop = self.settings.loop()
         rows = topics.loc[list(record.topics), ["title", "judged", "size", "mode"]].itertuples()
         facts = CalibrationFacts(
@@ -171,34 +159,20 @@ class CalibrationProgress:
             ],
             blind,
             closed,
-            self._read_judgements(record, topics),
+            judgements,
             self._pace(),
             self.conditions(),
             bool(loop.budget or loop.topic_budget),
             not record.pending and not set(record.topics).isdisjoint(self.store.judgements.topics_since(record.logged)),
             self.is_outdated(record),
-            [q for q, kept in closed.items() if kept.logged and self._was_changed(q, kept)],
+            self._changed_since(closed, topics["mode"]),
         )
         return states.describe(record, facts)
 
-    def _read_judgements(self, record: CalibrationRecord, topics: pd.DataFrame) -> dict[str, TopicJudgements]:
-        """Return what a rule cannot read of the judgements of each topic of the draw."""
-        ungraded, judgeable = self.store.judgements.ungraded(), self.loop_scope.judgeable()
-        found = {}
-        for query_id in record.modes:
-            if topics.loc[query_id, "judged"]:
-                judgements = self.store.judgements.current_judgements(query_id)
-                ledger = self.active_learning.build_ledger(query_id, judgements, judgeable)
-                aside = ledger.set_aside(self.active_learning.present_conditions(query_id))
-            else:
-                aside = {}
-            seen, passed = ungraded.get(query_id, Ungraded()), self.store.judgements.count_passed(query_id)
-            found[query_id] = TopicJudgements(seen.skipped, seen.undone, passed, aside)
-        return found
-
-    def _was_changed(self, query_id: str, closed: ClosedByRule) -> bool:
-        """Whether a topic that the rule closed, and that is still closed, was judged again since."""
-        return self.settings.mode(query_id) == "closed" and self.store.judgements.logged_in(query_id) > closed.logged
+    def _changed_since(self, closed: Mapping[str, ClosedByRule], modes: pd.Series[str]) -> list[str]:
+        """Return the topics that the rule closed, that are still closed, and that were judged again since."""
+        logged = {query_id: version[0] for query_id, version in self.store.judgements.topic_versions().items()}
+        return [q for q, kept in closed.items() if kept.logged and modes[q] == "closed" and logged[q] > kept.logged]
 
 
 def why_so_few(topics: pd.DataFrame, found: int, needed: int) -> str:

@@ -24,7 +24,7 @@ from collection.stopping.risk_control import (
     is_complete,
     measure_losses,
 )
-from collection.store import Store
+from collection.store import UNRECORDED, Store
 
 KEY, CLOSED = "calibration_topics", "closed_by_rule"
 """Settings of the store."""
@@ -39,9 +39,6 @@ ORDERING = {
 }  # fmt: skip
 """Fields of :class:`LoopSettings` that change the order of the documents or their relevance -> names."""
 
-
-ORDER = ("loop", "runs", "vectors")
-"""Conditions that decide the order in which the loop hands out documents."""
 
 OVERLAP = ("annotators", "which", "share", "number")
 """Fields of :class:`.AssignmentSettings` that decide how many annotators judge a pair."""
@@ -215,17 +212,20 @@ def conditions(store: Store, loop: LoopSettings, overlap: AssignmentSettings) ->
     The vectors are None where no model reads them. The overlap decides how many annotators' grades make one.
     """
     (_, pool_round, _, documents), _ = store.judgements.versions()
-    runs = hashlib.blake2b(store.corpus.runs_signature().encode(), digest_size=8).hexdigest()
-    settings = {name: value for name, value in asdict(loop).items() if name in ORDERING}
-    blocks, bigrams = vector_options(store)
-    vectors = [sorted(blocks), bigrams] if loop.by_model else None
-    return {
-        "loop": settings,
+    return _ordering(store, loop) | {
         "pool": pool_round,
         "documents": documents,
-        "runs": runs,
-        "vectors": vectors,
         "overlap": {name: value for name, value in asdict(overlap).items() if name in OVERLAP} | _plain_topics(overlap),
+    }
+
+
+def _ordering(store: Store, loop: LoopSettings) -> dict[str, Any]:
+    """Return the :func:`conditions` that decide the order in which the loop hands out documents."""
+    blocks, bigrams = vector_options(store)
+    return {
+        "loop": {name: value for name, value in asdict(loop).items() if name in ORDERING},
+        "runs": hashlib.blake2b(store.corpus.runs_signature().encode(), digest_size=8).hexdigest(),
+        "vectors": [sorted(blocks), bigrams] if loop.by_model else None,
     }
 
 
@@ -239,12 +239,19 @@ def contradicts(losses: Sequence[float], alpha: float) -> bool:
     return check_transfer(np.array(losses), alpha).verdict == "contradicted"
 
 
-def describe_order(conditions: Mapping[str, Any], mode: str) -> str:
-    """Write as JSON which of the :func:`conditions` decide the order of a topic's documents, with its judging mode.
+def describe_orders(store: Store, loop: LoopSettings, modes: Mapping[str, str]) -> dict[str, str]:
+    """Write as JSON what decides the order of each topic's documents, given the topics' judging modes.
 
     The loop stores it with every document that it hands out.
     """
-    return json.dumps({name: conditions[name] for name in ORDER} | {"mode": mode}, sort_keys=True)
+    same = _ordering(store, loop)
+    return {query_id: json.dumps(same | {"mode": mode}, sort_keys=True) for query_id, mode in modes.items()}
+
+
+def number_orders(store: Store, orders: Mapping[str, str]) -> dict[str, list[int]]:
+    """Return the numbers of the conditions that :func:`describe_orders` describes, and :data:`UNRECORDED`, by topic."""
+    numbers = store.queue.find_conditions(set(orders.values()))
+    return {q: [UNRECORDED, *([numbers[order]] if order in numbers else [])] for q, order in orders.items()}
 
 
 def is_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:

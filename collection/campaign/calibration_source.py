@@ -13,13 +13,12 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import LOOPING
 from collection.campaign.settings import Settings
-from collection.campaign.topic_ledger import build_topic_ledger
 from collection.errors import CampaignError
 from collection.layout import DATABASE
 from collection.records import GradeScale
 from collection.stopping import Ledger
 from collection.stopping.risk_control import is_complete
-from collection.store import Store
+from collection.store import Store, Ungraded
 
 
 def read_source(directory: Path) -> tuple[str, list[Ledger]]:
@@ -41,16 +40,12 @@ def read_source(directory: Path) -> tuple[str, list[Ledger]]:
                 raise CampaignError(f"{directory}: expected a campaign, found another database")
             settings = Settings(store, GradeScale({int(g): s for g, s in kept["grades"].items()}))
             scope = LoopScope(store, settings, Corpus(store, Path(folder)))
-            now = records.conditions(store, settings.loop(), settings.assignment())
-            judgeable, level = scope.judgeable(), settings.loop().level
-            ledgers = []
-            for query_id, mode in settings.modes_when_open().items():
-                judgements = store.judgements.current_judgements(query_id)
-                if mode in LOOPING and len(judgements):
-                    within = scope.recall_scope(query_id, judgements, judgeable)
-                    topic = build_topic_ledger(judgements, within, level, judgeable)
-                    conditions = store.queue.find_conditions(records.describe_order(now, mode))
-                    ledgers.append(topic.ordered(conditions, 0))
+            looping = {query_id: mode for query_id, mode in settings.modes_when_open().items() if mode in LOOPING}
+            conditions = records.number_orders(store, records.describe_orders(store, settings.loop(), looping))
+            ledgers = [
+                topic.for_rule(conditions[query_id], Ungraded(), 0).ledger
+                for query_id, topic in scope.topic_ledgers(looping).items()
+            ]
     complete = [ledger for ledger in ledgers if is_complete(ledger)]
     if not complete:
         raise CampaignError(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from collection.campaign.calibration_record import ORDERING, CalibrationRecord, ClosedByRule, contradicts, is_same
 from collection.campaign.loop_settings import DECISIVE, LOOPING
+from collection.campaign.topic_ledger import RuleJudgements
 from collection.phrases import count, duration, join, join_first, percent, percent_down, plural
 from collection.stopping.risk_control import TRANSFER_WARNING, TransferCheck, check_transfer
 
@@ -208,22 +209,6 @@ class CalibrationState:
         )
 
 
-class TopicJudgements(NamedTuple):
-    """The documents of a topic whose judgements a rule lacks or may not read."""
-
-    skipped: int
-    undone: int
-    passed: int
-    """Unjudged documents that the loop handed out before others, which are judged."""
-    aside: Mapping[str, int]
-    """How documents were selected, if not by the loop under the present settings -> their number."""
-
-    @property
-    def unknown(self) -> int:
-        """Number of documents that the loop handed out and that nobody has judged."""
-        return self.skipped + self.undone + self.passed
-
-
 @dataclass(frozen=True)
 class CalibrationFacts:
     """What :func:`describe` needs to know of a campaign beside the record."""
@@ -235,8 +220,8 @@ class CalibrationFacts:
     blind: Sequence[str]
     """Calibration topics whose random sample could not reach every document."""
     closed: Mapping[str, ClosedByRule]
-    judgements: Mapping[str, TopicJudgements]
-    """For each topic of the draw, the judgements that a rule lacks or may not read."""
+    judgements: Mapping[str, RuleJudgements]
+    """For each topic of the draw, the judgements that a rule reads, and those that it lacks or may not read."""
     pace: float | None
     """Seconds per judgement."""
     now: dict[str, Any]

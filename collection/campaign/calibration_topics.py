@@ -295,7 +295,7 @@ class CalibrationTopics:
         if record is None or record.version != stop.version:
             return False
         if self.store.judgements.logged_in(query_id) > made.model_round:
-            now = record.find_stop(query_id, self.active_learning.rule_ledger(query_id))
+            now = record.find_stop(query_id, self.progress.ledgers([query_id])[0])
             if now is None:
                 return False  # because of a judgement that the round has not read
             stop = now

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from collection.campaign.corpus import Corpus
 from collection.campaign.loop_settings import IN_POOL, LOOPING, LoopSettings
 from collection.campaign.settings import Settings
+from collection.campaign.topic_ledger import TopicLedger, build_topic_ledger
 from collection.store import Store
 
 
@@ -29,6 +30,18 @@ def _select_rows(rankable: NDArray[np.bool_], limits: Sequence[ArrayLike]) -> ND
     # Not intersect1d() with all rankable rows: it would sort a million of them for each topic.
     rows = np.unique(reduce(np.intersect1d, limits)).astype(np.int64)
     return rows[rankable[rows]]
+
+
+def _recall_scope(
+    pool: Sequence[int], mode: str, judgements: pd.DataFrame, judgeable: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return the documents that a topic's recall refers to; see :meth:`.LoopScope.recall_scope`."""
+    scope = np.zeros(len(judgeable), dtype=np.bool_)
+    scope[pool] = True
+    if mode not in IN_POOL:
+        scope |= judgeable
+        scope[judgements["row"].to_numpy(dtype=np.int64)] = True
+    return scope
 
 
 @dataclass(eq=False)
@@ -108,12 +121,30 @@ class LoopScope:
         judged document. `judgements` are those of :meth:`.JudgementTables.current_judgements` for the topic,
         `judgeable` is :meth:`judgeable`.
         """
-        scope = np.zeros(len(judgeable), dtype=np.bool_)
-        scope[self.store.pool.rows(query_id)] = True
-        if self.settings.modes_when_open()[query_id] not in IN_POOL:
-            scope |= judgeable
-            scope[judgements["row"].to_numpy(dtype=np.int64)] = True
-        return scope
+        pool, mode = self.store.pool.rows(query_id), self.settings.modes_when_open()[query_id]
+        return _recall_scope(pool, mode, judgements, judgeable)
+
+    def topic_ledgers(self, query_ids: Collection[str]) -> dict[str, TopicLedger]:
+        """Return the judgements of these topics in order, each topic's within its :meth:`recall_scope`; cached."""
+        level, modes = self.settings.loop().level, self.settings.modes_when_open()
+        versions, state = self.store.judgements.topic_versions(), self.store.judgements.versions()[0]
+        same = (level, state, self.store.corpus.document_rows())
+        keys = {query_id: (same, modes[query_id], versions[query_id]) for query_id in query_ids}
+        return self.store.cached_each("topic ledger", keys, partial(self._read_ledgers, modes, level))
+
+    def _read_ledgers(self, modes: Mapping[str, str], level: int, query_ids: Collection[str]) -> dict[str, TopicLedger]:
+        judgements, pools = (
+            self.store.judgements.current_judgements(query_ids),
+            self.store.pool.rows_by_topic(query_ids),
+        )
+        by_topic = {str(query_id): part for query_id, part in judgements.groupby("query_id", sort=False)}
+        judgeable = self.judgeable()
+        found = {}
+        for query_id in query_ids:
+            own = by_topic.get(query_id, judgements.iloc[:0])
+            scope = _recall_scope(pools.get(query_id, []), modes[query_id], own, judgeable)
+            found[query_id] = build_topic_ledger(own, scope, level, judgeable)
+        return found
 
     def of_topic(self, query_id: str, size: int | None = None) -> NDArray[np.bool_]:
         """Return the documents that a topic's loop may offer, as a mask of the first `size` documents or of all."""

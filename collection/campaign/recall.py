@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import ceil
 from typing import NamedTuple
 
@@ -87,14 +87,14 @@ class RecallEstimates:
         self.settings.require_topic(query_id)
         settings, mode = self.settings.loop(), self.settings.mode(query_id)
         judgements, judgeable = self.store.judgements.current_judgements(query_id), self.loop_scope.judgeable()
-        ungraded = self.store.judgements.ungraded().get(query_id, Ungraded())
-        ledger = self.active_learning.build_ledger(query_id, judgements, judgeable, ungraded.drawn).ledger
+        ungraded = self.store.judgements.ungraded(query_id).get(query_id, Ungraded())
+        ledger = self.active_learning.ledgers([query_id])[query_id]
         scope = self.loop_scope.recall_scope(query_id, judgements, judgeable)
         known = _estimate(ledger, settings.confidence)
         decision = advise(ledger, settings.target, settings.confidence)
         in_pool, by_rule = self.settings.modes_when_open()[query_id] in IN_POOL, query_id in self.calibration.awaiting()
         texts = promise_and_advice(ledger, decision, settings, mode, in_pool, by_rule=by_rule)
-        decision, promise, advice = self._add_calibration(query_id, decision, *texts)
+        decision, promise, advice = self._calibration_advice()(query_id, decision, *texts)
         notes = describe_notes(judgements, scope, settings.level, ledger, ungraded)
         return Recall(
             query_id, mode, ledger.judged, ledger.found, ledger.size, ledger.unreachable, _curve(ledger),
@@ -114,19 +114,16 @@ class RecallEstimates:
             if nothing is judged, the most likely ones until a random draw was relevant.
         """
         settings, modes, open_modes = self.settings.loop(), self.settings.modes(), self.settings.modes_when_open()
-        everything, ungraded = self.store.judgements.current_judgements(), self.store.judgements.ungraded()
-        by_topic = {str(q): part for q, part in everything.groupby("query_id", sort=False)}
-        judgeable, awaiting = self.loop_scope.judgeable(), self.calibration.awaiting()
+        awaiting, add_calibration = self.calibration.awaiting(), self._calibration_advice()
+        ledgers = self.active_learning.ledgers(list(modes))
         rows = []
         for query_id, title in self.corpus.topics()[["query_id", "title"]].itertuples(index=False):
             mode, in_pool = modes[query_id], open_modes[query_id] in IN_POOL
-            judgements = by_topic.get(query_id, everything.iloc[:0])
-            withheld = ungraded.get(query_id, Ungraded()).drawn
-            ledger = self.active_learning.build_ledger(query_id, judgements, judgeable, withheld).ledger
+            ledger = ledgers[query_id]
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
             by_rule = query_id in awaiting
             texts = promise_and_advice(ledger, decision, settings, mode, in_pool, by_rule=by_rule)
-            decision, _, advice = self._add_calibration(query_id, decision, *texts)
+            decision, _, advice = add_calibration(query_id, decision, *texts)
             known = _estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
             counts = (ledger.judged, ledger.found, ledger.unreachable)
             of = "pool" if in_pool else "collection"
@@ -135,22 +132,26 @@ class RecallEstimates:
         worst = table.assign(started=table["judged"] > 0).sort_values(["started", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
 
-    def _add_calibration(
-        self, query_id: str, decision: StopDecision, promise: str, advice: str
-    ) -> tuple[StopDecision, str, str]:
-        """Take calibration topics, which are judged to the end, and topics that the rule closed into account."""
-        if advice == "closed":
-            closed = calibration_record.closed_by_rule(self.store).get(query_id)
-            if closed is None:
+    def _calibration_advice(self) -> Callable[[str, StopDecision, str, str], tuple[StopDecision, str, str]]:
+        """Return a function that takes calibration topics and topics that the rule closed into account."""
+        record, by_rule = calibration_record.read(self.store), calibration_record.closed_by_rule(self.store)
+        drawn = () if record is None else record.topics
+        ledgers = dict(zip(drawn, self.calibration.ledgers(drawn), strict=True))
+
+        def add(query_id: str, decision: StopDecision, promise: str, advice: str) -> tuple[StopDecision, str, str]:
+            if advice == "closed":
+                if query_id not in by_rule:
+                    return decision, promise, advice
+                reason = by_rule[query_id].reason
+                return decision, f"{promise} It was closed by the stopping rule: {reason}.", CLOSED_BY_RULE
+            if record is None or query_id not in ledgers:
                 return decision, promise, advice
-            return decision, f"{promise} It was closed by the stopping rule: {closed.reason}.", CLOSED_BY_RULE
-        record = calibration_record.read(self.store)
-        if record is None or query_id not in record.topics:
-            return decision, promise, advice
-        if record.is_finished(self.active_learning.rule_ledger(query_id)):
-            return decision, f"{promise} It is a calibration topic, and it is judged to the end.", JUDGED
-        decision = decision._replace(stop=False)
-        return decision, f"{promise} It is a calibration topic, so judge it to the end anyway.", JUDGE_ON
+            if record.is_finished(ledgers[query_id]):
+                return decision, f"{promise} It is a calibration topic, and it is judged to the end.", JUDGED
+            decision = decision._replace(stop=False)
+            return decision, f"{promise} It is a calibration topic, so judge it to the end anyway.", JUDGE_ON
+
+        return add
 
     def ready_topics(self) -> dict[str, tuple[int, int]]:
         """Return the open topics in a loop that may stop, with the numbers of judged documents and of those in scope.
@@ -165,16 +166,14 @@ class RecallEstimates:
         record = calibration_record.read(self.store)
         others = {*self.calibration.awaiting(), *(() if record is None else record.topics)}
         ungraded, scope = self.store.judgements.ungraded(), self.store.judgements.versions()[0]
-        found = {}
-        for query_id in looping:
-            logged = self.store.judgements.logged_in(query_id)
-            if query_id in others or not logged:
-                continue
-            key = (logged, ungraded.get(query_id), settings, modes[query_id], scope)
-            reached = self.store.cached(("ready", query_id), key, partial(self.active_learning.assess, query_id))
-            if reached.stop:
-                found[query_id] = reached.judged, reached.size
-        return found
+        versions = self.store.judgements.topic_versions()
+        keys = {
+            query_id: (versions[query_id], ungraded.get(query_id), settings, modes[query_id], scope)
+            for query_id in looping
+            if query_id not in others and versions[query_id][0]
+        }
+        reached = self.store.cached_each("ready", keys, self.active_learning.assess)
+        return {query_id: (one.judged, one.size) for query_id, one in reached.items() if one.stop}
 
     def cache_key(self) -> str:
         """Cache key of :meth:`of_topic` and :meth:`table`, which changes with anything they read."""

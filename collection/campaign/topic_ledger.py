@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from collection import adjudication, pooling
 from collection.stopping import Ledger
+from collection.store import Ungraded
 
 Bools = NDArray[np.bool_]
 
@@ -20,6 +22,24 @@ LOOP_STRATEGIES = ("loop", "start", "decisive", "random")
 
 NOT_ORDERED, WHILE_UNDONE = -1, -2
 """Numbers in place of the conditions of documents that the loop did not order, or not with all judgements."""
+
+
+class RuleJudgements(NamedTuple):
+    """What a rule calibrated across topics knows of a topic."""
+
+    ledger: Ledger
+    """The documents that the loop handed out under the present conditions, in order."""
+    skipped: int
+    undone: int
+    passed: int
+    """Unjudged documents that the loop handed out before others, which are judged."""
+    aside: Mapping[str, int]
+    """How other judged documents were selected -> their number."""
+
+    @property
+    def unknown(self) -> int:
+        """Number of documents that the loop handed out and that nobody has judged."""
+        return self.skipped + self.undone + self.passed
 
 
 class TopicLedger(NamedTuple):
@@ -36,7 +56,17 @@ class TopicLedger(NamedTuple):
     searched: Bools
     """(n,) whether an annotator found it by searching."""
 
-    def set_aside(self, conditions: Collection[int]) -> dict[str, int]:
+    def with_withheld(self, number: int) -> Ledger:
+        """Return the ledger with the number of unjudged documents that were drawn at random, and skipped or undone."""
+        return replace(self.ledger, withheld=min(number, self.ledger.unjudged - self.ledger.unreachable))
+
+    def for_rule(self, conditions: Collection[int], seen: Ungraded, passed: int) -> RuleJudgements:
+        """Return what a rule may read: of documents that the loop handed out under these conditions, and no others."""
+        unknown = seen.skipped + seen.undone + passed
+        ledger = self.ledger.keep(np.isin(self.conditions, list(conditions)), unknown)
+        return RuleJudgements(ledger, seen.skipped, seen.undone, passed, self._set_aside(conditions))
+
+    def _set_aside(self, conditions: Collection[int]) -> dict[str, int]:
         """Count the documents that the loop did not hand out under these conditions, by what selected them."""
         loop, while_undone = self.conditions >= 0, self.conditions == WHILE_UNDONE
         not_loop = self.conditions == NOT_ORDERED
@@ -49,33 +79,27 @@ class TopicLedger(NamedTuple):
         }
         return {what: int(mask.sum()) for what, mask in counts.items() if mask.any()}
 
-    def ordered(self, conditions: Collection[int], withheld: int) -> Ledger:
-        """Return the ledger of the documents that the loop handed out under these conditions, and no others.
-
-        `withheld` is the number of documents that it handed out and that nobody has judged.
-        """
-        return self.ledger.keep(np.isin(self.conditions, list(conditions)), withheld)
-
 
 def select_in_scope(judgements: pd.DataFrame, scope: Bools) -> pd.DataFrame:
     """Return the judgements on documents of the scope, a (documents,) mask."""
     rows = judgements["row"].to_numpy(dtype=np.int64)
     known = rows < len(scope)
     known[known] = scope[rows[known]]
-    return judgements[known]
+    return judgements if known.all() else judgements[known]
 
 
 def reduce_to_documents(judgements: pd.DataFrame) -> pd.DataFrame:
     """Reduce the judgements of a topic to the first of each document, with the adjudicated grade (null: none)."""
-    once = judgements.drop_duplicates("row")
-    if len(once) == len(judgements):
+    again = judgements["row"].duplicated()
+    if not again.any():
         return judgements
+    once = judgements[~again]
     grades = adjudication.adjudicate(judgements.rename(columns={"row": "doc_id"})).grades
     return once.assign(relevance=once["row"].map(grades.set_index("doc_id")["relevance"]))
 
 
 def build_topic_ledger(
-    judgements: pd.DataFrame, scope: Bools, level: int, judgeable: Bools | None = None, *, withheld: int = 0
+    judgements: pd.DataFrame, scope: Bools, level: int, judgeable: Bools | None = None
 ) -> TopicLedger:
     """Return the ledger of a topic.
 
@@ -90,16 +114,15 @@ def build_topic_ledger(
     judgeable
         (documents,) bool: those that can be judged now, all if left out. The others are unjudged, and no draw can
         reach them.
-    withheld
-        Number of unjudged documents that were drawn at random, and skipped or undone.
     """
     once = reduce_to_documents(select_in_scope(judgements, scope))
-    relevant = (pd.to_numeric(once["relevance"]) >= level).fillna(False).to_numpy(dtype=np.bool_)
-    chance = pd.to_numeric(once["probability"]).to_numpy(dtype=np.float64)
-    rounds = pd.to_numeric(once["model_round"]).to_numpy(dtype=np.float64)
-    conditions = pd.to_numeric(once["conditions"]).to_numpy(dtype=np.float64)
-    imported = once["imported"].to_numpy(dtype=np.bool_)
-    drawn = (once["strategy"] == "random").to_numpy(dtype=np.bool_) & (chance > 0) & ~np.isnan(rounds)
+    grades, chance, rounds, conditions = (
+        once[name].to_numpy(dtype=np.float64, na_value=np.nan)
+        for name in ("relevance", "probability", "model_round", "conditions")
+    )
+    relevant = grades >= level
+    imported, strategies = once["imported"].to_numpy(dtype=np.bool_), once["strategy"].to_numpy(dtype=object)
+    drawn = (strategies == "random") & (chance > 0) & ~np.isnan(rounds)
     drawn &= ~imported | ~np.isnan(conditions)  # the draws of an imported log may be incomplete
     # A document drawn among U had probability 1/U in this draw, after the earlier draws missed it.
     by_now = 1 - np.cumprod(np.where(drawn, 1 - chance, 1.0))
@@ -118,17 +141,16 @@ def build_topic_ledger(
         batch=np.maximum.accumulate(np.nan_to_num(rounds, nan=0)).astype(np.int64),
         urn=urn,
         unreachable=unreachable,
-        withheld=min(withheld, int(scope.sum()) - len(once) - unreachable),
     )
-    by_loop = [*LOOP_STRATEGIES, *pooling.strategies(adaptive=True)]
+    by_loop = {*LOOP_STRATEGIES, *pooling.strategies(adaptive=True)}
     return TopicLedger(
         ledger,
-        once["strategy"].isin(by_loop).to_numpy(dtype=np.bool_),
+        np.fromiter((strategy in by_loop for strategy in strategies), np.bool_, len(strategies)),
         np.where(
             once["while_undone"].to_numpy(dtype=np.bool_) & ~np.isnan(conditions),
             WHILE_UNDONE,
             np.nan_to_num(conditions, nan=NOT_ORDERED),
         ).astype(np.int64),
         imported,
-        (once["strategy"] == "search").to_numpy(dtype=np.bool_),
+        strategies == "search",
     )

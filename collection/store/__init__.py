@@ -6,13 +6,13 @@ returns (WAL, synchronous=FULL) and rolls back when it raises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from collection.store.accounts import AccountTables
 from collection.store.assignments import AssignmentTables
-from collection.store.connection import Connection, SQLiteError
+from collection.store.connection import UNRECORDED, Connection, SQLiteError
 from collection.store.corpus import Added, CorpusTables, Matches
 from collection.store.history import HistoryTables, PastJudgement
 from collection.store.inspection import Inspection
@@ -27,6 +27,7 @@ from collection.store.settings import SettingsTable
 from collection.store.topic_tasks import Claim, LoggedDecision, TopicKey, TopicTaskTables
 
 __all__ = [
+    "UNRECORDED",
     "Added",
     "AskedSample",
     "Claim",
@@ -47,6 +48,7 @@ __all__ = [
 ]
 
 
+K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
@@ -101,6 +103,20 @@ class Store:
             self._cache[name] = kept
         value: T = kept[1]
         return value
+
+    def cached_each(
+        self, name: Hashable, keys: Mapping[K, object], compute: Callable[[list[K]], Mapping[K, T]]
+    ) -> dict[K, T]:
+        """Return a value for each of `keys`, in their order, as :meth:`cached`.
+
+        `compute` gets all of which no value is kept, at once.
+        """
+        now = {of: (key, self.connection.rollbacks) for of, key in keys.items()}
+        missing = [of for of, key in now.items() if self._cache.get((name, of), (None,))[0] != key]
+        if missing:
+            made = compute(missing)
+            self._cache |= {(name, of): (now[of], made[of]) for of in missing}
+        return {of: self._cache[name, of][1] for of in keys}
 
     @staticmethod
     def copy(source: Path | str, target: Path | str) -> None:

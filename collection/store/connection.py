@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -79,6 +79,18 @@ def explain(error: BaseException) -> CleverdonError | None:
 def json_text(values: Iterable[object]) -> str:
     """Write a JSON array, which SQL reads with `json_each`: one variable for any number of values."""
     return json.dumps(list(values))
+
+
+def of_topics(query_ids: str | Collection[str] | None) -> tuple[str, list[object]]:
+    """Write SQL for whether the column `topic` is the key of one of these topics, with its parameters; None: all."""
+    if query_ids is None:
+        return "TRUE", []
+    if isinstance(query_ids, str):
+        return "topic = (SELECT topic FROM topics WHERE query_id = ?)", [query_ids]
+    return (
+        "topic IN (SELECT topic FROM topics WHERE query_id IN (SELECT value FROM json_each(?)))",
+        [json_text(query_ids)],
+    )
 
 
 def is_held(until: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -14,7 +14,15 @@ import pandas as pd
 from collection import clock
 from collection.records import CountsAs, Judgement
 from collection.store import columns as columns_of
-from collection.store.connection import POOL_IF_TEXTS_MISSING, UNRECORDED, Repository, held_back, json_text, writes
+from collection.store.connection import (
+    POOL_IF_TEXTS_MISSING,
+    UNRECORDED,
+    Repository,
+    held_back,
+    json_text,
+    of_topics,
+    writes,
+)
 
 _SQL = {
     "current": "id",
@@ -378,8 +386,16 @@ class JudgementTables(Repository):
             {"query_id": query_id, "newest": newest},
         )
 
-    def current_judgements(self, query_id: str | None = None) -> pd.DataFrame:
-        """Return the current judgement of each annotator and document of a topic, or of all topics.
+    def topic_versions(self) -> dict[str, tuple[int, int, int, float]]:
+        """Return what changes whenever a topic's log, pool or skips do, for each topic, in their order."""
+        rows = self.connection.execute(
+            "SELECT query_id, logged, pool, count(doc), coalesce(max(skipped_at), 0) FROM topics AS t "
+            "JOIN topic_counts USING (topic) LEFT JOIN skips USING (topic) GROUP BY t.topic ORDER BY t.topic"
+        )
+        return {query_id: tuple(numbers) for query_id, *numbers in rows}
+
+    def current_judgements(self, query_ids: str | Collection[str] | None = None) -> pd.DataFrame:
+        """Return the current judgement of each annotator and document of a topic, of several, or of all topics.
 
         ``query_id``, ``row`` (of the document in the matrix), ``annotator``, ``counts_as``, ``kind``, ``relevance``
         (null: cannot judge); and how the document was selected: ``strategy``, ``model_round``, ``probability``,
@@ -389,13 +405,12 @@ class JudgementTables(Repository):
         changes what was drawn; second opinions have a selection of their own only where no other judgement was made.
         Sorted by these first judgements.
         """
-        where = "" if query_id is None else "AND topic = (SELECT topic FROM topics WHERE query_id = ?)"
-        rows = f"FROM judgements WHERE counts_as <> 'surplus' {where} ORDER BY id"
+        where, values = of_topics(query_ids)
+        rows = f"FROM judgements WHERE counts_as <> 'surplus' AND {where} ORDER BY id"
         short = {
             n: n for n in ("topic", "doc", "annotator", "counts_as", "kind", "relevance", "strategy", "model_round")
         }
         short |= {"conditions": _CONDITIONS, "imported": "source = 'imported'"}
-        values = [] if query_id is None else [query_id]
         with self.connection.snapshot():
             log = columns_of.read(self.connection, short, {"probability": "probability"}, rows, values)
             last, first = _current_entries(log)
@@ -405,16 +420,18 @@ class JudgementTables(Repository):
                 first, ["strategy", "model_round", "probability", "conditions", "imported", "while_undone"]
             ]
             found = pd.concat([found.reset_index(drop=True), selection.reset_index(drop=True)], axis=1)
-            found = self._restore_draws(found.iloc[first.argsort(kind="stable")].reset_index(drop=True))
+            found = self._restore_draws(found.iloc[first.argsort(kind="stable")].reset_index(drop=True), query_ids)
             ids = {"query_id": columns_of.query_ids(self.connection, found["topic"]), "row": found["doc"] - 1}
         return pd.concat([pd.DataFrame(ids), found.drop(columns=["topic", "doc"])], axis=1)
 
-    def _restore_draws(self, found: pd.DataFrame) -> pd.DataFrame:
-        """Mark judged documents that were drawn at random for somebody who skipped them as drawn."""
+    def _restore_draws(self, found: pd.DataFrame, query_ids: str | Collection[str] | None) -> pd.DataFrame:
+        """Mark judged documents of these topics that were drawn at random for somebody who skipped them as drawn."""
+        where, wanted = of_topics(query_ids)
         drawn = self.connection.frame(
-            "SELECT l.topic, l.doc, min(l.model_round) AS model_round, l.probability, l.conditions FROM skips AS s "
+            "SELECT topic, doc, min(l.model_round) AS model_round, l.probability, l.conditions FROM skips AS s "
             "JOIN leases AS l USING (topic, doc, annotator) WHERE l.strategy = 'random' AND l.probability IS NOT NULL "
-            "GROUP BY l.topic, l.doc ORDER BY l.topic, l.doc"
+            f"AND {where} GROUP BY topic, doc ORDER BY topic, doc",
+            wanted,
         )
         if drawn.empty:
             return found
@@ -442,17 +459,18 @@ class JudgementTables(Repository):
         )
         return 0.0 if judged_at is None else datetime.fromisoformat(judged_at).timestamp()
 
-    def ungraded(self) -> dict[str, Ungraded]:
-        """Count the unjudged documents that annotators saw in each topic; topics without any are missing."""
+    def ungraded(self, query_ids: str | Collection[str] | None = None) -> dict[str, Ungraded]:
+        """Count the unjudged documents that annotators saw, by topic; topics without any are missing."""
+        where, values = of_topics(query_ids)
         rows = self.connection.execute(
             f"""
             WITH seen AS (
-                SELECT s.topic, s.doc, 1 AS kind, max(l.strategy IS 'random') AS drawn
-                FROM skips AS s LEFT JOIN leases AS l USING (topic, doc, annotator) GROUP BY s.topic, s.doc
+                SELECT topic, doc, 1 AS kind, max(l.strategy IS 'random') AS drawn
+                FROM skips AS s LEFT JOIN leases AS l USING (topic, doc, annotator) WHERE {where} GROUP BY topic, doc
                 UNION ALL
                 SELECT topic, doc, 2, max(j.strategy IS 'random' AND j.probability IS NOT NULL)
                 FROM last_words AS o INDEXED BY last_words_open JOIN judgements AS j USING (topic, doc, annotator)
-                WHERE o.open AND o.counts_as = 'judgement' AND j.counts_as = 'judgement'
+                WHERE o.open AND o.counts_as = 'judgement' AND j.counts_as = 'judgement' AND {where}
                 AND ({_CONDITIONS} IS NOT NULL OR (strategy IS 'random' AND source <> 'imported')) GROUP BY topic, doc
             )
             SELECT query_id, sum(first = 1), sum(first = 2), sum(drawn) FROM (
@@ -460,28 +478,31 @@ class JudgementTables(Repository):
                 WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = s.topic AND w.doc = s.doc)
                 GROUP BY topic, doc
             ) JOIN topics USING (topic) GROUP BY topic ORDER BY topic
-            """
+            """,
+            values * 2,
         )
         return {query_id: Ungraded(*counts) for query_id, *counts in rows}
 
-    def count_passed(self, query_id: str) -> int:
-        """Count the unjudged documents of a topic that the loop selected before one that the same annotator judged.
+    def count_passed(self, query_ids: str | Collection[str]) -> dict[str, int]:
+        """Count the unjudged documents that the loop selected before one that the same annotator judged, by topic.
 
-        Only documents of the same round, which has an order, and without skipped and undone ones: those apart, the
-        judging page passes over none.
+        Topics without any are missing. Only documents of the same round, which has an order, and without skipped and
+        undone ones: those apart, the judging page passes over none.
         """
-        return self.connection.count(
-            """
-            SELECT count(DISTINCT l.doc) FROM leases AS l JOIN (
+        where, values = of_topics(query_ids)
+        return self.connection.mapping(
+            f"""
+            SELECT query_id, count(DISTINCT l.doc) FROM leases AS l JOIN (
                 SELECT topic, annotator, conditions, model_round, max(pool_rank) AS last FROM judgements
-                WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) AND conditions > 0
+                WHERE {where} AND conditions > 0
                 AND pool_rank IS NOT NULL AND kind <> 'undone' GROUP BY topic, annotator, conditions, model_round
-            ) AS j USING (topic, annotator, conditions, model_round)
+            ) AS j USING (topic, annotator, conditions, model_round) JOIN topics USING (topic)
             WHERE l.pool_rank < j.last
             AND NOT EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = l.topic AND w.doc = l.doc)
             AND NOT EXISTS (SELECT 1 FROM skips AS s WHERE s.topic = l.topic AND s.doc = l.doc)
+            GROUP BY topic ORDER BY topic
             """,
-            (query_id,),
+            values,
         )
 
     def grades_of(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Mapping[str, int | None]:
@@ -497,24 +518,43 @@ class JudgementTables(Repository):
 
 
 def _find_while_undone(log: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Find the entries whose document was selected or judged while a judgement of another one was undone.
+    """Find the entries whose document was selected or judged while another one had lost its only judgement by an undo.
 
     A round has read as many entries of its topic as its number says. `log` is as in :func:`_current_entries`.
     """
     found = np.zeros(len(log), dtype=np.bool_)
-    is_judgement = (log["counts_as"] == "judgement").to_numpy(dtype=np.bool_)
     undone = (log["kind"] == "undone").to_numpy(dtype=np.bool_)
+    if not undone.any():
+        return found
+    said = (log["annotator"] + " " + log["counts_as"]).to_numpy(dtype=object)
     rounds = pd.to_numeric(log["model_round"]).to_numpy(dtype=np.float64, na_value=np.nan)
     topics, docs = (log[name].to_numpy(dtype=np.int64) for name in ("topic", "doc"))
-    for topic in np.unique(topics[undone & is_judgement]):
+    for topic in np.unique(topics[undone]):
         places = np.flatnonzero(topics == topic)
-        for start in np.flatnonzero(undone[places] & is_judgement[places]):
-            same = docs[places] == docs[places[start]]
-            again = np.flatnonzero(same & is_judgement[places] & ~undone[places])
-            end = next(iter(again[again > start]), len(places))
-            at, read = np.arange(len(places)), rounds[places]
-            found[places[~same & (((start < at) & (at < end)) | ((start < read) & (read <= end)))]] = True
+        at, read = np.arange(len(places)), rounds[places]
+        for doc in np.unique(docs[places][undone[places]]):
+            same = docs[places] == doc
+            for start, end in _find_gaps(at[same], said[places], undone[places]):
+                found[places[~same & (((start < at) & (at < end)) | ((start < read) & (read <= end)))]] = True
     return found
+
+
+def _find_gaps(
+    places: Places, said: npt.NDArray[np.object_], undone: npt.NDArray[np.bool_]
+) -> Iterator[tuple[int, int]]:
+    """Yield from which entry to which one a document had no judgement; `places` are its entries in its topic's log.
+
+    `said` tells whose judgement each entry of the topic is, `undone` whether it takes that back.
+    """
+    standing: set[str] = set()
+    start: int | None = None
+    for place in places.tolist():
+        (standing.discard if undone[place] else standing.add)(said[place])
+        if standing and start is not None:
+            yield start, place
+        start = None if standing else place if start is None else start
+    if start is not None:
+        yield start, len(said)
 
 
 def _current_entries(log: pd.DataFrame) -> tuple[Places, Places]:

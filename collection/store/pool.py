@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from collection import clock
 from collection.store import columns
-from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
+from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, of_topics, writes
 from collection.store.corpus import CorpusTables
 
 
@@ -124,6 +124,18 @@ class PoolTables(Repository):
             f"VALUES ({keys}, ?, ?, {pool_round})",
             left_out[["query_id", "doc_id", *optional]].itertuples(index=False, name=None),
         )
+
+    def rows_by_topic(self, query_ids: Collection[str]) -> dict[str, list[int]]:
+        """Return :meth:`rows` of these topics; those without a pool are missing."""
+        where, values = of_topics(query_ids)
+        found: dict[str, list[int]] = {}
+        for query_id, row in self.connection.execute(
+            f"SELECT query_id, doc - 1 FROM pool JOIN topics USING (topic) WHERE {where} "
+            "ORDER BY topic, pool_round, position",
+            values,
+        ):
+            found.setdefault(query_id, []).append(row)
+        return found
 
     def rows(self, query_id: str) -> list[int]:
         """Return the matrix rows of a topic's pool, in pool order."""

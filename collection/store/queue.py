@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from collection import clock
 from collection.records import QRELS_ANNOTATOR, Candidate
 from collection.store.connection import (
     JUDGED_PAIRS,
-    UNRECORDED,
     Repository,
     held_back,
     held_by_others,
@@ -207,10 +206,12 @@ class QueueTables(Repository):
         self.connection.execute("INSERT OR IGNORE INTO loop_conditions (conditions) VALUES (?)", (conditions,))
         return self.connection.count("SELECT id FROM loop_conditions WHERE conditions = ?", (conditions,))
 
-    def find_conditions(self, conditions: str) -> list[int]:
-        """Return the number of a set of conditions, if anything was selected under them, and :data:`UNRECORDED`."""
-        return self.connection.column(
-            "SELECT id FROM loop_conditions WHERE conditions = ? OR id = ? ORDER BY id", (conditions, UNRECORDED)
+    def find_conditions(self, conditions: Collection[str]) -> dict[str, int]:
+        """Return the numbers of sets of conditions under which anything was selected."""
+        return self.connection.mapping(
+            "SELECT conditions, id FROM loop_conditions WHERE conditions IN (SELECT value FROM json_each(?)) "
+            "ORDER BY id",
+            (json_text(conditions),),
         )
 
     @writes

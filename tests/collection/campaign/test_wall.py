@@ -140,8 +140,8 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "active_learning.decisive_pairs": lambda c: (
         c.settings.loop().by_system_order and c.active_learning.decisive_pairs()
     ),
-    "active_learning.ledger": lambda c: c.active_learning.ledger("1"),
-    "active_learning.rule_ledger": lambda c: c.active_learning.rule_ledger("1"),
+    "active_learning.ledgers": lambda c: c.active_learning.ledgers(["1", "2"]),
+    "active_learning.rule_judgements": lambda c: c.active_learning.rule_judgements(["1", "2"]),
     "active_learning.topic_rankings": lambda c: c.active_learning.topic_rankings("1"),
     "adjudication.cache_key": lambda c: c.adjudication.cache_key(),
     "adjudication.queue": lambda c: [c.adjudication.queue(ended=ended) for ended in (False, True)],
@@ -362,10 +362,11 @@ FILES = {
 """Methods that write the files of ``cleverdon export``: see EXPORTS."""
 
 NUMBERLESS = {
-    "active_learning.build_ledger": "by ledger", "active_learning.space": "by next_round",
+    "active_learning.ledger": "by ledgers", "active_learning.space": "by next_round",
+    "loop_scope.topic_ledgers": "by ledgers",
     "active_learning.assess": "by ready_topics",
     "active_learning.describe_order": "describes settings",
-    "active_learning.present_conditions": "by rule_ledger",
+    "active_learning.present_conditions": "by rule_judgements",
     "active_learning.strategy": "by next_round", "calibration_topics.calibrate": "by state",
     "calibration_topics.settle": "by next_pairs", "calibration_topics.start": "by plan",
     "calibration_topics.stop": "by state", "collection_card.facts_of": "by facts",
