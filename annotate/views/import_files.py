@@ -45,7 +45,7 @@ with st.form("files", border=False):
         help="Who gave the labels for which their file names no annotator, as in exports of doccano and Quepid.",
     ).strip()
     replace = st.checkbox("Replace existing entries with the same id or name")
-    accept = st.checkbox("Accept documents that look like topics, grades or a run")
+    accept = st.checkbox("Accept files that look like another kind")
     by_people = st.checkbox(
         "Grades are by people",
         help="Qrels and labels whose names say that a language model gave the grades become label sets. With this "
@@ -104,7 +104,7 @@ if go:
             line.empty()
             st.error(f"**Nothing was imported.** {widgets.plain(by_name(str(error)))}")
             if isinstance(error, DoubtError):
-                st.info("To import the file anyway, select *Accept documents that look like ...* and import again.")
+                st.info("To import the file anyway, select *Accept files that look like another kind* and import again.")
             st.stop()
         line.empty()
         answer.write(contents())

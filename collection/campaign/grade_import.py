@@ -18,6 +18,7 @@ from collection.campaign.loop_settings import EVERYWHERE
 from collection.campaign.machine_labels import MachineLabels, read_report
 from collection.campaign.settings import Settings
 from collection.errors import ConflictError, FormatError, InputError, place
+from collection.formats import kinds
 from collection.formats.labels import NoTopicsError
 from collection.machine_labels.filled_qrels import PEOPLE
 from collection.machine_labels.model_families import find_model
@@ -46,6 +47,7 @@ class GradeImport:
 
     def import_qrels(self, path: Path | str) -> None:
         """Import qrels as judgements of the annotator ``qrels:NAME``; those of a language model as a label set."""
+        self.session.refuse_other(path, kinds.QRELS)
         report = {} if self.by_people else read_report(path)
         said = "" if self.by_people else self._find_model(path)
         if said or (report and "by" not in report):
@@ -69,6 +71,7 @@ class GradeImport:
 
     def import_machine_labels(self, path: Path | str, said: str = "") -> None:
         """Import qrels as a label set of the file's name; `said` is what tells that no people gave the grades."""
+        self.session.refuse_other(path, kinds.QRELS)
         report, name = read_report(path), formats.stem(path)
         frame = self._of_kept_records(path, formats.read_qrels(path))
         frame = frame[frame["relevance"] >= 0]
@@ -126,6 +129,7 @@ class GradeImport:
         if formats.is_work_list(path):
             self._import_work_list(path)
             return
+        self.session.refuse_other(path, kinds.LABELS)
         known_topics = self.session.store.corpus.topics()
         topics = known_topics["query_id"].tolist()
         names = known_topics["title"].str.split().str.join(" ").str.casefold()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from collection.campaign.results import ImportReport
-from collection.errors import FormatWarning, InputError, unit
+from collection.errors import DoubtError, FormatError, FormatWarning, InputError, unit
+from collection.formats import kinds
 from collection.id_matches import find_alike, loose_key
 from collection.phrases import count, join_first, plural
 from collection.records import DuplicateRecord
@@ -30,12 +31,14 @@ def count_left_out(rows: int, row: str) -> str:
 class ImportSession:
     """One import into a campaign.
 
-    `replace`: overwrite what has the same name but other content.
+    `replace`: overwrite what has the same name but other content. `accept_doubts`: import also files that look like
+    another kind.
     """
 
     store: Store
     directory: Path
     replace: bool
+    accept_doubts: bool = False
     report: ImportReport = field(default_factory=lambda: ImportReport([], []))
     duplicates: list[DuplicateRecord] = field(default_factory=list)
     kept_as: dict[str, str] = field(init=False)
@@ -68,6 +71,25 @@ class ImportSession:
     def notice(self, path: Path | str, sentence: str) -> None:
         """Report what the user should notice about a file."""
         self.report.notices.append(f"{path}: {sentence}")
+
+    def refuse_other(self, path: Path | str, wanted: str) -> None:
+        """Raise FormatError for a file that is certainly something else than `wanted`, DoubtError for a likely one."""
+        other = kinds.recognise(path, wanted, self._known_ids())
+        if other is None or (self.accept_doubts and not other.certain):
+            return
+        option = kinds.OPTIONS.get(other.kind)
+        hint = other.hint if option is None else f"{other.hint} ({option})"
+        if other.certain:
+            raise FormatError(path, other.line, wanted, kinds.describe(other), hint)
+        found = f"{kinds.describe(other)}; {hint}; nothing was imported"
+        raise DoubtError(f"{path}: expected {wanted}, found {found}")
+
+    def _known_ids(self) -> kinds.KnownIds:
+        def documents(ids: Iterable[str]) -> set[str]:
+            asked = set(ids)
+            return asked - self.store.corpus.without_text(asked)
+
+        return kinds.KnownIds(set(self.store.corpus.topics()["query_id"]), documents)
 
     @contextmanager
     def noting_warnings(self) -> Iterator[None]:

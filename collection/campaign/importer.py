@@ -33,7 +33,7 @@ from collection.errors import (
     as_path,
     as_paths,
 )
-from collection.formats import ImageList
+from collection.formats import ImageList, kinds
 from collection.formats.source import FilePath
 from collection.frames import SCORES
 from collection.phrases import count, join, join_first, plural
@@ -95,7 +95,7 @@ class Importer:
         replace
             Overwrite a topic, document, run, cost, imported grade or click log that has other content.
         accept_doubts
-            Import files of `documents` also if they look like topics, grades or a run.
+            Import files also if they seem to be of another kind, such as documents that look like topics.
         by_people
             Import qrels and labels as judgements also if a name says that a language model gave the grades.
         progress
@@ -104,9 +104,9 @@ class Importer:
         Raises
         ------
         FormatError
-            A file is malformed; the message has path and line.
+            A file is malformed, or of another kind; the message has path and line.
         DoubtError
-            A file of `documents` looks like something else, and `accept_doubts` is off.
+            A file seems to be of another kind, and `accept_doubts` is off.
         ConflictError
             The campaign has something of that name with other content, and `replace` is off.
         StorageError
@@ -119,7 +119,7 @@ class Importer:
             if path is not None:
                 as_path(path, what)
         documents, runs = as_paths(documents, "documents"), as_paths(runs, "runs")
-        session = ImportSession(self.store, self.directory, replace)
+        session = ImportSession(self.store, self.directory, replace, accept_doubts)
         files = _FileImport(self, session, progress or (lambda what, done, total: None))
         gradings = GradeImport(
             session, self.grades, self.settings, self.judging, self.machine_labels, annotator, by_people=by_people
@@ -141,11 +141,11 @@ class Importer:
             before = set(self.store.corpus.runs()["file"])
             try:
                 for path in (*parts.topics, *([] if topics is None else [topics])):
-                    files.import_topics(path)
+                    files.import_topics(path, question=path is topics)
                 for path in parts.documents:
                     files.import_documents(path)
                 for path in documents:
-                    files.import_documents(path, question=not accept_doubts)
+                    files.import_documents(path, question=True)
                 files.import_runs(names, runs)
                 files.report_runs_of_duplicates()
                 for read, file in (
@@ -227,7 +227,9 @@ class _FileImport:
         self.without_text: Counter[str] = Counter()
         self.texts_wanted: set[str] = set()
 
-    def import_topics(self, path: Path | str) -> None:
+    def import_topics(self, path: Path | str, *, question: bool = False) -> None:
+        if question:
+            self.session.refuse_other(path, kinds.TOPICS)
         frame = formats.read_topics(path)
         if (frame["query_id"] == ALL_TOPICS).any():
             raise InputError(
@@ -238,6 +240,8 @@ class _FileImport:
         self.session.added(path, "topic", added)
 
     def import_documents(self, path: Path | str, *, question: bool = False) -> None:
+        if question:
+            self.session.refuse_other(path, kinds.DOCUMENTS)
         self.check = DocumentCheck(set(self.store.corpus.topics()["query_id"]))
         images = ImageImport(self.directory, self.written)
         waiting, self.blank = sum(self.store.pool.without_text().values()), 0
@@ -281,7 +285,7 @@ class _FileImport:
             )
 
     def _refuse_doubtful(self, path: Path | str, question: bool) -> None:
-        if question and (doubt := self.check.question()):
+        if question and not self.session.accept_doubts and (doubt := self.check.question()):
             raise DoubtError(f"{path}: expected documents, found a file that {doubt}; nothing was imported")
 
     def _counted(self, path: Path | str, images: ImageImport) -> Iterator[Document]:
@@ -320,6 +324,7 @@ class _FileImport:
         )
 
     def _import_run(self, path: Path | str, name: str) -> None:
+        self.session.refuse_other(path, kinds.RUN)
         run = formats.read_run(path)
         frame, ignored = self.session.known_topics(path, self._rank_kept_records(path, run.frame))
         with Path(path).open("rb") as source:
@@ -394,6 +399,7 @@ class _FileImport:
         return name
 
     def import_costs(self, path: Path | str) -> None:
+        self.session.refuse_other(path, kinds.COSTS)
         frame = formats.read_costs(path).set_index("run")
         there = self.store.corpus.costs().set_index("run").to_dict("index")
         for run, row in frame.iterrows():
@@ -414,6 +420,7 @@ class _FileImport:
             self.session.notice(path, f"the campaign has no run or system called {names}")
 
     def import_clicks(self, path: Path | str) -> None:
+        self.session.refuse_other(path, kinds.CLICKS)
         named = self.session.of_kept_records(path, formats.read_clicks(path))
         summed = named.groupby(["query_id", "doc_id", "rank"], sort=False, as_index=False).sum()
         frame, ignored = self.session.known_topics(path, summed)

@@ -1,11 +1,11 @@
-"""Whether a file of documents rather has topics, grades or a ranking."""
+"""Whether a file of documents rather has topics, by what only the whole file shows."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from collection.phrases import count, plural
+from collection.phrases import count
 from collection.records import Document
 
 SHORT = 100
@@ -14,43 +14,34 @@ SHORT = 100
 FEW = 10
 """Number of documents below which short texts say nothing."""
 
-_GRADES = {"relevance", "rel", "grade", "label", "score", "rank"}
-_TOPIC_IDS = {"query_id", "query-id", "qid", "topic", "topic_id"}
-_TOPIC_TEXTS = {"narrative", "narr", "desc", "query"}
-
 
 @dataclass(eq=False)
 class DocumentCheck:
-    """Collects what tells documents from topics and other files, while they are read."""
+    """Collects what tells documents from topics while they are read; :mod:`collection.formats.kinds` knows columns."""
 
     topics: Collection[str]
     """Ids of the campaign's topics."""
     documents: int = field(default=0, init=False)
     _like_topics: int = field(default=0, init=False)
     _longest: int = field(default=0, init=False)
-    _columns: set[str] = field(default_factory=set, init=False)
+    _images: bool = field(default=False, init=False)
 
     def add(self, document: Document) -> None:
         """Look at a document."""
         self.documents += 1
         self._like_topics += document.doc_id in self.topics
         self._longest = max(self._longest, len(document.title) + len(document.text or ""))
-        self._columns.update(document.metadata)
+        self._images = self._images or "images" in document.metadata
 
     def question(self) -> str:
         """Say why the file seems to have something else than documents; empty if it does not."""
-        if self._columns & _TOPIC_IDS and self._columns & _GRADES:
-            names = ", ".join(sorted(self._columns & (_TOPIC_IDS | _GRADES)))
-            return f"looks like qrels, labels or a run (columns {names})"
         if self.documents and self._longest <= 3 * SHORT and self._like_topics == self.documents:
             ids = "its id is that of a topic" if self.documents == 1 else "all its ids are ids of topics"
             return f"looks like topics: {ids}, and no text is longer than {count(self._longest, 'character')}"
-        if texts := sorted(self._columns & _TOPIC_TEXTS):
-            return f"looks like topics ({plural(len(texts), 'column')} {', '.join(texts)})"
         return ""
 
     def notice(self) -> str:
         """Say that all texts are short; empty if they are not, or images may take their place."""
-        if self.documents < FEW or not 0 < self._longest <= SHORT or "images" in self._columns:
+        if self.documents < FEW or not 0 < self._longest <= SHORT or self._images:
             return ""
         return f"no text is longer than {count(self._longest, 'character')}"

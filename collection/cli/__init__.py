@@ -165,7 +165,7 @@ def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
     "--replace", is_flag=True, help="Replace existing topics, documents, runs and grades that differ from the file."
 )
 @click.option("--by-people", is_flag=True, help="Import grades as judgements even if a name is that of a model.")
-@click.option("--yes", is_flag=True, help="Import documents without asking if they look like topics, grades or a run.")
+@click.option("--yes", is_flag=True, help="Import files without asking if they seem to be of another kind.")
 @click.option(
     "--duplicates",
     type=WRITTEN,

@@ -152,15 +152,15 @@ def add_costs(evaluation: Evaluation, path: Path, table: pd.DataFrame) -> Evalua
 
 def _read_plain(path: Path, read: Callable[[Path], T]) -> T:
     """Read qrels with one grade per document."""
-    _refuse_fifth_column(path)
-    try:
-        return read(path)
-    except FormatError as error:
-        if "found a run" in str(error):
-            command = f"cleverdon {click.get_current_context().info_name}"
-            said = str(error).removesuffix("; pass it as a run")
-            raise InputError(f"{said}; give the qrels first: {command} QRELS RUN...") from None
-        raise
+    from collection.formats import kinds
+
+    other = kinds.recognise(path, kinds.QRELS)
+    if other is None:
+        _refuse_fifth_column(path)
+    elif other.certain and other.kind == kinds.RUN:
+        command = f"cleverdon {click.get_current_context().info_name} QRELS RUN..."
+        raise InputError(f"{path}: expected qrels, found {kinds.describe(other)}; give the qrels first: {command}")
+    return read(path)
 
 
 def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:

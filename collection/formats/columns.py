@@ -9,14 +9,14 @@ from functools import lru_cache
 import pandas as pd
 
 from collection.errors import InputError
-from collection.formats.fields import DOC_ID, PAIR_ALIASES, TEXT
+from collection.formats.fields import DOC_ID, GRADE_NAMES, PAIR_ALIASES, PERSON_NAMES, TEXT
 from collection.frames import Schema, index_to_columns
 from collection.records import Run
 
 LABEL_ALIASES = {
-    "annotator": ("annotator", "assessor", "rater", "judge", "user"),
+    "annotator": PERSON_NAMES,
     **PAIR_ALIASES,
-    "relevance": ("relevance", "grade", "label", "rel", "score", "judgment", "judgement"),
+    "relevance": (*GRADE_NAMES, "score"),
 }
 """Names of the columns of labels in files."""
 

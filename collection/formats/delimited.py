@@ -163,8 +163,13 @@ def _own_names(
 ) -> list[str]:
     """The names, with ours in place of the first alias of each column."""
     found = {}
+    keys: dict[str, str] = {}
+    for name in names:
+        keys.setdefault(fields.column_key(name), name)
     for column, known in aliases.items():
+        # As written first: pyterrier has a number docid beside the id docno.
         name = next((alias for alias in known if alias in names), None)
+        name = name or next((keys[key] for key in map(fields.column_key, known) if key in keys), None)
         if name is None and column in defaults:
             continue
         if name is None:

@@ -15,13 +15,28 @@ from typing import NoReturn
 from collection.errors import Entry, FormatError, numbered
 from collection.formats import source
 from collection.formats.source import FilePath, fits_a_column, quote
+from collection.formats.tables.lines import parse_grade
 from collection.phrases import count
 
 PAIR_ALIASES = {
-    "query_id": ("query_id", "qid", "topic", "query-id"),
-    "doc_id": ("doc_id", "docno", "docid", "corpus-id", "document"),
+    "query_id": ("query_id", "qid", "topic", "query-id", "q_id", "topic_id", "query_id_str", "topic_number"),
+    "doc_id": ("doc_id", "docno", "docid", "corpus-id", "document", "document_id", "pid", "passage_id"),
 }
-"""Names of the columns of a pair in files."""
+"""Names of the columns of a pair in files; pyterrier's ``docno`` goes before its own number ``docid``."""
+
+GRADE_NAMES = (
+    "relevance", "grade", "label", "rel", "judgment", "judgement", "rating", "relevance_grade", "relevance_label",
+    "relevance_level",
+)  # fmt: skip
+"""Names of the column of a grade in files."""
+
+PERSON_NAMES = (
+    "annotator", "assessor", "rater", "judge", "user", "worker", "coder", "labeler", "labeller", "reviewer",
+    "annotator_id", "assessor_id", "rater_id", "judge_id", "user_id", "worker_id", "_worker_id", "coder_id",
+    "annotator_name", "user_name", "email_address", "email", "e-mail", "annotated_by", "labeled_by", "judged_by",
+    "completed_by", "created_by", "participant", "participant_id",
+)  # fmt: skip
+"""Names of the column of who gave a grade, in files and in exports of tools."""
 
 DOC_ID = ("doc_id", "docno", "_id", "id", "docid")
 """Names of the id of a document."""
@@ -29,10 +44,21 @@ DOC_ID = ("doc_id", "docno", "_id", "id", "docid")
 TEXT = ("text", "contents", "body", "abstract")
 """Names of the text of a document."""
 
+_TRUTHS = {"true": 1, "false": 0}
+
 _GAP = re.compile(r"[ \t\r\n,]*")
 
 # Escapes for characters that a text cannot keep: NUL, and halves of surrogate pairs.
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+
+
+def column_key(name: str) -> str:
+    """A column's name as names of ids and numbers are compared: letters and digits, in lower case.
+
+    >>> column_key("Query-ID"), column_key(" _worker_id "), column_key('"Doc ID"')
+    ('queryid', 'workerid', 'docid')
+    """
+    return "".join(character for character in name.lower() if character.isalnum())
 
 
 def data_lines(path: FilePath, what: str) -> Iterator[tuple[int, str]]:
@@ -211,6 +237,12 @@ def get_text(path: FilePath, number: int, record: Mapping[str, object], name: st
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     raise FormatError(path, number, f"text in the field {quote(str(name))}", quote(json.dumps(value)))
+
+
+def as_grade(value: object) -> int | float | None:
+    """A grade: a number, or true and false as 1 and 0; None for anything else."""
+    text = "" if value is None else str(value).strip()
+    return _TRUTHS.get(text.casefold(), parse_grade(text))
 
 
 def find_header(fields: list[str], id_names: tuple[str, ...]) -> list[str] | None:

@@ -29,7 +29,13 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]
     if workbook.is_workbook(path):
         return None
     _, line = fields.first_line(path, what)
-    is_json = source.suffix(path) in (".jsonl", ".json", ".ndjson")
-    if _ARRAY.match(line) or (is_json and line.lstrip().startswith("[")):
-        return fields.array_records(path, what)
-    return fields.json_records(path, what) if is_json or line.lstrip().startswith("{") else None
+    if not is_json(path, line):
+        return None
+    return (fields.array_records if line.lstrip().startswith("[") else fields.json_records)(path, what)
+
+
+def is_json(path: FilePath, line: str) -> bool:
+    """Whether a file is JSON, by its first line or its ending."""
+    begin = line.lstrip()[:1]
+    by_name = source.suffix(path) in (".jsonl", ".json", ".ndjson")
+    return begin == "{" or by_name or (begin == "[" and _ARRAY.match(line) is not None)

@@ -8,11 +8,11 @@ from typing import get_args
 import pandas as pd
 
 from collection.errors import FormatError, numbered, require_known
-from collection.formats import delimited, fields, objects
+from collection.formats import delimited, fields, kinds, objects, run_records
 from collection.formats.columns import LABEL_ALIASES
 from collection.formats.qrels_lines import FORMS, WANTED, QrelsForm, find_layout, is_typed
 from collection.formats.source import FilePath, quote
-from collection.formats.tables.lines import data_lines, first_line, parse_grade, report_copies, to_array
+from collection.formats.tables.lines import data_lines, first_line, report_copies, to_array
 from collection.formats.tables.strict import read_table
 from collection.frames import QRELS
 
@@ -75,6 +75,7 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     """
     require_known("form of qrels", get_args(QrelsForm), form)
     if is_typed(path):
+        kinds.refuse_other(path, WANTED)
         if form != "judged":
             line = None if objects.is_binary(path) else first_line(path, WANTED)[0]
             raise FormatError(path, line, f"qrels as lines ({FORMS[form].names})", "JSONL, Parquet or a dataset")
@@ -90,6 +91,8 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
 def tags_of_qrels(path: FilePath) -> list[str]:
     """The texts in the first row of qrels that may name who gave the grade, beside topic, document and grade."""
     if is_typed(path):
+        if not objects.is_binary(path) and run_records.is_one_value(path):
+            return []
         _, row = next(delimited.aliased_records(path, WANTED, _ALIASES), (0, {}))
         return [value for name, value in row.items() if isinstance(value, str) and name.casefold() in _TAGS]
     _, _, columns = next(data_lines(path, WANTED), (0, "", []))
@@ -97,17 +100,19 @@ def tags_of_qrels(path: FilePath) -> list[str]:
 
 
 def _from_records(path: FilePath) -> pd.DataFrame:
-    seen: dict[tuple[str, str], tuple[int, float]] = {}
+    seen: dict[tuple[str, str], tuple[int, int | None, float]] = {}
     grades, copies = [], 0
-    for number, query_id, doc_id, value in _records(path):
-        grade = None if isinstance(value, bool) else parse_grade(str(value).strip())
+    for place, (number, query_id, doc_id, value) in enumerate(_records(path)):
+        grade = fields.as_grade(value)
         if grade is None:
-            raise FormatError(path, number, "a number as relevance", "none" if value is None else quote(str(value)))
-        first, before = seen.setdefault((query_id, doc_id), (number, grade))
-        if first != number and before != grade:
-            found = f"topic {quote(query_id)}, document {quote(doc_id)} again (first in {numbered(path, first)})"
-            raise FormatError(path, number, "each document of a topic once", found)
-        if first == number:
+            hint = "write grades as whole numbers, and leave out pairs without one"
+            raise FormatError(path, number, "a number as relevance", "none" if value is None else quote(str(value)), hint)
+        first, line, before = seen.setdefault((query_id, doc_id), (place, number, grade))
+        if before != grade:
+            where = f" (first in {numbered(path, line)})" if line is not None else ""
+            found = f"topic {quote(query_id)}, document {quote(doc_id)} again with another grade{where}"
+            raise FormatError(path, number, "each document of a topic once", found, "remove one of them")
+        if first == place:
             grades.append(grade)
         else:
             copies += 1
@@ -116,7 +121,10 @@ def _from_records(path: FilePath) -> pd.DataFrame:
     return QRELS.check(pairs.assign(relevance=to_array(grades)))
 
 
-def _records(path: FilePath) -> Iterator[tuple[int, str, str, object]]:
+def _records(path: FilePath) -> Iterator[tuple[int | None, str, str, object]]:
+    if not objects.is_binary(path) and run_records.is_one_value(path):
+        yield from (row[:4] for row in run_records.of_object(path, WANTED, _ALIASES))
+        return
     for number, record in delimited.aliased_records(path, WANTED, _ALIASES):
         query_id, doc_id = (fields.check_id(path, number, record[column]) for column in QRELS.names[:2])
         yield number, query_id, doc_id, record["relevance"]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from collection import phrases
 from collection.errors import FormatError
-from collection.formats import objects
+from collection.formats import kinds, objects, run_records
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import Extra, Layout, first_line, parse_grade, parse_score
 
@@ -15,16 +15,23 @@ WANTED = "qrels"
 NAMES = "query_id 0 doc_id relevance"
 _HEADER = (("query-id", "query_id"), ("corpus-id", "corpus_id", "doc_id"), ("score", "relevance"))
 
-_OBJECT = re.compile(r"\s*\{\s*(?:[\"'}]|$)")
-"""Begin of a JSON object; an id may begin with a brace, too."""
+_JSON = re.compile(r"\s*(?:\{\s*(?:[\"'}]|$)|\[\s*(?:\{|$))")
+"""Begin of a JSON object, or of an array of them; an id may begin with a brace, too."""
 
 QrelsForm = Literal["judged", "subtopics", "strata", "probabilities"]
 """Forms of qrels; see :func:`collection.formats.read_qrels`."""
 
 
 def is_typed(path: FilePath) -> bool:
-    """Whether qrels are JSONL, Parquet or a dataset."""
-    return objects.is_binary(path) or _OBJECT.match(first_line(path, WANTED)[1]) is not None
+    """Whether qrels are JSON, Parquet, a dataset, or a table with a header other than BEIR's."""
+    if objects.is_binary(path):
+        return True
+    _, line, columns = first_line(path, WANTED)
+    return _JSON.match(line) is not None or (not _is_beir(columns) and run_records.is_header(line))
+
+
+def _is_beir(columns: list[str]) -> bool:
+    return len(columns) == 3 and all(c.lower() in names for c, names in zip(columns, _HEADER, strict=True))
 
 
 def _probability(text: str) -> float | None:
@@ -33,28 +40,26 @@ def _probability(text: str) -> float | None:
     return value if value is not None and 0 < value <= 1 else None
 
 
-def _first_line(path: FilePath, names: str) -> tuple[int, str, list[str]]:
-    """The first line of data; an error if it is a run's."""
-    number, line, columns = first_line(path, WANTED)
-    if other := _run_line(columns):
-        raise FormatError(path, number, f"{WANTED} ({names})", f"{other}: {quote(line.strip())}", "pass it as a run")
-    return number, line, columns
-
-
 def find_layout(path: FilePath, form: QrelsForm = "judged") -> Layout:
     """The layout of a form; for one grade per document, that which the first line implies."""
+    number, line, columns = first_line(path, WANTED)
+    if form != "subtopics":  # whose documents may have numbers as ids, below names of subtopics
+        kinds.refuse_other(path, WANTED)
     if form != "judged":
-        _first_line(path, FORMS[form].names)
+        if other := _run_line(columns):
+            wanted, hint = f"{WANTED} ({FORMS[form].names})", "pass it as a run"
+            raise FormatError(path, number, wanted, f"{other}: {quote(line.strip())}", hint)
         return FORMS[form]
-    number, line, columns = _first_line(path, NAMES)
     count = len(columns)
-    if count == 3 and all(c.lower() in names for c, names in zip(columns, _HEADER, strict=True)):
+    if _is_beir(columns):
         names = "query-id corpus-id score"
         return Layout(WANTED, names, columns=3, seen=3, doc=1, value=2, exact=True, graded=True, header=number)
     if count > 3 and parse_grade(columns[3]) is None and {c.lower() for c in columns} & {"query_id", "qid"}:
-        raise FormatError(path, number, f"{WANTED} ({NAMES}) without a header", f"a header: {quote(line.strip())}")
+        found, hint = f"a header: {quote(line.strip())}", "remove it, or separate all columns by tabs"
+        raise FormatError(path, number, f"{WANTED} ({NAMES}) without a header", found, hint)
     if count < 4:
-        hint = "three columns need the header query-id, corpus-id, score" if count == 3 else ""
+        hint = "three columns need the header query-id, corpus-id, score" if count == 3 else "add the missing columns"
+        hint = "CSV needs a header: query_id,doc_id,relevance" if count == 1 and re.search("[,;|]", line) else hint
         found = f"{phrases.count(count, 'column')}: {quote(line.strip())}"
         raise FormatError(path, number, f"4 columns ({NAMES})", found, hint)
     refuse = _run_line if count >= 6 else None

@@ -6,7 +6,7 @@ from collections import deque
 
 from collection import phrases
 from collection.errors import FormatError
-from collection.formats import run_records, source
+from collection.formats import kinds, run_records, source
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import Layout, Tag, data_lines, first_line, parse_grade
 from collection.formats.tables.strict import read_table
@@ -61,6 +61,7 @@ def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
     import pandas as pd
 
     if run_records.is_typed(path):
+        kinds.refuse_other(path, WANTED)
         run, ranks = run_records.read(path)
         frame = run.frame if ranks is None else run.frame.assign(rank=ranks)
         return run._replace(frame=RUN.check(rank_run(frame)))
@@ -92,6 +93,7 @@ def find_layout(path: FilePath) -> Layout:
     """The layout that the first line of a TREC run implies."""
     if run_records.is_typed(path):
         raise FormatError(path, None, f"{WANTED} as lines ({NAMES})", "another form")
+    kinds.refuse_other(path, WANTED)
     number, line, columns = first_line(path, WANTED)
     count = len(columns)
     if count >= 6:

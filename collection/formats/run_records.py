@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from collection.errors import FormatError
@@ -17,11 +17,10 @@ from collection.records import Run
 WANTED = "a run"
 
 ALIASES = {
-    "query_id": (*fields.PAIR_ALIASES["query_id"], "q_id", "query_id_str", "topic_id"),
-    "doc_id": (*fields.PAIR_ALIASES["doc_id"], "corpus_id", "document_id", "pid"),
+    **fields.PAIR_ALIASES,
     "score": ("score", "sim", "similarity", "_score"),
 }
-"""Names of the columns of runs in files; pyterrier's ``docno`` goes before its own number ``docid``."""
+"""Names of the columns of runs in files."""
 
 NAMES = ("run", "system", "tag", "run_name", "name", "model")
 """Columns with the name of the run."""
@@ -50,7 +49,7 @@ def is_typed(path: FilePath) -> bool:
     if source.suffix(path) in BINARY:
         return True
     line = _first_line(path)
-    return line.startswith(("{", "[")) or _is_header(line)
+    return line.startswith(("{", "[")) or is_header(line)
 
 
 def read(path: FilePath) -> tuple[Run, list[int] | None]:
@@ -94,7 +93,7 @@ def read(path: FilePath) -> tuple[Run, list[int] | None]:
 
 def name(path: FilePath) -> str:
     """The name of a run: what its first row says, or the file's name."""
-    if source.suffix(path) == ".json" or _is_one_value(path):
+    if source.suffix(path) == ".json" or is_one_value(path):
         return stem(path)
     from collection.formats import delimited  # imports pandas, which evaluation does not need
 
@@ -120,13 +119,16 @@ def _first_line(path: FilePath) -> str:
     return text.lstrip().partition("\n")[0]
 
 
-def _is_header(line: str) -> bool:
+def is_header(line: str) -> bool:
     """Whether a line names the columns of a topic and of a document."""
-    if "\t" not in line and "," not in line and ";" not in line:
-        return False
-    separator = "\t" if "\t" in line else ";" if "," not in line else ","
-    cells = {cell.strip().strip('"').lower() for cell in line.split(separator)}
-    return all(cells & set(ALIASES[column]) for column in ("query_id", "doc_id"))
+    separator = next((each for each in "\t,;|" if each in line), None)
+    return separator is not None and names_pair(line.split(separator))
+
+
+def names_pair(names: Iterable[str]) -> bool:
+    """Whether columns name a topic and a document."""
+    keys = set(map(fields.column_key, names))
+    return all(not keys.isdisjoint(map(fields.column_key, fields.PAIR_ALIASES[each])) for each in ("query_id", "doc_id"))
 
 
 def _names_qrels(line: str) -> bool:
@@ -142,8 +144,8 @@ def _rows(path: FilePath, names: dict[str, None]) -> Rows:
     """The rows of any form; `names` gets the names of the runs."""
     from collection.formats import delimited
 
-    if _is_one_value(path):
-        yield from _of_object(path, _load(path))
+    if is_one_value(path):
+        yield from of_object(path, WANTED, ALIASES)
         return
     for number, record in delimited.aliased_records(path, WANTED, ALIASES):
         query_id, doc_id = (fields.check_id(path, number, record[column]) for column in ("query_id", "doc_id"))
@@ -152,7 +154,7 @@ def _rows(path: FilePath, names: dict[str, None]) -> Rows:
         yield number, query_id, doc_id, record["score"], record.get("rank")
 
 
-def _is_one_value(path: FilePath) -> bool:
+def is_one_value(path: FilePath) -> bool:
     """Whether a file is one JSON array or object, not lines."""
     line = _first_line(path)
     return line.startswith("[") or (line.startswith("{") and not _is_record(path, line))
@@ -166,10 +168,10 @@ def _is_record(path: FilePath, line: str) -> bool:
         is_lines = source.suffix(path) in (".jsonl", ".ndjson") or len(line) > _PEEK // 8
         return is_lines and not _NESTED.match(line)
     plain = {name for name, value in found.items() if not isinstance(value, dict | list)} if found else set()
-    return all(plain & set(ALIASES[column]) for column in ("query_id", "doc_id"))
+    return names_pair(plain)
 
 
-def _load(path: FilePath) -> Any:
+def _load(path: FilePath, what: str) -> Any:
     """The value of a JSON file; a name may occur once in an object."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -181,36 +183,41 @@ def _load(path: FilePath) -> Any:
         return found
 
     content, size = [], 0
-    for number, text in source.lines(path, WANTED, LARGEST, keep_ends=True):
+    for number, text in source.lines(path, what, LARGEST, keep_ends=True):
         size += len(text)
         if size > LARGEST:
             wanted = f"at most {LARGEST >> 20:,} MiB of JSON"
-            raise FormatError(path, number, wanted, "more", "write the run as TREC lines")
+            raise FormatError(path, number, wanted, "more", f"write {what} as TREC lines")
         content.append(text)
-    hint = "a run as JSON is {query_id: {doc_id: score}}"
+    hint = f"{what} as JSON: {{query_id: {{doc_id: number}}}}"
     try:
         return json.loads("".join(content), object_pairs_hook=once)
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno:,}"
-        raise FormatError(path, error.lineno, "a run as JSON", found, hint) from None
+        raise FormatError(path, error.lineno, f"{what} as JSON", found, hint) from None
     except (ValueError, RecursionError) as error:
         found = str(error)[:120] if isinstance(error, ValueError) else "too many levels"
-        raise FormatError(path, None, "a run as JSON", found, hint) from None
+        raise FormatError(path, None, f"{what} as JSON", found, hint) from None
 
 
-def _of_object(path: FilePath, value: Any) -> Rows:
-    """Rows of ``{query_id: {doc_id: score}}``, of an array of records, or of columns as pandas writes them."""
+def of_object(path: FilePath, what: str, aliases: Mapping[str, Sequence[str]]) -> Rows:
+    """Rows of ``{query_id: {doc_id: number}}``, of an array of records, or of columns as pandas writes them.
+
+    The last of the `aliases` are the names of the column with the number; `what` names the file's kind.
+    """
     from collection.formats import delimited
+
+    value, last = _load(path, what), list(aliases)[-1]
 
     if isinstance(value, list):
         for number, record in enumerate(value, start=1):
             if not isinstance(record, dict):
-                raise FormatError(path, None, "records with qid, docno and score", quote(str(record)))
-            own = delimited.rename(path, number, WANTED, record, ALIASES, {})
+                raise FormatError(path, None, f"records with qid, docno and {last}", quote(str(record)))
+            own = delimited.rename(path, number, what, record, aliases, {})
             topic, document = (fields.check_id(path, number, own[column]) for column in ("query_id", "doc_id"))
-            yield number, topic, document, own["score"], own.get("rank")
+            yield number, topic, document, own[last], own.get("rank")
         return
-    columns = {column: next((a for a in aliases if a in value), None) for column, aliases in ALIASES.items()}
+    columns = {column: next((a for a in known if a in value), None) for column, known in aliases.items()}
     if None not in columns.values():  # pandas' to_json: column -> row -> value
         frame = [value[name] for name in (*columns.values(), *(["rank"] if "rank" in value else []))]
         cells = [list(column.values() if isinstance(column, dict) else column) for column in frame]
@@ -218,22 +225,23 @@ def _of_object(path: FilePath, value: Any) -> Rows:
             topic, document = (fields.check_id(path, None, each) for each in (query_id, doc_id))
             yield None, topic, document, score, rank[0] if rank else None
         return
-    for query_id, documents in _rankings(path, value).items():
+    for query_id, documents in _rankings(path, value, what).items():
         for doc_id, score in documents.items():
             yield None, fields.check_id(path, None, query_id), fields.check_id(path, None, doc_id), score, None
 
 
-def _rankings(path: FilePath, value: Any) -> Mapping[str, Mapping[str, object]]:
+def _rankings(path: FilePath, value: Any, what: str) -> Mapping[str, Mapping[str, object]]:
     """``{query_id: {doc_id: score}}``, also below MTEB's subset and split."""
+    shape = f"{{query_id: {{doc_id: {'score' if what == WANTED else 'relevance'}}}}}"
     if not isinstance(value, dict):
-        raise FormatError(path, None, "{query_id: {doc_id: score}}", quote(str(value)))
+        raise FormatError(path, None, shape, quote(str(value)))
     parts = {name: each for name, each in value.items() if name != "mteb_model_meta"}
     if not all(isinstance(each, dict) for each in parts.values()):
         name, each = next((name, each) for name, each in parts.items() if not isinstance(each, dict))
-        raise FormatError(path, None, "{query_id: {doc_id: score}}", f"{quote(name)}: {quote(str(each))}")
+        raise FormatError(path, None, shape, f"{quote(name)}: {quote(str(each))}")
     if not any(isinstance(inner, dict) for each in parts.values() for inner in each.values()):
         return parts
     if len(parts) > 1:
         found = f"{count(len(parts), 'part')} ({', '.join(map(quote, list(parts)[:3]))})"
-        raise FormatError(path, None, "one run", found, "write each subset or split to its own file")
-    return _rankings(path, next(iter(parts.values())))
+        raise FormatError(path, None, what.replace("a ", "one ", 1), found, "write each subset or split to its own file")
+    return _rankings(path, next(iter(parts.values())), what)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from collection.errors import FormatError
-from collection.formats import delimited, fields, objects, source, topic_markup, workbook
+from collection.formats import delimited, fields, kinds, objects, source, topic_markup, workbook
 from collection.formats.source import FilePath
 from collection.frames import TOPICS
 from collection.phrases import count, join_first, plural
@@ -74,6 +74,7 @@ def read_topics(path: FilePath) -> pd.DataFrame:
     >>> read_topics("topics.tsv")["title"].tolist()
     ['Wing flow', 'Heat transfer']
     """
+    kinds.refuse_other(path, WANTED)
     seen = fields.UniqueIds(path, "topic")
     topics, others = [], _OtherFields()
     for number, record in _records(path):

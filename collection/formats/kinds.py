@@ -1,0 +1,531 @@
+"""What a file holds by its first records: documents, topics, qrels, a run, labels, or another table of the field.
+
+Every reader asks :func:`refuse_other`, so that no file is read as what it is not; the import of a campaign, which knows
+the ids of topics and documents, asks :func:`recognise`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from collection.errors import FormatError
+from collection.formats import fields, objects, source, workbook
+from collection.formats.fields import DOC_ID, GRADE_NAMES, PAIR_ALIASES, PERSON_NAMES, TEXT, column_key
+from collection.formats.source import FilePath, quote
+from collection.formats.tables.lines import parse_grade, parse_score, split_columns
+from collection.phrases import join
+
+ROWS = 200
+"""Records that are looked at."""
+
+SIZE = 1 << 20
+"""Characters that are looked at, beyond the first record."""
+
+TOP_GRADE = 20
+"""Highest number that can be a grade."""
+
+LONG = 400
+"""Characters from which on a text is no topic's."""
+
+DOCUMENTS, TOPICS, QRELS, RUN, LABELS, CLICKS = "documents", "topics", "qrels", "a run", "labels", "a click log"
+COSTS = "costs of runs"
+OPTIONS = {
+    DOCUMENTS: "--documents", TOPICS: "--topics", QRELS: "--qrels", RUN: "--run", LABELS: "--labels",
+    CLICKS: "--clicks", COSTS: "--costs",
+}  # fmt: skip
+"""What the readers call each kind of file, and the option that imports it."""
+
+_ORDER = {
+    QRELS: "write the columns in the order query_id 0 doc_id relevance",
+    RUN: "write the columns in the order query_id Q0 doc_id rank score tag",
+}
+
+_TOPIC, _DOCUMENT, _GRADE, _PERSON = (
+    frozenset(map(column_key, names))
+    for names in (PAIR_ALIASES["query_id"], PAIR_ALIASES["doc_id"], GRADE_NAMES, PERSON_NAMES)
+)
+_SCORE, _RANK, _CLICKED = frozenset(("score", "sim", "similarity")), frozenset(("rank",)), frozenset(("clicked",))
+_TOPIC_TEXTS = frozenset(("narrative", "narr", "desc", "query", "querytext"))
+_TEXTS = frozenset((*map(column_key, TEXT), "title", "query", "description", "question", "contents", *_TOPIC_TEXTS))
+_REFERENCE = frozenset(("abstract", "authors", "author", "doi", "journal", "pmid", "year", "keywords", "abstracttext"))
+_ZEROS = frozenset(("0", "q0"))
+_NESTED = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(-?\d[\d.eE+-]*)')
+"""Begin of ``{query_id: {doc_id: number}}``, and the first number."""
+_REFERENCE_LINE = re.compile(r"TY {1,2}- |PMID *- *\d|PT [A-Z]$|%0 |@[A-Za-z]+\s*[{(]")
+"""A line with which a bibliographic record begins."""
+_DOCUMENT_ELEMENTS = ("doc", "records", "pubmedarticleset", "pubmedarticle")
+_ELEMENT = re.compile(rf"<({'|'.join(_DOCUMENT_ELEMENTS)}|top|topics?|query|queries)\b", re.I)
+_SEPARATORS = ("\t", ",", ";", "|")
+
+
+class Likeness(NamedTuple):
+    """What a file looks like instead of what was expected.
+
+    `evidence` is what shows it, and `hint` says what to do. If it is not `certain`, the user may know better. `line` is
+    the first line with data, None in files without lines.
+    """
+
+    kind: str
+    evidence: str
+    hint: str
+    certain: bool
+    line: int | None = None
+
+
+class KnownIds(NamedTuple):
+    """Ids of a campaign: those of its topics, and a function for those of given ids that are its documents'."""
+
+    topics: Collection[str]
+    documents: Callable[[Iterable[str]], Collection[str]]
+
+
+def recognise(path: FilePath, wanted: str, known: KnownIds | None = None) -> Likeness | None:
+    """Tell what a file looks like, unless it may be what is `wanted`.
+
+    Parameters
+    ----------
+    wanted
+        One of :data:`OPTIONS`.
+    known
+        The ids of the campaign into which the file is imported.
+
+    Returns
+    -------
+    Likeness or None
+        None also for a file that cannot be read: the reader's error says why.
+    """
+    try:
+        return _recognise(path, wanted, known)
+    except (FormatError, *source.BROKEN):
+        return None
+
+
+def refuse_other(path: FilePath, wanted: str) -> None:
+    """Raise FormatError for a file that certainly holds something else than what is `wanted`; warn of a likely one."""
+    if (other := recognise(path, wanted)) is None:
+        return
+    if other.certain:
+        raise FormatError(path, other.line, wanted, describe(other), other.hint)
+    source.warn(path, f"expected {wanted}, found {describe(other)}; {other.hint}")
+
+
+def describe(other: Likeness) -> str:
+    """A likeness for messages."""
+    return f"a file that looks like {other.kind}: {other.evidence}"
+
+
+def _recognise(path: FilePath, wanted: str, known: KnownIds | None) -> Likeness | None:
+    if source.is_dataset(path):
+        return None
+    if objects.is_binary(path):
+        return _of_records(wanted, _binary_records(path, wanted), known)
+    number, lines = _first_lines(path, wanted)
+    found = _of_text(path, wanted, lines, known) if lines else None
+    return found and found._replace(line=number)
+
+
+def _of_text(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
+    """What a file of text is, by its first lines."""
+    begin = lines[0].lstrip()
+    if begin.startswith("<"):
+        return _of_markup(wanted, "\n".join(lines))
+    if objects.is_json(path, lines[0]):
+        return _of_json(path, wanted, lines, known)
+    if (table := _table(lines)) is not None:
+        return _of_records(wanted, table, known)
+    if wanted not in (DOCUMENTS, LABELS) and any(_REFERENCE_LINE.match(line) for line in lines):
+        return _other(DOCUMENTS, "bibliographic records")
+    return _of_lines(wanted, lines, known)
+
+
+def _other(kind: str, evidence: str, *, certain: bool = True) -> Likeness:
+    return Likeness(kind, evidence, f"pass it as {kind}", certain)
+
+
+def _first_lines(path: FilePath, wanted: str) -> tuple[int, list[str]]:
+    """The number of the first line that is neither blank nor a comment, and the first of such lines."""
+    found: list[str] = []
+    first = size = 0
+    try:
+        for number, line in fields.data_lines(path, wanted):
+            if line.lstrip().startswith("#"):
+                continue
+            first = first or number
+            found.append(line)
+            size += len(line)
+            if len(found) == ROWS or size > SIZE:
+                break
+    except FormatError:  # the lines before it may tell enough
+        pass
+    return first, found
+
+
+def _binary_records(path: FilePath, wanted: str) -> list[Mapping[str, object]]:
+    if not workbook.is_workbook(path):
+        return [record for _, record in islice(objects.records(path, wanted) or (), ROWS)]
+    rows = [cells for _, cells in islice(workbook.read_rows(path, wanted), ROWS)]
+    return [dict(zip(rows[0], cells, strict=True)) for cells in rows[1:]] if rows else []
+
+
+def _of_json(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
+    """What the records of JSON are, or an object ``{query_id: {doc_id: number}}``."""
+    if (number := _NESTED.match("\n".join(lines).lstrip())) is not None and not _is_record(lines[0]):
+        if wanted in (TOPICS, DOCUMENTS, LABELS, CLICKS):
+            return _other(QRELS, "{query_id: {doc_id: number}}")
+        is_run = wanted == QRELS and _is_ranking(number.groups())
+        return _other(RUN, f"scores, such as {number[1]}", certain=False) if is_run else None
+    records = objects.records(path, wanted)
+    return records and _of_records(wanted, [record for _, record in islice(records, ROWS)], known)
+
+
+def _is_record(line: str) -> bool:
+    """Whether a line is an object with other members than objects of numbers."""
+    try:
+        value = json.loads(line) if len(line) < SIZE else None
+    except ValueError:
+        return False
+    members = value.values() if isinstance(value, dict) else ()
+    return any(not isinstance(each, dict) for each in members)
+
+
+def _table(lines: Sequence[str]) -> list[Mapping[str, object]] | None:
+    """The records of a table whose first line names ids and other columns of the field; None without such a line."""
+    for separator in _SEPARATORS:
+        if separator not in lines[0]:
+            continue
+        try:
+            rows = list(csv.reader(lines, delimiter=separator))
+        except csv.Error:
+            rows = [line.split(separator) for line in lines]
+        names = [name.strip() for name in rows[0]]
+        keys = set(map(column_key, names))
+        known = keys & (_TOPIC | _DOCUMENT | _GRADE | _PERSON | _SCORE | _RANK | _TEXTS | _REFERENCE | {"id"})
+        if len(known) > 1:
+            return [dict(zip(names, cells, strict=False)) for cells in rows[1:]]
+    return None
+
+
+def _of_markup(wanted: str, text: str) -> Likeness | None:
+    """What a file of SGML or XML is, by its first element with a known name."""
+    found = _ELEMENT.search(text)
+    kind = found and (DOCUMENTS if found[1].lower() in _DOCUMENT_ELEMENTS else TOPICS)
+    return _other(kind, f"the element {found[0]}>") if found and kind and kind != wanted else None
+
+
+def _of_records(
+    wanted: str, records: Sequence[Mapping[str, object]], known: KnownIds | None
+) -> Likeness | None:
+    """What records with named fields are."""
+    if not records:
+        return None
+    names: dict[str, str] = {}
+    for name in records[0]:
+        names.setdefault(column_key(str(name)), str(name))
+    columns = _Columns(names, records)
+    if columns.first(_TOPIC) and columns.first(_DOCUMENT):
+        return _of_pairs(wanted, columns)
+    if wanted == TOPICS:
+        return _of_texts(columns, known)
+    if wanted == DOCUMENTS and (found := [names[key] for key in names if key in _TOPIC_TEXTS]):
+        return _other(TOPICS, f"the columns {join(found)}", certain=False)
+    if wanted in (QRELS, RUN):
+        return _of_unpaired(columns)
+    return None
+
+
+class _Columns:
+    """The columns of records by their keys."""
+
+    def __init__(self, names: Mapping[str, str], records: Sequence[Mapping[str, object]]) -> None:
+        self.names, self.records = names, records
+
+    def first(self, keys: Collection[str]) -> str:
+        """The name of the first column with one of the keys; '' if there is none."""
+        return next((name for key, name in self.names.items() if key in keys), "")
+
+    def values(self, name: str) -> list[str]:
+        """The values of a column that are not empty, as texts."""
+        given = (record.get(name) for record in self.records)
+        return [str(value).strip() for value in given if value is not None and str(value).strip()]
+
+    def numeric(self, keys: Collection[str]) -> str:
+        """The name of the first column with one of the keys whose values are numbers; '' if there is none."""
+        found = (name for key, name in self.names.items() if key in keys)
+        return next((name for name in found if _are_numbers(self.values(name))), "")
+
+    def longest(self, keys: Collection[str]) -> int:
+        """The middle one of the lengths of the texts in the columns."""
+        names = [name for key, name in self.names.items() if key in keys]
+        lengths = sorted(sum(len(str(record.get(name) or "")) for name in names) for record in self.records)
+        return lengths[len(lengths) // 2] if lengths else 0
+
+
+def _are_numbers(values: Sequence[str]) -> bool:
+    return bool(values) and all(parse_score(value.replace(",", ".")) is not None for value in values)
+
+
+def _of_pairs(wanted: str, columns: _Columns) -> Likeness | None:
+    """What records with a topic and a document are."""
+    grade, person = columns.first(_GRADE), columns.first(_PERSON)
+    rank, score, clicked = (columns.numeric(keys) for keys in (_RANK, _SCORE, _CLICKED))
+    if clicked and not grade:
+        kind, shown = CLICKS, [clicked]
+    elif person and (grade or (score and not rank)):
+        kind, shown = LABELS, [person, grade or score]
+    elif grade:
+        kind, shown = QRELS, [grade]
+    elif score:
+        kind, shown = (RUN if rank or _is_ranking(columns.values(score)) else QRELS), [score, *filter(None, [rank])]
+    elif rank:
+        kind, shown = RUN, [rank]
+    else:
+        return None
+    evidence = f"the columns {join([columns.first(_TOPIC), columns.first(_DOCUMENT), *shown])}"
+    return _pairs_instead(wanted, kind, evidence, columns, _PairColumns(grade, person, rank, score))
+
+
+class _PairColumns(NamedTuple):
+    """Names of columns, '' for a missing one."""
+
+    grade: str
+    person: str
+    rank: str
+    score: str
+
+
+def _pairs_instead(wanted: str, kind: str, evidence: str, columns: _Columns, names: _PairColumns) -> Likeness | None:
+    """A kind of pairs unless it is `wanted`."""
+    if kind == wanted or (wanted == RUN and names.score) or (wanted == LABELS and kind == QRELS):
+        return None
+    if wanted == CLICKS:
+        return None
+    if wanted == QRELS and kind == LABELS:
+        people = set(columns.values(names.person))
+        return _other(kind, f"{evidence}, with {len(people)} annotators", certain=False) if len(people) > 1 else None
+    if wanted in (QRELS, LABELS) and kind == RUN:
+        return _other(kind, evidence, certain=bool(names.rank))
+    return _other(kind, evidence, certain=wanted != DOCUMENTS)
+
+
+def _is_ranking(values: Sequence[str]) -> bool:
+    """Whether numbers are scores of a ranking, not grades."""
+    numbers = [parse_score(value.replace(",", ".")) for value in values]
+    return any(number is not None and (number % 1 or abs(number) > TOP_GRADE) for number in numbers)
+
+
+def _of_texts(columns: _Columns, known: KnownIds | None) -> Likeness | None:
+    """Whether records without pairs are documents, where topics are expected."""
+    if columns.first(_TOPIC_TEXTS):
+        return None
+    found = [name for key, name in columns.names.items() if key in _REFERENCE]
+    if len(found) > 1 and columns.first({"title"}):
+        return _other(DOCUMENTS, f"the columns {join(found)}", certain=False)
+    name = columns.first(set(map(column_key, DOC_ID))) or columns.first({"id"})
+    ids = columns.values(name) if name else []
+    if likeness := _of_document_ids(ids, known, columns.longest(_TEXTS)):
+        return likeness
+    if columns.first({"title"}) and columns.first(set(map(column_key, TEXT))) and columns.longest(_TEXTS) > LONG:
+        return _other(DOCUMENTS, f"titles, and texts of {columns.longest(_TEXTS):,} characters", certain=False)
+    return None
+
+
+def _of_document_ids(ids: Sequence[str], known: KnownIds | None, longest: int) -> Likeness | None:
+    """Whether the ids of supposed topics are ids of documents; numbers as ids tell little unless the texts are long."""
+    if known is None or not ids or not set(ids) <= set(known.documents(ids)) or set(ids) & set(known.topics):
+        return None
+    if all(each.isdecimal() for each in ids) and longest <= LONG:
+        return None
+    are = "all its ids are ids of documents" if len(set(ids)) > 1 else "its id is that of a document"
+    return _other(DOCUMENTS, are, certain=False)
+
+
+def _of_unpaired(columns: _Columns) -> Likeness | None:
+    """Whether records without pairs are topics or documents, where qrels or a run are expected."""
+    if columns.first(_GRADE | _SCORE | _RANK) or not columns.first(_TEXTS):
+        return None
+    is_topic = columns.first(_TOPIC) or columns.first(_TOPIC_TEXTS) or columns.longest(_TEXTS) <= LONG
+    shown = join([name for key, name in columns.names.items() if key in _TEXTS])
+    return _other(TOPICS if is_topic else DOCUMENTS, f"texts in {shown}")
+
+
+class _Lines:
+    """Lines of columns without a header."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.first = lines[0].strip()
+        rows = [split_columns(line) for line in lines]
+        self.width = len(rows[0])
+        self.rows = [row for row in rows if len(row) >= self.width]  # the reader refuses shorter lines
+        self.cells = [line.split("\t") for line in lines]
+
+    def column(self, place: int) -> list[str]:
+        """The texts of a column that all lines have."""
+        return [row[place] for row in self.rows]
+
+    def are_texts(self) -> bool:
+        """Whether most lines are an id, a tab and words."""
+        has_text = [
+            " " not in cells[0].strip() and any(" " in cell.strip() for cell in cells[1:]) for cells in self.cells
+        ]
+        return sum(has_text) * 2 > len(self.cells) and not (self.width > 1 and self.are_zeros(1))
+
+    def are_numbers(self, place: int, *, whole: bool = False) -> bool:
+        """Whether a column has numbers, or whole ones that can be grades."""
+        if place >= self.width:
+            return False
+        if not whole:
+            return all(parse_score(text) is not None for text in self.column(place))
+        grades = [parse_grade(text) for text in self.column(place)]
+        return all(isinstance(grade, int) and abs(grade) <= TOP_GRADE for grade in grades)
+
+    def are_words(self, place: int) -> bool:
+        """Whether no text of a column is a number or Q0."""
+        return not any(text.lower() in _ZEROS or parse_score(text) is not None for text in self.column(place))
+
+    def are_zeros(self, place: int) -> bool:
+        """Whether a column has the 0 or Q0 that stands between topic and document."""
+        return all(text.lower() in _ZEROS for text in self.column(place))
+
+    def repeats(self, place: int) -> bool:
+        """Whether a topic has a text of a column twice."""
+        pairs = list(zip(self.column(0), self.column(place), strict=True))
+        return len(set(pairs)) < len(pairs)
+
+    def counts_up(self, place: int, *, by: int = 0) -> bool:
+        """Whether a column counts the lines of each topic, from 0 or 1; `by` is the column of the topic."""
+        if not self.are_numbers(place):
+            return False
+        ranks = defaultdict(list)
+        for row in self.rows:
+            ranks[row[by]].append(parse_score(row[place]))
+        return all(numbers in (_count(numbers, 0), _count(numbers, 1)) for numbers in ranks.values())
+
+
+def _count(numbers: Sequence[object], first: int) -> list[float]:
+    return [float(number) for number in range(first, first + len(numbers))]
+
+
+def _of_lines(wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
+    """What lines of columns without a header are."""
+    if not lines:
+        return None
+    table = _Lines(lines)
+    if table.are_texts():
+        return _of_text_lines(wanted, table, known)
+    kind = _kind_of_lines(table)
+    if wanted == QRELS and (kind in (QRELS, "") or table.width == 5):
+        return _misplaced_qrels(table, known)
+    if wanted == QRELS and table.width == 3 and "2" not in table.column(2):
+        return None  # qrels without a header, perhaps
+    if wanted == RUN and kind == RUN:
+        return _misplaced_run(table, known)
+    if kind in ("", wanted) or (wanted == RUN and table.width == 5):
+        return None
+    if kind == _RANKS:
+        name = "a run without Q0 and tag" if table.width == 4 else "a run of MS MARCO (query_id, doc_id, rank)"
+        hint = "write query_id Q0 doc_id rank score tag" + ("" if table.width == 4 else ", with 1/rank as score")
+        return Likeness(name, _shown(table), hint, certain=wanted != DOCUMENTS)
+    return _other(kind, _shown(table), certain=wanted != DOCUMENTS or table.width > 4)
+
+
+def _shown(table: _Lines) -> str:
+    return f"the first line is {quote(table.first)}"
+
+
+_RANKS = "a ranking"
+
+
+def _kind_of_lines(table: _Lines) -> str:
+    """The kind of lines of columns; '' if it is unknown."""
+    if table.width >= 6:
+        is_run = "q0" in table.rows[0][1].lower() or "q0" in table.rows[0][2].lower()
+        return RUN if is_run or (table.are_numbers(3) and table.are_numbers(4) and table.are_words(5)) else ""
+    if table.width == 5:
+        are_numbers = table.are_numbers(3) and table.are_numbers(4)
+        return "" if not are_numbers else RUN if table.rows[0][1].upper() == "Q0" else QRELS
+    if table.width == 4 and table.are_numbers(3):
+        return _RANKS if _is_bare_ranking(table) else QRELS
+    if table.width == 3 and table.counts_up(2) and max(map(len, table.rows)) == 3:
+        return _RANKS
+    return ""
+
+
+def _is_bare_ranking(table: _Lines) -> bool:
+    """Whether four columns are query_id, doc_id, rank and score."""
+    if table.are_zeros(1) or not table.counts_up(2):
+        return False
+    scores = [parse_score(text) or 0.0 for text in table.column(3)]
+    several = len(set(table.column(0))) < len(table.rows)
+    return any(score % 1 or abs(score) > TOP_GRADE for score in scores) or (several and table.are_words(1))
+
+
+def _of_text_lines(wanted: str, table: _Lines, known: KnownIds | None) -> Likeness | None:
+    """What lines of an id, a tab and words are."""
+    ids = [cells[0].strip() for cells in table.cells]
+    lengths = sorted(sum(map(len, cells[1:])) for cells in table.cells)
+    longest = lengths[len(lengths) // 2]
+    if wanted == TOPICS:
+        return _of_document_ids(ids, known, longest)
+    if wanted == DOCUMENTS:
+        return None
+    return _other(TOPICS if longest <= LONG else DOCUMENTS, f"ids with texts, {_shown(table)}")
+
+
+def _misplaced_qrels(table: _Lines, known: KnownIds | None) -> Likeness | None:
+    """Whether the columns of qrels are in another order."""
+    if table.width == 5 and table.are_numbers(2, whole=True) and table.are_numbers(3, whole=True):
+        is_probability = table.are_numbers(4) and all(0 <= (parse_score(each) or 0) <= 1 for each in table.column(4))
+        if is_probability and not table.are_zeros(1) and (table.are_words(1) or table.repeats(2)):
+            evidence = f"the columns query_id, doc_id, relevance, method and probability, {_shown(table)}"
+            hint = "write query_id 0 doc_id relevance probability, for --qrels-form probabilities without the method"
+            return Likeness("prels of the Million Query track", evidence, hint, certain=True)
+    if table.width < 4 or table.are_zeros(1):
+        return _misplaced_ids(table, known, QRELS)
+    several = len(table.rows) > 1
+    if table.are_zeros(2) and (table.are_words(1) or several):
+        return _misplaced("columns 2 and 3", table, QRELS, certain=True)
+    if table.are_words(1) and table.are_numbers(2, whole=True) and not table.repeats(1):
+        return _misplaced("columns 2 and 3", table, QRELS, certain=table.repeats(2))
+    return _misplaced_ids(table, known, QRELS)
+
+
+def _misplaced_run(table: _Lines, known: KnownIds | None) -> Likeness | None:
+    """Whether the columns of a run are in another order."""
+    if table.are_zeros(2) and not table.are_zeros(1):
+        return _misplaced("columns 2 and 3", table, RUN, certain=True)
+    if table.are_numbers(3) and table.counts_up(4) and not table.counts_up(3):
+        if any((parse_score(text) or 0) % 1 for text in table.column(3)):
+            return _misplaced("rank and score", table, RUN, certain=True)
+    if 2 * len(set(table.column(2))) <= len(table.rows) and table.counts_up(3, by=2) and not table.counts_up(3):
+        return _misplaced("topic and document", table, RUN, certain=False)
+    return _misplaced_ids(table, known, RUN)
+
+
+def _misplaced_ids(table: _Lines, known: KnownIds | None, wanted: str) -> Likeness | None:
+    """Whether the ids of a campaign are in other columns than those of topic and document."""
+    if known is None or table.width < 4:
+        return None
+    topics, documents = known.topics, [set(known.documents(table.column(place))) for place in range(3)]
+    has_topics = [not set(table.column(place)).isdisjoint(topics) for place in range(3)]
+    if documents[2] or not any(documents[:2]) or (has_topics[0] and not documents[1]):
+        return None
+    place = 1 if documents[1] else 0
+    name = f"column {place + 1}"
+    return Likeness(
+        f"{wanted} with its columns in another order",
+        f"{name} has ids of documents, such as {quote(min(documents[place]))}, column 3 has none",
+        _ORDER[wanted],
+        certain=all(text in documents[place] for text in table.column(place)) and table.are_words(place),
+    )
+
+
+def _misplaced(what: str, table: _Lines, wanted: str, *, certain: bool) -> Likeness:
+    evidence = f"{what} are swapped, {_shown(table)}"
+    return Likeness(f"{wanted} with its columns in another order", evidence, _ORDER[wanted], certain)
+
