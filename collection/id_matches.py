@@ -20,8 +20,22 @@ NAMED = 3
 """Ids of each side that a question names."""
 
 
+def without_invisible(text: str) -> str:
+    """The text without control characters and such as zero-width spaces, except white space."""
+    return "".join(c for c in text if c.isspace() or unicodedata.category(c) not in ("Cf", "Cc"))
+
+
+def has_invisible(text: str) -> bool:
+    """Whether a text has invisible characters, such as zero-width spaces, that are no white space.
+
+    >>> has_invisible("d1"), has_invisible("d1\N{ZERO WIDTH SPACE}")
+    (False, True)
+    """
+    return not text.isprintable() and without_invisible(text) != text
+
+
 def loose_key(text: str) -> str:
-    """A text that is the same for ids that differ only in case, white space or Unicode normalisation.
+    """A text that is the same for ids that differ only in case, invisible characters or Unicode normalisation.
 
     >>> loose_key("D\N{LATIN SMALL LETTER E WITH ACUTE}") == loose_key("de\N{COMBINING ACUTE ACCENT} ")
     True
@@ -29,7 +43,7 @@ def loose_key(text: str) -> str:
     if text.isascii():
         return text.lower() if text.isprintable() and " " not in text else "".join(text.lower().split())
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return "".join(c for c in folded if not c.isspace() and unicodedata.category(c) not in ("Cf", "Cc"))
+    return "".join(without_invisible(folded).split())
 
 
 def find_alike(ids: Iterable[str], known: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -59,14 +73,12 @@ def _some(ids: Iterable[str]) -> str:
 
 def _difference(one: str, other: str) -> str:
     """What tells two ids with the same loose key apart."""
-
-    def spaceless(text: str) -> str:
-        return "".join(c for c in text if not c.isspace() and unicodedata.category(c) not in ("Cf", "Cc"))
-
     differences = []
-    if any(spaceless(each) != each for each in (one, other)):
+    if any(each.isspace() for each in one + other):
         differences.append("white space")
-    a, b = spaceless(one), spaceless(other)
+    if has_invisible(one) or has_invisible(other):
+        differences.append("invisible characters")
+    a, b = (without_invisible("".join(each.split())) for each in (one, other))
     if a != b and a.casefold() != b.casefold():
         differences.append("Unicode normalisation")
         a, b = (unicodedata.normalize("NFKC", each) for each in (a, b))

@@ -104,7 +104,9 @@ if go:
             line.empty()
             st.error(f"**Nothing was imported.** {widgets.plain(by_name(str(error)))}")
             if isinstance(error, DoubtError):
-                st.info("To import the file anyway, select *Accept files that look like another kind* and import again.")
+                st.info(
+                    "To import the file anyway, select *Accept files that look like another kind* and import again."
+                )
             st.stop()
         line.empty()
         answer.write(contents())

@@ -55,20 +55,15 @@ class Corpus:
         """``query_id`` -> number of unjudged pooled pairs without a text, of the topics that have any."""
         return self.store.pool.without_text()
 
-    def describe_run(self, run: Run, unknown: Collection[str] | None = None, ignored: Sequence[str] = ()) -> list[str]:
+    def describe_run(self, run: Run, unknown: Collection[str] | None = None) -> list[str]:
         """Write notes on a run whose order is in doubt, or whose ids may be those of other topics and documents.
 
         Parameters
         ----------
         unknown
             The documents of the run that have no text here; by default those of its first rows.
-        ignored
-            Topics of the run that the campaign does not have.
         """
         tables, notes = self.store.corpus, describe_doubts({run.name: doubt_run(run.frame)})
-        topics = {loose_key(topic): topic for topic in tables.topics()["query_id"]} if ignored else {}
-        if alike := find_alike(ignored, topics):
-            notes.append(describe_alike(run.name, "topic", alike, "campaign"))
         doc_ids = run.frame["doc_id"] if unknown is not None else run.frame["doc_id"].iloc[:FIRST_ROWS]
         named = doc_ids.unique().tolist()
         unknown = tables.without_text(named) if unknown is None else unknown

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pandas as pd
 
-from collection import formats
+from collection import clock, formats
 from collection.campaign.import_session import ImportSession
 from collection.campaign.judging import Judging
 from collection.campaign.loop_settings import EVERYWHERE
 from collection.campaign.machine_labels import MachineLabels, read_report
 from collection.campaign.settings import Settings
-from collection.errors import ConflictError, FormatError, InputError, place
+from collection.errors import ConflictError, DoubtError, FormatError, InputError, place
 from collection.formats import kinds
 from collection.formats.labels import NoTopicsError
+from collection.id_matches import describe_alike, find_alike, loose_key, without_invisible
 from collection.machine_labels.filled_qrels import PEOPLE
 from collection.machine_labels.model_families import find_model
 from collection.phrases import count, join, plural
@@ -29,6 +31,11 @@ from collection.store.machine_labels import LabelKind
 
 _BY_PEOPLE = 'If people gave them, import the file with --by-people (page Import: "Grades are by people")'
 _LABEL = ["annotator", "query_id", "doc_id", "relevance"]
+
+
+def _spelling(name: str) -> str:
+    """A name as names of people are compared."""
+    return without_invisible(name).casefold()
 
 
 @dataclass(eq=False)
@@ -159,6 +166,7 @@ class GradeImport:
             self.session.added(path, "judgement", Added(0, 0, 0))
             return
         self._require_grades(path, log.labels)
+        self._question_future(path, log.labels)
         known, ignored = self.session.known_topics(path, log.labels)
         self._require_one_spelling(path, map(str, known["annotator"].unique()))
         added, surplus = self._write(path, known.assign(counts_as=self._count_as(known)))
@@ -180,6 +188,22 @@ class GradeImport:
         if log.left_out:
             counts = ", ".join(f"{rows:,} {what!r}" for what, rows in log.left_out.items())
             self.session.notice(path, f"skipped rows that are not an annotator's grade ({counts})")
+
+    def _question_future(self, path: Path | str, labels: pd.DataFrame) -> None:
+        """Raise DoubtError for times of the future, by more than time zones differ; report accepted ones."""
+        limit = (datetime.fromisoformat(clock.now()) + timedelta(days=1)).isoformat(timespec="milliseconds")
+        times = labels["judged_at"].dropna().astype("str") if "judged_at" in labels else pd.Series(dtype="str")
+        late = times[times > limit]
+        if late.empty:
+            return
+        found = (
+            f"{count(len(late), 'label')} with {plural(len(late), 'a time', 'times')} in the future ({late.iloc[0]})"
+        )
+        if not self.session.accept_doubts:
+            raise DoubtError(
+                f"{path}: expected times of the past as judged_at, found {found}; correct them; nothing was imported"
+            )
+        self.session.notice(path, found)
 
     def _without_unjudged(self, path: Path | str, labels: pd.DataFrame) -> pd.DataFrame:
         """Return the labels that are no negative grades, and report the others."""
@@ -247,6 +271,9 @@ class GradeImport:
         without = graded.loc[graded["doc_id"].isin(corpus.without_text(graded["doc_id"])), "doc_id"]
         if without.empty or next(corpus.documents_with_text(pooled=False), None) is None:
             return
+        known = {loose_key(doc_id): doc_id for doc_id in corpus.ids_with_text()}
+        if alike := find_alike(map(str, without.unique()), known):
+            self.session.report.notices.append(describe_alike(str(path), "document", alike, "campaign"))
         names, documents = plural(len(without), "names", "name"), without.nunique()
         are = plural(documents, "that is", "that are")
         self.session.notice(
@@ -289,15 +316,16 @@ class GradeImport:
     def _require_one_spelling(self, path: Path | str, names: Iterable[str]) -> None:
         """Refuse names of label sets, and those that would split one person into two annotators."""
         accounts, sets = self.session.store.accounts, self.session.store.machine_labels.folded_names()
-        there = {name.casefold(): name for name in (*accounts.names_in_the_log(), *accounts.names())}
+        there = {_spelling(name): name for name in (*accounts.names_in_the_log(), *accounts.names())}
         for name in names:
             if name.casefold() in sets:
                 raise ConflictError(f"{path}: the annotator {name!r} has the name of a label set; rename one of them")
-            other = there.setdefault(name.casefold(), name)
+            other = there.setdefault(_spelling(name), name)
             if other != name:
+                by = "invisible characters" if name.casefold() != other.casefold() else "upper and lower case"
                 raise ConflictError(
-                    f"{path}: annotators {name!r} and {other!r} differ only in upper and lower case; use one spelling "
-                    "if they are the same person, otherwise rename one"
+                    f"{path}: annotators {name!r} and {other!r} differ only in {by}; use one spelling if they are the "
+                    "same person, otherwise rename one"
                 )
 
     def _count_as(self, labels: pd.DataFrame) -> list[CountsAs]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ import pandas as pd
 from collection.campaign.results import ImportReport
 from collection.errors import DoubtError, FormatError, FormatWarning, InputError, unit
 from collection.formats import kinds
-from collection.id_matches import find_alike, loose_key
+from collection.id_matches import describe_alike, find_alike, loose_key
 from collection.phrases import count, join_first, plural
 from collection.records import DuplicateRecord
 from collection.store import Added, Store
@@ -123,7 +123,17 @@ class ImportSession:
         return kept, ignored
 
     def ignored(self, path: Path | str, topics: list[str]) -> None:
-        """Report skipped topics, if any."""
-        if topics:
-            skipped = count(len(topics), "topic that is", "topics that are")
-            self.notice(path, f"skipped {skipped} not in the campaign ({join_first(topics)})")
+        """Report skipped topics, if any, and those whose ids differ only in writing."""
+        if not topics:
+            return
+        skipped = count(len(topics), "topic that is", "topics that are")
+        self.notice(path, f"skipped {skipped} not in the campaign ({join_first(topics)})")
+        known = {loose_key(topic): topic for topic in self.store.corpus.topics()["query_id"]}
+        if alike := find_alike(topics, known):
+            self.report.notices.append(describe_alike(str(path), "topic", alike, "campaign"))
+
+    def invisible(self, path: Path | str, one: str, ids: Collection[str]) -> None:
+        """Report ids with invisible characters, if any; `one` is the name of what they identify."""
+        if ids:
+            have = f"{count(len(ids), f'{one} id')} {plural(len(ids), 'has', 'have')} invisible characters"
+            self.notice(path, f"{have}, such as zero-width spaces ({join_first(map(ascii, ids))}); remove them")

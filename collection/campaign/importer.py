@@ -36,6 +36,7 @@ from collection.errors import (
 from collection.formats import ImageList, kinds
 from collection.formats.source import FilePath
 from collection.frames import SCORES
+from collection.id_matches import has_invisible
 from collection.phrases import count, join, join_first, plural
 from collection.ranking import rank_run
 from collection.records import ALL_TOPICS, Document, GradeScale, Run, Topic
@@ -238,6 +239,7 @@ class _FileImport:
         with _named(path):
             added = self.store.corpus.add_topics(map(Topic._make, frame.itertuples(index=False)), replace=self.replace)
         self.session.added(path, "topic", added)
+        self.session.invisible(path, "topic", list(filter(has_invisible, frame["query_id"])))
 
     def import_documents(self, path: Path | str, *, question: bool = False) -> None:
         if question:
@@ -269,6 +271,7 @@ class _FileImport:
             self.session.done(path, f"{count(released, 'pooled pair')} {have} and can be judged")
         if images.files:
             self.session.done(path, f"{count(len(images.files), 'image')} ({images.new:,} new)")
+        self.session.invisible(path, "document", self.check.invisible)
         if short := self.check.notice():
             undo = f"`cleverdon remove {self.directory} --documents-in FILE`"
             self.session.notice(path, f"{short}; if these are not the documents, {undo} removes them")
@@ -352,7 +355,7 @@ class _FileImport:
             replaced = f" (replaces {_size(before['rows'], before['topics'])})"
         self.session.done(path, f"run {name!r}: {_size(len(frame), topics)}{replaced}")
         self.session.ignored(path, ignored)
-        self.session.report.notices.extend(self.corpus.describe_run(Run(name, frame), unknown, ignored))
+        self.session.report.notices.extend(self.corpus.describe_run(Run(name, frame), unknown))
         if unknown:
             self.without_text[name] = len(unknown)
             self.texts_wanted |= unknown

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from collection.id_matches import has_invisible
 from collection.phrases import count
 from collection.records import Document
 
@@ -22,6 +23,8 @@ class DocumentCheck:
     topics: Collection[str]
     """Ids of the campaign's topics."""
     documents: int = field(default=0, init=False)
+    invisible: list[str] = field(default_factory=list, init=False)
+    """Ids with invisible characters."""
     _like_topics: int = field(default=0, init=False)
     _longest: int = field(default=0, init=False)
     _images: bool = field(default=False, init=False)
@@ -29,6 +32,8 @@ class DocumentCheck:
     def add(self, document: Document) -> None:
         """Look at a document."""
         self.documents += 1
+        if not document.doc_id.isascii() and has_invisible(document.doc_id):
+            self.invisible.append(document.doc_id)
         self._like_topics += document.doc_id in self.topics
         self._longest = max(self._longest, len(document.title) + len(document.text or ""))
         self._images = self._images or "images" in document.metadata

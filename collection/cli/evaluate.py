@@ -55,7 +55,9 @@ def parse_measures(
         for plain, label in zip(found.measures, found.labels, strict=True):
             measure = plain(judged_only=True) if judged_only else plain
             if measure in labels:
-                raise click.UsageError(f"the measure {label} is given twice")
+                first = labels[measure]
+                same = f"{first} and {label} are the same measure ({measure})" if first != label else ""
+                raise click.UsageError(f"{same}; give one of them" if same else f"the measure {label} is given twice")
             labels[measure] = label
     print_notices(["; ".join(notes)] if notes else [])
     return labels

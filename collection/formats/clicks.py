@@ -10,7 +10,7 @@ import pandas as pd
 
 from collection import phrases
 from collection.errors import FormatError
-from collection.formats import delimited, fields, source
+from collection.formats import delimited, fields, kinds, source
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import WHOLE
 from collection.formats.write import write_table
@@ -41,6 +41,7 @@ def read_clicks(path: FilePath) -> pd.DataFrame:
     Returns ``query_id``, ``doc_id`` (str), ``rank``, ``shown``, ``clicked`` (int64): one row for each pair and rank, in
     the order of first occurrence. Memory grows with these rows, not with the impressions.
     """
+    kinds.refuse_other(path, WANTED)
     places: dict[tuple[str, str, int], int] = {}
     shown, clicked = array("q"), array("q")
     for number, record in delimited.aliased_records(path, WANTED, ALIASES):

@@ -76,7 +76,7 @@ def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[st
     def below() -> Iterator[tuple[int, list[str]]]:
         line = number
         for line, cells in all_records:
-            fields.check_width(path, line, cells, names)
+            fields.check_width(path, line, cells, names, separator)
             yield line, cells
         if line == number:
             raise FormatError(path, number, what, "only a header")
@@ -164,8 +164,8 @@ def _own_names(
     """The names, with ours in place of the first alias of each column."""
     found = {}
     keys: dict[str, str] = {}
-    for name in names:
-        keys.setdefault(fields.column_key(name), name)
+    for each in names:
+        keys.setdefault(fields.column_key(each), each)
     for column, known in aliases.items():
         # As written first: pyterrier has a number docid beside the id docno.
         name = next((alias for alias in known if alias in names), None)
@@ -174,7 +174,8 @@ def _own_names(
             continue
         if name is None:
             wanted = f"{what} with the columns " + ", ".join(" or ".join([c, *a[1:2]]) for c, a in aliases.items())
-            raise FormatError(path, number, wanted, f"no {column} in {source.quote(', '.join(names))}")
+            found_names = f"no {column} in {source.quote(', '.join(names))}"
+            raise FormatError(path, number, wanted, found_names, f"rename the column that has the {column}")
         found[name] = column
     return [found.get(name, name) for name in names]
 
@@ -218,7 +219,7 @@ def named_records(
         source.warn(path, f"skipped {count(begin - 1, 'line')} before the header")
     empty = True
     for number, record in chain(first[begin:], all_records):
-        fields.check_width(path, number, record, list(names))
+        fields.check_width(path, number, record, list(names), separator)
         empty = False
         yield number, dict(zip(names, record, strict=True))
     if empty:

@@ -7,7 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from collection.errors import FormatError
-from collection.formats import columns, delimited, fields, images, objects, references, source, trec_text, workbook
+from collection.formats import (
+    columns,
+    delimited,
+    fields,
+    images,
+    kinds,
+    objects,
+    references,
+    source,
+    trec_text,
+    workbook,
+)
 from collection.formats.source import FilePath
 from collection.records import Document
 
@@ -46,6 +57,7 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
     FormatWarning
         Text outside of records, columns that are not understood, and repetitions that were dropped.
     """
+    kinds.refuse_other(path, WANTED)
     if (records := objects.records(path, WANTED)) is not None:
         return _documents(path, records, with_images=True)
     if workbook.is_workbook(path):

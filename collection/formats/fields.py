@@ -258,11 +258,13 @@ def check_header(path: FilePath, number: int, names: list[str]) -> None:
         raise FormatError(path, number, "a header that names each column once", f"{quote(twice)} twice")
 
 
-def check_width(path: FilePath, number: int, fields: list[str], names: list[str]) -> None:
+def check_width(path: FilePath, number: int, fields: list[str], names: list[str], separator: str = "") -> None:
     """Refuse a record that does not fit its header."""
     if len(fields) != len(names):
         found = f"{count(len(fields), 'column')}: {quote(' | '.join(fields))}"
-        raise FormatError(path, number, f"{len(names)} columns ({', '.join(names)[:100]})", found)
+        hint = "put texts that contain the separator or a line end in quotation marks"
+        hint = "separate the columns by one tab each, and leave no tab in a text" if "\t" in separator else hint
+        raise FormatError(path, number, f"{len(names)} columns ({', '.join(names)[:100]})", found, hint)
 
 
 class UniqueIds:
@@ -284,7 +286,8 @@ class UniqueIds:
         if not content or content != self._contents[place]:
             first = numbered(self._path, self._lines[place])
             found = f"{self._thing} {quote(identity)} again (first in {first})"
-            raise FormatError(self._path, number, f"each {self._thing} once", found)
+            hint = f"remove one of them, or give each {self._thing} its own id"
+            raise FormatError(self._path, number, f"each {self._thing} once", found, hint)
         self._copies += 1
         return False
 

@@ -10,7 +10,7 @@ import csv
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -29,6 +29,9 @@ SIZE = 1 << 20
 
 TOP_GRADE = 20
 """Highest number that can be a grade."""
+
+SMALL = 4
+"""Highest grade of most scales."""
 
 LONG = 400
 """Characters from which on a text is no topic's."""
@@ -57,6 +60,7 @@ _REFERENCE = frozenset(("abstract", "authors", "author", "doi", "journal", "pmid
 _ZEROS = frozenset(("0", "q0"))
 _NESTED = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(-?\d[\d.eE+-]*)')
 """Begin of ``{query_id: {doc_id: number}}``, and the first number."""
+_NUMBER = re.compile(r'":\s*(-?\d[\d.eE+-]*)')
 _REFERENCE_LINE = re.compile(r"TY {1,2}- |PMID *- *\d|PT [A-Z]$|%0 |@[A-Za-z]+\s*[{(]")
 """A line with which a bibliographic record begins."""
 _DOCUMENT_ELEMENTS = ("doc", "records", "pubmedarticleset", "pubmedarticle")
@@ -175,13 +179,16 @@ def _binary_records(path: FilePath, wanted: str) -> list[Mapping[str, object]]:
 
 def _of_json(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
     """What the records of JSON are, or an object ``{query_id: {doc_id: number}}``."""
-    if (number := _NESTED.match("\n".join(lines).lstrip())) is not None and not _is_record(lines[0]):
-        if wanted in (TOPICS, DOCUMENTS, LABELS, CLICKS):
-            return _other(QRELS, "{query_id: {doc_id: number}}")
-        is_run = wanted == QRELS and _is_ranking(number.groups())
-        return _other(RUN, f"scores, such as {number[1]}", certain=False) if is_run else None
+    text = "\n".join(lines)
+    if _NESTED.match(text.lstrip()) and not _is_record(lines[0]):
+        numbers = _NUMBER.findall(text[:SIZE])
+        if wanted not in (QRELS, RUN):
+            return _other(RUN if _is_ranking(numbers) else QRELS, "{query_id: {doc_id: number}}")
+        is_other = (_is_ranking if wanted == QRELS else _are_grades)(numbers)
+        kind = RUN if wanted == QRELS else QRELS
+        return _other(kind, f"numbers such as {join(numbers[:3])}", certain=False) if is_other else None
     records = objects.records(path, wanted)
-    return records and _of_records(wanted, [record for _, record in islice(records, ROWS)], known)
+    return _of_records(wanted, [record for _, record in islice(records or (), ROWS)], known)
 
 
 def _is_record(line: str) -> bool:
@@ -218,9 +225,7 @@ def _of_markup(wanted: str, text: str) -> Likeness | None:
     return _other(kind, f"the element {found[0]}>") if found and kind and kind != wanted else None
 
 
-def _of_records(
-    wanted: str, records: Sequence[Mapping[str, object]], known: KnownIds | None
-) -> Likeness | None:
+def _of_records(wanted: str, records: Sequence[Mapping[str, object]], known: KnownIds | None) -> Likeness | None:
     """What records with named fields are."""
     if not records:
         return None
@@ -301,6 +306,9 @@ class _PairColumns(NamedTuple):
 
 def _pairs_instead(wanted: str, kind: str, evidence: str, columns: _Columns, names: _PairColumns) -> Likeness | None:
     """A kind of pairs unless it is `wanted`."""
+    if wanted == RUN and names.score and not names.rank:
+        is_other = _are_grades(columns.values(names.score))
+        return _other(QRELS, f"{evidence}, with whole numbers", certain=False) if is_other else None
     if kind == wanted or (wanted == RUN and names.score) or (wanted == LABELS and kind == QRELS):
         return None
     if wanted == CLICKS:
@@ -317,6 +325,13 @@ def _is_ranking(values: Sequence[str]) -> bool:
     """Whether numbers are scores of a ranking, not grades."""
     numbers = [parse_score(value.replace(",", ".")) for value in values]
     return any(number is not None and (number % 1 or abs(number) > TOP_GRADE) for number in numbers)
+
+
+def _are_grades(values: Sequence[str]) -> bool:
+    """Whether numbers are grades, not scores: small whole ones, of which one is 0 or occurs twice."""
+    grades = [parse_grade(value) for value in values]
+    are_small = all(isinstance(grade, int) and -2 <= grade <= SMALL for grade in grades)
+    return are_small and len(grades) > 1 and (0 in grades or len(set(grades)) < len(grades))
 
 
 def _of_texts(columns: _Columns, known: KnownIds | None) -> Likeness | None:
@@ -384,6 +399,10 @@ class _Lines:
         grades = [parse_grade(text) for text in self.column(place)]
         return all(isinstance(grade, int) and abs(grade) <= TOP_GRADE for grade in grades)
 
+    def has_fractions(self, place: int) -> bool:
+        """Whether a column has numbers, and one that is not whole."""
+        return self.are_numbers(place) and any((parse_score(text) or 0) % 1 for text in self.column(place))
+
     def are_words(self, place: int) -> bool:
         """Whether no text of a column is a number or Q0."""
         return not any(text.lower() in _ZEROS or parse_score(text) is not None for text in self.column(place))
@@ -413,25 +432,31 @@ def _count(numbers: Sequence[object], first: int) -> list[float]:
 
 def _of_lines(wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
     """What lines of columns without a header are."""
-    if not lines:
-        return None
     table = _Lines(lines)
     if table.are_texts():
         return _of_text_lines(wanted, table, known)
     kind = _kind_of_lines(table)
     if wanted == QRELS and (kind in (QRELS, "") or table.width == 5):
         return _misplaced_qrels(table, known)
-    if wanted == QRELS and table.width == 3 and "2" not in table.column(2):
-        return None  # qrels without a header, perhaps
     if wanted == RUN and kind == RUN:
         return _misplaced_run(table, known)
-    if kind in ("", wanted) or (wanted == RUN and table.width == 5):
-        return None
-    if kind == _RANKS:
-        name = "a run without Q0 and tag" if table.width == 4 else "a run of MS MARCO (query_id, doc_id, rank)"
-        hint = "write query_id Q0 doc_id rank score tag" + ("" if table.width == 4 else ", with 1/rank as score")
-        return Likeness(name, _shown(table), hint, certain=wanted != DOCUMENTS)
-    return _other(kind, _shown(table), certain=wanted != DOCUMENTS or table.width > 4)
+    # Five columns may be a run without a tag, and three qrels without a header: their readers say so.
+    is_other_form = (wanted == RUN and table.width == 5) or (
+        wanted == QRELS and kind == _RANKS and _may_be_qrels(table)
+    )
+    return None if kind in ("", wanted) or is_other_form else _of_pair_lines(wanted, kind, table)
+
+
+def _may_be_qrels(table: _Lines) -> bool:
+    return table.width == 3 and "2" not in table.column(2)
+
+
+def _of_pair_lines(wanted: str, kind: str, table: _Lines) -> Likeness:
+    if kind != _RANKS:
+        return _other(kind, _shown(table), certain=wanted != DOCUMENTS or table.width > 4)
+    name = "a run without Q0 and tag" if table.width == 4 else "a run of MS MARCO (query_id, doc_id, rank)"
+    hint = "write query_id Q0 doc_id rank score tag" + ("" if table.width == 4 else ", with 1/rank as score")
+    return Likeness(name, _shown(table), hint, certain=wanted != DOCUMENTS)
 
 
 def _shown(table: _Lines) -> str:
@@ -483,7 +508,9 @@ def _misplaced_qrels(table: _Lines, known: KnownIds | None) -> Likeness | None:
         is_probability = table.are_numbers(4) and all(0 <= (parse_score(each) or 0) <= 1 for each in table.column(4))
         if is_probability and not table.are_zeros(1) and (table.are_words(1) or table.repeats(2)):
             evidence = f"the columns query_id, doc_id, relevance, method and probability, {_shown(table)}"
-            hint = "write query_id 0 doc_id relevance probability, for --qrels-form probabilities without the method"
+            hint = (
+                "write query_id 0 doc_id relevance, or with the probability as column 5 for --qrels-form probabilities"
+            )
             return Likeness("prels of the Million Query track", evidence, hint, certain=True)
     if table.width < 4 or table.are_zeros(1):
         return _misplaced_ids(table, known, QRELS)
@@ -499,9 +526,8 @@ def _misplaced_run(table: _Lines, known: KnownIds | None) -> Likeness | None:
     """Whether the columns of a run are in another order."""
     if table.are_zeros(2) and not table.are_zeros(1):
         return _misplaced("columns 2 and 3", table, RUN, certain=True)
-    if table.are_numbers(3) and table.counts_up(4) and not table.counts_up(3):
-        if any((parse_score(text) or 0) % 1 for text in table.column(3)):
-            return _misplaced("rank and score", table, RUN, certain=True)
+    if table.has_fractions(3) and table.counts_up(4):
+        return _misplaced("rank and score", table, RUN, certain=True)
     if 2 * len(set(table.column(2))) <= len(table.rows) and table.counts_up(3, by=2) and not table.counts_up(3):
         return _misplaced("topic and document", table, RUN, certain=False)
     return _misplaced_ids(table, known, RUN)
@@ -528,4 +554,3 @@ def _misplaced_ids(table: _Lines, known: KnownIds | None, wanted: str) -> Likene
 def _misplaced(what: str, table: _Lines, wanted: str, *, certain: bool) -> Likeness:
     evidence = f"{what} are swapped, {_shown(table)}"
     return Likeness(f"{wanted} with its columns in another order", evidence, _ORDER[wanted], certain)
-

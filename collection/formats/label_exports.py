@@ -1,25 +1,27 @@
 """Labels as annotation and screening tools export them, under our column names.
 
 The formats follow the source code of ASReview 3.0.8 (``webapp/_api/projects.py``, ``data/ris.py``) and
-label-studio-sdk 2.1.2 (``converter``), and the documentation of doccano, Prodigy, Argilla, Potato, Quepid and Rayyan.
+label-studio-sdk 2.1.2 (``converter``), and the documentation of doccano, Prodigy, Argilla, Potato, Quepid, Rayyan,
+Label Sleuth, Mechanical Turk and Appen.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import tee
 
 from collection.errors import FormatError
-from collection.formats import delimited, fields, objects, references, tagged, workbook
+from collection.formats import delimited, fields, objects, references, source, tagged, workbook
 from collection.formats.columns import LABEL_ALIASES
-from collection.formats.fields import DOC_ID
+from collection.formats.fields import DOC_ID, column_key
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_grade
 
 Record = Mapping[str, object]
 
+_GRADES = frozenset(map(column_key, LABEL_ALIASES["relevance"]))
 _DECISION = "asreview_label"
 _NOTES = {"ASReview_relevant": "1", "ASReview_irrelevant": "0", "ASReview_not_seen": ""}
 _RAYYAN = re.compile(r"RAYYAN-INCLUSION:\s*\{([^{}]*)\}")
@@ -41,37 +43,94 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, Record]] | None:
         return ((number, each) for number, record in typed for each in _convert(path, number, record))
     if workbook.is_workbook(path):
         return _table(path, what)
-    _, line = fields.first_line(path, what)
+    number, line = fields.first_line(path, what)
+    if line.startswith("#FORMAT=WebAnno") or "<xmi:XMI" in line:
+        hint = (
+            "INCEpTION marks spans of texts; write one grade per document as CSV: annotator,query_id,doc_id,relevance"
+        )
+        raise FormatError(path, number, what, "an export of INCEpTION", hint)
     if references.detect(path, line) == "ris":
         return _asreview(tagged.read_ris(path, what))
     return _table(path, what)
 
 
 def _table(path: FilePath, what: str) -> Iterator[tuple[int, Record]] | None:
-    """The labels of a table of ASReview, Rayyan, Potato, or of a book of Quepid with one column per judge."""
+    """The labels of a table of a tool that has its own columns."""
     _, names, below = delimited.read_headed(path, what, delimited.separator_of(path, what))
     found = ((number, dict(zip(names, cells, strict=True))) for number, cells in below)
     if _DECISION in names:
         return _asreview(found)
     if {"title", "notes"} <= set(names) and not set(LABEL_ALIASES["relevance"]) & set(names):
         return _rayyan(found)
-    if {"instance_id", "displayed_text"} & set(names) and any(":::" in name for name in names):
-        return ((number, each) for number, record in found for each in _potato_row(record))
-    if names[:2] == ["query", "docid"] and names[2:] and not {"rating", *LABEL_ALIASES["relevance"]} & set(names):
-        return (
-            (
-                number,
-                {
-                    "query_id": record["query"],
-                    "doc_id": record["docid"],
-                    "annotator": judge,
-                    "relevance": record[judge],
-                },
-            )
-            for number, record in found
-            for judge in names[2:]
-        )
+    if (convert := _converter(names)) is not None:
+        return ((number, each) for number, record in found for each in convert(record))
     return None
+
+
+def _converter(names: Sequence[str]) -> Callable[[Record], Iterator[Record]] | None:
+    """What makes labels of the rows of a table with these columns; None for a table of another kind."""
+    if {"instance_id", "displayed_text"} & set(names) and any(":::" in name for name in names):
+        return _potato_row
+    if any(name.startswith("input.") for name in names) or {"_unit_id", "_worker_id"} <= set(names):
+        return _crowd
+    if {"category_name", "label_type"} <= set(names):
+        return _label_sleuth
+    if names[:2] == ["query", "docid"] and names[2:] and not set(LABEL_ALIASES["relevance"]) & set(names):
+        return _quepid_book
+    return None
+
+
+def _label_sleuth(row: Record) -> Iterator[Record]:
+    """A label of Label Sleuth, whose categories are topics."""
+    yield {"query_id": row["category_name"], **row}
+
+
+def _quepid_book(row: Record) -> Iterator[Record]:
+    """The grades of each judge in a row of a book of Quepid."""
+    for judge in list(row)[2:]:
+        yield {"query_id": row["query"], "doc_id": row["docid"], "annotator": judge, "relevance": row[judge]}
+
+
+def choice_in(value: object) -> object:
+    """A grade in a cell, or the choice or choices that tools write into it as JSON."""
+    if not isinstance(value, str) or not value.startswith(("{", "[")):
+        return value
+    try:
+        found = _choices(json.loads(value))
+    except (ValueError, RecursionError):
+        return value
+    return value if isinstance(found, dict) else _one(found)
+
+
+def _crowd(row: Record) -> Iterator[Record]:
+    """An assignment of Mechanical Turk or a judgement of Appen; without a grade if it was rejected or is tainted."""
+    found = {name.removeprefix("input.").removeprefix("answer."): value for name, value in row.items()}
+    found |= _task_answers(found.get("taskanswers"))
+    chosen: dict[str, list[str]] = {}
+    for name, value in list(found.items()):
+        question, _, choice = name.rpartition(".")
+        if choice == "label":
+            found[question] = value
+        elif question and str(value).casefold() == "true":
+            chosen.setdefault(question, []).append(choice)
+    found |= {question: _one(choices) for question, choices in chosen.items()}
+    if str(row.get("assignmentstatus")).casefold() == "rejected" or str(row.get("_tainted")).casefold() == "true":
+        found |= {name: None for name in found if column_key(name) in _GRADES}
+    yield {**found, "annotator": row.get("workerid") or row.get("_worker_id")}
+
+
+def _task_answers(text: object) -> dict[str, object]:
+    """The answers that Mechanical Turk writes into one cell: question -> label, or choice -> whether it was chosen."""
+    try:
+        answers = json.loads(str(text))
+    except (ValueError, RecursionError):
+        return {}
+    found: dict[str, object] = {}
+    for question, answer in ((name, value) for each in _dicts(answers) for name, value in each.items()):
+        labels = answer if isinstance(answer, dict) else {"label": answer}
+        chosen = [choice for choice, is_chosen in labels.items() if is_chosen is True]
+        found[question] = labels.get("label", _one(chosen))
+    return found
 
 
 def _asreview(found: Iterator[tuple[int, Mapping[str, object]]]) -> Iterator[tuple[int, Mapping[str, object]]]:
@@ -108,6 +167,8 @@ def _convert(path: FilePath, number: int, record: dict[str, object]) -> Iterator
     """The labels of an entry of JSON, by the fields in which the tools differ."""
     if "kind" in record:
         yield record
+    elif "annotations" in record and "data" not in record and isinstance(record.get("annotations"), list):
+        yield from _old_doccano(path, number, record)
     elif "annotations" in record:
         yield from _label_studio(path, number, record)
     elif "responses" in record or any(name.endswith(".responses") for name in record):
@@ -141,6 +202,25 @@ def _grade(said: Record) -> dict[str, object]:
     """The one choice in a field that has a grade's name: none for an empty list."""
     name = next((each for each in LABEL_ALIASES["relevance"] if each in said), None)
     return {} if name is None else {"relevance": None if said[name] == [] else _one(said[name])}
+
+
+def _old_doccano(path: FilePath, number: int, record: Record) -> Iterator[Record]:
+    """The labels of each user in doccano's old JSONL, which has the numbers of labels instead of their names."""
+    annotations = _dicts(record["annotations"])
+    if record["annotations"] and not any("label" in each for each in annotations):
+        found = quote(json.dumps(record))
+        raise FormatError(path, number, "a task of Label Studio with data and annotations", found, "export as JSON")
+    labels: dict[object, list[object]] = {}
+    for each in annotations:
+        labels.setdefault(each.get("user"), []).append(each.get("label"))
+    if any(isinstance(label, int) for several in labels.values() for label in several):
+        numbers = (
+            "labels are numbers of doccano's list of labels, and count as grades; if they are not, export their names"
+        )
+        source.warn(path, numbers)
+    for user, several in (labels or {None: []}).items():
+        annotator = None if user is None else str(user)
+        yield {**_meta(record), **record, "annotator": annotator, "relevance": _one(several) if several else None}
 
 
 def _label_studio(path: FilePath, number: int, task: Record) -> Iterator[Record]:
@@ -209,7 +289,11 @@ def _argilla(record: Record) -> Iterator[Record]:
     for question, user, value, status in _responses(record):
         if question in LABEL_ALIASES["relevance"] or len({each for each, *_ in _responses(record)}) == 1:
             submitted = status in (None, "submitted")
-            yield {**base, "annotator": None if user is None else str(user), "relevance": value if submitted else None}
+            yield {
+                **base,
+                "annotator": None if user is None else str(user),
+                "relevance": _one(value) if submitted else None,
+            }
 
 
 def _responses(record: Record) -> Iterator[tuple[str, object, object, object]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,14 +13,14 @@ from typing import NamedTuple
 import pandas as pd
 
 from collection.errors import FormatError, InputError, numbered
-from collection.formats import delimited, fields, label_exports, source, spreadsheet
+from collection.formats import delimited, fields, kinds, label_exports, source, spreadsheet
 from collection.formats.columns import LABEL_ALIASES
-from collection.formats.judgements import DETAILS, read_details, read_time
+from collection.formats.judgements import DETAILS, read_details, read_time, to_utc
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_grade, parse_score, to_array
 from collection.formats.write import format_number, replacing, require_ids
 from collection.frames import LABELS
-from collection.phrases import count, literal, plural
+from collection.phrases import count, join_first, literal, plural
 from collection.records import COUNTS_AS, KINDS
 
 WANTED = "labels"
@@ -31,11 +32,15 @@ _NO_GRADE = (
 _ALIASES = {
     **LABEL_ALIASES,
     "query_id": (*LABEL_ALIASES["query_id"], "query", "query text"),
-    "doc_id": (*LABEL_ALIASES["doc_id"], "doc id"),
-    "relevance": (*LABEL_ALIASES["relevance"], "rating"),
 }
 """Names of the columns, with those of Quepid."""
 _TIMES = ("judged_at", "created_at", "_timestamp")
+_TOOLS_TIMES = ("timestamp", "_created_at", "submittime", "completed_at", "time", "date")
+"""Columns of times that tools and forms write in the manner of a country, which are left out unless in ISO 8601."""
+_MAY_BE_PEOPLE = re.compile("annot|assess|rater|judge|worker|user|coder|label+er|reviewer|person|mail|turker|expert")
+"""Words in the names of columns that may name annotators."""
+_SEVERAL_IN_CELL = re.compile(r"\d+(?:\s*[#,;|]\s*\d+)+")
+"""Several grades in a cell, as doccano and forms write them."""
 
 
 class _Row(NamedTuple):
@@ -81,7 +86,8 @@ def read_labels(
         query_id (qid, topic), doc_id (docno, docid), relevance (grade, label, rel, score, judgment). A file with a
         column ``kind`` is read as a log written by ``cleverdon export --judgements``: each annotator's last row for a
         pair counts if it is a grade, and adjudications and surplus judgements are left out. Also exports of ASReview
-        (CSV, XLSX, RIS), Label Studio (JSON, CSV), HiCAL, doccano, Prodigy, Argilla, Potato, Quepid and Rayyan.
+        (CSV, XLSX, RIS), Label Studio (JSON, CSV), HiCAL, doccano, Prodigy, Argilla, Potato, Quepid, Rayyan, Label
+        Sleuth, Mechanical Turk and Appen.
     query_id
         The topic of labels in a file without topics.
     names
@@ -149,7 +155,8 @@ def _records(path: FilePath, given: _Defaults) -> Iterator[tuple[int, dict[str, 
         defaults["query_id"] = given.query_id
     exported = label_exports.records(path, WANTED)
     if exported is None:
-        yield from delimited.aliased_records(path, WANTED, _ALIASES, defaults)
+        for number, row in delimited.aliased_records(path, WANTED, _ALIASES, defaults):
+            yield number, {**row, "relevance": label_exports.choice_in(row["relevance"])}
         return
     for number, record in exported:
         if given.query_id is None and not any(name in record for name in _ALIASES["query_id"]):
@@ -157,16 +164,16 @@ def _records(path: FilePath, given: _Defaults) -> Iterator[tuple[int, dict[str, 
                 yield number, {"relevance": None}
                 continue
             raise NoTopicsError(path, number, "labels with topics", "none", "add a column query_id")
-        named = delimited.rename(path, number, WANTED, record, _ALIASES, defaults)
-        if isinstance(choices := named["relevance"], list) and choices:
-            raise FormatError(path, number, "one choice as grade", ", ".join(quote(str(each)) for each in choices))
-        yield number, named
+        yield number, delimited.rename(path, number, WANTED, record, _ALIASES, defaults)
 
 
 def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details: bool) -> LabelLog:
+    kinds.refuse_other(path, WANTED)
     kept: dict[tuple[str, str, str], _Row] = {}
     left_out: Counter[str] = Counter()
     said: Counter[str] = Counter()
+    several: list[str] = []
+    people = _Nameless(given.annotator)
     for number, record in _records(path, given):
         log = "kind" in record
         if log and not _counts(path, number, record):
@@ -175,7 +182,12 @@ def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details
         if not log and _has_no_grade(record["relevance"], names):
             said["empty"] += 1
             continue
+        if not log and _has_several(record["relevance"], names):
+            several.append(_name_task(path, number, record))
+            continue
+        people.add(record)
         row = _row(path, number, record, log, details, names, given)
+        said["times"] += row.judged_at is None and any(record.get(name) for name in _TOOLS_TIMES)
         before = kept.pop(row[1:4], None)
         if before is not None and not log:
             said["same" if before.relevance == row.relevance else "earlier"] += 1
@@ -183,9 +195,13 @@ def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details
         elif before is not None and (before.relevance is not None or before.cannot):
             row = row._replace(first_judged_at=before.first_judged_at)
         kept[row[1:4]] = row
-    if not (kept or left_out or said):
+    if not (kept or left_out or said or several):
         raise FormatError(path, None, WANTED, "no entries")
     _report(path, said)
+    if several:
+        tasks = f"{count(len(several), 'entry', 'entries')} with several choices as grade"
+        source.warn(path, f"skipped {tasks} ({join_first(several)}); choose one in each")
+    people.report(path)
     graded = [row for row in kept.values() if row.relevance is not None]
     frame = pd.DataFrame([row[1:4] for row in graded], columns=list(LABELS.names[:3]), dtype="str")
     labels = frame.assign(relevance=to_array([row.relevance for row in graded if row.relevance is not None]))
@@ -202,6 +218,52 @@ def _has_no_grade(value: object, names: Mapping[str, int]) -> bool:
     """Whether an entry says that there is no grade: nothing, or a word for it."""
     text = " ".join(str("" if value is None or value == [] else value).split()).casefold()
     return text not in names and text in _NO_GRADE
+
+
+def _has_several(value: object, names: Mapping[str, int]) -> bool:
+    """Whether an entry has several choices."""
+    if isinstance(value, list | tuple):
+        return True
+    text = str(value).strip()
+    return text.casefold() not in names and _SEVERAL_IN_CELL.fullmatch(text) is not None and parse_grade(text) is None
+
+
+def _name_task(path: FilePath, number: int, record: Mapping[str, object]) -> str:
+    """What tells an entry apart, for messages."""
+    pair = [f"{name} {record[key]}" for name, key in (("topic", "query_id"), ("document", "doc_id")) if record.get(key)]
+    return f"{numbered(path, number)}: {', '.join(pair)}" if pair else numbered(path, number)
+
+
+class _Nameless:
+    """Labels without an annotator, and the columns that may name who gave them."""
+
+    def __init__(self, annotator: str | None) -> None:
+        self._annotator, self._labels = annotator, 0
+        self._values: dict[str, set[str]] = {}
+
+    def add(self, record: Mapping[str, object]) -> None:
+        """Look at a record."""
+        if record.get("annotator") and record["annotator"] != self._annotator:
+            return
+        self._labels += 1
+        for name in may_be_people(record):
+            self._values.setdefault(name, set()).add(str(record[name]))
+
+    def report(self, path: FilePath) -> None:
+        """Warn of columns with several values that may name annotators."""
+        if named := [name for name, values in self._values.items() if len(values) > 1]:
+            who = f"{count(self._labels, 'label')} {plural(self._labels, 'counts', 'count')} as by {self._annotator!r}"
+            columns = f"the {plural(len(named), 'column', 'columns')} {join_first(named)} may name annotators"
+            source.warn(path, f"{who}, but {columns}; to count each person, rename it to annotator")
+
+
+def may_be_people(record: Mapping[str, object]) -> list[str]:
+    """The fields of a record that may name who gave a label."""
+    known = {*_ALIASES, *_TIMES, *_TOOLS_TIMES, *DETAILS}
+    return [
+        name for name, value in record.items()
+        if value and name not in known and _MAY_BE_PEOPLE.search(name.lower()) and isinstance(value, str | int)
+    ]  # fmt: skip
 
 
 def _latest(path: FilePath, before: _Row, row: _Row) -> _Row:
@@ -225,6 +287,8 @@ def _report(path: FilePath, said: Mapping[str, int]) -> None:
     if same := said.get("same"):
         repeat = plural(same, "entry repeats another and counts", "entries repeat others and count")
         source.warn(path, f"{same:,} {repeat} once")
+    if times := said.get("times"):
+        source.warn(path, f"left out {count(times, 'time')} not in ISO 8601 (such as 2026-03-02T09:00:00Z)")
     if earlier := said.get("earlier"):
         grades = f"{count(earlier, 'grade')} {plural(earlier, 'was', 'were')} revised"
         source.warn(path, f"{grades}: of an annotator's grades for a pair, the latest counts")
@@ -297,6 +361,8 @@ def _row(
     annotator = record["annotator"] or given.annotator
     if not isinstance(annotator, str) or not _is_name(annotator):
         wanted, hint = "an annotator's name without surrounding blanks", "name who judged with --annotator"
+        if may_be := may_be_people(record):
+            hint = f"rename the column that names annotators ({', '.join(may_be)}?) to annotator, or {hint}"
         raise FormatError(
             path, number, wanted, quote(str(annotator)) if annotator else "none", "" if annotator else hint
         )
@@ -305,6 +371,9 @@ def _row(
     query_id, doc_id = (fields.check_id(path, number, record[column]) for column in ("query_id", "doc_id"))
     at = next((str(record[name]) for name in _TIMES if record.get(name)), None)
     judged_at = read_time(path, number, at, "judged_at") if at else None
+    if not at:
+        times = (to_utc(str(record[name])) for name in _TOOLS_TIMES if record.get(name))
+        at = judged_at = next(filter(None, times), None)
     if at and parse_score(at) is not None:
         at = judged_at
     if log and record["kind"] != "graded":
@@ -327,12 +396,13 @@ def _is_name(name: str) -> bool:
 def read_grade(path: FilePath, number: int, value: object, names: Mapping[str, int]) -> int | float:
     """A grade, a number or one of the `names`."""
     text = "" if value is None else str(value).strip()
-    grade = None if isinstance(value, bool) else names.get(text.casefold(), parse_grade(text))
+    grade = names.get(text.casefold(), fields.as_grade(value))
     if grade is None:
         shortest: dict[int, str] = {}
         for name in sorted(names, key=len, reverse=True):
             shortest[names[name]] = name
         named = ", ".join(f"{each} = {quote(shortest[each])}" for each in sorted(shortest))
         wanted = f"a number as grade or its name ({named})" if names else "a number as grade"
-        raise FormatError(path, number, wanted, quote(text) if text else "none")
+        hint = "write a grade of the scale, or leave it empty to skip the entry"
+        raise FormatError(path, number, wanted, quote(text) if text else "none", hint)
     return grade

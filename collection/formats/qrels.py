@@ -106,7 +106,9 @@ def _from_records(path: FilePath) -> pd.DataFrame:
         grade = fields.as_grade(value)
         if grade is None:
             hint = "write grades as whole numbers, and leave out pairs without one"
-            raise FormatError(path, number, "a number as relevance", "none" if value is None else quote(str(value)), hint)
+            raise FormatError(
+                path, number, "a number as relevance", "none" if value is None else quote(str(value)), hint
+            )
         first, line, before = seen.setdefault((query_id, doc_id), (place, number, grade))
         if before != grade:
             where = f" (first in {numbered(path, line)})" if line is not None else ""

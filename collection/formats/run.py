@@ -96,6 +96,9 @@ def find_layout(path: FilePath) -> Layout:
     kinds.refuse_other(path, WANTED)
     number, line, columns = first_line(path, WANTED)
     count = len(columns)
+    if count > 6:
+        more = f"ignored columns after the sixth, such as {quote(' '.join(columns[6:]))} in line {number}"
+        source.warn(path, f"{more}; the run is named {quote(columns[5])}, so write a tag of several words as one")
     if count >= 6:
         return Layout(WANTED, NAMES, columns=6, seen=count, doc=2, value=4, tag=Tag(5, columns[5], number), rank=3)
     if count == 5 and columns[1].upper() == "Q0":

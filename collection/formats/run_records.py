@@ -10,7 +10,7 @@ from typing import Any
 from collection.errors import FormatError
 from collection.formats import fields, source
 from collection.formats.source import FilePath, quote
-from collection.formats.tables.lines import parse_score
+from collection.formats.tables.lines import number_hint, parse_score
 from collection.phrases import count
 from collection.records import Run
 
@@ -68,12 +68,13 @@ def read(path: FilePath) -> tuple[Run, list[int] | None]:
     for number, query_id, doc_id, score, rank in _rows(path, found):
         value = None if isinstance(score, bool) else parse_score(str(score).strip())
         if value is None:
-            raise FormatError(path, number, "a number as score", "none" if score is None else quote(str(score)))
+            found_score = "none" if score is None else quote(str(score))
+            raise FormatError(path, number, "a number as score", found_score, number_hint(str(score).strip()))
         if (query_id, doc_id) in seen:
             first = seen[query_id, doc_id]
             where = f" (first in line {first:,})" if first is not None else ""
             again = f"topic {quote(query_id)}, document {quote(doc_id)} again{where}"
-            raise FormatError(path, number, "each document of a topic once", again)
+            raise FormatError(path, number, "each document of a topic once", again, "remove one of them")
         seen[query_id, doc_id] = number
         scores.append(value)
         ranks.append(rank)
@@ -128,7 +129,9 @@ def is_header(line: str) -> bool:
 def names_pair(names: Iterable[str]) -> bool:
     """Whether columns name a topic and a document."""
     keys = set(map(fields.column_key, names))
-    return all(not keys.isdisjoint(map(fields.column_key, fields.PAIR_ALIASES[each])) for each in ("query_id", "doc_id"))
+    return all(
+        not keys.isdisjoint(map(fields.column_key, fields.PAIR_ALIASES[each])) for each in ("query_id", "doc_id")
+    )
 
 
 def _names_qrels(line: str) -> bool:
@@ -243,5 +246,7 @@ def _rankings(path: FilePath, value: Any, what: str) -> Mapping[str, Mapping[str
         return parts
     if len(parts) > 1:
         found = f"{count(len(parts), 'part')} ({', '.join(map(quote, list(parts)[:3]))})"
-        raise FormatError(path, None, what.replace("a ", "one ", 1), found, "write each subset or split to its own file")
+        raise FormatError(
+            path, None, what.replace("a ", "one ", 1), found, "write each subset or split to its own file"
+        )
     return _rankings(path, next(iter(parts.values())), what)

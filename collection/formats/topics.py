@@ -26,6 +26,7 @@ NARRATIVE = ("narrative", "narr", "topic_narrative")
 _BARE = {width: TOPICS.names[:width] for width in (2, 3, 4)}
 _SMART = re.compile(r"\.I\s+(\S+)\s*$")
 _COLON = re.compile(r"([A-Za-z]{0,4}\d+):(?:(\d):)?(\S.*)")
+_NUMBERED = re.compile(r"\s*<(\d+)>()\s*([^<\s].*)")
 _TURNS = ("turn", "turns")
 _INNER = ("metadata", "topics")
 """Members whose own members are fields of the topic: in BEIR's queries, and in NeuCLIR's, first language first."""
@@ -97,6 +98,8 @@ def _records(path: FilePath) -> Iterable[tuple[int, Mapping[str, object]]]:
         return ((at, each) for at, record in records for each in _turns(record))
     number, line = (1, ",") if workbook.is_workbook(path) else fields.first_line(path, WANTED)
     begin, suffix = line.lstrip()[:1], source.suffix(path)
+    if _NUMBERED.match(line):
+        return _by_line(path, _NUMBERED, "<ID>TEXT, as in the Genomics track")
     if begin == "<":
         return topic_markup.parse(path, WANTED)
     is_csv = suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and fields.find_header(line.split(","), ID))
@@ -104,7 +107,7 @@ def _records(path: FilePath) -> Iterable[tuple[int, Mapping[str, object]]]:
         separator = delimited.separator_of(path, WANTED) if is_csv or "\t" not in line else "\t"
         return delimited.named_records(path, WANTED, separator, ID, _BARE)
     if _COLON.fullmatch(line.strip()):
-        return _colon(path)
+        return _by_line(path, _COLON, "ID:TEXT, as in the Million Query track")
     if not _SMART.match(line):
         wanted = "topics as JSONL, TSV, CSV with a header, TREC SGML (<top>) or XML"
         raise FormatError(path, number, wanted, source.quote(line), "separate the id and the text with a tab")
@@ -127,12 +130,13 @@ def _from_object(path: FilePath) -> Iterator[tuple[int, dict[str, object]]] | No
     return None
 
 
-def _colon(path: FilePath) -> Iterator[tuple[int, dict[str, object]]]:
-    """Topics as ``ID:TEXT``, or ``ID:PRIORITY:TEXT``, as in the Million Query track."""
+def _by_line(path: FilePath, form: re.Pattern[str], name: str) -> Iterator[tuple[int, dict[str, object]]]:
+    """Topics of one line each; the groups of `form` are id, priority and text."""
     for number, line in fields.data_lines(path, WANTED):
-        found = _COLON.fullmatch(line.strip())
+        found = form.fullmatch(line.strip())
         if found is None:
-            raise FormatError(path, number, "a topic as ID:TEXT, as in the first line", source.quote(line))
+            hint = "write each topic in one line"
+            raise FormatError(path, number, f"a topic as {name}, as in the first line", source.quote(line), hint)
         yield number, {"query_id": found[1], "priority": found[2], "text": found[3]}
 
 

@@ -134,6 +134,17 @@ def first_line(path: FilePath, what: str) -> tuple[int, str, list[str]]:
     return first
 
 
+def number_hint(text: str) -> str:
+    """What to do about common ways of writing numbers that are not accepted, and names of columns in their place."""
+    if re.fullmatch(r"[+-]?\d+,\d+", text):
+        return "write decimals with a point"
+    if re.fullmatch(r"[+-]?nan", text, re.IGNORECASE):
+        return "NaN cannot be ranked; remove the document or give it a score"
+    if text.lower() in ("score", "sim", "relevance", "rel", "grade", "label"):
+        return "remove the line with the names of the columns"
+    return ""
+
+
 def parse_score(text: str) -> float | None:
     """The number, or None for other texts; 1e999 is infinite."""
     return float(text) if SCORE.fullmatch(text) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from collection.formats.tables.lines import (
     Layout,
     Rows,
     data_lines,
+    number_hint,
     parse_grade,
     parse_score,
     report_copies,
@@ -64,7 +64,7 @@ def read_strictly(path: FilePath, layout: Layout) -> Rows:
         value = parse_grade(text) if layout.graded else parse_score(text)
         if value is None:
             kind = "a number as grade" if layout.graded else "a number as score"
-            raise FormatError(path, number, f"{kind} in column {layout.value + 1}", quote(text), _hint(text))
+            raise FormatError(path, number, f"{kind} in column {layout.value + 1}", quote(text), number_hint(text))
         if layout.tag is not None and columns[layout.tag.place] != layout.tag.word:
             wanted = f"the tag {quote(layout.tag.word)} of line {layout.tag.line} in every line"
             hint = "a run file contains one run; split the file by its last column"
@@ -130,9 +130,10 @@ def _find_copies(
     where = f"{part} {quote(str(pairs['extra'].iloc[row]))} of {where}" if part else where
     document = f"document {quote(names[1][pairs['doc'].iloc[row]])} of {where}"
     found = f"{document} again (first in line {numbers[first]})"
-    differs = details is not None and not part and details["second"].iloc[first] != details["second"].iloc[row]
+    seconds = set() if details is None or part else {str(details["second"].iloc[place]) for place in (first, row)}
+    has_subtopics = len(seconds) > 1 and not seconds <= {"0", "Q0", "q0"}
     wanted = f"each document once per {part or 'topic'}"
-    raise FormatError(path, numbers[row], wanted, found, _SUBTOPICS if differs else "")
+    raise FormatError(path, numbers[row], wanted, found, _SUBTOPICS if has_subtopics else "remove one of the lines")
 
 
 def _check_columns(path: FilePath, number: int, line: str, columns: list[str], layout: Layout) -> None:
@@ -145,12 +146,3 @@ def _check_columns(path: FilePath, number: int, line: str, columns: list[str], l
         raise FormatError(path, number, wanted, quote(columns[layout.marker]))
     if layout.refuse is not None and (other := layout.refuse(columns)):
         raise FormatError(path, number, f"{layout.what} ({layout.names})", f"{other}: {quote(line.strip())}")
-
-
-def _hint(text: str) -> str:
-    """A hint for common ways of writing numbers that are not accepted."""
-    if re.fullmatch(r"[+-]?\d+,\d+", text):
-        return "write decimals with a point"
-    if re.fullmatch(r"[+-]?nan", text, re.IGNORECASE):
-        return "NaN cannot be ranked; remove the document or give it a score"
-    return ""

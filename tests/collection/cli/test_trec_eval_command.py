@@ -130,7 +130,7 @@ def test_only_the_integer_part_of_a_grade_counts(files: Path) -> None:
         (["-m", "mapp", "qrels", "run"], "unknown measure 'mapp'; did you mean 'map'?"),
         (["qrels", "none"], "none: expected a run, found no such file"),
         (["none", "run"], "none: expected qrels, found no such file"),
-        (["run", "run"], "expected qrels (query_id 0 doc_id relevance), found a run"),
+        (["run", "run"], "expected qrels, found a file that looks like a run"),
         (["prefs", "run"], "prefs, line 1: expected 4 columns (query_id 0 doc_id relevance), found 5 columns"),
         (["-R", "prefs", "qrels", "run"], "qrels, line 1: expected 5 columns"),
         (["-m", "map", "-R", "prefs", "prefs", "run"], "map needs -R qrels, found -R prefs"),

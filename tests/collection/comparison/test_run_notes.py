@@ -89,7 +89,7 @@ def test_a_run_that_is_in_order_has_none() -> None:
         (unicodedata.normalize("NFD", CAFE), CAFE, "Unicode normalisation"),
         ("\uff21\uff22", "ab", "Unicode normalisation and upper and lower case"),
         ("caf\u00e9\u00a0", CAFE, "white space"),
-        ("\u200bx", "x", "white space"),
+        ("\u200bx", "x", "invisible characters"),
         ("STRASSE", "straße", "upper and lower case"),
     ],
 )

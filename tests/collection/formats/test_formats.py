@@ -228,7 +228,7 @@ BAD_QRELS = {
     "a run with 0 for Q0": ("q 0 d 1 2.0 t\n", 1, "a run"),
     "a run below qrels": ("q 0 d 1 x y\nq Q0 d2 1 2.0 t\n", 2, "a run"),
     "three columns": ("q d 1\n", 1, "need the header"),
-    "another header": ("query_id\tQ0\tdoc_id\trelevance\n", 1, "without a header, found a header"),
+    "another header": ("query_id Q0 doc_id relevance\n", 1, "without a header, found a header"),
     "four columns under BEIR's header": ("query-id\tcorpus-id\tscore\nq\td x\t1\n", 2, "found 4 columns"),
     "a header alone": ("query-id\tcorpus-id\tscore\n", None, "only a header"),
     "a NUL byte": ("q 0 d 1\nq 0 \0 1\n", 2, "NUL"),
