@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from collection.errors import require_known
@@ -20,10 +20,8 @@ _PACKAGED, _CHECKOUT = Path(__file__).with_name("docs"), Path(__file__).parents[
 START = "index"
 """The page that lists the others."""
 
-# Blocks that Sphinx fills in: other blocks name the command that shows the same.
-_DIRECTIVE = re.compile(r"^```\{(\w[\w-]*)\} *(.*?)\n(.*?)^```$", re.M | re.S)
-_ADMONITION = re.compile(r"^:::+\{(\w+)\}.*?\n(.*?)^:::+$", re.M | re.S)
-_INVISIBLE = re.compile(r"^(?:\([\w-]+\)=|<!--.*-->)\n", re.M)
+_INVISIBLE = re.compile(r"^<!--.*-->\n", re.M)
+_LISTED = re.compile(r"^- \[.+\]\((.+)\.md\)$", re.M)
 
 
 _KINDS = ("pool", "sample", "adaptive")
@@ -38,7 +36,7 @@ def folder() -> Path:
 @cache
 def list_pages() -> dict[str, str]:
     """The title of every page by its name, such as ``how-to/stop-judging``, in the order of the start page."""
-    listed = [START, *(folder() / f"{START}.md").read_text("utf-8").splitlines()]
+    listed = [START, *_LISTED.findall((folder() / f"{START}.md").read_text("utf-8"))]
     names = [name.removesuffix(".md") for name in _files("md")]
     names.sort(key=lambda name: listed.index(name) if name in listed else len(listed))
     titles = (re.search(r"^# (.+)$", (folder() / f"{name}.md").read_text("utf-8"), re.M) for name in names)
@@ -58,7 +56,7 @@ def _files(ending: str) -> list[str]:
 
 
 def read_page(name: str) -> str:
-    """The Markdown of a page.
+    """The Markdown of a page, without comments.
 
     Raises
     ------
@@ -67,36 +65,7 @@ def read_page(name: str) -> str:
     """
     pages = list_pages()
     require_known("documentation page", pages, name)
-    text = _INVISIBLE.sub("", (folder() / f"{name}.md").read_text("utf-8"))
-    text = _ADMONITION.sub(_quote, text)
-    return _DIRECTIVE.sub(lambda found: _fill_in(found, PurePosixPath(name).parent, pages), text)
-
-
-def _quote(admonition: re.Match[str]) -> str:
-    return "> " + f"**{admonition[1].capitalize()}.** {admonition[2].strip()}".replace("\n", "\n> ")
-
-
-def _fill_in(directive: re.Match[str], place: PurePosixPath, pages: Mapping[str, str]) -> str:
-    """The plain form of a block that Sphinx generates on a page in the folder `place`."""
-    kind, _, content = directive.groups()
-    if kind == "toctree":
-        named = [str(place / line.strip()) for line in content.splitlines() if line and not line.startswith(":")]
-        caption = re.search(r"^:caption: (.+)$", content, re.M)
-        links = [f"- [{pages[page]}]({PurePosixPath(page).relative_to(place)}.md)" for page in named]
-        return "\n".join([*([f"**{caption[1]}**\n"] if caption else []), *links])
-    if kind != "eval-rst":
-        return content
-    if "click::" in content:
-        return ""
-    names = [name.removeprefix("collection.") for name in re.findall(r"^\.\. auto\w+:: ([\w.]+)", content, re.M)]
-    first = {}
-    for name in names:
-        module, _, member = f"collection.{name}".rpartition(".")
-        first[name] = (inspect.getdoc(getattr(import_module(module), member)) or "").partition("\n")[0]
-    listed = [f"| `{name}` | {_as_markdown(text)} |" for name, text in first.items()]
-    return "\n".join(
-        ["| `collection.` | what it does |", "|---|---|", *listed, "", "`help(collection.NAME)` has the rest."]
-    )
+    return _INVISIBLE.sub("", (folder() / f"{name}.md").read_text("utf-8"))
 
 
 def describe_registry(module: str, name: str = "") -> str:
@@ -110,7 +79,7 @@ def describe_registry(module: str, name: str = "") -> str:
     return "\n".join(lines)
 
 
-def _as_markdown(docstring: str) -> str:
+def as_markdown(docstring: str) -> str:
     """References and code of a docstring in Markdown."""
     return re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", docstring).replace("``", "`")
 
@@ -118,7 +87,7 @@ def _as_markdown(docstring: str) -> str:
 def _describe(entry: Entry[Any]) -> Iterator[str]:
     """A member's docstring, parameters, traits and source, but for the sections of the docstring."""
     prose = re.split(r"\n\n[A-Z][a-z]+\n-{3,}\n", inspect.getdoc(entry.function) or "")[0]
-    text, _, source = _as_markdown(prose).partition("Source:")
+    text, _, source = as_markdown(prose).partition("Source:")
     for paragraph in text.strip().split("\n\n"):
         yield from (" ".join(paragraph.split()), "")
     for name, default in entry.parameters.items():

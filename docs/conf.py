@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+from sphinx.application import Sphinx
 
 from collection import __version__
 
@@ -14,24 +17,12 @@ release = version = __version__
 author = "The Cleverdon authors"
 copyright = "The Cleverdon authors"
 
-extensions = [
-    "myst_parser",
-    "numpydoc",
-    "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
-    "sphinx_click",
-    "sphinx_copybutton",
-]
+extensions = ["myst_parser", "sphinx_copybutton"]
 exclude_patterns = ["_build", "examples"]
-myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
+myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 copybutton_prompt_text = "$ "
 smartquotes = False  # it would turn the -- of options in the command-line reference into a dash
-
-autodoc_typehints = "none"
-autodoc_member_order = "bysource"
-numpydoc_show_class_members = False
-numpydoc_class_members_toctree = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Cleverdon"
@@ -44,3 +35,17 @@ html_theme_options = {
 }
 html_sidebars = {"**": ["pages.html"]}
 templates_path = ["_templates"]
+
+CONTENTS = re.compile(r"<!-- contents -->\n(?:\*\*(.+)\*\*\n\n)?((?:- \[.+\]\(.+\.md\)\n?)+)")
+"""A list of pages, with its heading."""
+
+
+def setup(app: Sphinx) -> None:
+    """Make lists of pages, which are plain Markdown, the table of contents that Sphinx needs for its navigation."""
+    app.connect("source-read", lambda _app, _page, source: source.append(CONTENTS.sub(_toctree, source.pop())))
+
+
+def _toctree(found: re.Match[str]) -> str:
+    caption = f":caption: {found[1]}\n" if found[1] else ""
+    pages = re.findall(r"\((.+)\.md\)", found[2])
+    return "\n".join(["```{toctree}", f":maxdepth: 1\n{caption}", *pages, "```\n"])
