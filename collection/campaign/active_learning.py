@@ -298,12 +298,13 @@ class ActiveLearning:
         return (self.store.corpus.runs_signature(), version, len(allowed), scope), allowed
 
     def _runs_of(self, query_id: str) -> list[Run]:
-        """Read the documents of one topic from every run."""
+        """Read the documents of one topic from every run that names it."""
         columns, topic = ["query_id", "doc_id", "listed"], [("query_id", "==", query_id)]
-        return [
+        runs = [
             Run(recorded["run"], stored_runs.read(self.directory, recorded, columns=columns, filters=topic))
             for recorded in self.store.corpus.runs().to_dict("records")
         ]
+        return [run for run in runs if len(run.frame)]  # others would change the order by their number alone
 
 
 def _spread(values: NDArray[np.float64], at: NDArray[np.int64], size: int) -> NDArray[np.float32]:

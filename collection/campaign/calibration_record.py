@@ -14,6 +14,7 @@ import numpy as np
 from collection.assignment import AssignmentSettings
 from collection.campaign.features import vector_options
 from collection.campaign.loop_settings import LoopSettings
+from collection.phrases import count, join_first, plural
 from collection.stopping import Ledger
 from collection.stopping.risk_control import (
     EVERYTHING,
@@ -215,18 +216,22 @@ def conditions(store: Store, loop: LoopSettings, overlap: AssignmentSettings) ->
     return _ordering(store, loop) | {
         "pool": pool_round,
         "documents": documents,
+        "runs": _digest_runs(store),
         "overlap": {name: value for name, value in asdict(overlap).items() if name in OVERLAP} | _plain_topics(overlap),
     }
 
 
 def _ordering(store: Store, loop: LoopSettings) -> dict[str, Any]:
-    """Return the :func:`conditions` that decide the order in which the loop hands out documents."""
+    """Return the :func:`conditions` that decide the order of documents in every topic."""
     blocks, bigrams = vector_options(store)
     return {
         "loop": {name: value for name, value in asdict(loop).items() if name in ORDERING},
-        "runs": hashlib.blake2b(store.corpus.runs_signature().encode(), digest_size=8).hexdigest(),
         "vectors": [sorted(blocks), bigrams] if loop.by_model else None,
     }
+
+
+def _digest_runs(store: Store) -> str:
+    return hashlib.blake2b(store.corpus.runs_signature().encode(), digest_size=8).hexdigest()
 
 
 def _plain_topics(overlap: AssignmentSettings) -> dict[str, Any]:
@@ -239,13 +244,47 @@ def contradicts(losses: Sequence[float], alpha: float) -> bool:
     return check_transfer(np.array(losses), alpha).verdict == "contradicted"
 
 
-def describe_orders(store: Store, loop: LoopSettings, modes: Mapping[str, str]) -> dict[str, str]:
+def describe_orders(
+    store: Store, loop: LoopSettings, modes: Mapping[str, str], without: Collection[str] = ()
+) -> dict[str, str]:
     """Write as JSON what decides the order of each topic's documents, given the topics' judging modes.
 
-    The loop stores it with every document that it hands out.
+    The loop stores it with every document that it hands out. Of the runs, it names only the rankings of the topic,
+    unless the comparison of systems orders the documents: it reads all topics. `without` are runs to leave out.
     """
-    same = _ordering(store, loop)
-    return {query_id: json.dumps(same | {"mode": mode}, sort_keys=True) for query_id, mode in modes.items()}
+    same, rankings = _ordering(store, loop), store.corpus.digest_rankings(modes, without)
+    if loop.by_system_order:
+        rankings = dict.fromkeys(modes, _digest_runs(store))
+    return {q: json.dumps(same | {"mode": mode, "runs": rankings[q]}, sort_keys=True) for q, mode in modes.items()}
+
+
+def promised_orders(
+    store: Store, loop: LoopSettings, modes: Mapping[str, str], without: Collection[str] = ()
+) -> dict[str, str]:
+    """Return :func:`describe_orders` of the topics of the draw; empty without one. `modes` are those of all topics."""
+    record = read(store)
+    drawn = {} if record is None else {q: mode for q, mode in modes.items() if q in record.modes}
+    return describe_orders(store, loop, drawn, without)
+
+
+def warn_of_new_order(store: Store, before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """Name the topics of the draw in which a rule reads judgements no longer, because of the runs; empty for none.
+
+    `before` and `after` are those of :func:`promised_orders` with the runs as they were, and as they are to be.
+    """
+    changed = {query_id: order for query_id, order in before.items() if after[query_id] != order}
+    numbers = {q: {*found} - {UNRECORDED} for q, found in number_orders(store, changed).items()}
+    judged, record = store.judgements.count_ordered(numbers), read(store)
+    if record is None or not judged:
+        return ""
+    drawn = [query_id for query_id in judged if query_id in record.topics]
+    among = f" (calibration {plural(len(drawn), 'topic')}: {join_first(drawn)})" if drawn else ""
+    number = sum(judged.values())
+    return (
+        f"With this change of the runs, the loop orders the documents of {plural(len(judged), 'topic')} "
+        f"{join_first(judged)}{among} differently: the stopping rule across topics no longer reads the "
+        f"{count(number, 'document')} judged there so far."
+    )
 
 
 def number_orders(store: Store, orders: Mapping[str, str]) -> dict[str, list[int]]:

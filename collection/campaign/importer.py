@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from collection import comparison, errors, formats, layout
-from collection.campaign import stored_runs
+from collection.campaign import calibration_record, stored_runs
 from collection.campaign.corpus import Corpus
 from collection.campaign.duplicate_records import DuplicateRecords
 from collection.campaign.grade_import import GradeImport
@@ -306,11 +306,17 @@ class _FileImport:
                 yield document
 
     def import_runs(self, names: Sequence[str], paths: Sequence[Path | str]) -> None:
+        before = self._promised_orders() if paths else {}
         for number, (name, path) in enumerate(zip(names, paths, strict=True)):
             self.tell("runs", number, len(paths))
             self._import_run(path, name)
         if paths:
             self.tell("runs", len(paths), len(paths))
+        if before and (warning := calibration_record.warn_of_new_order(self.store, before, self._promised_orders())):
+            self.session.report.notices.append(warning)
+
+    def _promised_orders(self) -> dict[str, str]:
+        return calibration_record.promised_orders(self.store, self.settings.loop(), self.settings.modes_when_open())
 
     def report_missing_texts(self) -> None:
         """Report how many documents of the runs have no text, and the runs with most of them."""
@@ -340,7 +346,7 @@ class _FileImport:
             return
         name = same[0] if len(same) else self._free_name(path, name, run, there, digest)
         unknown = self.store.corpus.without_text(frame["doc_id"].unique())
-        topics = frame["query_id"].nunique()
+        topics = stored_runs.digest_topics(frame)
         place = stored_runs.free_place(self.folder, name, digest, len(frame))
         self.written.append(place)
         try:
@@ -353,7 +359,7 @@ class _FileImport:
         replaced = ""
         if before := there.to_dict("index").get(name):
             replaced = f" (replaces {_size(before['rows'], before['topics'])})"
-        self.session.done(path, f"run {name!r}: {_size(len(frame), topics)}{replaced}")
+        self.session.done(path, f"run {name!r}: {_size(len(frame), len(topics))}{replaced}")
         self.session.ignored(path, ignored)
         self.session.report.notices.extend(self.corpus.describe_run(Run(name, frame), unknown))
         if unknown:

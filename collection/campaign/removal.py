@@ -56,6 +56,8 @@ class Removal:
     shortened: dict[str, int]
     """Run that stays -> its number of lines on removed topics, which go."""
     kept: list[Kept]
+    warning: str = ""
+    """What the removal of runs does to the recall across topics; empty for nothing."""
 
     @property
     def is_empty(self) -> bool:
@@ -75,7 +77,7 @@ class Removal:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on runs that get shorter, and on what stays."""
+        """Sentences on runs that get shorter, on what stays, and on the recall across topics."""
         notes = [
             f"Run {name!r} loses {count(lines, 'line')} on removed topics." for name, lines in self.shortened.items()
         ]
@@ -85,7 +87,7 @@ class Removal:
         for (kind, reason), names in groups.items():
             stays = plural(len(names), "stays", "stay")
             notes.append(f"{count(len(names), kind)} {stays} ({reason}): {join_first(names)}.")
-        return notes
+        return notes + [self.warning] * bool(self.warning)
 
 
 @dataclass(eq=False)
@@ -134,7 +136,14 @@ class Removals:
             pairs.loc[goes, ["query_id", "doc_id", "pool_round"]].reset_index(drop=True),
             {name: removed for name, (removed, others) in lines.items() if others},
             kept,
+            self._warn(named + gone),
         )
+
+    def _warn(self, runs: Sequence[str]) -> str:
+        """Tell which judgements the rule across topics no longer reads without these runs; empty for none."""
+        loop, modes = self.assignments.settings.loop(), self.assignments.settings.modes_when_open()
+        before, after = (calibration_record.promised_orders(self.store, loop, modes, gone) for gone in ((), runs))
+        return calibration_record.warn_of_new_order(self.store, before, after)
 
     def remove(self, **selection: Unpack[Selection]) -> Removal:
         """Remove what nobody has judged, all or nothing; result and errors as of :meth:`preview`."""
@@ -199,8 +208,8 @@ class Removals:
                 frame["query_id"] = frame["query_id"].astype("category").cat.remove_unused_categories()
                 file = stored_runs.write(frame, stored_runs.free_place(folder, name, digest, len(frame)))
                 layout.sync_folder(folder)
-                size = frame["query_id"].nunique(), len(frame), int(frame["rank"].max())
-                self.store.corpus.add_run(name, file.name, digest, *size)
+                topics = stored_runs.digest_topics(frame)
+                self.store.corpus.add_run(name, file.name, digest, topics, len(frame), int(frame["rank"].max()))
 
     def _forget_documents(self, doc_ids: set[str]) -> None:
         """Let a later import read duplicates of removed records again, and let features be built again."""

@@ -43,6 +43,13 @@ def free_place(folder: Path, name: str, digest: str, rows: int) -> Path:
     return folder / f"{free}.part"
 
 
+def digest_topics(frame: pd.DataFrame) -> dict[str, str]:
+    """Return a digest of each topic's documents and their order in a run."""
+    rows = pd.util.hash_pandas_object(frame[["doc_id", "rank", "listed"]].astype({"doc_id": "str"}), index=False)
+    sums = rows.groupby(frame["query_id"].astype("str")).sum()  # modulo 2^64
+    return {str(query_id): f"{int(digest):016x}" for query_id, digest in sums.items()}
+
+
 def write(frame: pd.DataFrame, place: Path) -> Path:
     """Write a run completely and durably before the database names it.
 

@@ -424,6 +424,16 @@ SCRIPTS = {
         ALTER TABLE judgements ADD COLUMN conditions INTEGER DEFAULT 0;;
         CREATE INDEX last_words_open ON last_words (topic, doc) WHERE open;;
     """,
+    # The topics that a run names, with a digest of its ranking of each. Runs of earlier imports have none.
+    "m017_run_topics": """
+        CREATE TABLE run_topics (
+            run TEXT NOT NULL,
+            query_id TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            PRIMARY KEY (run, query_id)
+        ) WITHOUT ROWID;;
+        CREATE INDEX run_topics_by_topic ON run_topics (query_id);;
+    """,
 }
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import accumulate, islice, repeat
 from typing import Any, NamedTuple, TypeVar
@@ -192,12 +193,14 @@ class CorpusTables(Repository):
         return self.connection.frame("SELECT * FROM runs ORDER BY run")
 
     @writes
-    def add_run(self, name: str, file: str, sha256: str, topics: int, rows: int, deepest: int) -> None:
-        """Record an imported run in place of one of the same name."""
+    def add_run(self, name: str, file: str, sha256: str, topics: Mapping[str, str], rows: int, deepest: int) -> None:
+        """Record an imported run in place of one of the same name; `topics` have digests of its rankings."""
         self.connection.execute(
             "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (name, file, sha256, topics, rows, deepest, clock.now()),
+            (name, file, sha256, len(topics), rows, deepest, clock.now()),
         )
+        self.connection.execute("DELETE FROM run_topics WHERE run = ?", (name,))
+        self.connection.executemany("INSERT INTO run_topics VALUES (?, ?, ?)", [(name, *row) for row in topics.items()])
 
     def costs(self) -> pd.DataFrame:
         """Return ``run`` and a column for each kind of cost, by name of the run."""
@@ -241,6 +244,25 @@ class CorpusTables(Repository):
     def click_sources(self) -> pd.DataFrame:
         """Return ``source`` and ``rows`` (its number of rows in :meth:`clicks`), by name."""
         return self.connection.frame("SELECT source, count(*) AS rows FROM clicks GROUP BY source ORDER BY source")
+
+    def digest_rankings(self, query_ids: Collection[str], without: Collection[str] = ()) -> dict[str, str]:
+        """Return a digest of the rankings of each topic in all runs, or in those that are not in `without`.
+
+        Of runs that an earlier version imported, nobody knows the topics: they count as naming every topic.
+        """
+        rows = self.connection.execute(
+            "SELECT query_id, run, digest FROM run_topics WHERE query_id IN (SELECT value FROM json_each(:topics)) "
+            "AND run NOT IN (SELECT value FROM json_each(:without)) UNION ALL SELECT NULL, run, sha256 FROM runs AS r "
+            "WHERE NOT EXISTS (SELECT 1 FROM run_topics AS t WHERE t.run = r.run) "
+            "AND run NOT IN (SELECT value FROM json_each(:without)) ORDER BY run, query_id",
+            {"topics": json_text(query_ids), "without": json_text(without)},
+        )
+        of_all: list[str] = []
+        own: dict[str, list[str]] = {query_id: [] for query_id in query_ids}
+        for query_id, run, digest in rows:
+            (of_all if query_id is None else own[query_id]).append(f"{run} {digest}")
+        texts = {query_id: json_text([*of_all, *some]) for query_id, some in own.items()}
+        return {q: hashlib.blake2b(text.encode(), digest_size=8).hexdigest() for q, text in texts.items()}
 
     def runs_signature(self) -> str:
         """Return a text that changes with the runs."""

@@ -386,6 +386,15 @@ class JudgementTables(Repository):
             {"query_id": query_id, "newest": newest},
         )
 
+    def count_ordered(self, conditions: Mapping[str, Collection[int]]) -> dict[str, int]:
+        """Count the documents that were judged as the loop selected them under these conditions, by topic."""
+        return self.connection.mapping(
+            "SELECT o.key, count(DISTINCT doc) FROM json_each(?) AS o JOIN topics AS t ON t.query_id = o.key "
+            "JOIN judgements AS j USING (topic) WHERE j.conditions IN (SELECT value FROM json_each(o.value)) "
+            "GROUP BY topic ORDER BY topic",
+            (json.dumps({query_id: sorted(numbers) for query_id, numbers in conditions.items()}),),
+        )
+
     def topic_versions(self) -> dict[str, tuple[int, int, int, float]]:
         """Return what changes whenever a topic's log, pool or skips do, for each topic, in their order."""
         rows = self.connection.execute(

@@ -154,5 +154,5 @@ class RemovalTables(Repository):
     @writes
     def remove_run(self, name: str) -> None:
         """Remove a run and its costs; its file stays until the next import."""
-        for table in ("runs", "run_costs"):
+        for table in ("runs", "run_topics", "run_costs"):
             self.connection.execute(f"DELETE FROM {table} WHERE run = ?", (name,))

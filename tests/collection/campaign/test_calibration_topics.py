@@ -1124,3 +1124,64 @@ def test_an_undo_that_leaves_a_judgement_withholds_nothing_from_the_rule(review:
     judge(review, "1", DOCUMENTS[14:20], leased=False)
     topic = review.active_learning.rule_judgements(["1"])["1"]
     assert (topic.ledger.judged, topic.ledger.set_aside) == (16, 4)
+
+
+def import_run(review: Campaign, name: str, *topics: str, first: int = 0, replace: bool = False) -> list[str]:
+    """Import a run that ranks all documents for these topics, from the `first` on; what the import warns of."""
+    documents = [*DOCUMENTS[first:], *DOCUMENTS[:first]]
+    file = review.directory.parent / f"{name}.run"
+    file.write_text("".join(f"{q} Q0 {d} {n} {99 - n} {name}\n" for q in topics for n, d in enumerate(documents)))
+    return review.importer.import_files(runs=[file], replace=replace).notices
+
+
+def read_by_rule(review: Campaign, *topics: str) -> list[int]:
+    """How many documents of each topic the rule reads."""
+    return [one.ledger.judged for one in review.active_learning.rule_judgements(topics).values()]
+
+
+@pytest.mark.slow
+def test_a_run_changes_the_order_of_the_topics_that_it_names(review: Campaign) -> None:
+    drawn = sorted(finish(review), key=TOPICS.index)
+    (one, other, *_) = [topic for topic in TOPICS if topic not in drawn and review.settings.mode(topic) == "loop"]
+    for topic in (one, other):
+        judge(review, topic, DOCUMENTS[:5], leased=False)
+    promised = review.calibration_topics.calibrate().setting
+    assert import_run(review, "unrelated", next(t for t in TOPICS if t not in {*drawn, one, other})) == []
+    assert read_by_rule(review, *drawn, one, other) == [60] * len(drawn) + [5, 5]
+    assert review.calibration_topics.calibrate().setting == promised
+
+    (notice,) = import_run(review, "some", drawn[0], one)
+    named = sorted([drawn[0], one], key=TOPICS.index)
+    assert notice == (
+        f"With this change of the runs, the loop orders the documents of topics {named[0]} and {named[1]} (calibration "
+        f"topic: {drawn[0]}) differently: the stopping rule across topics no longer reads the 65 documents judged "
+        "there so far."
+    )
+    assert read_by_rule(review, drawn[0], one, drawn[1], other) == [0, 0, 60, 5]
+
+    # The removal of the run brings the former order back.
+    judge(review, other, DOCUMENTS[5:8], leased=False)
+    assert review.removals.preview(runs=["some"]).notes == []
+    review.removals.remove(runs=["some"])
+    assert read_by_rule(review, drawn[0], one, drawn[1], other) == [60, 5, 60, 8]
+
+
+@pytest.mark.slow
+def test_a_run_that_is_replaced_or_removed_changes_the_order_of_what_differs(review: Campaign) -> None:
+    import_run(review, "mine", "1", "2", "3")
+    review.calibration_topics.start(0.2, topics=5)
+    for topic in ("1", "2", "4"):
+        judge(review, topic, DOCUMENTS[:4], leased=False)
+    import_run(review, "mine", "1", "2", "3", "5", replace=True)  # another topic
+    assert read_by_rule(review, "1", "2", "4") == [4, 4, 4]
+    (note,) = review.removals.preview(runs=["mine"]).notes
+    assert "topics 1 and 2" in note
+    assert "no longer reads the 8 documents judged there so far." in note
+    (notice,) = import_run(review, "mine", "1", "2", "3", first=7, replace=True)
+    assert "8 documents" in notice
+    assert read_by_rule(review, "1", "2", "4") == [0, 0, 4]
+
+    # Of a run that an earlier version imported, nobody knows the topics.
+    review.store.connection.execute("DELETE FROM run_topics")
+    assert read_by_rule(review, "1", "2", "4") == [0, 0, 0]
+    assert review.removals.preview(runs=["mine"]).notes == []
