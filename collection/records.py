@@ -75,7 +75,7 @@ class Document(NamedTuple):
 # A DOI made of a SICI has "<356::AID-CNCR1>" in it, without which it would be that of the whole issue; several DOIs of
 # a field may be separated by a semicolon alone.
 _DOI = re.compile(
-    r"10\.\d{4,9}(?:\.\d+)*/(?:<[^\s<>]{0,60}::[^\s<>]{0,60}>|(?![;,|]10\.\d{4})[^\s\"<>\u200b\ufeff]){1,500}"
+    r"(?<![\d.])10\.\d{1,9}(?:\.\d+)*/(?:<[^\s<>]{0,60}::[^\s<>]{0,60}>|(?![;,|]10\.\d{4})[^\s\"<>\u200b\ufeff]){1,500}"
 )
 _DOI_REST = re.compile(r"(?:\?\w+=.*|/(?:abstract|e?pdf|full|fulltext|meta|summary)|[.,;:/'\u2019\]}]+)\Z", re.I)
 

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from collection.errors import FormatError
-from collection.formats import source
+from collection.formats import columns, source
 from collection.formats.source import FilePath
 from collection.phrases import count
 
@@ -18,20 +18,6 @@ PIECE = 1 << 20
 
 ENTRY = re.compile(r"\s*@\s*\w+\s*[{(]")
 """Begin of an entry."""
-_KEYS = {
-    "title": ("title", "booktitle"),
-    "abstract": ("abstract",),
-    "authors": ("author", "editor"),
-    "year": ("year", "date"),
-    "journal": ("journal", "journaltitle", "booktitle", "series"),
-    "pages": ("pages", "articleno", "eid"),
-    "doi": ("doi",),
-    "pmid": ("pmid",),
-    "keywords": ("keywords", "author_keywords", "keyword", "key words", "mendeley-tags"),
-    "url": ("url", "link"),
-}
-"""Field -> its names in entries of databases and reference managers."""
-
 _LATEX = re.compile(
     r"""
     \\["'`^~=.]\s*(?:\{\\?[A-Za-z]\}|\\[ij]\b\ ?|[A-Za-z])       # an accent such as \"{u}, \"u, \'\i
@@ -39,41 +25,79 @@ _LATEX = re.compile(
     | \\[cvukrH]\ +[A-Za-z]\b                                   # \c c
     | \\[A-Za-z]+\ ?(?:\{\})?                                   # \ss, \alpha, \textit
     | \\[^A-Za-z\s]                                             # \&, \%
-    | ---? | ``|''
+    | ---? | ``|'' | ~
     """,
     re.VERBOSE,
 )
 _MATH = re.compile(r"(?<!\\)\$(?!\s)([^$]{1,200}?)(?<!\s)\$(?![0-9])")
+_BOUNDARY = re.compile(r"[{}\"]|\s+")
+"""What encloses or ends a value."""
+_NEXT_FIELD = re.compile(r"([A-Za-z][\w+:-]*)\s*=\s*")
 _AND = re.compile(r"\s+and\s+(?![^{}]*\})", re.I)
-_SIGNS = {"\\{": "\0", "\\}": "\1", "\\textless": "<", "\\textgreater": ">", "\\url": "", "\\href": ""}
-"""Commands that pylatexenc leaves out or that stand for a brace, which is put in its place at the end."""
+_SIGNS = {"\\{": "\0", "\\}": "\1", "\\textless": "<", "\\textgreater": ">", "\\url": "", "\\href": "", "~": " "}
+"""Signs that pylatexenc leaves out or that stand for a brace, which is put in its place at the end."""
 
 
 def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     """Line and fields of every entry; other text is skipped, and entries that are broken are counted."""
     strings: dict[str, str] = {}
-    read, outside, broken = 0, 0, [0, 0]
+    doubts = _Doubts()
+    read, last = 0, 0
     for begin, text in _pieces(path, what):
         for block in _split(text):
             number = begin + block.start_line
             kind = type(block).__name__
             if kind == "ParsingFailedBlock":
-                broken = [broken[0] + 1, broken[1] or number]
-            if kind == "ImplicitComment":  # lines with % are comments by convention
-                outside += sum(bool(line.strip()) and line[:1] != "%" for line in block.comment.splitlines())
+                doubts.broken.append(number)
+            if kind == "ImplicitComment":
+                doubts.skip(block.comment, last)
             entry = block.ignore_error_block if kind.startswith("Duplicate") else block
             if kind == "String":
                 strings[block.key.lower()] = _value(block.value, strings)
             if hasattr(entry, "entry_type"):
-                read += 1
-                yield number, _record(entry, strings)
-    if outside:
-        source.warn(path, f"skipped {count(outside, 'line')} of text outside the BibTeX entries")
-    if broken[0]:
-        some = "entry that is" if broken[0] == 1 else "entries that are"
-        source.warn(path, f"skipped {broken[0]:,} BibTeX {some} broken, the first in line {broken[1]:,}")
+                read, last = read + 1, number
+                yield number, _record(entry, number, strings, doubts)
+    doubts.report(path)
     if not read:
-        raise FormatError(path, broken[1] or None, "a BibTeX entry such as '@article{key, title = {...}}'", "none")
+        found = "only entries that are broken" if doubts.broken else "none"
+        hint = "check the commas between fields and the closing braces" if doubts.broken else ""
+        first = next(iter(doubts.broken), None)
+        raise FormatError(path, first, "a BibTeX entry such as '@article{key, title = {...}}'", found, hint)
+
+
+class _Doubts:
+    """Lines of entries that are not as BibTeX wants them."""
+
+    def __init__(self) -> None:
+        self.outside = 0
+        self.broken: list[int] = []
+        self.ended: list[int] = []
+        self.joined: list[int] = []
+        self.followed: list[int] = []
+
+    def skip(self, text: str, last: int) -> None:
+        """Count text outside the entries; `last` is the line of the entry before it."""
+        if last and text.lstrip().startswith((",", "}")):
+            self.ended.append(last)
+        else:  # lines with % are comments by convention
+            self.outside += sum(bool(line.strip()) and line[:1] != "%" for line in text.splitlines())
+
+    def report(self, path: FilePath) -> None:
+        """Warn of them."""
+        if self.outside:
+            source.warn(path, f"skipped {count(self.outside, 'line')} of text outside the BibTeX entries")
+        for lines, one, many in (
+            (self.broken, "skipped {} that is broken", "skipped {} that are broken"),
+            (self.ended, "{} has a closing brace too many, and lost the fields after it",
+             "{} have a closing brace too many, and lost the fields after it"),
+            (self.joined, "{} lacks a comma between fields, which were read",
+             "{} lack commas between fields, which were read"),
+            (self.followed, "{} has text after a value, which is left out",
+             "{} have text after a value, which is left out"),
+        ):  # fmt: skip
+            if lines:
+                said = (one if len(lines) == 1 else many).format(count(len(lines), "BibTeX entry", "BibTeX entries"))
+                source.warn(path, f"{said}, the first in line {lines[0]:,}")
 
 
 def _pieces(path: FilePath, what: str) -> Iterator[tuple[int, str]]:
@@ -102,22 +126,55 @@ def _split(text: str) -> list[Any]:
     return list(Splitter(text).split().blocks)
 
 
-def _record(entry: Any, strings: Mapping[str, str]) -> Mapping[str, object]:
-    values: dict[str, str] = {}
+def _record(entry: Any, number: int, strings: Mapping[str, str], doubts: _Doubts) -> Mapping[str, object]:
+    values: dict[str, list[str]] = {}
+    joined = followed = False
     for field in entry.fields:
-        values.setdefault(field.key.lower(), _value(field.value, strings))
+        name, text = field.key, field.value
+        while text:
+            value, rest = _split_value(text)
+            values.setdefault(name.strip().lower(), []).append(_value(value, strings))
+            next_field = _NEXT_FIELD.match(rest)
+            joined |= next_field is not None
+            followed |= next_field is None and bool(rest)
+            name, text = (next_field[1], rest[next_field.end() :]) if next_field else ("", "")
+    doubts.joined += [number] * joined
+    doubts.followed += [number] * followed
     found: dict[str, object] = {}
-    for name, keys in _KEYS.items():
-        text = next((values[key] for key in keys if values.get(key, "").strip()), "")
-        is_code = name in ("doi", "url", "pmid", "pages")
-        found[name] = (
-            [text.replace("\\", "").replace("--", "-").replace("{_}", "_").strip("{}")] if is_code else [decode(text)]
-        )
-        if name == "authors":
-            found[name] = [decode(author) for author in _AND.split(text) if author.strip().lower() != "others"]
-        elif name == "keywords":
-            found[name] = [decode(word) for word in re.split(";" if ";" in text else ",", text)]
+    for field, keys in columns.tagged_fields("bibtex", values).items():
+        found |= {key: [part for text in values[key] for part in _texts(field, text)] for key in keys}
     return found
+
+
+def _texts(field: str, text: str) -> list[str]:
+    """The texts of a field of :data:`collection.formats.columns.RECORD_TAGS`, decoded."""
+    if field in ("doi", "url", "pmid", "pages", "article number"):
+        return [text.replace("\\", "").replace("--", "-").replace("{_}", "_").strip("{}")]
+    if field == "authors":
+        return [decode(author) for author in _AND.split(text) if author.strip().lower() != "others"]
+    if field == "keywords":
+        return [decode(word) for word in re.split(";" if ";" in text else ",", text)]
+    return [decode(text)]
+
+
+def _split_value(text: str) -> tuple[str, str]:
+    """A value, and what follows where a comma is missing.
+
+    >>> _split_value("{Heat} year = 2019"), _split_value('jan # "~1"')
+    (('{Heat}', 'year = 2019'), ('jan # "~1"', ''))
+    """
+    text = text.strip()
+    depth, quoted = 0, False
+    for found in _BOUNDARY.finditer(text):
+        sign = found[0]
+        quoted ^= sign == '"' and not depth
+        depth += (sign == "{") - (sign == "}")
+        if depth or quoted or found.end() == len(text):
+            continue
+        rest = text[found.end() :].lstrip()
+        if not rest.startswith("#") and not text[: found.end()].rstrip().endswith("#"):
+            return text[: found.end()].rstrip(), rest
+    return text, ""
 
 
 def _value(text: str, strings: Mapping[str, str]) -> str:

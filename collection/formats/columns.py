@@ -32,7 +32,7 @@ _NAMES = {
 REFERENCE_COLUMNS = {
     "title": """
         title, article title, document title, item title, primary title, title primary, ti, t1,
-        display name, titel, titre, título, titulo, titolo, tittel, otsikko, tytuł, başlık,
+        chapter title, display name, titel, titre, título, titulo, titolo, tittel, otsikko, tytuł, başlık,
         заглавие, название, 标题, 题名, 篇名, タイトル, 제목, original title, translated title, other title
     """,
     "abstract": """
@@ -64,18 +64,30 @@ REFERENCE_COLUMNS = {
         abbreviated source title
     """,
     "pages": """
-        pages, page, page range, pagination, seiten, páginas, pagine, strony, start page, page
-        start, first page, startpage, beginning page, sp, bp
+        pages, page, page range, page ranges, pagination, seiten, páginas, pagine, strony, страницы, 页码, ページ
     """,
-    "doi": "doi, dois, digital object identifier, digital object identifier (doi), doi link, article doi, do, di",
-    "pmid": "pmid, pubmed id, pubmedid, pubmed, medline pmid, pubmed pmid, pm",
+    "first page": """
+        start page, page start, first page, startpage, pagestart, firstpage, beginning page, begin page, spage,
+        biblio.first page, sp, bp
+    """,
+    "last page": "end page, page end, last page, endpage, pageend, lastpage, ending page, epage, biblio.last page, ep",
+    "article number": "art. no., art no, article number, article no., articleno, eid number",
+    "doi": """
+        doi, dois, digital object identifier, digitalobjectidentifier, digital object identifier (doi), doi link,
+        article doi, doi number, doi/url, do, di
+    """,
+    "pmid": """
+        pmid, pubmed id, pubmedid, pubmed, medline pmid, pubmed pmid, pmid number, pubmed id number, ids.pmid, pm
+    """,
     "keywords": """
         keywords, keyword, author keywords, author supplied keywords, manual tags, tags, labels, kw,
         de, schlagwörter, schlüsselwörter, stichwörter, mots-clés, mots clés, palabras clave,
         palavras-chave, parole chiave, trefwoorden, nyckelord, nøkkelord, słowa kluczowe, 关键词,
         キーワード, 키워드, mesh terms, mesh, mesh headings, index keywords, keywords plus, ieee terms,
-        subject terms, subjects, subject, identifierkeywords, automatic tags, emtree medical index
-        terms, fields of study
+        subject terms, subjectterms, subjects, subject, identifierkeywords, automatic tags, emtree medical index
+        terms, emtree drug index terms, emtree device index terms, emtree index terms, fields of study,
+        inspec controlled terms, inspec non-controlled terms, mesh headings (terms), mesh term, keyphrases,
+        thesaurus terms, key words
     """,
     "url": """
         url, urls, link, links, web address, weblink, enlace, lien, articleurl, article url, source
@@ -91,10 +103,10 @@ other languages."""
 IGNORED_COLUMNS = """
     key, item type, type, volume, vl, band, issue, number, is, heft, issn, sn, eissn, ei, isbn, publisher,
     verlag, pu, language, la, dt, pt, date added, date modified, access date, accession number, notes, note,
-    extra, citation, cited by, cites, end page, page end, last page, ep, page count, document type, publication
+    extra, citation, cited by, cites, page count, document type, publication
     type, eid, ut, affiliations, author affiliations, pmcid, nihms id, create date, library catalog, archive,
     rights, place, country, published month, month, day, covidence #, study, ref, short title, rank, record id,
-    art. no., open access, authors with affiliations, correspondence address, references, funding details,
+    open access, authors with affiliations, correspondence address, references, funding details,
     database, author(s) id, author ids
 """
 """Names of columns that are known and left out."""
@@ -103,6 +115,97 @@ IGNORED_COLUMNS = """
 def _names(listed: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (" ".join(name.split()) for name in listed.split(",")))))
 
+
+RECORD_TAGS = {
+    "ris": {
+        "title": "TI T1 CT BT TT ST",
+        "abstract": "AB N2",
+        "authors": "AU A1 A2 A3 A4 ED",
+        "year": "PY Y1 YR DA Y2",
+        "journal": "T2 JO JF SO JA J2 J1 BT T3",
+        "first page": "SP",
+        "last page": "EP",
+        "article number": "C7",
+        "doi": "DO DOI DI",
+        "other doi": "L3 M3",
+        "pmid": "PMID",
+        "keywords": "KW",
+        "url": "UR L2 US L1",
+    },
+    "ciw": {
+        "title": "TI",
+        "abstract": "AB",
+        "authors": "AF AU BF BA CA GP BE",
+        "year": "PY EY EA PD",
+        "journal": "SO JI J9 SE",
+        "first page": "BP",
+        "last page": "EP",
+        "article number": "AR",
+        "doi": "DI D2",
+        "pmid": "PM",
+        "keywords": "DE ID",
+        "url": "DL",
+    },
+    "refer": {
+        "title": "%T",
+        "abstract": "%X",
+        "authors": "%A %E",
+        "year": "%D %8",
+        "journal": "%J %B %S",
+        "pages": "%P",
+        "doi": "%R",
+        "pmid": "PMID",
+        "keywords": "%K",
+        "url": "%U",
+    },
+    "nbib": {
+        "title": "TI BTI TT",
+        "abstract": "AB OAB",
+        "authors": "FAU AU CN FED ED",
+        "year": "DP DEP",
+        "journal": "JT TA",
+        "pages": "PG",
+        "other doi": "LID AID",
+        "pmid": "PMID",
+        "keywords": "OT MH",
+    },
+    "cochrane": {
+        "title": "TI",
+        "abstract": "AB",
+        "authors": "AU",
+        "year": "YR",
+        "journal": "SO",
+        "pages": "PG",
+        "doi": "DOI",
+        "pmid": "PM",
+        "keywords": "KY MH",
+        "url": "US UR",
+    },
+    "bibtex": {
+        "title": "title booktitle",
+        "abstract": "abstract",
+        "authors": "author editor",
+        "year": "year date",
+        "journal": "journal journaltitle booktitle series",
+        "pages": "pages",
+        "article number": "articleno eid article-number",
+        "doi": "doi",
+        "pmid": "pmid",
+        "keywords": "keywords author_keywords keywords-plus keyword mendeley-tags mesh",
+        "url": "url link",
+    },
+}  # fmt: skip
+"""Format -> field of a bibliographic record -> its tags, usual ones first.
+
+``other doi`` has what may be a DOI or something else. The reader of RIS and Refer gives the accession number of a
+record of PubMed the tag ``PMID``.
+"""
+
+_CIW_OTHERS = """
+    PT BA BE GP BF CA SE BS LA DT CT CY CL SP HO C1 C3 RP EM RI OI FU FP FX CR NR TC Z9 U1 U2 PU PI PA SN EI BN PD VL
+    IS PN SU SI MA EA PG WC WE SC GA OA HC HP DA UT ER EF FN VR SE
+"""
+"""Tags of Web of Science that are known and left out."""
 
 _KNOWN = {
     name: (field, place) for field, listed in REFERENCE_COLUMNS.items() for place, name in enumerate(_names(listed))
@@ -137,6 +240,27 @@ def reference_fields(names: tuple[str, ...]) -> dict[str, list[str]]:
     return {field: [name for _, name in sorted(theirs)] for field, theirs in found.items()}
 
 
+def tagged_fields(form: str, names: Iterable[str]) -> dict[str, list[str]]:
+    """Field of a record in a format of :data:`RECORD_TAGS` -> the tags that have it, usual ones first.
+
+    >>> tagged_fields("ris", ["T1", "N2", "AB"])
+    {'title': ['T1'], 'abstract': ['AB', 'N2']}
+    """
+    there = frozenset(names)
+    found = {field: [tag for tag in tags.split() if tag in there] for field, tags in RECORD_TAGS[form].items()}
+    return {field: tags for field, tags in found.items() if tags}
+
+
+def is_ciw(names: Iterable[str]) -> bool:
+    """Whether the columns of a table are tags of Web of Science, of which ``ID`` has keywords.
+
+    >>> is_ciw(["PT", "AU", "TI", "SO", "ID"]), is_ciw(["id", "ti", "ab"])
+    (True, False)
+    """
+    there = {name.strip(" \ufeff").upper() for name in names}
+    return {"PT", "TI"} <= there and bool(there & {"AU", "AF", "SO", "UT"})
+
+
 def is_name(cell: str) -> bool:
     """Whether a cell is the name of a column that some reader knows."""
     plain = plain_name(cell)
@@ -145,6 +269,10 @@ def is_name(cell: str) -> bool:
 
 def unknown_names(names: Iterable[str]) -> list[str]:
     """The columns that a reader of bibliographic records does not know."""
+    names = tuple(names)
+    if is_ciw(names):
+        known = {*_CIW_OTHERS.split(), *" ".join(RECORD_TAGS["ciw"].values()).split()}
+        return [name for name in names if name.strip() and name.strip().upper() not in known]
     return [name for name in names if (plain := plain_name(name)) and plain not in _KNOWN and plain not in _IGNORED]
 
 

@@ -48,7 +48,17 @@ _ARCHIVES = (
 
 _OTHERS = (
     (
-        rb"PK\x03\x04[\x00-\xff]*?(?:\[Content_Types\]|word/|xl/|ppt/)",
+        rb"\x1f\x8b|BZh[1-9]1AY&SY|\xfd7zXZ\x00",
+        "a compressed file inside a compressed file",
+        "unpack it, and name the file inside",
+    ),
+    (
+        rb"(?:\xef\xbb\xbf)?version https://git-lfs\.github\.com/spec/",
+        "a Git LFS pointer instead of the file's content",
+        "fetch the content with `git lfs pull` in its repository, or download the file itself",
+    ),
+    (
+        rb"PK\x03\x04[\x00-\xff]*?(?:\[Content_Types\]|_rels/|docProps/|customXml/|word/|xl/|ppt/)",
         "a file of Microsoft Office",
         "the name of a workbook must end in .xlsx; save text as plain text (UTF-8)",
     ),
@@ -65,6 +75,11 @@ _OTHERS = (
     (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a|RIFF[\x00-\xff]{4}WEBP", "an image", ""),
 )
 """First bytes of files that hold no readable text, what they are, and what to do with FILE."""
+
+_DECLARATION = re.compile(
+    rb"""\s*<\?xml\s[^<>]*?\bencoding\s*=\s*["']([\w.:-]{1,40})["'] | \s*%\s*encoding:\s*([\w.:-]{1,40})""", re.I | re.X
+)
+"""The name of the encoding at the begin of XML, and of BibTeX as JabRef writes it."""
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -100,9 +115,18 @@ def unpack(raw: BufferedIOBase) -> io.BufferedReader:
 
 
 def as_utf8(content: io.BufferedReader) -> io.BufferedReader:
-    """Text in UTF-16 or UTF-32 as UTF-8; anything else as it is."""
-    encoding = _encoding(content.peek(SAMPLE)[:SAMPLE])
+    """Text in UTF-16, UTF-32 or an encoding that its begin declares as UTF-8; other text as it is."""
+    head = content.peek(SAMPLE)[:SAMPLE]
+    encoding = _encoding(head) or _declared(head)
     return content if encoding is None else io.BufferedReader(_Recoded(content, encoding), 1 << 17)
+
+
+def with_line_feeds(content: io.BufferedReader) -> io.BufferedReader:
+    """Text whose lines end with carriage returns, as on old Macs, with line feeds instead; other text as it is."""
+    head = content.peek(SAMPLE)
+    if b"\r" not in head[:-1] or b"\n" in head:
+        return content
+    return io.BufferedReader(_LineFeeds(content), 1 << 17)
 
 
 def name_other(content: io.BufferedReader, path: object) -> tuple[str, str] | None:
@@ -129,6 +153,19 @@ def _encoding(head: bytes) -> str | None:
         if not low and high > 0.4 * len(head) and len(head) >= 4:
             return encoding
     return None
+
+
+def _declared(head: bytes) -> str | None:
+    """The encoding that XML or JabRef's BibTeX declares; None if it is UTF-8, or cannot be that of the declaration."""
+    found = _DECLARATION.match(head)
+    if found is None:
+        return None
+    try:
+        codec = codecs.lookup((found[1] or found[2]).decode("ascii"))
+        is_ascii = codec.decode(found[0])[0] == found[0].decode("ascii")
+    except (LookupError, ValueError, TypeError):  # also codecs that are none of text
+        return None
+    return codec.name if is_ascii and codec.name not in ("utf-8", "utf-8-sig", "ascii") else None
 
 
 class _Unpacked(io.RawIOBase):
@@ -179,6 +216,28 @@ class _Recoded(io.RawIOBase):
                 raise OSError(f"not {self._encoding.upper()}: {error.reason}") from None
         data, self._waiting = self._waiting[: len(view)], self._waiting[len(view) :]
         view[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._content.close()
+        super().close()
+
+
+class _LineFeeds(io.RawIOBase):
+    """Text whose lines end with carriage returns, with line feeds in their place."""
+
+    def __init__(self, content: io.BufferedReader) -> None:
+        self._content = content
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        data = self._content.read1(len(view))
+        if b"\n" in data:
+            raise OSError("lines end with a carriage return in the beginning, and with a line feed later")
+        view[: len(data)] = data.replace(b"\r", b"\n")
         return len(data)
 
     def close(self) -> None:

@@ -81,8 +81,7 @@ def _from_table(path: FilePath, separator: str) -> Iterator[tuple[int, Document]
     records = delimited.named_records(path, WANTED, separator, ID, _BARE, references.is_record)
     first = next(records)
     if references.is_record(first[1]):
-        references.warn_unknown(path, first[1])
-        return references.to_references(chain([first], records))
+        return references.to_table_references(path, chain([first], records))
     theirs = columns.reference_fields(tuple(first[1]))
     ours = {theirs[field][0]: field for field in ("title", "abstract") if theirs.get(field)}
     if "title" in first[1] or fields.first_present(first[1], TEXT):  # other names of either are names of something else

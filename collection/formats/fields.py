@@ -211,6 +211,11 @@ def find_id(path: FilePath, number: int, record: Mapping[str, object], names: tu
     if name is None:
         found = f"the fields {(', '.join(map(str, record)) or 'none')[:200]}"
         raise FormatError(path, number, f"an id ({', '.join(names)})", found, "rename the field that has the id")
+    if record[name] == "":
+        hint = "fill it in"
+        if names == DOC_ID:
+            hint += f"; bibliographic records need no ids: remove {quote(name)} if these are some"
+        raise FormatError(path, number, "an id without blanks", f"no id in {quote(name)}", hint)
     return name, check_id(path, number, record[name])
 
 

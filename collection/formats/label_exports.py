@@ -50,7 +50,7 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, Record]] | None:
         )
         raise FormatError(path, number, what, "an export of INCEpTION", hint)
     if references.detect(path, line) == "ris":
-        return _asreview(tagged.read_ris(path, what))
+        return _asreview(tagged.read_ris(path, what), "ris")
     return _table(path, what)
 
 
@@ -133,10 +133,12 @@ def _task_answers(text: object) -> dict[str, object]:
     return found
 
 
-def _asreview(found: Iterator[tuple[int, Mapping[str, object]]]) -> Iterator[tuple[int, Mapping[str, object]]]:
+def _asreview(
+    found: Iterator[tuple[int, Mapping[str, object]]], form: str = ""
+) -> Iterator[tuple[int, Mapping[str, object]]]:
     with_ids, found = tee(found)
-    for (number, read), (_, reference) in zip(found, references.to_references(with_ids), strict=True):
-        record = {**read, **_noted(read.get("notes"))}
+    for (number, read), (_, reference) in zip(found, references.to_references(with_ids, form), strict=True):
+        record = {**read, **_noted(read.get("N1"))}
         label = record.get(_DECISION)
         doc_id = next((record[name] for name in DOC_ID if record.get(name)), reference.doc_id)
         annotator = record.get("asreview_user_email") or record.get("asreview_user_name") or "asreview"

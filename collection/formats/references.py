@@ -7,12 +7,13 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 
 from collection.characters import one_line, without_markup
+from collection.errors import unit
 from collection.formats import bibtex, columns, endnote, fields, images, source, tagged
 from collection.formats.source import FilePath
-from collection.phrases import count, join_first
+from collection.phrases import count, join_first, plural
 from collection.records import Document, find_dois
 from collection.tokens import plain
 
@@ -22,12 +23,13 @@ _LONGEST_LIST = 100_000
 """Characters of a list in one cell."""
 _BEGINS = {
     "ris": re.compile(r"TY {1,2}-"), "nbib": re.compile(r"PMID *- *\d"), "ciw": re.compile("PT [A-Z]$"),
-    "refer": re.compile("%0 "), "bibtex": bibtex.ENTRY,
+    "refer": re.compile("%0 "), "bibtex": bibtex.ENTRY, "cochrane": re.compile(r"ID: C[ND]-?\d"),
 }  # fmt: skip
 _ENDINGS = {".ris": "ris", ".nbib": "nbib", ".ciw": "ciw", ".enw": "refer", ".bib": "bibtex"}
 _TABLES = frozenset((".csv", ".tsv", ".jsonl", ".json"))
 _PUBMED = re.compile(r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(\d+)")
-_PMID = re.compile(r"(?:PMID|MEDLINE|PubMed)?\W*(\d{1,8})\W*", re.I)
+_PMID = re.compile(r"(?:PMID|MEDLINE|PubMed|PubMed ID)?\W*(\d{1,8})(?:\.0+)?\W*", re.I)
+"""A PMID, also as spreadsheets and pandas write it."""
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)|(?<!\d)((?:19|20)\d\d)[01]\d[0-3]\d(?!\d)")
 _SOURCE = re.compile(r"(.+?)\s*\(((?:19|20)\d\d)\)\s*[\d:;(].*")
 """A journal with year, volume and pages, as Embase writes it."""
@@ -41,6 +43,10 @@ _NO_ABSTRACT = re.compile(
 )
 
 
+_FIELDS = frozenset().union(columns.REFERENCE_COLUMNS, *columns.RECORD_TAGS.values())
+"""Fields of a record in any format."""
+
+
 class Reference(Document):
     """A document made from a bibliographic record, including its id."""
 
@@ -50,13 +56,15 @@ class Reference(Document):
 def is_record(names: Iterable[str]) -> bool:
     """Whether a table with these columns has bibliographic records without ids."""
     there = tuple(names)
+    if columns.is_ciw(there):
+        return True
     found = columns.reference_fields(there).keys()
     telling = found & {"abstract", "authors", "doi", "pmid"}
     return not set(there).intersection(fields.DOC_ID) and "title" in found and bool(telling)
 
 
 def detect(path: FilePath, line: str) -> str:
-    """The format of the file: "ris", "nbib", "ciw", "refer", "bibtex", "endnote", or '' for another one.
+    """The format of the file: "ris", "nbib", "ciw", "refer", "bibtex", "cochrane", "endnote", or '' for another one.
 
     `line` is the first line that is not blank; a format may also show in a later one.
     """
@@ -74,25 +82,66 @@ def read_references(path: FilePath, what: str, form: str) -> Iterator[tuple[int,
     """Line and document of every record in a format that :func:`detect` names."""
     reader = {
         "ris": tagged.read_ris, "nbib": tagged.read_nbib, "ciw": tagged.read_ciw, "refer": tagged.read_refer,
-        "bibtex": bibtex.records, "endnote": endnote.records,
+        "cochrane": tagged.read_cochrane, "bibtex": bibtex.records, "endnote": endnote.records,
     }[form]  # fmt: skip
-    return to_references(reader(path, what))
+    return to_references(reader(path, what), form, path)
 
 
-def to_references(records: Iterable[tuple[int, Mapping[str, object]]]) -> Iterator[tuple[int, Reference]]:
-    """Documents of records with columns of :data:`collection.formats.columns.REFERENCE_COLUMNS`.
+def to_references(
+    records: Iterable[tuple[int, Mapping[str, object]]], form: str = "", path: FilePath | None = None
+) -> Iterator[tuple[int, Reference]]:
+    """Documents of records, each a mapping from columns or tags to one text or a list.
 
-    The id is the PMID of a record of PubMed, else the DOI, else the PMID, else a digest of title and year, which
-    includes the abstract if title or year is missing. If several records have the same id, the second gets the suffix
-    ``-2``, and so on.
+    The names are those of the format in :data:`collection.formats.columns.RECORD_TAGS`, or of
+    :data:`collection.formats.columns.REFERENCE_COLUMNS`. The id is the PMID of a record of PubMed, else the DOI, else
+    the PMID, else a digest of title and year, which includes the abstract if title or year is missing. If several
+    records have the same id, the second gets the suffix ``-2``, and so on. With a `path`, warns of what records have
+    and documents do not.
     """
     ids: Counter[str] = Counter()
+    left_out = _LeftOut()
     for number, record in records:
-        made = _reference(record)
+        left_out.line = number
+        made = _reference(record, form, left_out)
         ids[made.doc_id] += 1
         if ids[made.doc_id] > 1:
             made = made._replace(doc_id=f"{made.doc_id}-{ids[made.doc_id]}")
         yield number, made
+    if path is not None:
+        left_out.report(path)
+
+
+def to_table_references(
+    path: FilePath, records: Iterator[tuple[int, Mapping[str, object]]]
+) -> Iterator[tuple[int, Reference]]:
+    """Documents of the records of a table of databases or reference managers; warns of columns that are left out."""
+    first = next(records)
+    warn_unknown(path, first[1])
+    records = chain([first], records)
+    if columns.is_ciw(first[1]):
+        tags = ((number, {name.upper(): cell for name, cell in record.items()}) for number, record in records)
+        return to_references(tags, "ciw", path)
+    return to_references(records, "", path)
+
+
+class _LeftOut:
+    """What of the records did not arrive: how often, and where first."""
+
+    def __init__(self) -> None:
+        self.line = 0
+        self._found: dict[str, tuple[int, int, str]] = {}
+
+    def add(self, what: str, text: str = "") -> None:
+        """Count `what`, a phrase with ``{}`` for the number of records."""
+        number, line, first = self._found.get(what, (0, self.line, text))
+        self._found[what] = number + 1, line, first
+
+    def report(self, path: FilePath) -> None:
+        """Warn of each kind."""
+        for what, (number, line, text) in self._found.items():
+            first = f"the first in {unit(path)} {line:,}" if number > 1 else f"in {unit(path)} {line:,}"
+            said = what.format(count(number, "record"), has=plural(number, "has", "have"))
+            source.warn(path, f"{said}, {first}" + (f": {source.quote(one_line(text))}" if text else ""))
 
 
 def warn_unknown(path: FilePath, names: Iterable[str]) -> None:
@@ -107,54 +156,137 @@ def _texts(value: object) -> list[str]:
     return [text for text in texts if not _NOTHING.fullmatch(text)]
 
 
-def _values(record: Mapping[str, object]) -> dict[str, list[str]]:
-    """Field -> the texts of its first column that says something."""
-    found: dict[str, list[str]] = {field: [] for field in columns.REFERENCE_COLUMNS}
-    for field, names in columns.reference_fields(tuple(record)).items():
-        for name in names:
+_Found = dict[str, list[tuple[str, list[str]]]]
+"""Field -> name and texts of each column or tag that says something, usual ones first."""
+
+
+def _values(record: Mapping[str, object], form: str) -> _Found:
+    is_tagged = form in columns.RECORD_TAGS
+    names = columns.tagged_fields(form, record) if is_tagged else columns.reference_fields(tuple(record))
+    found: _Found = {field: [] for field in _FIELDS}
+    for field, theirs in names.items():
+        for name in theirs:
             texts = _texts(record[name])
             if field == "title":
                 texts = [text for text in texts if not _NO_TITLE.fullmatch(text)]
             if texts:
-                found[field] = texts
-                break
+                found[field].append((name, texts))
+    if found["title"]:  # the title of a book is that of a record, or what a chapter is in
+        (taken, *others), containers = found["title"], {name for name, _ in found["journal"]}
+        found["title"] = [taken, *(each for each in others if each[0] not in containers)]
+        found["journal"] = [each for each in found["journal"] if each[0] != taken[0]]
     return found
 
 
-def _reference(record: Mapping[str, object]) -> Reference:
-    found = _values(record)
-    title, abstract = (one_line(" ".join(found[name])) for name in ("title", "abstract"))
-    links = [url for text in found["url"] for url in text.split() if images.parse_host(url)]
-    journal = one_line(without_markup(" ".join(found["journal"][:1])))
+def _reference(record: Mapping[str, object], form: str, left_out: _LeftOut) -> Reference:
+    found = _values(record, form)
+    title, abstract = _title(found, left_out), _abstract(found, left_out)
+    links = [url for text in _all(found, "url") for url in text.split() if images.parse_host(url)]
+    journal = one_line(without_markup(_first(found, "journal")))
     source_year = ""
     if (cited := _SOURCE.fullmatch(journal)) is not None:
         journal, source_year = cited[1], cited[2]
-    year = next((match[1] or match[2] for text in found["year"] if (match := _YEAR.search(text))), source_year)
-    pages = one_line(" ".join(found["pages"][:1]))
-    dois = find_dois(" ".join(found["doi"])) or find_dois(" ".join(link for link in links if "doi.org/" in link))[:1]
-    doi = next(iter(dois), "")
-    pmid = next((match[1] for text in found["pmid"] if (match := _PMID.fullmatch(text))), "")
-    pmid = pmid or next((match[1] for link in links if (match := _PUBMED.search(link))), "")
-    url = next(iter(links), f"https://doi.org/{doi}" if doi else "")
+    year = _year(found, left_out) or source_year
+    dois, pmid = _dois(found, links, left_out), _pmid(found, links, left_out)
+    doi = dois[0] if dois else ""
+    url = next(iter(links), f"https://doi.org/{doi}" if find_dois(doi) else "")
     metadata: dict[str, object] = {
-        "authors": [re.sub(r"\s*\(\d+\)$", "", name) for name in _listed(found["authors"], "authors")],
-        "year": int(year) if year else "",
+        "authors": [
+            re.sub(r"\s*\(\d+\)$", "", name) for name in _listed(next(iter(found["authors"]), ("", []))[1], "authors")
+        ],
+        "year": int(year) if year.isdecimal() else year,
         "journal": journal,
-        "pages": pages if _PAGE.search(pages) else "",
+        "pages": _pages(found),
         "doi": "; ".join(dois),
         "pmid": pmid,
-        "keywords": _listed(found["keywords"], "keywords"),
-        "url": url or (f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else ""),
+        "keywords": _keywords(found),
+        "url": url or (f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid.isdecimal() else ""),
     }
-    identity = (pmid if record.get("from_pubmed") else doi) or doi or pmid
+    doi, pmid = (doi if find_dois(doi) else ""), (pmid if pmid.isdecimal() else "")
+    identity = (pmid if form == "nbib" else doi) or doi or pmid
     if not identity:
         same_title = plain(title)
         content = "\n".join([same_title, year, "" if same_title and year else plain(abstract)])
         identity = f"r{hashlib.blake2b(content.encode(), digest_size=6).hexdigest()}"
-    text = "" if _NO_ABSTRACT.fullmatch(abstract) else one_line(without_markup(abstract))
-    return Reference(
-        identity, one_line(without_markup(title)), text, {name: value for name, value in metadata.items() if value}
-    )
+    return Reference(identity, title, abstract, {name: value for name, value in metadata.items() if value})
+
+
+def _all(found: _Found, field: str) -> list[str]:
+    return [text for _, texts in found[field] for text in texts]
+
+
+def _first(found: _Found, field: str) -> str:
+    """The first text of a field."""
+    return next(iter(_all(found, field)), "")
+
+
+def _title(found: _Found, left_out: _LeftOut) -> str:
+    texts = [(name, one_line(without_markup(text))) for name, some in found["title"] for text in some]
+    if not texts:
+        left_out.add("{} {has} no title")
+        return ""
+    _note_others(texts, "title", left_out)
+    return texts[0][1]
+
+
+def _abstract(found: _Found, left_out: _LeftOut) -> str:
+    texts = [(name, one_line(without_markup(" ".join(some)))) for name, some in found["abstract"]]
+    texts = [(name, text) for name, text in texts if not _NO_ABSTRACT.fullmatch(text)]
+    _note_others(texts, "abstract", left_out)
+    return texts[0][1] if texts else ""
+
+
+def _note_others(texts: list[tuple[str, str]], field: str, left_out: _LeftOut) -> None:
+    """Count texts that are not part of the first one, which is taken."""
+    taken = plain(texts[0][1]) if texts[1:] else ""
+    for name, text in texts[1:]:
+        if plain(text) not in taken:
+            left_out.add(f"left out {name!r} of {{}} with another {field}", text)
+
+
+def _year(found: _Found, left_out: _LeftOut) -> str:
+    """The year; the text as it is if it names none."""
+    texts = _all(found, "year")
+    year = next((match[1] or match[2] for text in texts if (match := _YEAR.search(text))), "")
+    if texts and not year:
+        left_out.add("{} {has} a year that is not understood", texts[0])
+    return year or one_line(next(iter(texts), ""))
+
+
+def _dois(found: _Found, links: list[str], left_out: _LeftOut) -> list[str]:
+    """The DOIs of the first column that has any; the text as it is if the columns have none."""
+    named = (find_dois(" ".join(texts)) for field in ("doi", "other doi") for _, texts in found[field])
+    if dois := next(filter(None, named), None) or find_dois(" ".join(x for x in links if "doi.org/" in x))[:1]:
+        return dois
+    if text := one_line(_first(found, "doi")):
+        left_out.add("{} {has} a DOI that is not understood", text)
+    return [text] if text else []
+
+
+def _pmid(found: _Found, links: list[str], left_out: _LeftOut) -> str:
+    """The PMID; the text as it is if it is none and no link has one."""
+    texts = _all(found, "pmid")
+    matches = ((_PMID.fullmatch(text) or _PUBMED.search(text)) for text in [*texts, *links])
+    if match := next(filter(None, matches), None):
+        return match[1]
+    if texts:
+        left_out.add("{} {has} a PMID that is not understood", texts[0])
+    return one_line(next(iter(texts), ""))
+
+
+def _pages(found: _Found) -> str:
+    pages = one_line(_first(found, "pages") or _first(found, "first page"))
+    last = one_line(_first(found, "last page"))
+    if pages and last and pages != last and not re.search("[-\u2010-\u2015,]", pages):
+        pages = f"{pages}-{last}"
+    pages = re.sub(r"(?<=\d)\.0\b", "", pages) if _PAGE.search(pages) else one_line(_first(found, "article number"))
+    return pages if _PAGE.search(pages) else ""
+
+
+def _keywords(found: _Found) -> list[str]:
+    """The keywords of all columns, each once."""
+    listed = (word for _, texts in found["keywords"] for word in _listed(texts, "keywords"))
+    return list({word.casefold(): word for word in reversed(list(listed))}.values())[::-1]
 
 
 def _listed(texts: list[str], what: str) -> list[str]:

@@ -181,17 +181,19 @@ def chunks(
 
 
 def lines(
-    path: FilePath, wanted: str, longest: int | None = None, *, keep_ends: bool = False
+    path: FilePath, wanted: str, longest: int | None = None, *, keep_ends: bool = False, from_mac: bool = True
 ) -> Iterator[tuple[int, str]]:
     """Every line with its 1-based number, decoded, without a byte order mark; LF or CRLF only if `keep_ends`.
 
+    A carriage return ends a line if the file begins so, and `from_mac`.
     Refuses lines that are not UTF-8, hold a NUL byte or have more than `longest` bytes (:data:`LONGEST_LINE` by
     default).
     """
     number, longest, empty = 0, longest or LONGEST_LINE, 0
     with open_bytes(path, wanted) as file:
         try:
-            for raw in iter(partial(file.readline, longest + 1), b""):
+            content = compression.with_line_feeds(file) if from_mac else file
+            for raw in iter(partial(content.readline, longest + 1), b""):
                 number += 1
                 empty = empty + 1 if len(raw) <= 8 and raw[0] in b"\r\n\t #" else 0
                 if empty > MOST_EMPTY_LINES:
@@ -222,7 +224,9 @@ def _decoded(path: FilePath, number: int, line: bytes) -> str:
         start = error.start
         around = line[max(0, start - 20) : start + 20].decode("latin-1")
         found = f"byte 0x{line[start]:02X} near {quote(around)}"
-        hint = "save the file as UTF-8, in Excel as 'CSV UTF-8'; it may be Windows-1252 or Latin-1"
+        hint = "save it as UTF-8, or convert it, such as with `iconv -f WINDOWS-1252 -t UTF-8` (or GBK, SHIFT_JIS ...)"
+        if suffix(path) in (".csv", ".tsv", ".txt"):
+            hint += "; in Excel, save as 'CSV UTF-8'"
         raise FormatError(path, number, "UTF-8", found, hint) from None
 
 

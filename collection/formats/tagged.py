@@ -8,14 +8,13 @@ that goes on in the next line without a tag.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from collection.errors import FormatError
 from collection.formats import fields, source
 from collection.formats.source import FilePath, quote
 
-Record = Mapping[str, object]
 Values = dict[str, list[str]]
 """Tag -> its values."""
 
@@ -41,6 +40,8 @@ class _Form(NamedTuple):
     around: frozenset[str] = frozenset()
     """Tags outside of records."""
     closing: str = "ER  - "
+    heading: re.Pattern[str] | None = None
+    """A line before each record."""
 
 
 _RIS = _Form(
@@ -55,7 +56,15 @@ _CIW = _Form(
     "PT", "ER", ("TI",), "a Web of Science record, which begins with 'PT '", frozenset(("AU", "AF", "CA")),
     frozenset(("FN", "VR", "EF")), "ER",
 )  # fmt: skip
-_REFER = _Form("Refer", re.compile(r"(%[0-9A-Z@!#$&(^>+~<\[=|])(?: (.*)|\Z)"), "%0", "", ("%T",), "'%0' and a type")
+_REFER = _Form(
+    "Refer", re.compile(r"(%[0-9A-Z@!#$&(^>+~<\[=|])(?: (.*)|\Z)"), "%0", "", ("%T",), "'%0' and a type",
+    frozenset(("%K",)),
+)  # fmt: skip
+_COCHRANE = _Form(
+    "Cochrane", re.compile(r"([A-Z]{2,3}):(?: (.*)|\Z)"), "ID", "", ("TI",),
+    "a record of Cochrane, which begins with 'ID: '",
+    heading=re.compile(r"Record #\d+ of \d+\s*"),
+)  # fmt: skip
 
 
 class _Block:
@@ -159,7 +168,7 @@ class _Reader:
     def _text(self, number: int, line: str) -> None:
         """A line without a tag goes on with the last value, or is outside of records."""
         block = self._block
-        if not line.strip():
+        if not line.strip() or (self.form.heading is not None and self.form.heading.fullmatch(line)):
             block.gap = True
         elif block.started or (block.last and not block.gap):
             if block.last in self.form.lists:
@@ -188,34 +197,43 @@ class _Reader:
             self._skip(0)
 
 
-def _read(path: FilePath, what: str, form: _Form, record: Callable[[Values], Record]) -> Iterator[tuple[int, Record]]:
+def _read(path: FilePath, what: str, form: _Form) -> Iterator[tuple[int, Values]]:
     reader = _Reader(path, what, form)
-    for number, values in reader.read():
-        yield number, record(values)
+    yield from reader.read()
     if reader.outside:
         lines = "line of text" if reader.outside == 1 else "lines of text"
         source.warn(path, f"skipped {reader.outside:,} {lines} outside the {form.name} records")
 
 
-def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Record]]:
-    """Line and fields of every record of RIS; the field ``notes`` has the lines N1."""
-    return _read(path, what, _RIS, _ris_record)
+def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
+    """Line and tags of every record of RIS."""
+    for number, values in _read(path, what, _RIS):
+        database = " ".join([*values.get("DB", []), *values.get("DP", [])])
+        if is_pubmed(database):
+            values["PMID"] = values.get("AN", [])
+        elif "embase" in database.lower():
+            values["PMID"] = values.get("C5", [])  # https://www.embase.com exports Medline's number so
+        if not {"TI", "T1", "CT", "BT"} & values.keys() and {"JO", "JF", "JA", "SO"} & values.keys():
+            values["TI"] = values.pop("T2", [])  # not the journal
+        yield number, values
 
 
-def read_ciw(path: FilePath, what: str) -> Iterator[tuple[int, Record]]:
-    """Line and fields of every record of Web of Science's own format."""
-    return _read(path, what, _CIW, _ciw_record)
+def read_ciw(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
+    """Line and tags of every record of Web of Science's own format."""
+    return _read(path, what, _CIW)
 
 
-def read_refer(path: FilePath, what: str) -> Iterator[tuple[int, Record]]:
-    """Line and fields of every record of Refer's format."""
-    return _read(path, what, _REFER, _refer_record)
+def read_cochrane(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
+    """Line and tags of every record of the Cochrane Library's text."""
+    return _read(path, what, _COCHRANE)
 
 
-def first_of(values: Mapping[str, list[str]], *tags: str) -> list[str]:
-    """The values of the first tag that has a text."""
-    found = ([text for text in values.get(tag, []) if text.strip()] for tag in tags)
-    return next(filter(None, found), [])
+def read_refer(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
+    """Line and tags of every record of Refer's format."""
+    for number, values in _read(path, what, _REFER):
+        if is_pubmed(" ".join([*values.get("%W", []), *values.get("%~", [])])):
+            values["PMID"] = values.get("%M", [])
+        yield number, values
 
 
 def is_pubmed(database: str) -> bool:
@@ -224,62 +242,7 @@ def is_pubmed(database: str) -> bool:
     return ("pubmed" in name or "medline" in name or "nlm" in name.split()) and "embase" not in name
 
 
-def _ris_record(values: Values) -> Record:
-    database = " ".join([*values.get("DB", []), *values.get("DP", [])])
-    found: dict[str, object] = {
-        "title": first_of(values, "TI", "T1", "CT", "BT", "TT", "ST")[:1],
-        "abstract": first_of(values, "AB", "N2"),
-        "authors": first_of(values, "AU", "A1"),
-        "year": first_of(values, "PY", "Y1", "YR", "DA"),
-        "journal": first_of(values, "T2", "JO", "JF", "SO", "JA", "J2")[:1],
-        "pages": _pages(values, "SP", "EP"),
-        "doi": first_of(values, "DO", "DOI", "DI", "L3", "M3"),
-        "keywords": values.get("KW", []),
-        "url": [link for tag in ("UR", "L2", "US", "L1") for link in values.get(tag, [])],
-        "notes": values.get("N1", []),
-    }
-    if is_pubmed(database):
-        found["pmid"] = values.get("AN", [])
-    elif "embase" in database.lower():
-        found["pmid"] = values.get("C5", [])  # https://www.embase.com exports Medline's number so
-    return found
-
-
-def _ciw_record(values: Values) -> Record:
-    return {
-        "title": values.get("TI", []),
-        "abstract": values.get("AB", []),
-        "authors": first_of(values, "AF", "AU", "CA"),
-        "year": first_of(values, "PY", "EY", "PD"),
-        "journal": first_of(values, "SO", "JI", "J9"),
-        "pages": _pages(values, "BP", "EP") or values.get("AR", []),
-        "doi": first_of(values, "DI", "D2"),
-        "pmid": values.get("PM", []),
-        "keywords": first_of(values, "DE", "ID"),
-    }
-
-
-def _refer_record(values: Values) -> Record:
-    return {
-        "title": values.get("%T", []),
-        "abstract": values.get("%X", []),
-        "authors": values.get("%A", []),
-        "year": first_of(values, "%D", "%8"),
-        "journal": first_of(values, "%J", "%B", "%S"),
-        "pages": values.get("%P", []),
-        "doi": values.get("%R", []),
-        "pmid": values.get("%M", []) if is_pubmed(" ".join(first_of(values, "%W", "%~"))) else [],
-        "keywords": values.get("%K", []),
-        "url": values.get("%U", []),
-    }
-
-
-def _pages(values: Values, first: str, last: str) -> list[str]:
-    begin, end = (" ".join(values.get(tag, [])[:1]) for tag in (first, last))
-    return [f"{begin}-{end}" if end and "-" not in begin and begin != end else begin] if begin else []
-
-
-def read_nbib(path: FilePath, what: str) -> Iterator[tuple[int, Record]]:
+def read_nbib(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
     """Records of PubMed: lines ``TAG - value``, which blanks continue; each record begins with its PMID."""
     block = _Block()
     for number, line in fields.data_lines(path, what):
@@ -298,21 +261,7 @@ def read_nbib(path: FilePath, what: str) -> Iterator[tuple[int, Record]]:
         yield block.begin, _nbib_record(path, block.begin, block.texts())
 
 
-def _nbib_record(path: FilePath, number: int, record: Values) -> Record:
+def _nbib_record(path: FilePath, number: int, record: Values) -> Values:
     if not record["PMID"][0].isdecimal():
         raise FormatError(path, number, "a PMID, which is a number", quote(record["PMID"][0]))
-    located = [text for name in ("LID", "AID") for text in record.get(name, []) if text.endswith("[doi]")]
-    headings = [text.replace("*", "") for text in record.get("MH", [])]
-    return {
-        "title": record.get("TI") or record.get("BTI"),
-        "other_title": record.get("TT"),
-        "abstract": first_of(record, "AB", "OAB"),
-        "authors": record.get("FAU") or record.get("AU") or record.get("CN"),
-        "year": record.get("DP"),
-        "journal": record.get("JT") or record.get("TA"),
-        "pages": record.get("PG"),
-        "doi": located,
-        "pmid": record["PMID"],
-        "keywords": record.get("OT") or headings,
-        "from_pubmed": True,
-    }
+    return {**record, "MH": [text.replace("*", "") for text in record.get("MH", [])]}

@@ -115,7 +115,7 @@ def report_copies(path: FilePath, copies: int) -> None:
 
 def data_lines(path: FilePath, what: str, comments: Comments | None = None) -> Iterator[tuple[int, str, list[str]]]:
     """Line number, line and columns of every line that is neither blank nor a comment (#)."""
-    for number, line in source.lines(path, what, source.LONGEST_ROW):
+    for number, line in source.lines(path, what, source.LONGEST_ROW, from_mac=False):
         if "\r" in line:
             found, hint = f"a lone carriage return in {quote(line)}", "save the file with Unix line ends"
             raise FormatError(path, number, "lines that end in LF or CRLF", found, hint)

@@ -273,7 +273,10 @@ FORMS: dict[str, tuple[str, str, list[tuple[str, str]], str]] = {
     "Web of Science, named txt": ("savedrecs.txt", CIW, IN_CIW, ""),
     "Refer": ("a.enw", ENW, IN_CIW, ""),
     "Refer without types": ("a.enw", "%T A\n%A Berg\n\n%T B\n", [("A", ""), ("B", "")], ""),
-    "BibTeX": ("a.bib", BIB, IN_BIB, "skipped 1 BibTeX entry that is broken, the first in line 13"),
+    "BibTeX": (
+        "a.bib", BIB, IN_BIB,
+        "skipped 1 BibTeX entry that is broken, the first in line 13; left out 'title' of 1 record with another title",
+    ),
     "BibTeX, named txt": ("a.txt", "@article{a, title={Wings}}", [("Wings", "")], ""),
 }  # fmt: skip
 
@@ -288,7 +291,9 @@ def test_forms_of_databases(tmp_path: Path, case: str) -> None:
         warnings.simplefilter("always")
         found = read(path)
     assert [(document.title, document.text) for document in found] == records
-    assert [str(warning.message).partition(": ")[2][: len(said)] for warning in caught] == [said] * bool(said)
+    notes = [str(warning.message).partition(": ")[2] for warning in caught]
+    wanted = said.split("; ") if said else []
+    assert [note[: len(start)] for note, start in zip(notes, wanted, strict=True)] == wanted
     assert all(isinstance(document, formats.Reference) for document in found)
 
 
@@ -348,7 +353,7 @@ def test_tables_of_databases_and_reference_managers(path: Path) -> None:
     assert (document.doc_id, document.title, document.text) == ("10.5555/att.1", "Attic losses", "Attics lose heat.")
     found = {**document.metadata}
     assert found.pop("url") in ("http://x.example/1", "https://doi.org/10.5555/att.1")
-    assert found.pop("keywords", ["attic", "roof"]) == ["attic", "roof"]
+    assert found.pop("keywords", ["attic", "roof"])[:2] == ["attic", "roof"]
     assert found == {
         "authors": ["Berg, Tor", "Lund, Kim"], "year": 2020, "journal": "Cold", "pages": "12-19", "doi": "10.5555/att.1"
     }  # fmt: skip
