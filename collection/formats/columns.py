@@ -43,7 +43,7 @@ REFERENCE_COLUMNS = {
     """,
     "authors": """
         authors, author, author(s), author/s, author names, author full names, authors list, first
-        authors, af, au, a1, creator, creators, autoren, autor, autor(en), autor/in, autor*in,
+        authors, af, au, a1, creator, creators, contributors, autoren, autor, autor(en), autor/in, autor*in,
         verfasser, auteurs, auteur, auteur(s), autores, autor(es), autori, autore, författare,
         forfatter, forfattere, autorzy, yazar, авторы, 作者, 著者, 저자, first author, author last names,
         editor, editors
@@ -52,7 +52,8 @@ REFERENCE_COLUMNS = {
         year, publication year, published year, year of publication, year published, pub year,
         pubyear, py, y1, yr, jahr, erscheinungsjahr, publikationsjahr, année, année de publication,
         annee, año, año de publicación, ano, anno, jaar, år, rok, yıl, год, 年, 发表年份, 연도, publication
-        date, date published, published, pubdate, date, issue date, cover date, online date,
+        date, date published, published, pubdate, publicationdate, publication date (online), date,
+        issue date, cover date, online date,
         copyright year, date of publication, datum, fecha, data
     """,
     "journal": """
@@ -64,7 +65,8 @@ REFERENCE_COLUMNS = {
         abbreviated source title
     """,
     "pages": """
-        pages, page, page range, page ranges, pagination, seiten, páginas, pagine, strony, страницы, 页码, ページ
+        pages, page, page info, page range, page ranges, pagination, seiten, páginas, pagine, strony,
+        страницы, 页码, ページ
     """,
     "first page": """
         start page, page start, first page, startpage, pagestart, firstpage, beginning page, begin page, spage,
@@ -128,7 +130,8 @@ RECORD_TAGS = {
         "article number": "C7",
         "doi": "DO DOI DI",
         "other doi": "L3 M3",
-        "pmid": "PMID",
+        "pmid": "PMID PM",
+        "accession": "AN C1 C2 C3 C4 C5 C6 C8 M1",
         "keywords": "KW",
         "url": "UR L2 US L1",
     },
@@ -197,8 +200,8 @@ RECORD_TAGS = {
 }  # fmt: skip
 """Format -> field of a bibliographic record -> its tags, usual ones first.
 
-``other doi`` has what may be a DOI or something else. The reader of RIS and Refer gives the accession number of a
-record of PubMed the tag ``PMID``.
+``other doi`` and ``accession`` have what may be a DOI or a PMID, or something else. The readers of RIS and Refer give
+the accession number of a record of PubMed the tag ``PMID``.
 """
 
 _CIW_OTHERS = """
@@ -237,6 +240,8 @@ def reference_fields(names: tuple[str, ...]) -> dict[str, list[str]]:
     for name in names:
         if (known := _KNOWN.get(plain_name(name))) is not None:
             found.setdefault(known[0], []).append((known[1], name))
+    if len(journals := found.get("journal", [])) > 1:  # beside a journal, the source is a database
+        found["journal"] = [each for each in journals if plain_name(each[1]) != "source"]
     return {field: [name for _, name in sorted(theirs)] for field, theirs in found.items()}
 
 

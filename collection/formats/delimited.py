@@ -76,8 +76,7 @@ def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[st
     def below() -> Iterator[tuple[int, list[str]]]:
         line = number
         for line, cells in all_records:
-            fields.check_width(path, line, cells, names, separator)
-            yield line, cells
+            yield line, fields.fit_width(path, line, cells, names, separator)
         if line == number:
             raise FormatError(path, number, what, "only a header")
 
@@ -219,9 +218,8 @@ def named_records(
         source.warn(path, f"skipped {count(begin - 1, 'line')} before the header")
     empty = True
     for number, record in chain(first[begin:], all_records):
-        fields.check_width(path, number, record, list(names), separator)
         empty = False
-        yield number, dict(zip(names, record, strict=True))
+        yield number, dict(zip(names, fields.fit_width(path, number, record, names, separator), strict=True))
     if empty:
         number, line = _first_line(path, what)
         found = "only a header" if names else source.quote(line)

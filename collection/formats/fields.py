@@ -8,7 +8,7 @@ import json
 import math
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
@@ -260,16 +260,20 @@ def check_header(path: FilePath, number: int, names: list[str]) -> None:
     """Refuse a header that names a column twice."""
     twice = next((n for i, n in enumerate(names) if n in names[:i]), None)
     if twice is not None:
-        raise FormatError(path, number, "a header that names each column once", f"{quote(twice)} twice")
+        wanted = "a header that names each column once"
+        raise FormatError(path, number, wanted, f"{quote(twice)} twice", "rename one of the two")
 
 
-def check_width(path: FilePath, number: int, fields: list[str], names: list[str], separator: str = "") -> None:
-    """Refuse a record that does not fit its header."""
+def fit_width(path: FilePath, number: int, fields: list[str], names: Sequence[str], separator: str = "") -> list[str]:
+    """The record without empty columns beyond those of its header; refuses one that does not fit it."""
+    while len(fields) > len(names) and not fields[-1].strip():
+        fields = fields[:-1]
     if len(fields) != len(names):
         found = f"{count(len(fields), 'column')}: {quote(' | '.join(fields))}"
         hint = "put texts that contain the separator or a line end in quotation marks"
         hint = "separate the columns by one tab each, and leave no tab in a text" if "\t" in separator else hint
         raise FormatError(path, number, f"{len(names)} columns ({', '.join(names)[:100]})", found, hint)
+    return fields
 
 
 class UniqueIds:

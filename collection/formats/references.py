@@ -28,14 +28,20 @@ _BEGINS = {
 _ENDINGS = {".ris": "ris", ".nbib": "nbib", ".ciw": "ciw", ".enw": "refer", ".bib": "bibtex"}
 _TABLES = frozenset((".csv", ".tsv", ".jsonl", ".json"))
 _PUBMED = re.compile(r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(\d+)")
-_PMID = re.compile(r"(?:PMID|MEDLINE|PubMed|PubMed ID)?\W*(\d{1,8})(?:\.0+)?\W*", re.I)
+_PMID = re.compile(r"\W*([1-9]\d{0,7})(?:\.0+)?\W*")
 """A PMID, also as spreadsheets and pandas write it."""
+_INTERRUPTED = re.compile(r"(?<=[/._(-])\s+(?=[a-z0-9])(?!10\.)|(?<=\d)\s+(?=/)")
+"""A blank inside a DOI, as copied from two lines."""
+_LABELLED = re.compile(r"\b(?:PMID|PubMed|Medline)(?: ID)?[:\s]*([1-9]\d{0,7})\b", re.I)
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)|(?<!\d)((?:19|20)\d\d)[01]\d[0-3]\d(?!\d)")
 _SOURCE = re.compile(r"(.+?)\s*\(((?:19|20)\d\d)\)\s*[\d:;(].*")
 """A journal with year, volume and pages, as Embase writes it."""
 _PAGE = re.compile(r"\d|\b[ivxlc]+\b", re.I)
-_SHORT_NAMES = re.compile(r"[^\d,]+ [A-Z][A-Z.-]{0,6}(?:, [^\d,]+ [A-Z][A-Z.-]{0,6})+")
-"""Several names with initials in one cell, separated by commas."""
+_SHORT_NAMES = re.compile(
+    r"[^\d,]+ [A-Z][A-Z.-]{0,6}(?:, [^\d,]+ [A-Z][A-Z.-]{0,6})+"
+    r"|[A-Z][A-Z.-]{0,6} [^\d,]+(?:, [A-Z][A-Z.-]{0,6} [^\d,]+)+"
+)
+"""Several names with initials in one cell, after or before the surnames, separated by commas."""
 _NOTHING = re.compile(r"\s*(?:[-\u2013\u2014]{1,3}|n/a|nan|null)?\s*", re.I)
 _NO_TITLE = re.compile(r"\W*(?:(?:title )?not available|no title(?: available)?|untitled)\W*", re.I)
 _NO_ABSTRACT = re.compile(
@@ -200,9 +206,9 @@ def _reference(record: Mapping[str, object], form: str, left_out: _LeftOut) -> R
         "doi": "; ".join(dois),
         "pmid": pmid,
         "keywords": _keywords(found),
-        "url": url or (f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid.isdecimal() else ""),
+        "url": url or (f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else ""),
     }
-    doi, pmid = (doi if find_dois(doi) else ""), (pmid if pmid.isdecimal() else "")
+    doi = doi if find_dois(doi) else ""
     identity = (pmid if form == "nbib" else doi) or doi or pmid
     if not identity:
         same_title = plain(title)
@@ -255,7 +261,9 @@ def _year(found: _Found, left_out: _LeftOut) -> str:
 
 def _dois(found: _Found, links: list[str], left_out: _LeftOut) -> list[str]:
     """The DOIs of the first column that has any; the text as it is if the columns have none."""
-    named = (find_dois(" ".join(texts)) for field in ("doi", "other doi") for _, texts in found[field])
+    named = (
+        find_dois(_INTERRUPTED.sub("", " ".join(texts))) for field in ("doi", "other doi") for _, texts in found[field]
+    )
     if dois := next(filter(None, named), None) or find_dois(" ".join(x for x in links if "doi.org/" in x))[:1]:
         return dois
     if text := one_line(_first(found, "doi")):
@@ -264,14 +272,14 @@ def _dois(found: _Found, links: list[str], left_out: _LeftOut) -> list[str]:
 
 
 def _pmid(found: _Found, links: list[str], left_out: _LeftOut) -> str:
-    """The PMID; the text as it is if it is none and no link has one."""
     texts = _all(found, "pmid")
-    matches = ((_PMID.fullmatch(text) or _PUBMED.search(text)) for text in [*texts, *links])
-    if match := next(filter(None, matches), None):
+    named = [_PMID.fullmatch(text) or _LABELLED.search(text) for text in texts]
+    named += [_LABELLED.search(text) for text in _all(found, "accession")]
+    if match := next(filter(None, [*named, *map(_PUBMED.search, [*texts, *links])]), None):
         return match[1]
-    if texts:
+    if texts:  # not kept: records with one PMID are duplicates
         left_out.add("{} {has} a PMID that is not understood", texts[0])
-    return one_line(next(iter(texts), ""))
+    return ""
 
 
 def _pages(found: _Found) -> str:
@@ -285,8 +293,11 @@ def _pages(found: _Found) -> str:
 
 def _keywords(found: _Found) -> list[str]:
     """The keywords of all columns, each once."""
-    listed = (word for _, texts in found["keywords"] for word in _listed(texts, "keywords"))
-    return list({word.casefold(): word for word in reversed(list(listed))}.values())[::-1]
+    different: dict[str, str] = {}
+    for _, texts in found["keywords"]:
+        for word in _listed(texts, "keywords"):
+            different.setdefault(word.casefold(), word)
+    return list(different.values())
 
 
 def _listed(texts: list[str], what: str) -> list[str]:

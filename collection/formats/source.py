@@ -48,17 +48,17 @@ def quote(text: str) -> str:
 def open_bytes(path: FilePath, wanted: str, *, is_text: bool = True) -> BufferedReader:
     """Open a regular file for reading bytes, unpacked if its first bytes say gzip, bzip2 or xz.
 
-    If it `is_text`, UTF-16 and UTF-32 become UTF-8, and files of another kind are refused. The readers read a file more
-    than once, which a pipe does not allow.
+    If it `is_text`, UTF-16, UTF-32 and declared encodings become UTF-8. Files of another kind are refused. The readers
+    read a file more than once, which a pipe does not allow.
     """
     content = compression.unpack(_open_regular(path, wanted))
-    if not is_text:
-        return content
     try:
+        if not is_text and content.peek(4).startswith((b"PK", b"PAR1")):
+            return content
         if other := compression.name_other(content, path):
             content.close()
             raise FormatError(path, None, wanted, *other)
-        return compression.as_utf8(content)
+        return compression.as_utf8(content) if is_text else content
     except BROKEN:  # reading it again raises the error where the line is known
         content.close()
         return compression.unpack(_open_regular(path, wanted))

@@ -46,7 +46,7 @@ class _Form(NamedTuple):
 
 _RIS = _Form(
     "RIS",
-    re.compile(r"(?:([A-Z][A-Z0-9]) {2}-|(DOI) -|([A-Z][A-Z0-9]) -(?=\s|\Z))\s*(.*)"),
+    re.compile(r"(?:([A-Z][A-Z0-9]{1,4}) {2}-|(DOI|PMID) -|([A-Z][A-Z0-9]) -(?=\s|\Z))\s*(.*)"),
     "TY", "ER", ("TI", "T1", "CT", "BT"), "a RIS record, which begins with 'TY  - '",
     frozenset(("KW",)),
 )  # fmt: skip
@@ -65,6 +65,10 @@ _COCHRANE = _Form(
     "a record of Cochrane, which begins with 'ID: '",
     heading=re.compile(r"Record #\d+ of \d+\s*"),
 )  # fmt: skip
+
+
+_PMIDS = {"embase": "C5", "scopus": "C2"}
+"""Database -> the tag of RIS in which it exports PubMed's number."""
 
 
 class _Block:
@@ -162,7 +166,7 @@ class _Reader:
         if len(tags) > 1:  # "RCT - based" is text where tags have two blanks
             if tags[2] and self._strict:
                 return "", ""
-            self._strict |= not tags[2]
+            self._strict |= bool(tags[0])
         return next(filter(None, tags)), text or ""
 
     def _text(self, number: int, line: str) -> None:
@@ -209,10 +213,9 @@ def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
     """Line and tags of every record of RIS."""
     for number, values in _read(path, what, _RIS):
         database = " ".join([*values.get("DB", []), *values.get("DP", [])])
-        if is_pubmed(database):
-            values["PMID"] = values.get("AN", [])
-        elif "embase" in database.lower():
-            values["PMID"] = values.get("C5", [])  # https://www.embase.com exports Medline's number so
+        other = next((tag for name, tag in _PMIDS.items() if name in database.lower()), "")
+        tag = "AN" if is_pubmed(database) else other
+        values.setdefault("PMID", values.get(tag, []))
         if not {"TI", "T1", "CT", "BT"} & values.keys() and {"JO", "JF", "JA", "SO"} & values.keys():
             values["TI"] = values.pop("T2", [])  # not the journal
         yield number, values

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from collection.errors import FormatError, InputError
-from collection.formats import read_qrels, read_run, read_topics, write_qrels
+from collection.formats import read_documents, read_qrels, read_run, read_topics, write_qrels
 from tests.helpers import SHARED
 
 TOPICS = "1\twing flów\n2\theat\n"
@@ -95,6 +95,17 @@ REFUSED = {
     "ZIP": (archive("topics.tsv", TOPICS), r"a ZIP archive; unpack it with `unzip .*/file`$"),
     "tar": (tar(), r"a tar archive; unpack it with `tar -xf .*/file`$"),
     "DOCX": (archive("[Content_Types].xml", "<Types/>"), "a file of Microsoft Office; the name of a workbook must end"),
+    "DOCX whose parts come in another order": (
+        archive("_rels/.rels", "<Relationships/>" * 99),
+        "a file of Microsoft Office; the name of a workbook must end",
+    ),
+    "gzip in gzip": (gzip.compress(gzip.compress(QRELS.encode())), "a compressed file inside a compressed file; un"),
+    "xz in gzip": (gzip.compress(lzma.compress(QRELS.encode())), "a compressed file inside a compressed file; unpack"),
+    "bzip2 in xz": (lzma.compress(bz2.compress(QRELS.encode())), "a compressed file inside a compressed file; unpack"),
+    "Git LFS": (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+        "a Git LFS pointer instead of the file's content; fetch the content with `git lfs pull`",
+    ),
     "XLS": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", r"old Microsoft Office \(\.xls, \.doc\); save it as \.xlsx or CSV$"),
     "PDF": (b"%PDF-1.7\n%\xe2\xe3", "a PDF; extract its text$"),
     "Parquet": (b"PAR1\x15\x04\x15", r"a Parquet file; its name must end in \.parquet$"),
@@ -114,6 +125,13 @@ def test_what_is_refused(tmp_path: Path, kind: str) -> None:
         read_qrels(tmp_path / "file")
 
 
+@pytest.mark.parametrize("name", ["d.jsonl", "d.parquet", "d.xlsx", "d.csv", "d.ris", "d.xml", "d.bib", "d.jsonl.gz"])
+def test_a_pointer_of_git_lfs_is_named_whatever_the_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n")
+    with pytest.raises(FormatError, match=f"{name}: .* found a Git LFS pointer .*`git lfs pull`"):
+        list(read_documents(tmp_path / name))
+
+
 @pytest.mark.parametrize("doc_id", ["PAR1", "GIF8", "BZh9", "7z", "PK", "Rar!"])
 def test_ids_that_begin_like_other_files(tmp_path: Path, doc_id: str) -> None:
     (tmp_path / "q").write_text(f"{doc_id} 0 d1 1\n")
@@ -122,6 +140,4 @@ def test_ids_that_begin_like_other_files(tmp_path: Path, doc_id: str) -> None:
 
 @pytest.mark.shared
 def test_a_published_kind_of_file_that_expands_often() -> None:
-    from collection.formats import read_documents
-
     assert sum(1 for _ in read_documents(SHARED / "cases" / "10-gzip-ratio" / "big.jsonl.gz")) == 200

@@ -469,3 +469,219 @@ def test_the_card_shows_authors_year_doi_and_link(tmp_path: Path) -> None:
         "authors": ["Keller, Anna", "Brandt, Jonas"], "doi": "10.5555/hp.2019.1", "journal": "Journal of Home Energy",
         "keywords": ["heat pump", "retrofit"], "url": "https://example.org/hp?a=1;b=2", "year": 2019,
     }  # fmt: skip
+
+
+def read_noting(path: Path) -> tuple[list[Document], list[str]]:
+    """The documents of a file, and what its reader notes."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = read(path)
+    return found, [str(warning.message).partition(": ")[2] for warning in caught]
+
+
+WOS_HEADER = ("PT", "AU", "AF", "TI", "SO", "DE", "ID", "AB", "PY", "BP", "EP", "AR", "DI", "PM", "UT")
+WOS_ROWS = (
+    ("J", "Berg, T; Lund, K", "Berg, Tor; Lund, Kari", "Attic losses", "HEAT", "attic; roof", "COP",
+     "Attics lose heat.", "2019", "1", "9", "", "10.5555/att.1", "12345678", "WOS:1"),
+    ("J", "Berg, T", "", "Cellars", "HEAT", "", "ENERGY EFFICIENCY; COP", "", "2020", "", "", "106142", "", "",
+     "WOS:2"),
+    ("B", "Berg, T", "", "Walls", "COLD", "", "", "", "2021", "", "", "", "", "", "WOS:3"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["utf-8", "utf-8-sig", "utf-16", "tabs at the end", "carriage returns", "csv", "xlsx"])
+def test_web_of_science_as_a_table(tmp_path: Path, form: str) -> None:
+    """``ID`` has keywords, no ids: rows with one word, several or none there are all records."""
+    rows = [WOS_HEADER, *WOS_ROWS]
+    text = "".join("\t".join(row) + "\n" for row in rows)
+    path = tmp_path / {"csv": "wos.csv", "xlsx": "wos.xlsx"}.get(form, "savedrecs.txt")
+    if form == "xlsx":
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(path)
+    elif form == "csv":
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows(rows)
+    elif form in ("tabs at the end", "carriage returns"):
+        rest = text.replace("\n", "\t\n").replace("\t\n", "\n", 1)  # not in the header
+        text = rest if form == "tabs at the end" else text.replace("\n", "\r")
+        path.write_bytes(text.encode())
+    else:
+        path.write_bytes(text.encode(form))
+    (first, second, third), notes = read_noting(path)
+    assert first == Document(
+        "10.5555/att.1", "Attic losses", "Attics lose heat.",
+        {
+            "authors": ["Berg, Tor", "Lund, Kari"], "year": 2019, "journal": "HEAT", "pages": "1-9",
+            "doi": "10.5555/att.1", "pmid": "12345678", "keywords": ["attic", "roof", "COP"],
+            "url": "https://doi.org/10.5555/att.1",
+        },
+    )  # fmt: skip
+    assert second.metadata["keywords"] == ["ENERGY EFFICIENCY", "COP"]
+    assert (second.metadata["pages"], third.title, third.metadata["journal"]) == ("106142", "Walls", "COLD")
+    assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "keywords", "pages"),
+    [
+        ("Author Keywords,Index Keywords,Page start,Page end", "a; b,B; c,1,9", ["a", "b", "c"], "1-9"),  # Scopus
+        ("Author Keywords,IEEE Terms,Mesh_Terms,Start Page,End Page", "a;b,c,d,1,9", ["a", "b", "d", "c"], "1-9"),
+        ("Author Keywords,Keywords Plus,Start Page,End Page", "a,c,S1,S9", ["a", "c"], "S1-S9"),  # Web of Science
+        ("Subjects,Keywords,First Page,Page Count", "c,a,12,8", ["a", "c"], "12"),  # EBSCO
+        ("Fields of Study,Keywords,MeSH Terms,Start Page,End Page", "c; d,a,b,7,7", ["a", "b", "c", "d"], "7"),  # Lens
+        ("StartPage,EndPage,Tags", "1.0,9.0,a", ["a"], "1-9"),  # Publish or Perish, through pandas
+        ("identifierKeywords,subjectTerms,subjects,pages", "a,b,c,1-9", ["b", "c", "a"], "1-9"),  # ProQuest
+        ("Manual Tags,Automatic Tags,Pages,Num Pages", "a; b,c,1-9,9", ["a", "b", "c"], "1-9"),  # Zotero
+        ("Art. No.,Page start,Page end,Keywords", "106142,,,a", ["a"], "106142"),  # Scopus
+    ],
+)
+def test_keywords_and_pages_of_several_columns(
+    tmp_path: Path, header: str, cells: str, keywords: list[str], pages: str
+) -> None:
+    (document,) = read(written(tmp_path, "a.csv", f"Title,Abstract,{header}\nAttics,Heat.,{cells}\n"))
+    assert (document.metadata["keywords"], document.metadata["pages"]) == (keywords, pages)
+
+
+@pytest.mark.parametrize(
+    ("written_as", "pmid"),
+    [
+        ("12345678.0", "12345678"), ("12345678", "12345678"), ("PMID: 12345678", "12345678"),
+        ("MEDLINE 123", "123"), ("PUBMED 123,EMBASE 456", "123"), ("https://pubmed.ncbi.nlm.nih.gov/123/", "123"),
+        ("1.23E+07", ""), ("PMC123", ""), ("0", ""), ("12345678.5", ""),
+    ],
+)  # fmt: skip
+def test_pmids_as_they_are_written(tmp_path: Path, written_as: str, pmid: str) -> None:
+    path = written(tmp_path, "a.csv", f'Title,Abstract,PMID\nAttics,Heat.,"{written_as}"\n')
+    (document,), notes = read_noting(path)
+    said = [] if pmid else [f"1 record has a PMID that is not understood, in line 2: {written_as!r}"]
+    assert (document.metadata.get("pmid", ""), notes) == (pmid, said)
+
+
+@pytest.mark.parametrize(
+    ("written_as", "doi", "noted"),
+    [
+        ("10.1/abc", "10.1/abc", False), ("DOI 10.1000/ABC.", "10.1000/abc", False),
+        ("http://dx.doi.org/10.1000%2Fabc/", "10.1000/abc", False), ("doi: 10.1000 / abc", "10.1000/abc", False),
+        ("10.1000/j. abc.1", "10.1000/j.abc.1", False), ("10.1000/a. 10.1000/b", "10.1000/a; 10.1000/b", False),
+        ("see the publisher", "see the publisher", True), ("10.1000", "10.1000", True), ("n/a", "", False),
+    ],
+)  # fmt: skip
+def test_dois_that_are_not_understood_are_kept_and_noted(
+    tmp_path: Path, written_as: str, doi: str, noted: bool
+) -> None:
+    path = written(tmp_path, "a.csv", f"Title,Abstract,DOI\nAttics,Heat.,{written_as}\nCellars,Cold.,\n")
+    (document, _), notes = read_noting(path)
+    said = [f"1 record has a DOI that is not understood, in line 2: {written_as!r}"] if noted else []
+    assert (document.metadata.get("doi", ""), notes) == (doi, said)
+    assert noted == document.doc_id.startswith("r") or not doi
+
+
+@pytest.mark.parametrize("year", ["2019.0", "2019 Mar", "c2019", "12.05.2019", "2019/05//", "20190512", "in press"])
+def test_years_as_they_are_written(tmp_path: Path, year: str) -> None:
+    (document,), notes = read_noting(written(tmp_path, "a.csv", f"Title,Abstract,Year\nAttics,Heat.,{year}\n"))
+    if year == "in press":
+        assert document.metadata["year"] == "in press"
+        assert notes == ["1 record has a year that is not understood, in line 2: 'in press'"]
+    else:
+        assert (document.metadata["year"], notes) == (2019, [])
+
+
+def test_what_a_record_has_twice_is_named(tmp_path: Path) -> None:
+    ris = (
+        "TY  - JOUR\nTI  - Attics\nTI  - Roofs\nAB  - Heat.\nN2  - Cold.\nN1  - A note\nER  - \n\n"
+        "TY  - JOUR\nT1  - Attics: a study\nTI  - Attics\nN2  - Heat.\nAB  - Heat.\nER  - \n\n"
+        "TY  - JOUR\nAB  - Heat.\nER  - \n"
+    )
+    documents, notes = read_noting(written(tmp_path, "a.ris", ris))
+    assert [(each.title, each.text) for each in documents] == [("Attics", "Heat."), ("Attics", "Heat."), ("", "Heat.")]
+    assert notes == [
+        "left out 'TI' of 1 record with another title, in line 1: 'Roofs'",
+        "left out 'N2' of 1 record with another abstract, in line 1: 'Cold.'",
+        "left out 'T1' of 1 record with another title, in line 9: 'Attics: a study'",
+        "1 record has no title, in line 16",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tags", "title", "journal"),
+    [
+        ("T1  - A\nJF  - J", "A", "J"), ("BT  - A", "A", None), ("T2  - A\nJO  - J", "A", "J"),
+        ("TI  - A\nT2  - J", "A", "J"), ("TI  - A\nBT  - J", "A", "J"), ("T2  - J", "", "J"),
+    ],
+)  # fmt: skip
+def test_tags_of_titles_in_ris(tmp_path: Path, tags: str, title: str, journal: str | None) -> None:
+    (document,), _ = read_noting(written(tmp_path, "a.ris", f"TY  - JOUR\n{tags}\nER  - \n"))
+    assert (document.title, document.metadata.get("journal")) == (title, journal)
+
+
+@pytest.mark.parametrize(
+    "tags",
+    ["DB  - Scopus\nC2  - 123", "DB  - Embase\nC5  - 123", "DB  - PubMed\nAN  - 123", "C3  - PUBMED 123,EMBASE 4",
+     "AN  - PMID: 123", "PMID - 123", "PM  - 123"],
+)  # fmt: skip
+def test_pmids_in_ris(tmp_path: Path, tags: str) -> None:
+    """Scopus, Embase, PubMed, Cochrane and Zotero have another tag each."""
+    (document,) = read(written(tmp_path, "a.ris", f"TY  - JOUR\nTI  - A\n{tags}\nER  - \n"))
+    assert document.metadata["pmid"] == "123"
+
+
+def test_headings_of_pubmed_join_the_keywords(tmp_path: Path) -> None:
+    text = "PMID- 1\nTI  - A\nOT  - attic\nMH  - *Roofs/*methods\nMH  - Attic\n"
+    (document,) = read(written(tmp_path, "a.nbib", text))
+    assert document.metadata["keywords"] == ["attic", "Roofs/methods"]
+
+
+def test_the_text_that_cochrane_exports(tmp_path: Path) -> None:
+    text = (
+        "Record #1 of 2\nID: CN-01234567\nAU: Berg T\nAU: Lund K\nTI: Attic losses: a trial\nSO: Heat\n"
+        "YR: 2019\nPG: 1-9\n"
+        "PM: PUBMED 123\nKY: attic; *roof\nDOI: 10.5555/att.1\nAB: BACKGROUND: Attics\nlose heat.\n"
+        "US: https://x.example/1\n\n\nRecord #2 of 2\nID: CN-2\nTI: Cellars\n"
+    )
+    (first, second), notes = read_noting(written(tmp_path, "citation-export.txt", text))
+    assert first == Document(
+        "10.5555/att.1", "Attic losses: a trial", "BACKGROUND: Attics lose heat.",
+        {
+            "authors": ["Berg T", "Lund K"], "year": 2019, "journal": "Heat", "pages": "1-9", "doi": "10.5555/att.1",
+            "pmid": "123", "keywords": ["attic", "roof"], "url": "https://x.example/1",
+        },
+    )  # fmt: skip
+    assert (second.title, notes) == ("Cellars", [])
+
+
+@pytest.mark.parametrize(
+    ("entry", "fields", "note"),
+    [
+        ("title = {Missing comma}\n year = {2019}", ("Missing comma", 2019), "1 BibTeX entry lacks a comma between"),
+        ('title = "Missing" year = 2019 month = jan', ("Missing", 2019), "1 BibTeX entry lacks a comma between"),
+        ('year = 2019\n title = {A {B} "C" = D}', ('A B "C" = D', 2019), "1 BibTeX entry lacks a comma between"),
+        ("title = {Much} more, year = 2019", ("Much", 2019), "1 BibTeX entry has text after a value"),
+        ("title = {One brace}}, year = 2019", ("One brace", None), "1 BibTeX entry has a closing brace too many"),
+        ("title = {A~B \\~{n}}, year = c # {2019}", ("A B ñ", 2019), ""),
+        ("title = {A}, title = {B}, year = 2019", ("A", 2019), "left out 'title' of 1 record with another title"),
+    ],
+)
+def test_bibtex_with_slips(tmp_path: Path, entry: str, fields: tuple[str, int | None], note: str) -> None:
+    path = written(tmp_path, "a.bib", f"@article{{a, {entry}\n}}\n\n@article{{b, title = {{Cellars}}}}\n")
+    (first, second), notes = read_noting(path)
+    assert (first.title, first.metadata.get("year"), second.title) == (*fields, "Cellars")
+    assert [each[: len(note)] for each in notes] == [note] * bool(note)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "encoding"),
+    [
+        ("a.xml", ENDNOTE.replace("UTF-8", "ISO-8859-1").replace("Ten", "Zehn Häuser"), "latin-1"),
+        ("a.xml", ENDNOTE.replace("UTF-8", "UTF-16").replace("Ten", "Zehn Häuser"), "utf-8"),  # .NET writes it so
+        ("a.xml", ENDNOTE.replace("UTF-8", "rot13").replace("Ten", "Zehn Häuser"), "utf-8"),
+        ("a.bib", "% Encoding: windows-1252\n@article{a, title={A}, abstract={Zehn Häuser}}", "cp1252"),
+        ("a.ris", "TY  - JOUR\rTI  - A\rAB  - Zehn Häuser\rER  - \r", "utf-8"),
+        ("a.csv", "Title,Abstract\rA,Zehn Häuser\r", "utf-8"),
+        ("a.csv", 'Title;Abstract\r\nA;"Zehn\r\nHäuser"\r\n', "utf-16"),
+    ],
+)
+def test_encodings_that_a_file_declares_and_line_ends(tmp_path: Path, name: str, text: str, encoding: str) -> None:
+    (tmp_path / name).write_bytes(text.encode(encoding))
+    assert read(tmp_path / name)[0].text.startswith("Zehn Häuser")
