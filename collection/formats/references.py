@@ -23,7 +23,7 @@ _LONGEST_LIST = 100_000
 """Characters of a list in one cell."""
 _BEGINS = {
     "ris": re.compile(r"TY {1,2}-"), "nbib": re.compile(r"PMID *- *\d"), "ciw": re.compile("PT [A-Z]$"),
-    "refer": re.compile("%0 "), "bibtex": bibtex.ENTRY, "cochrane": re.compile(r"ID: C[ND]-?\d"),
+    "refer": re.compile("%0 "), "bibtex": bibtex.ENTRY, "cochrane": re.compile(r"ID: C(?:N-|D)\d"),
 }  # fmt: skip
 _ENDINGS = {".ris": "ris", ".nbib": "nbib", ".ciw": "ciw", ".enw": "refer", ".bib": "bibtex"}
 _TABLES = frozenset((".csv", ".tsv", ".jsonl", ".json"))
