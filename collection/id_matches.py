@@ -20,6 +20,10 @@ NAMED = 3
 """Ids of each side that a question names."""
 
 
+DIFFERENCES = 1000
+"""Pairs whose difference is looked at."""
+
+
 def without_invisible(text: str) -> str:
     """The text without control characters and such as zero-width spaces, except white space."""
     return "".join(c for c in text if c.isspace() or unicodedata.category(c) not in ("Cf", "Cc"))
@@ -55,9 +59,10 @@ def find_alike(ids: Iterable[str], known: Mapping[str, str]) -> list[tuple[str, 
 def describe_alike(what: str, one: str, alike: Sequence[tuple[str, str]], side: str) -> str:
     """Write a note on ids that are alike; `one` is the name of what they identify, `side` of the other side."""
     number, (own, other) = len(alike), alike[0]
+    differences = list(dict.fromkeys(_difference(*each) for each in alike[:DIFFERENCES]))
     return (
         f"{what}: {count(number, f'{one} id')} {plural(number, 'differs', 'differ')} from the {side} only in "
-        f"{_difference(own, other)} ({own!r}, {side} {other!r}) and {plural(number, 'counts', 'count')} as "
+        f"{join(differences, 'or')} ({own!r}, {side} {other!r}) and {plural(number, 'counts', 'count')} as "
         f"{plural(number, f'another {one}', f'other {one}s')}; write ids alike"
     )
 

@@ -32,12 +32,14 @@ RIGHT = {
     "runs": ("Runs", "TREC format: topic Q0 document rank score tag; optionally .gz."),
     "qrels": (
         "Qrels",
-        "TREC format: topic 0 document grade; also JSONL or Parquet. Stored as judgements of one imported annotator.",
+        "TREC format: topic 0 document grade; also CSV, JSON, JSONL or Parquet. Stored as judgements of one imported "
+        "annotator.",
     ),
     "labels": (
         "Labels and work lists",
         "CSV, XLSX, TSV, JSONL or Parquet with annotator, query_id, doc_id, relevance; exports of Label "
-        "Studio, doccano, Prodigy, Argilla, Potato, ASReview, Rayyan, HiCAL or Quepid; work lists. Stored as "
+        "Studio, doccano, Prodigy, Argilla, Potato, ASReview, Rayyan, HiCAL, Quepid, Mechanical Turk or Appen; work "
+        "lists. Stored as "
         "judgements of these annotators.",
     ),
     "costs": ("Run costs", "CSV or TSV with the columns run and latency_ms, price_usd, hardware, ..."),

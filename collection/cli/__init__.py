@@ -150,7 +150,8 @@ def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
 @click.option(
     "--qrels",
     type=FILE,
-    help="Qrels (TREC, BEIR, JSONL, Parquet, ir_datasets:ID), stored as judgements of the annotator qrels:NAME.",
+    help="Qrels (TREC, BEIR, CSV, JSON, JSONL, Parquet, ir_datasets:ID), stored as judgements of the annotator "
+    "qrels:NAME.",
 )
 @click.option(
     "--labels",

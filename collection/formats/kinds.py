@@ -53,10 +53,15 @@ _TOPIC, _DOCUMENT, _GRADE, _PERSON = (
     frozenset(map(column_key, names))
     for names in (PAIR_ALIASES["query_id"], PAIR_ALIASES["doc_id"], GRADE_NAMES, PERSON_NAMES)
 )
-_SCORE, _RANK, _CLICKED = frozenset(("score", "sim", "similarity")), frozenset(("rank",)), frozenset(("clicked",))
+_SCORE, _RANK, _CLICKED = (
+    frozenset(("score", "sim", "similarity")),
+    frozenset(("rank",)),
+    frozenset(("clicked", "clicks")),
+)
 _TOPIC_TEXTS = frozenset(("narrative", "narr", "desc", "query", "querytext"))
 _TEXTS = frozenset((*map(column_key, TEXT), "title", "query", "description", "question", "contents", *_TOPIC_TEXTS))
 _REFERENCE = frozenset(("abstract", "authors", "author", "doi", "journal", "pmid", "year", "keywords", "abstracttext"))
+_DOCUMENT_IDS = _DOCUMENT - {"document", "pid"}
 _ZEROS = frozenset(("0", "q0"))
 _NESTED = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(-?\d[\d.eE+-]*)')
 """Begin of ``{query_id: {doc_id: number}}``, and the first number."""
@@ -311,7 +316,7 @@ def _pairs_instead(wanted: str, kind: str, evidence: str, columns: _Columns, nam
         return _other(QRELS, f"{evidence}, with whole numbers", certain=False) if is_other else None
     if kind == wanted or (wanted == RUN and names.score) or (wanted == LABELS and kind == QRELS):
         return None
-    if wanted == CLICKS:
+    if wanted == CLICKS and columns.first(_CLICKED):
         return None
     if wanted == QRELS and kind == LABELS:
         people = set(columns.values(names.person))
@@ -335,19 +340,38 @@ def _are_grades(values: Sequence[str]) -> bool:
 
 
 def _of_texts(columns: _Columns, known: KnownIds | None) -> Likeness | None:
-    """Whether records without pairs are documents, where topics are expected."""
+    """Whether records without pairs are documents, or name some, where topics are expected."""
+    if known is not None and (name := _column_of_documents(columns, known)):
+        return _other(QRELS, f"the column {name} has ids of documents", certain=False)
     if columns.first(_TOPIC_TEXTS):
         return None
-    found = [name for key, name in columns.names.items() if key in _REFERENCE]
-    if len(found) > 1 and columns.first({"title"}):
-        return _other(DOCUMENTS, f"the columns {join(found)}", certain=False)
-    name = columns.first(set(map(column_key, DOC_ID))) or columns.first({"id"})
-    ids = columns.values(name) if name else []
-    if likeness := _of_document_ids(ids, known, columns.longest(_TEXTS)):
+    if (name := columns.first(_DOCUMENT_IDS)) and not columns.first(_TOPIC | {"id", "number", "num"}):
+        return _other(DOCUMENTS, f"the column {name}")
+    name = columns.first(set(map(column_key, DOC_ID)))
+    if likeness := _of_document_ids(columns.values(name) if name else [], known, columns.longest(_TEXTS)):
         return likeness
-    if columns.first({"title"}) and columns.first(set(map(column_key, TEXT))) and columns.longest(_TEXTS) > LONG:
-        return _other(DOCUMENTS, f"titles, and texts of {columns.longest(_TEXTS):,} characters", certain=False)
-    return None
+    evidence = _document_columns(columns)
+    return _other(DOCUMENTS, evidence, certain=False) if evidence else None
+
+
+def _document_columns(columns: _Columns) -> str:
+    """The columns that documents have and topics hardly ever; '' if there are none."""
+    found = [name for key, name in columns.names.items() if key in _REFERENCE]
+    if not columns.first({"title"}):
+        return ""
+    if len(found) > 1:
+        return f"the columns {join(found)}"
+    length = columns.longest(_TEXTS) if columns.first(set(map(column_key, TEXT))) else 0
+    return f"titles, and texts of {length:,} characters" if length > LONG else ""
+
+
+def _column_of_documents(columns: _Columns, known: KnownIds) -> str:
+    """The name of a column, not the first, that has only ids of documents, which are no numbers; '' for none."""
+    for name in list(columns.names.values())[1:]:
+        ids = set(columns.values(name))
+        if ids and not any(each.isdecimal() for each in ids) and ids <= set(known.documents(ids)):
+            return name
+    return ""
 
 
 def _of_document_ids(ids: Sequence[str], known: KnownIds | None, longest: int) -> Likeness | None:
@@ -364,7 +388,8 @@ def _of_unpaired(columns: _Columns) -> Likeness | None:
     """Whether records without pairs are topics or documents, where qrels or a run are expected."""
     if columns.first(_GRADE | _SCORE | _RANK) or not columns.first(_TEXTS):
         return None
-    is_topic = columns.first(_TOPIC) or columns.first(_TOPIC_TEXTS) or columns.longest(_TEXTS) <= LONG
+    is_short = not columns.first(_DOCUMENT_IDS) and columns.longest(_TEXTS) <= LONG
+    is_topic = columns.first(_TOPIC | _TOPIC_TEXTS) or is_short
     shown = join([name for key, name in columns.names.items() if key in _TEXTS])
     return _other(TOPICS if is_topic else DOCUMENTS, f"texts in {shown}")
 
@@ -469,7 +494,7 @@ _RANKS = "a ranking"
 def _kind_of_lines(table: _Lines) -> str:
     """The kind of lines of columns; '' if it is unknown."""
     if table.width >= 6:
-        is_run = "q0" in table.rows[0][1].lower() or "q0" in table.rows[0][2].lower()
+        is_run = "Q0" in map(str.upper, table.rows[0][:3])
         return RUN if is_run or (table.are_numbers(3) and table.are_numbers(4) and table.are_words(5)) else ""
     if table.width == 5:
         are_numbers = table.are_numbers(3) and table.are_numbers(4)
@@ -526,6 +551,10 @@ def _misplaced_run(table: _Lines, known: KnownIds | None) -> Likeness | None:
     """Whether the columns of a run are in another order."""
     if table.are_zeros(2) and not table.are_zeros(1):
         return _misplaced("columns 2 and 3", table, RUN, certain=True)
+    if all(text.upper() == "Q0" for text in table.column(0)):
+        return _misplaced("columns 1 and 2", table, RUN, certain=True)
+    if table.counts_up(2) and not table.counts_up(3) and (table.are_words(3) or len(table.rows) > SMALL):
+        return _misplaced("document and rank", table, RUN, certain=table.are_words(3))
     if table.has_fractions(3) and table.counts_up(4):
         return _misplaced("rank and score", table, RUN, certain=True)
     if 2 * len(set(table.column(2))) <= len(table.rows) and table.counts_up(3, by=2) and not table.counts_up(3):
@@ -539,6 +568,11 @@ def _misplaced_ids(table: _Lines, known: KnownIds | None, wanted: str) -> Likene
         return None
     topics, documents = known.topics, [set(known.documents(table.column(place))) for place in range(3)]
     has_topics = [not set(table.column(place)).isdisjoint(topics) for place in range(3)]
+    if documents[2] and has_topics[1] and not has_topics[0]:
+        evidence = (
+            f"column 2 has ids of topics, such as {quote(min(set(table.column(1)) & set(topics)))}, column 1 none"
+        )
+        return Likeness(f"{wanted} with its columns in another order", evidence, _ORDER[wanted], certain=False)
     if documents[2] or not any(documents[:2]) or (has_topics[0] and not documents[1]):
         return None
     place = 1 if documents[1] else 0

@@ -98,7 +98,10 @@ def name(path: FilePath) -> str:
         return stem(path)
     from collection.formats import delimited  # imports pandas, which evaluation does not need
 
-    _, record = next(delimited.aliased_records(path, WANTED, ALIASES), (0, {}))
+    try:
+        _, record = next(delimited.aliased_records(path, WANTED, ALIASES), (0, {}))
+    except FormatError:  # reading the run says why
+        return stem(path)
     return _name(record) or stem(path)
 
 

@@ -64,7 +64,8 @@ def read_strictly(path: FilePath, layout: Layout) -> Rows:
         value = parse_grade(text) if layout.graded else parse_score(text)
         if value is None:
             kind = "a number as grade" if layout.graded else "a number as score"
-            raise FormatError(path, number, f"{kind} in column {layout.value + 1}", quote(text), number_hint(text))
+            hint = number_hint(text) or f"the columns are {layout.names}"
+            raise FormatError(path, number, f"{kind} in column {layout.value + 1}", quote(text), hint)
         if layout.tag is not None and columns[layout.tag.place] != layout.tag.word:
             wanted = f"the tag {quote(layout.tag.word)} of line {layout.tag.line} in every line"
             hint = "a run file contains one run; split the file by its last column"

@@ -50,6 +50,8 @@ FILES = {
     DOCUMENTS: {
         "d.trec": "<DOC>\n<DOCNO>d1</DOCNO>\nHeat pumps.\n</DOC>\n",
         "d.tsv": f"d1\t{'Heat pumps are good. ' * 40}\n",
+        "d.jsonl": '{"docno": "x1", "text": "short text"}\n',
+        "d.csv": "doc_id,title,text\nx1,Heat,about\n",
         "d.ris": "TY  - JOUR\nTI  - Heat\nER  - \n",
     },
 }
@@ -94,6 +96,8 @@ def test_no_reader_takes_another_kind(tmp_path: Path, wanted: str, kind: str, na
         (QRELS, "1 d1 1\n1 d2 2\n", "a run of MS MARCO"),
         (RUN, "1\td1\t1\t9.5\n1\td2\t2\t8.5\n", "a run without Q0 and tag"),
         (RUN, "1 d1 Q0 1 9.5 x\n", "columns 2 and 3 are swapped"),
+        (RUN, "Q0 1 d1 1 9.5 x\n", "columns 1 and 2 are swapped"),
+        (RUN, "1 Q0 1 d1 9.5 x\n1 Q0 2 d2 8.5 x\n", "document and rank are swapped"),
         (RUN, "1 Q0 d1 9.5 1 x\n1 Q0 d2 8.5 2 x\n", "rank and score are swapped"),
     ],
 )

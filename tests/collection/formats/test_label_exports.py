@@ -405,3 +405,71 @@ def test_published_kinds_of_labels() -> None:
         assert read_labels(cases / "13-labels-csv" / "skip.csv")["relevance"].tolist() == [-1]
         assert len(read_labels(cases / "27-doccano-argilla-prodigy" / "prodigy.jsonl")) == 1
     assert len(read_labels(cases / "12-label-studio" / "e_noby.json", annotator="ben")) == 2
+
+
+# Crowds, forms and other tools --------------------------------------------------------------------
+
+CROWDS = {
+    "mturk": (
+        "HITId,WorkerId,AssignmentStatus,Input.query_id,Input.doc_id,Answer.relevance\n"
+        "h,A1,Approved,1,d1,2\nh,A2,Rejected,1,d1,0\n",
+        [("A1", "1", "d1", 2)],
+    ),
+    "mturk choices": (
+        "WorkerId,Input.query_id,Input.doc_id,Answer.relevance.0,Answer.relevance.2\nA1,1,d1,false,true\n",
+        [("A1", "1", "d1", 2)],
+    ),
+    "mturk answers": (
+        'WorkerId,Input.query_id,Input.doc_id,Answer.taskAnswers\nA1,1,d1,"[{""relevance"":{""label"":""2""}}]"\n'
+        'A1,1,d2,"[{""relevance"":{""0"":true,""2"":false}}]"\n',
+        [("A1", "1", "d1", 2), ("A1", "1", "d2", 0)],
+    ),
+    "appen": (
+        "_unit_id,_worker_id,_tainted,query_id,doc_id,relevance\n1,77,false,1,d1,2\n1,78,true,1,d1,0\n",
+        [("77", "1", "d1", 2)],
+    ),
+    "quepid": (
+        "Team Name,Case Name,Case ID,Query Text,Doc ID,Rating,User Name\nt,c,1,heat,d1,2,Ann\n",
+        [("Ann", "heat", "d1", 2)],
+    ),
+    "form": (
+        "Timestamp,Email Address,Query ID,Document ID,Relevance\n11/28/2026 12:01:02,a@x.org,1,d1,2\n",
+        [("a@x.org", "1", "d1", 2)],
+    ),
+    "label sleuth": (
+        "workspace_id,category_name,document_id,text,uri,label,label_type,annotator\nw,1,d1,t,u,true,Standard,ann\n",
+        [("ann", "1", "d1", 1)],
+    ),
+    "old doccano": (
+        '{"id": 1, "meta": {"query_id": "1", "doc_id": "d1"}, "annotations": [{"label": 2, "user": 7}]}\n',
+        [("7", "1", "d1", 2)],
+    ),
+    "several": (
+        'annotator,query_id,doc_id,relevance\nann,1,d1,"{""choices"":[""1"",""0""]}"\nann,1,d2,1#0\nann,1,d3,2\n',
+        [("ann", "1", "d3", 2)],
+    ),
+}
+
+
+@pytest.mark.parametrize("tool", CROWDS)
+def test_labels_of_crowds_and_forms(tmp_path: Path, tool: str) -> None:
+    content, labels = CROWDS[tool]
+    assert read(tmp_path / ("l.jsonl" if content.startswith("{") else "l.csv"), content)[0] == labels
+
+
+def test_columns_that_may_name_annotators(tmp_path: Path) -> None:
+    content = "query_id,doc_id,relevance,turker\n1,d1,1,ann\n1,d2,0,bob\n"
+    with pytest.raises(
+        FormatError, match=r"rename the column that names annotators \(turker\?\) to annotator, or name"
+    ):
+        read(tmp_path / "l.csv", content)
+    said = read(tmp_path / "l.csv", content, annotator="team")[1]
+    assert said == [
+        "2 labels count as by 'team', but the column turker may name annotators; to count each person, rename it to "
+        "annotator"
+    ]
+
+
+def test_webanno_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="found an export of INCEpTION; .*write one grade per document as CSV"):
+        read(tmp_path / "l.tsv", "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom\n\n1-1\t0-4\tHeat\t_\n")
