@@ -219,7 +219,7 @@ BAD: dict[str, tuple[str, str, int | None, str]] = {
     "an HTML page": ("a.csv", "<!DOCTYPE html>\n<p>Not found", 1, "expected documents, found an HTML page; it may be"),
     "no BibTeX entry": ("a.bib", "@comment{x}\n", None, "a BibTeX entry such as '@article{key"),
     "a broken BibTeX entry": ("a.bib", "\n@article{a, title={Wings\n", 2, "a BibTeX entry such as '@article{key"),
-    "a run named ris": ("a.ris", "1 Q0 d1 1 2 t\n", 1, "a RIS record"),
+    "a run named ris": ("a.ris", "1 Q0 d1 1 2 t\n", 1, "documents, found a file that looks like a run"),
     "no PMID": ("a.nbib", "TI  - Wings\n", 1, "a PubMed record, which begins with 'PMID- '"),
     "a PMID that is none": ("a.nbib", "PMID- abc\nTI  - Wings\n", 1, "a PMID, which is a number"),
     "no field": ("a.nbib", "PMID- 1\nwings\n", 2, "a field such as 'TI  - title', found 'wings'"),
