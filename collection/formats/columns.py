@@ -184,6 +184,36 @@ RECORD_TAGS = {
         "keywords": "KY MH",
         "url": "US UR",
     },
+    "endnote": {
+        "title": "title vernaculartitle",
+        "abstract": "abstract",
+        "authors": "authors",
+        "year": "year",
+        "journal": "journal",
+        "pages": "pages",
+        "first page": "startpage",
+        "last page": "endpage",
+        "doi": "doi",
+        "other doi": "articleid",
+        "pmid": "pmid",
+        "keywords": "keywords",
+        "url": "url",
+    },
+    "csl": {
+        "title": "title original-title",
+        "abstract": "abstract",
+        "authors": "author",
+        "year": "issued",
+        "journal": "container-title collection-title event-title event",
+        "pages": "page",
+        "first page": "page-first",
+        "article number": "number",
+        "doi": "DOI",
+        "pmid": "PMID",
+        "accession": "note",
+        "keywords": "keyword",
+        "url": "URL",
+    },
     "bibtex": {
         "title": "title booktitle",
         "abstract": "abstract",
@@ -264,6 +294,11 @@ def is_ciw(names: Iterable[str]) -> bool:
     """
     there = {name.strip(" \ufeff").upper() for name in names}
     return {"PT", "TI"} <= there and bool(there & {"AU", "AF", "SO", "UT"})
+
+
+def is_field(cell: str) -> bool:
+    """Whether a cell is the name of a field of bibliographic records."""
+    return plain_name(cell) in _KNOWN
 
 
 def is_name(cell: str) -> bool:

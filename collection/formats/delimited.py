@@ -62,6 +62,29 @@ def records(path: FilePath, what: str, separator: str, *, keep_ends: bool = Fals
             yield number, record
 
 
+def field_rows(path: FilePath, what: str, separator: str) -> Iterator[tuple[int, dict[str, list[str]]]] | None:
+    """Line and fields of records with a row for each field, as Embase exports them; None for any other table.
+
+    The first cell of a row names the field, and the others have its texts.
+    """
+    first = [cells for _, cells in islice(records(path, what, separator), 3)]
+    if len(first) < 3 or not all(len(cells) > 1 and columns.is_field(cells[0]) for cells in first):
+        return None
+    return None if columns.is_name(first[0][1]) else _join_rows(records(path, what, separator))
+
+
+def _join_rows(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, dict[str, list[str]]]]:
+    begin, record = 0, dict[str, list[str]]()
+    for number, (head, *texts) in rows:
+        name = head.strip().lower()
+        if name in record:
+            yield begin, record
+            record = {}
+        begin = begin if record else number
+        record[name] = texts
+    yield begin, record
+
+
 def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
     """The header's line, its names in lower case, and the records below it, each as wide and at least one."""
     all_records = records(path, what, separator, keep_ends=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 
 from collection.errors import FormatError
 from collection.formats import (
@@ -59,7 +59,7 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
     """
     kinds.refuse_other(path, WANTED)
     if (records := objects.records(path, WANTED)) is not None:
-        return _documents(path, records, with_images=True)
+        return _from_objects(path, records)
     if workbook.is_workbook(path):
         return _from_table(path, ",")
     number, line = fields.first_line(path, WANTED)
@@ -77,7 +77,18 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
     return _from_table(path, separator)
 
 
+def _from_objects(path: FilePath, records: Iterator[tuple[int, dict[str, object]]]) -> Iterator[tuple[int, Document]]:
+    first = list(islice(records, 1))
+    records = chain(first, records)
+    if any(references.is_csl(record) for _, record in first):
+        yield from references.to_references(references.from_csl(records), "csl", path)
+    else:
+        yield from _documents(path, records, with_images=True)
+
+
 def _from_table(path: FilePath, separator: str) -> Iterator[tuple[int, Document]]:
+    if (rows := delimited.field_rows(path, WANTED, separator)) is not None:
+        return references.read_field_rows(path, rows)
     records = delimited.named_records(path, WANTED, separator, ID, _BARE, references.is_record)
     first = next(records)
     if references.is_record(first[1]):

@@ -1,4 +1,4 @@
-"""Records of EndNote XML, read a piece at a time, since EndNote writes a library into one line."""
+"""Records of EndNote XML and PubMed's XML, read a piece at a time, since EndNote writes a library into one line."""
 
 from __future__ import annotations
 
@@ -28,24 +28,56 @@ _FIELDS = {
     "accession-num": "accession",
     "remote-database-name": "database",
     "remote-database-provider": "database",
+    "medlinecitation/pmid": "pmid",
+    "medlinecitation/article/articletitle": "title",
+    "medlinecitation/article/vernaculartitle": "vernaculartitle",
+    "medlinecitation/article/abstract/abstracttext": "abstract",
+    "medlinecitation/article/authorlist/author": "authors",
+    "medlinecitation/article/journal/title": "journal",
+    "medlinecitation/article/journal/journalissue/pubdate/year": "year",
+    "medlinecitation/article/journal/journalissue/pubdate/medlinedate": "year",
+    "medlinecitation/article/pagination/medlinepgn": "pages",
+    "medlinecitation/article/pagination/startpage": "startpage",
+    "medlinecitation/article/pagination/endpage": "endpage",
+    "medlinecitation/article/elocationid": "articleid",
+    "medlinecitation/keywordlist/keyword": "keywords",
+    "medlinecitation/meshheadinglist/meshheading/descriptorname": "keywords",
+    "pubmeddata/articleidlist/articleid": "articleid",
+    "bookdocument/pmid": "pmid",
+    "bookdocument/articletitle": "title",
+    "bookdocument/book/booktitle": "journal",
+    "bookdocument/abstract/abstracttext": "abstract",
+    "bookdocument/authorlist/author": "authors",
+    "bookdocument/book/pubdate/year": "year",
+    "bookdocument/articleidlist/articleid": "articleid",
 }
-"""Path of an element in a record, without the <style> that surrounds words -> the field."""
-_DEEPEST = max(path.count("/") for path in _FIELDS)
+"""Path of an element in a record -> the field; elements inside are part of its text."""
+_PARTS = {
+    f"{document}/authorlist/author/{part}": "authors"
+    for document in ("medlinecitation/article", "bookdocument")
+    for part in ("lastname", "forename", "collectivename")
+}
+"""Path of an element with a part of the text of the element around it, which has no text of its own."""
+_WHOLES = frozenset(path.rpartition("/")[0] for path in _PARTS)
+_RECORDS = ("record", "pubmedarticle", "pubmedbookarticle")
+_DEEPEST = max(path.count("/") for path in (*_FIELDS, *_PARTS))
 
 
 def is_endnote(path: FilePath) -> bool:
-    """Whether the first element of the file is one of EndNote's."""
+    """Whether the first element of the file is one of EndNote's, or PubMed's with a record."""
     with source.open_bytes(path, "EndNote XML") as file:
         try:
             begin = file.read(PIECE).decode("utf-8", "replace")
         except BROKEN:
             return False
     first = re.search(r"<([A-Za-z][\w-]*)", begin)
+    if first is not None and first[1].lower().startswith("pubmed"):
+        return re.search(r"<Pubmed(?:Book)?Article[\s>]", begin) is not None
     return first is not None and first[1].lower() in ("xml", "records", "record")
 
 
 def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:
-    """Line and fields (lists of texts) of every <record>."""
+    """Line and fields (lists of texts) of every <record>, <PubmedArticle> or <PubmedBookArticle>."""
     parser = _Records(path)
     with source.open_bytes(path, what) as file:
         try:
@@ -95,18 +127,22 @@ class _Records:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if self._record is None:
-            if name.lower() == "record":
+            if name.lower() in _RECORDS:
                 self._record, self._paths, self._size, self._begin = {}, [], 0, self.line
             return
         self._grow(len(name))
         name, above = name.lower(), self._paths[-1] if self._paths else ""
-        if name == "style":
+        if above in _PARTS or (above in _FIELDS and above not in _WHOLES):
             self._paths.append(above)
             return
         path = f"{above}/{name}" if above else name
         self._paths.append(path if path.count("/") <= _DEEPEST else "/")
-        if field := self._field():
-            self._record.setdefault(field, []).append([])
+        if path in _PARTS:
+            whole = self._record[_PARTS[path]][-1]
+            whole += [", "] if whole else []
+        elif field := _FIELDS.get(path):
+            label = attributes.get("Label", "")
+            self._record.setdefault(field, []).append([f"{label}: "] if label else [])
 
     def _grow(self, size: int) -> None:
         self._size += size
@@ -114,7 +150,9 @@ class _Records:
             raise FormatError(self.path, self._begin, f"at most {source.LONGEST_LINE >> 20:,} MiB in a record", "more")
 
     def _field(self) -> str | None:
-        return _FIELDS.get(self._paths[-1]) if self._paths else None
+        """The field to which text belongs."""
+        path = self._paths[-1] if self._paths else ""
+        return _PARTS.get(path) or (_FIELDS.get(path) if path not in _WHOLES else None)
 
     def _text(self, text: str) -> None:
         if self._record is not None and (field := self._field()):
@@ -131,6 +169,8 @@ class _Records:
         found: dict[str, object] = {**texts}
         if tagged.is_pubmed(" ".join(texts.get("database", []))):
             found["pmid"] = found.get("accession")
+        if name.lower() != "record":
+            found["from_pubmed"] = True
         self._done.append((self._begin, found))
         self._record, self.count = None, self.count + 1
 

@@ -34,7 +34,8 @@ _INTERRUPTED = re.compile(r"(?<=[/._(-])\s+(?=[a-z0-9])(?!10\.)|(?<=\d)\s+(?=/)"
 """A blank inside a DOI, as copied from two lines."""
 _LABELLED = re.compile(r"\b(?:PMID|PubMed|Medline)(?: ID)?[:\s]*([1-9]\d{0,7})\b", re.I)
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)|(?<!\d)((?:19|20)\d\d)[01]\d[0-3]\d(?!\d)")
-_SOURCE = re.compile(r"(.+?)\s*\(((?:19|20)\d\d)\)\s*[\d:;(].*")
+_SOURCE = re.compile(r"(.+?)\s*\(((?:19|20)\d\d)\)\s*([\d:;(].*)")
+_SOURCE_PAGES = re.compile(r"\((\w*\d\w*(?:-\w*\d\w*)?)\)")
 """A journal with year, volume and pages, as Embase writes it."""
 _PAGE = re.compile(r"\d|\b[ivxlc]+\b", re.I)
 _SHORT_NAMES = re.compile(
@@ -130,6 +131,51 @@ def to_table_references(
     return to_references(records, "", path)
 
 
+def is_csl(record: Mapping[str, object]) -> bool:
+    """Whether an object of JSON is a bibliographic record in CSL JSON, as Zotero, Mendeley and Crossref write it."""
+    names = any(isinstance(name, dict) for name in _members(record.get("author")))
+    telling = ("issued" in record) + ("container-title" in record) + names
+    return {"type", "title"} <= record.keys() and telling > 1
+
+
+def from_csl(records: Iterable[tuple[int, Mapping[str, object]]]) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """Records of CSL JSON with the names of :data:`collection.formats.columns.RECORD_TAGS`."""
+    for number, record in records:
+        issued = record.get("issued")
+        dates = issued if isinstance(issued, dict) else {"raw": issued}
+        year = next((part[0] for part in _members(dates.get("date-parts")) if isinstance(part, list) and part), None)
+        authors = [_csl_name(name) for name in _members(record.get("author")) or _members(record.get("editor"))]
+        keywords = [word for text in _texts(record.get("keyword")) for word in re.split("[;,]", text)]
+        said = year or dates.get("literal") or dates.get("raw") or ""
+        yield number, {**record, "author": authors, "keyword": keywords, "issued": str(said)}
+
+
+def _members(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _csl_name(name: object) -> str:
+    if not isinstance(name, dict):
+        return str(name)
+    family = " ".join(str(name[part]) for part in ("non-dropping-particle", "family") if name.get(part))
+    return str(name.get("literal") or ", ".join(filter(None, [family, str(name.get("given") or "")])))
+
+
+def read_field_rows(
+    path: FilePath, rows: Iterable[tuple[int, Mapping[str, object]]]
+) -> Iterator[tuple[int, Reference]]:
+    """Documents of the records that :func:`collection.formats.delimited.field_rows` finds."""
+    names: dict[str, None] = {}
+
+    def noted() -> Iterator[tuple[int, Mapping[str, object]]]:
+        for number, record in rows:
+            names.update(dict.fromkeys(record))
+            yield number, record
+
+    yield from to_references(noted(), "", path)
+    warn_unknown(path, names)
+
+
 class _LeftOut:
     """What of the records did not arrive: how often, and where first."""
 
@@ -189,9 +235,10 @@ def _reference(record: Mapping[str, object], form: str, left_out: _LeftOut) -> R
     title, abstract = _title(found, left_out), _abstract(found, left_out)
     links = [url for text in _all(found, "url") for url in text.split() if images.parse_host(url)]
     journal = one_line(without_markup(_first(found, "journal")))
-    source_year = ""
+    source_year = source_pages = ""
     if (cited := _SOURCE.fullmatch(journal)) is not None:
         journal, source_year = cited[1], cited[2]
+        source_pages = (_SOURCE_PAGES.findall(cited[3]) or [""])[-1]
     year = _year(found, left_out) or source_year
     dois, pmid = _dois(found, links, left_out), _pmid(found, links, left_out)
     doi = dois[0] if dois else ""
@@ -202,14 +249,14 @@ def _reference(record: Mapping[str, object], form: str, left_out: _LeftOut) -> R
         ],
         "year": int(year) if year.isdecimal() else year,
         "journal": journal,
-        "pages": _pages(found),
+        "pages": _pages(found) or source_pages,
         "doi": "; ".join(dois),
         "pmid": pmid,
         "keywords": _keywords(found),
         "url": url or (f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else ""),
     }
     doi = doi if find_dois(doi) else ""
-    identity = (pmid if form == "nbib" else doi) or doi or pmid
+    identity = (pmid if form == "nbib" or record.get("from_pubmed") else doi) or doi or pmid
     if not identity:
         same_title = plain(title)
         content = "\n".join([same_title, year, "" if same_title and year else plain(abstract)])

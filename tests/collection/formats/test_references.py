@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -324,7 +325,8 @@ def test_fields_as_ovid_endnote_rayyan_and_embase_write_them(tmp_path: Path) -> 
         'Title,Author Names,Source,Abstract\nA,"Liu R., Adler D.G.",Cold Houses (2014) 3:3 (152-160). Date: 2014,Heat\n'
     )
     assert read(written(tmp_path, "a.csv", table))[0].metadata == {
-        "authors": ["Liu R.", "Adler D.G."], "year": 2014, "journal": "Cold Houses"
+        "authors": ["Liu R.", "Adler D.G."], "year": 2014, "journal": "Cold Houses",
+        "pages": "152-160",
     }  # fmt: skip
     table = "title,abstract,authors,keywords\nA,B,\"['Marx, Karl', 'Berg, T.']\",\"['x', 'y']\"\n"
     assert read(written(tmp_path, "b.csv", table))[0].metadata == {
@@ -685,3 +687,88 @@ def test_bibtex_with_slips(tmp_path: Path, entry: str, fields: tuple[str, int | 
 def test_encodings_that_a_file_declares_and_line_ends(tmp_path: Path, name: str, text: str, encoding: str) -> None:
     (tmp_path / name).write_bytes(text.encode(encoding))
     assert read(tmp_path / name)[0].text.startswith("Zehn Häuser")
+
+
+PUBMED_XML = """<?xml version="1.0" ?>
+<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January 2024//EN" "https://dtd.example/p.dtd">
+<PubmedArticleSet>
+<PubmedArticle><MedlineCitation Status="MEDLINE"><PMID Version="1">31234567</PMID><Article><Journal>
+<JournalIssue><PubDate><Year>2019</Year><Month>Mar</Month></PubDate></JournalIssue><Title>Journal of Heat</Title>
+<ISOAbbreviation>J Heat</ISOAbbreviation></Journal>
+<ArticleTitle>CO<sub>2</sub> in <i>old</i> attics &amp; cellars.</ArticleTitle><Pagination><StartPage>1</StartPage>
+<EndPage>9</EndPage><MedlinePgn>1-9</MedlinePgn></Pagination><ELocationID EIdType="pii">S1</ELocationID>
+<Abstract><AbstractText Label="BACKGROUND">Ten attics.</AbstractText><AbstractText Label="RESULTS">Warm.</AbstractText>
+</Abstract><AuthorList><Author><LastName>Berg</LastName>
+<ForeName>Tor</ForeName><Initials>T</Initials><AffiliationInfo><Affiliation>A</Affiliation></AffiliationInfo></Author>
+<Author><CollectiveName>Attic Group</CollectiveName></Author></AuthorList></Article><MeshHeadingList><MeshHeading>
+<DescriptorName UI="D1">Heating</DescriptorName></MeshHeading></MeshHeadingList><CommentsCorrectionsList>
+<CommentsCorrections><PMID>9</PMID></CommentsCorrections></CommentsCorrectionsList>
+<KeywordList><Keyword>attic</Keyword></KeywordList></MedlineCitation><PubmedData><ArticleIdList>
+<ArticleId IdType="pubmed">31234567</ArticleId><ArticleId IdType="doi">10.5555/att.1</ArticleId></ArticleIdList>
+<ReferenceList><Reference><ArticleIdList><ArticleId IdType="doi">10.5555/cited</ArticleId></ArticleIdList></Reference>
+</ReferenceList></PubmedData></PubmedArticle>
+<PubmedBookArticle><BookDocument><PMID>7</PMID><Book><BookTitle>Roofs</BookTitle></Book><ArticleTitle>A chapter
+</ArticleTitle></BookDocument></PubmedBookArticle></PubmedArticleSet>"""
+
+
+@pytest.mark.parametrize("piece", [7, 1 << 16])
+def test_the_xml_of_pubmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
+    path = written(tmp_path, "a.xml", PUBMED_XML)
+    assert endnote.is_endnote(path)
+    monkeypatch.setattr(endnote, "is_endnote", lambda path: True)
+    monkeypatch.setattr(endnote, "PIECE", piece)
+    first, second = read(path)
+    assert first == Document(
+        "31234567", "CO2 in old attics & cellars.", "BACKGROUND: Ten attics. RESULTS: Warm.",
+        {
+            "authors": ["Berg, Tor", "Attic Group"], "year": 2019, "journal": "Journal of Heat", "pages": "1-9",
+            "doi": "10.5555/att.1", "pmid": "31234567", "keywords": ["Heating", "attic"],
+            "url": "https://doi.org/10.5555/att.1",
+        },
+    )  # fmt: skip
+    assert (second.doc_id, second.title, second.metadata["journal"]) == ("7", "A chapter", "Roofs")
+
+
+CSL = [
+    {
+        "id": "http://zotero.org/users/1/items/A", "type": "article-journal", "title": "Attic <i>losses</i>",
+        "abstract": "Heat.", "container-title": "J Heat", "DOI": "10.5555/ATT.1", "page": "1-9", "note": "PMID: 123",
+        "author": [{"family": "Berg", "given": "Tor"}, {"literal": "Attic Group"}], "keyword": "attic, roof",
+        "issued": {"date-parts": [["2019", 3]]},
+    },
+    {"id": "b", "type": "book", "title": "Roofs", "author": [{"family": "Li"}], "issued": {"raw": "c2018"}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["an array in one line", "an array", "lines"])
+def test_csl_json(tmp_path: Path, form: str) -> None:
+    """As Zotero, Mendeley and Crossref write it."""
+    texts = {"an array in one line": json.dumps(CSL), "an array": json.dumps(CSL, indent=1)}
+    first, second = read(written(tmp_path, "a.json", texts.get(form) or "\n".join(map(json.dumps, CSL))))
+    assert first == Document(
+        "10.5555/att.1", "Attic losses", "Heat.",
+        {
+            "authors": ["Berg, Tor", "Attic Group"], "year": 2019, "journal": "J Heat", "pages": "1-9",
+            "doi": "10.5555/att.1", "pmid": "123", "keywords": ["attic", "roof"],
+            "url": "https://doi.org/10.5555/att.1",
+        },
+    )  # fmt: skip
+    assert (second.title, second.metadata) == ("Roofs", {"authors": ["Li"], "year": 2018})
+
+
+def test_embase_with_a_row_for_each_field(tmp_path: Path) -> None:
+    text = (
+        'TITLE,"Attic losses"\n"AUTHOR NAMES","Berg T.","Lund K."\nSOURCE,"J Heat (2019) 3:2 (1-9). Date: 1 May 2019"\n'
+        'ABSTRACT,"Attics, and ""roofs"""\n"EMTREE MEDICAL INDEX TERMS","attic","roof"\n"MEDLINE PMID",123\n'
+        '"EMBASE LINK","x"\n\nTITLE,Cellars\n"AUTHOR NAMES","Li B."\n'
+    )
+    (first, second), notes = read_noting(written(tmp_path, "records.csv", text))
+    assert first == Document(
+        "123", "Attic losses", 'Attics, and "roofs"',
+        {
+            "authors": ["Berg T.", "Lund K."], "year": 2019, "journal": "J Heat", "pages": "1-9", "pmid": "123",
+            "keywords": ["attic", "roof"], "url": "https://pubmed.ncbi.nlm.nih.gov/123/",
+        },
+    )  # fmt: skip
+    assert (second.title, second.metadata) == ("Cellars", {"authors": ["Li B."]})
+    assert notes == ["left out 1 unknown column: embase link"]
