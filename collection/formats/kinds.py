@@ -551,7 +551,7 @@ def _misplaced_run(table: _Lines, known: KnownIds | None) -> Likeness | None:
     """Whether the columns of a run are in another order."""
     if table.are_zeros(2) and not table.are_zeros(1):
         return _misplaced("columns 2 and 3", table, RUN, certain=True)
-    if all(text.upper() == "Q0" for text in table.column(0)):
+    if not table.are_zeros(1) and all(text.upper() == "Q0" for text in table.column(0)):  # a topic may be called q0
         return _misplaced("columns 1 and 2", table, RUN, certain=True)
     if table.counts_up(2) and not table.counts_up(3) and (table.are_words(3) or len(table.rows) > SMALL):
         return _misplaced("document and rank", table, RUN, certain=table.are_words(3))

@@ -124,6 +124,7 @@ def test_columns_in_another_order_are_refused(tmp_path: Path, wanted: str, conte
         (TOPICS, "301\t1984\n302\t2001\n"),
         (TOPICS, "query_id\tquery\tyear\n1\theat\t2019\n"),
         (DOCUMENTS, "d1\t1\n"),
+        (RUN, "q0 Q0 d1 1 2.5 x\nq0 Q0 d2 2 1.5 x\n"),
     ],
 )
 def test_unusual_files_of_the_right_kind_are_no_doubt(tmp_path: Path, wanted: str, content: str) -> None:
