@@ -28,6 +28,7 @@ from collection.formats.in_memory import (
 )
 from collection.formats.source import FilePath
 from collection.frames import DOCUMENTS, PAIRS, POOL, TOPICS
+from collection.machine_labels.model_families import warn_of_model
 from collection.measures import Explanation, Measure
 from collection.phrases import join, plural
 from collection.ranking import rank_run
@@ -65,6 +66,18 @@ def read_documents(path: str | PathLike[str]) -> pd.DataFrame:
     """
     rows = [document for _, document in formats.read_documents(path)]
     return DOCUMENTS.check(pd.DataFrame(rows, columns=list(Document._fields)))
+
+
+def _read_qrels(qrels: QrelsLike) -> pd.DataFrame:
+    found = as_qrels(qrels)
+    _warn_of_model(qrels)
+    return found
+
+
+def _warn_of_model(qrels: QrelsLike) -> None:
+    if isinstance(qrels, str | PathLike | pd.DataFrame):
+        place = "qrels" if isinstance(qrels, pd.DataFrame) else qrels
+        warn_of_model(place, formats.names_of_qrels(qrels))
 
 
 def evaluate(
@@ -115,6 +128,7 @@ def evaluate(
     {'RR': 0.75, 'P@1': 0.5}
     """
     given = as_evaluated(qrels, runs, exclude_query_document=exclude_query_document)
+    _warn_of_model(qrels)
     found = comparison.evaluate(*given, measures, with_bounds=with_bounds, grades=as_scale(grades))
     return replace(
         found, notes=(*found.notes, *comparison.describe_coverage(found.coverage, found.values["measure"].unique()))
@@ -152,7 +166,7 @@ def explain(qrels: QrelsLike, run: RunsLike, measure: Measure | str, topic: str)
     runs = list(as_runs(run))
     if len(runs) != 1:
         raise InputError(f"run: expected one run, found {len(runs):,}")
-    return comparison.explain(runs[0], as_qrels(qrels), measure, str(topic))
+    return comparison.explain(runs[0], _read_qrels(qrels), measure, str(topic))
 
 
 def compare(
@@ -212,6 +226,7 @@ def compare(
     """
     # Without notes on coverage, since a comparison adds its own.
     given = as_evaluated(qrels, runs, exclude_query_document=exclude_query_document)
+    _warn_of_model(qrels)
     evaluation = comparison.evaluate(*given, measures)
     return comparison.compare(
         evaluation, baseline=baseline, test=test, correction=correction, alpha=alpha, seed=seed, all_pairs=all_pairs
@@ -275,7 +290,7 @@ def estimate(
     """
     return estimation.estimate(
         as_runs(runs),
-        as_qrels(qrels),
+        _read_qrels(qrels),
         measures,
         pool=None if pool is None else rename_columns(pool, PAIRS, "pool"),
         depth=depth,
@@ -343,7 +358,7 @@ def assess_reusability(
     rel = _as_number(level)
     return reusability.assess(
         _ranked(runs),
-        as_qrels(qrels),
+        _read_qrels(qrels),
         measures,
         groups=groups,
         depth=depth,
@@ -543,7 +558,7 @@ def simulate(
     ranked = [] if runs is None else _ranked(runs)
     if asked and not ranked:
         raise InputError(f"{join(asked)} {plural(len(asked), 'needs', 'need')} runs; pass them as `runs`")
-    ready = simulation.cases(documents, topics, as_qrels(qrels), ranked, pools=asked, level=level)
+    ready = simulation.cases(documents, topics, _read_qrels(qrels), ranked, pools=asked, level=level)
     recipe, tell = simulation.Recipe(level=level), print_progress("replaying")
     return simulation.simulate(
         ready,

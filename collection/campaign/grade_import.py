@@ -23,7 +23,7 @@ from collection.formats import kinds
 from collection.formats.labels import NoTopicsError
 from collection.id_matches import describe_alike, find_alike, loose_key, without_invisible
 from collection.machine_labels.filled_qrels import PEOPLE
-from collection.machine_labels.model_families import find_model
+from collection.machine_labels.model_families import find_model, find_source
 from collection.phrases import count, join, plural
 from collection.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
 from collection.store import Added
@@ -56,7 +56,7 @@ class GradeImport:
         """Import qrels as judgements of the annotator ``qrels:NAME``; those of a language model as a label set."""
         self.session.refuse_other(path, kinds.QRELS)
         report = {} if self.by_people else read_report(path)
-        said = "" if self.by_people else self._find_model(path)
+        said = "" if self.by_people else find_source(formats.names_of_qrels(path))
         if said or (report and "by" not in report):
             self.import_machine_labels(path, said)
             return
@@ -114,12 +114,6 @@ class GradeImport:
                 f"{count(len(outside), 'label')} {plural(len(outside), 'is no grade', 'are no grades')} of this "
                 f"campaign ({self.grades}), {found}: they cannot be compared with people's",
             )
-
-    def _find_model(self, path: Path | str) -> str:
-        """The name that says that a language model gave the grades of qrels: of the file, or in a further column."""
-        if find_model(formats.stem(path)):
-            return formats.stem(path)
-        return next(filter(find_model, formats.tags_of_qrels(path)), "")
 
     def _of_people(self, path: Path | str, frame: pd.DataFrame, report: Mapping[str, Any]) -> pd.DataFrame:
         """The grades that people gave, of qrels that were filled with machine labels."""

@@ -73,7 +73,11 @@ def parse_one(asked: str) -> Measure:
 
 def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
     """Read qrels with the columns that the measures need, or in the given form."""
+    from collection import formats
+    from collection.machine_labels.model_families import warn_of_model
+
     qrels = _read_qrels(measures, path, form)
+    warn_of_model(path, formats.names_of_qrels(path))
     topics = qrels["relevance"].groupby(qrels["query_id"], observed=True).max()
     _print_ungraded(path, int((topics < 0).sum()), len(topics))
     return qrels
@@ -82,10 +86,12 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
 def index_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> QrelsIndex:
     """Prepare the qrels of :func:`read_qrels_for` for evaluation."""
     from collection import formats
+    from collection.machine_labels.model_families import warn_of_model
     from collection.measures import index_qrels
 
     plain = form is None and not any(measure.entry.needs for measure in measures)
     index = _read_plain(path, formats.read_index) if plain else index_qrels(_read_qrels(measures, path, form))
+    warn_of_model(path, formats.names_of_qrels(path))
     _print_ungraded(path, int((~index.has_judged).sum()), len(index.topics))
     return index
 

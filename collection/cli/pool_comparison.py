@@ -37,10 +37,12 @@ def compare_pools(
     """
     from collection import formats
     from collection.campaign import Campaign
+    from collection.machine_labels.model_families import warn_of_model
     from collection.simulation.budgets import compare
 
     shares, asked = [read_share(budget) for budget in budgets], parse_one(measure)
     known = formats.read_qrels(qrels)
+    warn_of_model(qrels, formats.names_of_qrels(qrels))
     ranked = list(formats.read_runs(runs))
     documents, topics = None, None
     if directory is not None:

@@ -96,6 +96,7 @@ def reusability(
     from collection import formats
     from collection.campaign import Campaign
     from collection.comparison import assumed_grades, out_of_reach
+    from collection.machine_labels.model_families import warn_of_model
     from collection.measures import describe_search
     from collection.reusability import DEFAULT_MEASURES, assess, groups_by_prefix
 
@@ -127,6 +128,7 @@ def reusability(
         if topics is not None:
             raise InputError(f"--topics needs a campaign; {source} is not a directory")
         qrels = formats.read_qrels(source)
+        warn_of_model(source, formats.names_of_qrels(source))
         if not runs:
             raise click.UsageError("expected at least one RUN after QRELS")
         rel = relevance_level or 1

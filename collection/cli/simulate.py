@@ -125,6 +125,7 @@ def simulate(
     """
     from collection import formats, pooling
     from collection.active_learning.training_round import Recipe
+    from collection.machine_labels.model_families import warn_of_model
     from collection.simulation import cases
     from collection.simulation import simulate as replay
 
@@ -134,6 +135,7 @@ def simulate(
     if pooled and not ranked:
         raise click.UsageError(f"{join(pooled)} {plural(len(pooled), 'needs', 'need')} runs: add --run")
     frame = formats.read_qrels(qrels_file)
+    warn_of_model(qrels_file, formats.names_of_qrels(qrels_file))
     all_topics = formats.read_topics(topics)
     notices: list[str] = []
     with progress_line("reading documents") as progress:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collection.formats.images import IMAGE_TYPES, ImageList, parse_host, read_image
     from collection.formats.labels import find_label_line, read_label_log, read_labels, write_labels
     from collection.formats.objects import is_binary
-    from collection.formats.qrels import find_pair_line, read_qrels, tags_of_qrels
-    from collection.formats.qrels_lines import QrelsForm
+    from collection.formats.qrels import find_pair_line, read_qrels
+    from collection.formats.qrels_lines import QrelsForm, names_of_qrels
     from collection.formats.references import Reference
     from collection.formats.run import read_run
     from collection.formats.run_alignment import RunFiles, read_index
@@ -89,6 +89,7 @@ __all__ = [
     "is_work_list",
     "list_files",
     "name_runs",
+    "names_of_qrels",
     "parse_host",
     "query_text",
     "read_clicks",
@@ -110,7 +111,6 @@ __all__ = [
     "require_log_ending",
     "require_work_list_ending",
     "stem",
-    "tags_of_qrels",
     "takes_report",
     "to_pyterrier",
     "to_tsv",
@@ -152,8 +152,8 @@ _NAMES = {
     "images": "IMAGE_TYPES ImageList parse_host read_image",
     "labels": "find_label_line read_label_log read_labels write_labels",
     "objects": "is_binary",
-    "qrels": "find_pair_line read_qrels tags_of_qrels",
-    "qrels_lines": "QrelsForm",
+    "qrels": "find_pair_line read_qrels",
+    "qrels_lines": "QrelsForm names_of_qrels",
     "references": "Reference",
     "run": "read_run",
     "run_alignment": "RunFiles read_index",

@@ -16,20 +16,6 @@ from collection.formats.tables.lines import data_lines, first_line, report_copie
 from collection.formats.tables.strict import read_table
 from collection.frames import QRELS
 
-_TAGS = {
-    *LABEL_ALIASES["annotator"],
-    "by",
-    "labeler",
-    "labeller",
-    "model",
-    "model_name",
-    "run",
-    "source",
-    "system",
-    "tag",
-}
-"""Columns that may name who gave a grade."""
-
 _ALIASES = {name: LABEL_ALIASES[name] for name in QRELS.names}
 
 
@@ -86,17 +72,6 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     doc_ids = pd.array(rows.documents, dtype="str")
     qrels = pd.DataFrame({"query_id": query_ids, "doc_id": doc_ids, "relevance": rows.values})
     return QRELS.check(qrels if layout.extra is None else qrels.assign(**{layout.extra.name: rows.extra}))
-
-
-def tags_of_qrels(path: FilePath) -> list[str]:
-    """The texts in the first row of qrels that may name who gave the grade, beside topic, document and grade."""
-    if is_typed(path):
-        if not objects.is_binary(path) and run_records.is_one_value(path):
-            return []
-        _, row = next(delimited.aliased_records(path, WANTED, _ALIASES), (0, {}))
-        return [value for name, value in row.items() if isinstance(value, str) and name.casefold() in _TAGS]
-    _, _, columns = next(data_lines(path, WANTED), (0, "", []))
-    return [*columns[1:2], *columns[4:]] if len(columns) > 3 else []
 
 
 def _from_records(path: FilePath) -> pd.DataFrame:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from collection import phrases
 from collection.errors import FormatError
 from collection.formats import kinds, objects, run_records
-from collection.formats.source import FilePath, quote
-from collection.formats.tables.lines import Extra, Layout, first_line, parse_grade, parse_score
+from collection.formats.fields import PERSON_NAMES
+from collection.formats.source import FilePath, quote, stem
+from collection.formats.tables.lines import Extra, Layout, data_lines, first_line, parse_grade, parse_score
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WANTED = "qrels"
 NAMES = "query_id 0 doc_id relevance"
@@ -20,6 +26,34 @@ _JSON = re.compile(r"\s*(?:\{\s*(?:[\"'}]|$)|\[\s*(?:\{|$))")
 
 QrelsForm = Literal["judged", "subtopics", "strata", "probabilities"]
 """Forms of qrels; see :func:`collection.formats.read_qrels`."""
+
+
+_TAGS = {
+    *PERSON_NAMES, "by", "labeler", "labeller", "model", "model_name", "run", "source", "system", "tag",
+}  # fmt: skip
+"""Columns that may name who gave a grade."""
+
+
+def names_of_qrels(given: FilePath | pd.DataFrame) -> list[str]:
+    """The names that may say who gave the grades of qrels: of a file and in its first row, or in columns of a frame."""
+    if isinstance(given, str | PathLike):
+        return [stem(given), *(_tags(given) if Path(given).is_file() else ())]  # a pipe is read once
+    named = [given[column].drop_duplicates() for column in given if str(column).casefold() in _TAGS]
+    return [value for values in named for value in values if isinstance(value, str)]
+
+
+def _tags(path: FilePath) -> list[str]:
+    """The texts in the first row of qrels beside topic, document and grade."""
+    if not is_typed(path):
+        _, _, parts = next(data_lines(path, WANTED), (0, "", []))
+        return [*parts[1:2], *parts[4:]] if len(parts) > 3 else []
+    if not objects.is_binary(path) and run_records.is_one_value(path):
+        return []
+    from collection.formats import columns, delimited  # which import pandas
+
+    aliases = {name: columns.LABEL_ALIASES[name] for name in ("query_id", "doc_id", "relevance")}
+    _, row = next(delimited.aliased_records(path, WANTED, aliases), (0, {}))
+    return [value for name, value in row.items() if isinstance(value, str) and name.casefold() in _TAGS]
 
 
 def is_typed(path: FilePath) -> bool:

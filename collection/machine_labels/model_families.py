@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
+from os import PathLike
+
+from collection.errors import FormatWarning
 
 FAMILIES = (
     "claude", "command", "deepseek", "falcon", "gemini", "gemma", "gpt", "llama", "mistral", "mixtral", "qwen",
@@ -54,6 +58,21 @@ def find_model(name: str, *, of_person: bool = False) -> str:
     # The method of a judge comes before its model.
     model = next((each for each in found if not each[0].startswith(("umbrela", "llm"))), found[0] if found else None)
     return "" if model is None else words[model.start() :]
+
+
+def find_source(names: Iterable[str]) -> str:
+    """Return the first of these names that says that a language model gave the grades; "" for none."""
+    return next(filter(find_model, names), "")
+
+
+def warn_of_model(place: str | PathLike[str], names: Iterable[str]) -> None:
+    """Warn (:class:`~collection.errors.FormatWarning`) if one of these names says that a language model gave grades."""
+    if said := find_source(names):
+        sentence = (
+            f"the name {said!r} says that a language model gave these grades: values by them may favour systems built "
+            "on such a model. `cleverdon worth` compares them with people's judgements"
+        )
+        warnings.warn(FormatWarning(place, sentence), stacklevel=4)
 
 
 def runs_of_family(model: str, runs: Iterable[str]) -> list[str]:

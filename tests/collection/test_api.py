@@ -5,8 +5,10 @@ from __future__ import annotations
 import doctest
 import inspect
 import json
+import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -38,12 +40,13 @@ from collection import (
 )  # fmt: skip
 from collection.adjudication import ADJUDICATION_RULES
 from collection.comparison import Evaluation
-from collection.errors import ColumnsError, InputError, UnknownNameError
+from collection.errors import ColumnsError, FormatWarning, InputError, UnknownNameError
 from collection.formats.in_memory import as_runs
 from collection.frames import POOL, VALUES
 from collection.measures import MEASURES
 from collection.ranking import rank_run
 from collection.records import Run
+from tests import helpers
 from tests.helpers import ROOT, ok
 
 NAMES = {
@@ -617,3 +620,42 @@ def test_the_reusability_of_plain_files_is_that_of_the_command(tmp_path: Path) -
     assert list(found.verdict) == printed["verdict"]
     assert found.left_out["after"].tolist() == pytest.approx([row["after"] for row in printed["left_out"]])
     assert found.pool.depth == printed["pool"]["depth"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("qrels_umbrela_gpt-4o.txt", "1 0 d1 1\n1 0 d2 0\n", "qrels_umbrela_gpt-4o"),
+        ("qrels.txt", "1 Qwen2.5-7B d1 1\n1 Qwen2.5-7B d2 0\n", "Qwen2.5-7B"),
+        ("qrels.txt", "1 0 d1 1 claude-3-5-sonnet\n1 0 d2 0 claude-3-5-sonnet\n", "claude-3-5-sonnet"),
+        ("qrels.jsonl", '{"query_id": "1", "doc_id": "d1", "relevance": 1, "model": "o3-mini"}\n', "o3-mini"),
+    ],
+)
+def test_grades_of_a_language_model_are_named_wherever_systems_are_evaluated(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    qrels, ranking = tmp_path / name, tmp_path / "bm25.run"
+    qrels.write_text(text)
+    ranking.write_text("1 Q0 d1 1 2.0 bm25\n1 Q0 d2 2 1.0 bm25\n")
+    sentence = f"the name '{said}' says that a language model gave these grades"
+    for function in (evaluate, compare):
+        with pytest.warns(FormatWarning, match=re.escape(sentence)):
+            function(qrels, ranking, "RR")
+    with pytest.warns(FormatWarning, match=re.escape(sentence)):
+        collection.explain(qrels, ranking, "RR", "1")
+    for command in ("evaluate", "compare"):
+        assert sentence in helpers.run(command, "-m", "RR", qrels, ranking).stderr
+    assert sentence in helpers.run("reusability", "-m", "RR", qrels, ranking).stderr
+
+
+def test_a_column_of_a_frame_names_the_model_and_people_are_no_models(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"query_id": "1", "doc_id": ["d1", "d2"], "relevance": [1, 0]})
+    ranking = {"1": {"d1": 2.0, "d2": 1.0}}
+    with pytest.warns(FormatWarning, match="qrels: the name 'Llama-3-8B' says"):
+        evaluate(frame.assign(by=["ann", "Llama-3-8B"]), ranking, "RR")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FormatWarning)
+        evaluate(frame.assign(by="ann", iteration="0"), ranking, "RR")
+        for name in ("dl19-passage.txt", "wellman.qrels", "llm4eval.people.txt"):
+            collection.write_qrels(frame, tmp_path / name)
+            evaluate(tmp_path / name, ranking, "RR")
