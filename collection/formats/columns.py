@@ -43,7 +43,8 @@ REFERENCE_COLUMNS = {
     """,
     "authors": """
         authors, author, author(s), author/s, author names, author full names, authors list, first
-        authors, af, au, a1, creator, creators, contributors, autoren, autor, autor(en), autor/in, autor*in,
+        authors, af, au, a1, creator, creators, contributors,
+        authorships.author.display name, autoren, autor, autor(en), autor/in, autor*in,
         verfasser, auteurs, auteur, auteur(s), autores, autor(es), autori, autore, författare,
         forfatter, forfattere, autorzy, yazar, авторы, 作者, 著者, 저자, first author, author last names,
         editor, editors
@@ -60,6 +61,7 @@ REFERENCE_COLUMNS = {
         journal, journal/book, journal / book, journal name, journal title, full journal, source
         title, publication title, publication name, secondary title, container title, pubtitle, host
         publication, periodical full, periodical, publication, venue, conference name, conference,
+        primary location.source.display name,
         book title, series title, t2, so, jo, jf, zeitschrift, revue, revista, rivista, tijdschrift,
         tidskrift, tidsskrift, czasopismo, dergi, журнал, 期刊, 雑誌, 학술지, source, journal abbreviation,
         abbreviated source title
@@ -89,7 +91,7 @@ REFERENCE_COLUMNS = {
         subject terms, subjectterms, subjects, subject, identifierkeywords, automatic tags, emtree medical index
         terms, emtree drug index terms, emtree device index terms, emtree index terms, fields of study,
         inspec controlled terms, inspec non-controlled terms, mesh headings (terms), mesh term, keyphrases,
-        thesaurus terms, key words
+        thesaurus terms, key words, keywords.display name
     """,
     "url": """
         url, urls, link, links, web address, weblink, enlace, lien, articleurl, article url, source
@@ -224,6 +226,7 @@ RECORD_TAGS = {
         "article number": "articleno eid article-number",
         "doi": "doi",
         "pmid": "pmid",
+        "accession": "note",
         "keywords": "keywords author_keywords keywords-plus keyword mendeley-tags mesh",
         "url": "url link",
     },

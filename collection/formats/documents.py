@@ -82,6 +82,8 @@ def _from_objects(path: FilePath, records: Iterator[tuple[int, dict[str, object]
     records = chain(first, records)
     if any(references.is_csl(record) for _, record in first):
         yield from references.to_references(references.from_csl(records), "csl", path)
+    elif any(references.is_record(record) for _, record in first):
+        yield from references.to_table_references(path, records)
     else:
         yield from _documents(path, records, with_images=True)
 

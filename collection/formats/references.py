@@ -54,6 +54,10 @@ _FIELDS = frozenset().union(columns.REFERENCE_COLUMNS, *columns.RECORD_TAGS.valu
 """Fields of a record in any format."""
 
 
+_QUOTED = re.compile(r'\s*"((?:[^"]|"")+)"\s*')
+"""A cell in quotation marks."""
+
+
 class Reference(Document):
     """A document made from a bibliographic record, including its id."""
 
@@ -124,11 +128,34 @@ def to_table_references(
     """Documents of the records of a table of databases or reference managers; warns of columns that are left out."""
     first = next(records)
     warn_unknown(path, first[1])
-    records = chain([first], records)
+    clean = _without_headers(path, chain([first], records))
     if columns.is_ciw(first[1]):
-        tags = ((number, {name.upper(): cell for name, cell in record.items()}) for number, record in records)
+        tags = ((number, {name.upper(): cell for name, cell in record.items()}) for number, record in clean)
         return to_references(tags, "ciw", path)
-    return to_references(records, "", path)
+    return to_references(clean, "", path)
+
+
+def _without_headers(
+    path: FilePath, records: Iterable[tuple[int, Mapping[str, object]]]
+) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """Records without those that repeat the header, as in tables that were joined, and without Excel's quotation marks.
+
+    Excel puts cells with a comma into quotation marks also where tabs separate cells.
+    """
+    headers: list[int] = []
+    for number, record in records:
+        cells = {name: _unquoted(cell) for name, cell in record.items()}
+        if all(str(cell).strip().lower() == name for name, cell in cells.items()):
+            headers.append(number)
+        else:
+            yield number, cells
+    if headers:
+        source.warn(path, f"skipped {count(len(headers), 'repeated header')}, the first in {unit(path)} {headers[0]:,}")
+
+
+def _unquoted(cell: object) -> object:
+    quoted = _QUOTED.fullmatch(cell) if isinstance(cell, str) else None
+    return quoted[1].replace('""', '"') if quoted else cell
 
 
 def is_csl(record: Mapping[str, object]) -> bool:
@@ -204,7 +231,9 @@ def warn_unknown(path: FilePath, names: Iterable[str]) -> None:
 
 def _texts(value: object) -> list[str]:
     """The texts of a field that say something."""
-    texts = (str(each).strip() for each in (value if isinstance(value, list) else [value]) if each is not None)
+    listed = value if isinstance(value, list) else [value]
+    some = (each.get("name") if isinstance(each, dict) else each for each in listed)
+    texts = (str(each).strip() for each in some if each is not None)
     return [text for text in texts if not _NOTHING.fullmatch(text)]
 
 
@@ -351,8 +380,8 @@ def _listed(texts: list[str], what: str) -> list[str]:
     """Names or keywords; several in one cell are separated by semicolons, authors also by "and"."""
     if len(texts) == 1 and texts[0].startswith("["):
         texts = _written_list(texts[0])
-    separator = ";"
-    if what == "authors" and len(texts) == 1 and ";" not in texts[0]:
+    separator = "[;|]"
+    if what == "authors" and len(texts) == 1 and not re.search(separator, texts[0]):
         separator = "," if _SHORT_NAMES.fullmatch(texts[0].strip()) else r"\s+and\s+"
     parts = (part for text in map(without_markup, texts) for part in re.split(separator, text))
     return [name for part in parts if (name := one_line(part).lstrip("*"))]  # MeSH marks a major topic so
@@ -364,4 +393,4 @@ def _written_list(text: str) -> list[str]:
         found = ast.literal_eval(text) if len(text) < _LONGEST_LIST else text
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return [text]
-    return [str(each) for each in found] if isinstance(found, list) else [text]
+    return _texts(found) if isinstance(found, list) else [text]

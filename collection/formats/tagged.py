@@ -119,7 +119,8 @@ class _Reader:
 
     def read(self) -> Iterator[tuple[int, Values]]:
         """The line where each record begins, and its values."""
-        for number, line in source.lines(self.path, self.what):
+        for number, text in source.lines(self.path, self.what):
+            line = text.removeprefix("\ufeff")  # of the second of two files that were joined
             if self._first is None and not NUMBER.fullmatch(line):
                 self._first = number, line
             yield from self._line(number, line)
@@ -215,7 +216,8 @@ def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
         database = " ".join([*values.get("DB", []), *values.get("DP", [])])
         other = next((tag for name, tag in _PMIDS.items() if name in database.lower()), "")
         tag = "AN" if is_pubmed(database) else other
-        values.setdefault("PMID", values.get(tag, []))
+        numbers = values.get(tag) or (values.get("ID", []) if tag == "AN" else [])  # Ovid's Medline
+        values.setdefault("PMID", numbers)
         if not {"TI", "T1", "CT", "BT"} & values.keys() and {"JO", "JF", "JA", "SO"} & values.keys():
             values["TI"] = values.pop("T2", [])  # not the journal
         yield number, values
@@ -248,7 +250,8 @@ def is_pubmed(database: str) -> bool:
 def read_nbib(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
     """Records of PubMed: lines ``TAG - value``, which blanks continue; each record begins with its PMID."""
     block = _Block()
-    for number, line in fields.data_lines(path, what):
+    for number, text in fields.data_lines(path, what):
+        line = text.removeprefix("\ufeff")
         field = _NBIB_FIELD.fullmatch(line)
         if line.startswith("      ") and block.last:
             block.go_on(path, line)

@@ -772,3 +772,49 @@ def test_embase_with_a_row_for_each_field(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (second.title, second.metadata) == ("Cellars", {"authors": ["Li B."]})
     assert notes == ["left out 1 unknown column: embase link"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.csv", "Title,Abstract\nAttics,Heat.\nTitle,Abstract\nCellars,Cold.\n", "skipped 1 repeated header, the"),
+        ("a.ris", "TY  - JOUR\nTI  - Attics\nER  - \n\ufeffTY  - JOUR\nTI  - Cellars\nER  - \n", ""),
+        ("a.nbib", "PMID- 1\nTI  - Attics\n\n\ufeffPMID- 2\nTI  - Cellars\n", ""),
+    ],
+)  # fmt: skip
+def test_files_that_were_joined(tmp_path: Path, name: str, text: str, said: str) -> None:
+    documents, notes = read_noting(written(tmp_path, name, text))
+    assert [each.title for each in documents] == ["Attics", "Cellars"]
+    assert [note[: len(said)] for note in notes] == [said] * bool(said)
+
+
+def test_tabs_with_the_quotation_marks_of_excel(tmp_path: Path) -> None:
+    text = 'Title\tAbstract\tAuthors\n"Attics, ""old"""\t"Heat" is lost\t"Berg, T; Li, B"\n'
+    (document,) = read(written(tmp_path, "a.tsv", text))
+    assert (document.title, document.text) == ('Attics, "old"', '"Heat" is lost')
+    assert document.metadata["authors"] == ["Berg, T", "Li, B"]
+
+
+def test_records_without_ids_in_json(tmp_path: Path) -> None:
+    """Also lists of objects, as Semantic Scholar writes authors; in CSV they are texts of Python."""
+    authors = [{"authorId": "1", "name": "Tor Berg"}, {"name": "Bo Li"}]
+    record = {"title": "Attics", "abstract": "Heat.", "authors": authors, "year": 2019, "doi": "10.5555/att.1"}
+    (from_json,) = read(written(tmp_path, "a.jsonl", json.dumps(record)))
+    table = f'Title,Abstract,Authors,Year,DOI\nAttics,Heat.,"{authors}",2019,10.5555/att.1\n'
+    (from_csv,) = read(written(tmp_path, "a.csv", table))
+    assert from_json == from_csv
+    assert from_json.metadata["authors"] == ["Tor Berg", "Bo Li"]
+
+
+def test_columns_of_openalex(tmp_path: Path) -> None:
+    text = (
+        "doi,title,abstract,publication_year,authorships.author.display_name,primary_location.source.display_name,"
+        "keywords.display_name,biblio.first_page,biblio.last_page,ids.pmid\nhttps://doi.org/10.5555/ATT.1,Attics,Heat.,"
+        "2019,Tor Berg|Bo Li,J Heat,a|b,1,9,https://pubmed.ncbi.nlm.nih.gov/123\n"
+    )
+    (document,), notes = read_noting(written(tmp_path, "a.csv", text))
+    assert document.metadata == {
+        "authors": ["Tor Berg", "Bo Li"], "year": 2019, "journal": "J Heat", "pages": "1-9", "doi": "10.5555/att.1",
+        "pmid": "123", "keywords": ["a", "b"], "url": "https://doi.org/10.5555/att.1",
+    }  # fmt: skip
+    assert notes == []
