@@ -163,9 +163,9 @@ def _read_plain(path: Path, read: Callable[[Path], T]) -> T:
     from collection.formats import kinds
 
     other = kinds.recognise(path, kinds.QRELS)
-    if other is None:
+    if other is None or not other.certain:
         _refuse_fifth_column(path)
-    elif other.certain and other.kind == kinds.RUN:
+    elif other.kind == kinds.RUN:
         command = f"cleverdon {click.get_current_context().info_name} QRELS RUN..."
         raise InputError(f"{path}: expected qrels, found {kinds.describe(other)}; give the qrels first: {command}")
     return read(path)

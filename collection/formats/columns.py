@@ -22,7 +22,6 @@ LABEL_ALIASES = {
 
 _NAMES = {
     **LABEL_ALIASES,
-    "query_id": (*LABEL_ALIASES["query_id"], "q_id", "query"),
     "relevance": ("label", "rel", "grade"),
     "title": ("query",),
 }

@@ -19,8 +19,8 @@ from collection.formats.tables.lines import parse_grade
 from collection.phrases import count
 
 PAIR_ALIASES = {
-    "query_id": ("query_id", "qid", "topic", "query-id", "q_id", "topic_id", "query_id_str", "topic_number"),
-    "doc_id": ("doc_id", "docno", "docid", "corpus-id", "document", "document_id", "pid", "passage_id"),
+    "query_id": ("query_id", "qid", "topic", "query-id", "q_id", "topic_id", "query_id_str", "topic_number", "query"),
+    "doc_id": ("doc_id", "docno", "docid", "corpus-id", "document", "document_id", "pid", "passage_id", "doc"),
 }
 """Names of the columns of a pair in files; pyterrier's ``docno`` goes before its own number ``docid``."""
 

@@ -218,13 +218,16 @@ def _table(lines: Sequence[str]) -> list[Mapping[str, object]] | None:
         names = [name.strip() for name in rows[0]]
         keys = set(map(column_key, names))
         known = keys & (_TOPIC | _DOCUMENT | _GRADE | _PERSON | _SCORE | _RANK | _TEXTS | _REFERENCE | {"id"})
-        if len(known) > 1:
+        if len(known) > 1 or column_key(names[0]) in _TOPIC | _DOCUMENT:
             return [dict(zip(names, cells, strict=False)) for cells in rows[1:]]
     return None
 
 
 def _of_markup(wanted: str, text: str) -> Likeness | None:
     """What a file of SGML or XML is, by its first element with a known name."""
+    if wanted != DOCUMENTS and re.match(r"\s*<(?:!doctype html|html)\b", text, re.I):
+        hint = "it may be a saved error page; export or download the file again"
+        return Likeness("an HTML page", "the element <html>", hint, certain=True)
     found = _ELEMENT.search(text)
     kind = found and (DOCUMENTS if found[1].lower() in _DOCUMENT_ELEMENTS else TOPICS)
     return _other(kind, f"the element {found[0]}>") if found and kind and kind != wanted else None
@@ -238,12 +241,13 @@ def _of_records(wanted: str, records: Sequence[Mapping[str, object]], known: Kno
     for name in records[0]:
         names.setdefault(column_key(str(name)), str(name))
     columns = _Columns(names, records)
-    if columns.first(_TOPIC) and columns.first(_DOCUMENT):
-        return _of_pairs(wanted, columns)
+    is_pair = bool(columns.first(_TOPIC) and columns.first(_DOCUMENT))
+    if is_pair and ((found := _of_pairs(wanted, columns)) is not None or wanted != TOPICS):
+        return found
     if wanted == TOPICS:
         return _of_texts(columns, known)
-    if wanted == DOCUMENTS and (found := [names[key] for key in names if key in _TOPIC_TEXTS]):
-        return _other(TOPICS, f"the columns {join(found)}", certain=False)
+    if wanted == DOCUMENTS and (texts := [names[key] for key in names if key in _TOPIC_TEXTS]):
+        return _other(TOPICS, f"the columns {join(texts)}", certain=False)
     if wanted in (QRELS, RUN):
         return _of_unpaired(columns)
     return None
@@ -428,6 +432,10 @@ class _Lines:
         """Whether a column has numbers, and one that is not whole."""
         return self.are_numbers(place) and any((parse_score(text) or 0) % 1 for text in self.column(place))
 
+    def is_ranked(self) -> bool:
+        """Whether five columns end in rank and score; a score of at most 1 may be a probability."""
+        return self.counts_up(3) and self.has_fractions(4) and any((parse_score(t) or 0) > 1 for t in self.column(4))
+
     def are_words(self, place: int) -> bool:
         """Whether no text of a column is a number or Q0."""
         return not any(text.lower() in _ZEROS or parse_score(text) is not None for text in self.column(place))
@@ -461,8 +469,10 @@ def _of_lines(wanted: str, lines: Sequence[str], known: KnownIds | None) -> Like
     if table.are_texts():
         return _of_text_lines(wanted, table, known)
     kind = _kind_of_lines(table)
-    if wanted == QRELS and (kind in (QRELS, "") or table.width == 5):
+    if wanted == QRELS and (kind in (QRELS, "") or (table.width == 5 and not table.is_ranked())):
         return _misplaced_qrels(table, known)
+    if wanted == TOPICS and kind == "":
+        return _of_bare_topics(table, known)
     if wanted == RUN and kind == RUN:
         return _misplaced_run(table, known)
     # Five columns may be a run without a tag, and three qrels without a header: their readers say so.
@@ -472,11 +482,24 @@ def _of_lines(wanted: str, lines: Sequence[str], known: KnownIds | None) -> Like
     return None if kind in ("", wanted) or is_other_form else _of_pair_lines(wanted, kind, table)
 
 
+def _of_bare_topics(table: _Lines, known: KnownIds | None) -> Likeness | None:
+    """Whether lines of an id and a word name documents."""
+    if known is None or any(len(cells) < 2 for cells in table.cells):
+        return None
+    texts = {cells[1].strip() for cells in table.cells}
+    if not any(text.isdecimal() for text in texts) and texts <= set(known.documents(texts)):
+        return _other(QRELS, f"column 2 has ids of documents, {_shown(table)}", certain=False)
+    return _of_text_lines(TOPICS, table, known)
+
+
 def _may_be_qrels(table: _Lines) -> bool:
     return table.width == 3 and "2" not in table.column(2)
 
 
 def _of_pair_lines(wanted: str, kind: str, table: _Lines) -> Likeness:
+    if wanted == LABELS and kind == QRELS:
+        hint = "name the columns in a first line (annotator, query_id, doc_id, relevance), or pass it as qrels"
+        return Likeness(kind, _shown(table), hint, certain=True)
     if kind != _RANKS:
         return _other(kind, _shown(table), certain=wanted != DOCUMENTS or table.width > 4)
     name = "a run without Q0 and tag" if table.width == 4 else "a run of MS MARCO (query_id, doc_id, rank)"
@@ -494,11 +517,11 @@ _RANKS = "a ranking"
 def _kind_of_lines(table: _Lines) -> str:
     """The kind of lines of columns; '' if it is unknown."""
     if table.width >= 6:
-        is_run = "Q0" in map(str.upper, table.rows[0][:3])
+        is_run = "Q0" in map(str.upper, table.rows[0][:3]) or (table.counts_up(3) and table.has_fractions(4))
         return RUN if is_run or (table.are_numbers(3) and table.are_numbers(4) and table.are_words(5)) else ""
     if table.width == 5:
         are_numbers = table.are_numbers(3) and table.are_numbers(4)
-        return "" if not are_numbers else RUN if table.rows[0][1].upper() == "Q0" else QRELS
+        return "" if not are_numbers else RUN if table.rows[0][1].upper() == "Q0" or table.is_ranked() else QRELS
     if table.width == 4 and table.are_numbers(3):
         return _RANKS if _is_bare_ranking(table) else QRELS
     if table.width == 3 and table.counts_up(2) and max(map(len, table.rows)) == 3:
@@ -537,6 +560,10 @@ def _misplaced_qrels(table: _Lines, known: KnownIds | None) -> Likeness | None:
                 "write query_id 0 doc_id relevance, or with the probability as column 5 for --qrels-form probabilities"
             )
             return Likeness("prels of the Million Query track", evidence, hint, certain=True)
+    if known is not None and table.width == 5 and table.are_numbers(3) and table.are_numbers(4, whole=True):
+        # The command that evaluates knows the form.
+        evidence = f"column 5 has whole numbers, which may be the grades, {_shown(table)}"
+        return Likeness("qrels of a sampled pool", evidence, _ORDER[QRELS], certain=False)
     if table.width < 4 or table.are_zeros(1):
         return _misplaced_ids(table, known, QRELS)
     several = len(table.rows) > 1

@@ -31,7 +31,7 @@ _NO_GRADE = (
 """What stands for a missing grade in files, unless it is a name of a grade."""
 _ALIASES = {
     **LABEL_ALIASES,
-    "query_id": (*LABEL_ALIASES["query_id"], "query", "query text"),
+    "query_id": (*LABEL_ALIASES["query_id"], "query text"),
 }
 """Names of the columns, with those of Quepid."""
 _TIMES = ("judged_at", "created_at", "_timestamp")
@@ -364,7 +364,7 @@ def _row(
         if may_be := may_be_people(record):
             hint = f"rename the column that names annotators ({', '.join(may_be)}?) to annotator, or {hint}"
         raise FormatError(
-            path, number, wanted, quote(str(annotator)) if annotator else "none", "" if annotator else hint
+            path, number, wanted, quote(str(annotator)) if annotator else "none", "remove them" if annotator else hint
         )
     topic = str(record["query_id"])
     record = {**record, "query_id": given.titles.get(" ".join(topic.split()).casefold(), record["query_id"])}

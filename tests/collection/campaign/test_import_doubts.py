@@ -36,6 +36,21 @@ def test_documents_as_topics_are_questioned(small: Campaign, tmp_path: Path) -> 
     assert small.corpus.topics()["query_id"].tolist() == ["1", "2", "d1", "d2"]
 
 
+@pytest.mark.parametrize(
+    ("what", "content", "said"),
+    [
+        ("topics", "9\td3\n10\td4\n", "column 2 has ids of documents"),
+        ("topics", "qid\tpos\tneg\n7\td1\td2\n", "the column pos has ids of documents"),
+        ("qrels", "1 0 d1 2 1\n1 0 d2 1 -1\n", "column 5 has whole numbers, which may be the grades"),
+        ("qrels", "0 1 d1 1\n0 1 d2 0\n", "column 2 has ids of topics, such as '1', column 1 none"),
+    ],
+)
+def test_ids_of_the_campaign_raise_doubts(small: Campaign, tmp_path: Path, what: str, content: str, said: str) -> None:
+    (tmp_path / "x.tsv").write_text(content)
+    with pytest.raises(DoubtError, match=said):
+        small.importer.import_files(**{what: tmp_path / "x.tsv"})  # type: ignore[arg-type]
+
+
 def test_the_command_asks_or_refuses(small: Campaign, tmp_path: Path) -> None:
     (tmp_path / "x.tsv").write_text("d1\tHello this is text\nd2\tAnother one\n")
     (tmp_path / "q.tsv").write_text("7\t0\td1\t1\n")

@@ -698,7 +698,7 @@ BAD_TOPICS = {
     "broken XML": ("<topics>\n<topic>\n</topics>", 3, "mismatched tag"),
     "broken XML after blank lines": ("\n\n<topics>\n<topic>\n</topics>", 5, "mismatched tag"),
     "entities of one's own": ('<!DOCTYPE t [\n<!ENTITY a "b">]><topics/>', 2, "entity 'a'"),
-    "markup without topics": ("<html></html>", None, "no topic"),
+    "markup without topics": ("<html></html>", 1, "an HTML page"),
     "broken JSON": ('{"qid": 1}\n{"qid": \n', 2, "column"),
     "no id in JSON": ('{"name": 1, "title": "x"}\n', 1, "fields name, title"),
     "a list as title": ('{"qid": 1, "title": ["x"]}\n', 1, "text in the field 'title'"),
