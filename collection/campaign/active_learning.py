@@ -55,7 +55,6 @@ class ActiveLearning:
     loop_scope: LoopScope
     system_order: SystemOrderStudy
     _evidence: tuple[str, dict[str, pd.DataFrame]] | None = field(default=None, init=False)
-    _spaces: dict[str, tuple[tuple[object, ...], training_round.Space]] = field(default_factory=dict, init=False)
     _topic_rankings: dict[str, tuple[tuple[object, ...], TopicRankings]] = field(default_factory=dict, init=False)
 
     def next_round(self, query_id: str, count: int | None = None) -> LoopRound:
@@ -165,14 +164,15 @@ class ActiveLearning:
         topics = self.corpus.topics()
         words = topics.loc[topics["query_id"] == query_id, ["title", "description", "narrative"]]
         text = training_round.topic_text(*words.to_numpy().ravel().tolist())
-        key = (self.features.opened_version, mode, pool, signature, text, self.store.connection.rollbacks)
-        if query_id in self._spaces and self._spaces[query_id][0] == key:
-            return self._spaces[query_id][1]
+        key = (self.features.opened_version, mode, pool, signature, text)
+        spaces = self.store.cached("spaces", None, dict[str, tuple[tuple[object, ...], training_round.Space]])
+        if query_id in spaces and spaces[query_id][0] == key:
+            return spaces[query_id][1]
         allowed = self.loop_scope.of_topic(query_id, opened.size)
         space = training_round.Space(opened, allowed, text, self._evidence_of(query_id, signature, opened.size))
-        while len(self._spaces) >= MAX_SPACES:
-            del self._spaces[next(iter(self._spaces))]
-        self._spaces[query_id] = (key, space)
+        while len(spaces) >= MAX_SPACES:
+            del spaces[next(iter(spaces))]
+        spaces[query_id] = (key, space)
         return space
 
     def _evidence_of(self, query_id: str, signature: str, size: int) -> training_round.Evidence | None:
@@ -298,13 +298,12 @@ class ActiveLearning:
         return (self.store.corpus.runs_signature(), version, len(allowed), scope), allowed
 
     def _runs_of(self, query_id: str) -> list[Run]:
-        """Read the documents of one topic from every run that names it."""
+        """Read the documents of one topic from every run."""
         columns, topic = ["query_id", "doc_id", "listed"], [("query_id", "==", query_id)]
-        runs = [
+        return [
             Run(recorded["run"], stored_runs.read(self.directory, recorded, columns=columns, filters=topic))
             for recorded in self.store.corpus.runs().to_dict("records")
         ]
-        return [run for run in runs if len(run.frame)]  # others would change the order by their number alone
 
 
 def _spread(values: NDArray[np.float64], at: NDArray[np.int64], size: int) -> NDArray[np.float32]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -104,7 +104,6 @@ class JudgingHistory:
     settings: Settings
     progress: Progress
     topic_tasks: TopicTasks
-    _spent: dict[str, tuple[tuple[int, ...], pd.DataFrame | None, int]] = field(default_factory=dict, init=False)
 
     def judgements(
         self,
@@ -195,17 +194,15 @@ class JudgingHistory:
 
     def _entries(self, annotator: str) -> pd.DataFrame:
         """Return the annotator's timed decisions, oldest first; cached."""
-        undone = self.store.connection.rollbacks
-        since, known, seen = self._spent.get(annotator, ((0, 0, 0), None, undone))
-        if seen != undone:
-            since, known = (0, 0, 0), None
+        spent = self.store.cached("timed decisions", None, dict[str, tuple[tuple[int, ...], pd.DataFrame | None]])
+        since, known = spent.get(annotator, ((0, 0, 0), None))
         new, last = self.store.history.timed_decisions(annotator, since)
         if new or known is None:
             fresh = pd.DataFrame(new, columns=list(_COLUMNS)).astype({"seconds": "float64", "away": "float64"})
             fresh["at"] = pd.to_datetime(fresh["at"], utc=True, format="ISO8601")
             both = fresh if known is None or known.empty else pd.concat([known, fresh], ignore_index=True)
             known = both.sort_values("at", kind="stable", ignore_index=True)
-        self._spent[annotator] = (last, known, undone)
+        spent[annotator] = (last, known)
         return known
 
     def _left(self, annotator: str) -> tuple[dict[str, int | None], int | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial, reduce
 
 import numpy as np
@@ -51,7 +51,6 @@ class LoopScope:
     store: Store
     settings: Settings
     corpus: Corpus
-    _rows: tuple[tuple[object, ...], dict[str, NDArray[np.int64]]] | None = field(default=None, init=False)
 
     def loop_rows(self, modes: Mapping[str, str] | None = None) -> dict[str, NDArray[np.int64]]:
         """Return the matrix rows of the documents, judged or not, that each topic's loop can offer.
@@ -60,20 +59,23 @@ class LoopScope:
         """
         settings, modes = self.settings.loop(), self.settings.modes() if modes is None else modes
         runs, versions = self.store.corpus.runs_signature(), self.store.judgements.versions()[0]
-        made_of = (runs, versions, settings, modes, self.store.connection.rollbacks)
-        if self._rows is None or self._rows[0] != (self.store.corpus.document_rows(), *made_of):
-            listed = {} if settings.by_model else self._listed_rows(settings)  # may add rows
-            documents = self.store.corpus.document_rows()
-            rankable = self.rankable()
-            every = np.flatnonzero(rankable)
-            found: dict[str, NDArray[np.int64]] = {}
-            for query_id, mode in modes.items():
-                if mode in LOOPING:
-                    limits: list[ArrayLike] = [] if settings.by_model else [listed.get(query_id, [])]
-                    limits += [self.store.pool.rows(query_id)] if mode in IN_POOL else []
-                    found[query_id] = _select_rows(rankable, limits) if limits else every
-            self._rows = ((documents, *made_of), found)
-        return self._rows[1]
+        listed = self.store.cached("rows of runs", (runs, versions, settings), partial(self._listed_rows, settings))
+        key = (self.store.corpus.document_rows(), runs, versions, settings, modes)
+        return self.store.cached("rows of loops", key, partial(self._find_rows, settings, modes, listed))
+
+    def _find_rows(
+        self, settings: LoopSettings, modes: Mapping[str, str], listed: Mapping[str, NDArray[np.int64]]
+    ) -> dict[str, NDArray[np.int64]]:
+        """Return :meth:`loop_rows`; `listed` are the rows of the runs' documents by topic."""
+        rankable = self.rankable()
+        every = np.flatnonzero(rankable)
+        found: dict[str, NDArray[np.int64]] = {}
+        for query_id, mode in modes.items():
+            if mode in LOOPING:
+                limits: list[ArrayLike] = [] if settings.by_model else [listed.get(query_id, [])]
+                limits += [self.store.pool.rows(query_id)] if mode in IN_POOL else []
+                found[query_id] = _select_rows(rankable, limits) if limits else every
+        return found
 
     def topics_with_unjudged(self, judged: Mapping[str, int], modes: Mapping[str, str]) -> set[str]:
         """Return the open topics whose loop, or the pool before it, has unjudged documents that can be judged.
@@ -93,7 +95,12 @@ class LoopScope:
         return not np.isin(rows, self.store.judgements.judged_rows(query_id)).all()
 
     def _listed_rows(self, settings: LoopSettings) -> dict[str, NDArray[np.int64]]:
-        """Return the matrix rows of the runs' documents by topic, of those that the settings can select."""
+        """Return the matrix rows of the runs' documents by topic, of those that the settings can select.
+
+        Empty if a model selects, which ranks all documents. Adds missing rows if no document has a text.
+        """
+        if settings.by_model:
+            return {}
         frames = [run.frame for run in self.corpus.runs()]
         if settings.by_system_order:
             frames = [first_documents(frame, settings.depth) for frame in frames]

@@ -62,7 +62,6 @@ class NearDuplicates:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
         self.settings = settings
-        self._sketches: tuple[object, OrderedDict[str, Sketch | None]] = None, OrderedDict()
 
     def of_documents(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Nearby:
         """Near-duplicates of documents among themselves and among what the annotator has judged for the topic.
@@ -103,10 +102,8 @@ class NearDuplicates:
 
     def _kept_sketches(self, form: str) -> OrderedDict[str, Sketch | None]:
         """The sketches of the documents as they are now."""
-        version = (self.store.settings.get("documents_version", 0), form, self.store.connection.rollbacks)
-        if self._sketches[0] != version:
-            self._sketches = (version, OrderedDict())
-        return self._sketches[1]
+        version = (self.store.settings.get("documents_version", 0), form)
+        return self.store.cached("sketches", version, OrderedDict[str, Sketch | None])
 
     def _sketched(self, doc_ids: Sequence[str], form: str) -> dict[str, Sketch | None]:
         """The sketch of each known document, None for one without a text."""

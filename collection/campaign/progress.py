@@ -52,7 +52,6 @@ class _Standings:
     Of the topic `query_id`, also the keys of judged pairs and of pooled ones that are done, up to the entry `read`.
     """
 
-    made_of: tuple[object, ...]
     logged: int
     at: float
     topics: dict[str, tuple[int, int, int]]
@@ -70,7 +69,6 @@ class Progress:
     settings: Settings
     loop_scope: LoopScope
     budget: JudgingBudget
-    _counted: dict[str, _Standings] = field(default_factory=dict, init=False)
 
     def counts(self) -> dict[str, int]:
         """Count ``topics``, ``documents`` with a text, ``runs``, ``pool``, current ``judgements``, ``logged`` ones."""
@@ -151,7 +149,7 @@ class Progress:
         """Return :meth:`standing` and :meth:`totals` from the cache, after each judgement."""
         scopes, modes, limited = self._scopes()
         totals = self._sum(annotator, query_id, scopes, modes, limited)
-        numbers = self._counted[annotator].topics.get(query_id)
+        numbers = self._counted()[annotator].topics.get(query_id)
         if numbers is None or query_id in self.store.assignments.calibration_left(annotator):
             return AnnotatorStanding(self.standing(query_id, annotator), totals)
         return AnnotatorStanding(_in_scope({query_id: numbers}, scopes, limited)[query_id], totals)
@@ -229,14 +227,12 @@ class Progress:
 
         Cached: the topic that `changed` is up to date, the others within :data:`OTHERS_AFTER`.
         """
-        versions, logged = self.store.judgements.versions()
-        made_of = (*versions, self.store.connection.rollbacks)
-        at = time.monotonic()
-        known = self._counted.get(annotator)
-        if known is None or known.made_of != made_of:
+        logged, at, counted = self.store.judgements.versions()[1], time.monotonic(), self._counted()
+        known = counted.get(annotator)
+        if known is None:
             mine = set(self.store.assignments.topics_for(annotator))
             numbers = {q: n for q, n in self.store.assignments.standings_for(annotator).items() if q in mine}
-            self._counted[annotator] = known = _Standings(made_of, logged, at, numbers)
+            counted[annotator] = known = _Standings(logged, at, numbers)
         if known.logged != logged:
             if changed in known.topics:
                 known.topics[changed] = self._standing_now(annotator, changed, known, logged)
@@ -245,6 +241,10 @@ class Progress:
                 known.topics |= self.store.assignments.standings_for(annotator, others)
                 known.logged, known.at = logged, at
         return known.topics
+
+    def _counted(self) -> dict[str, _Standings]:
+        """Return the cached progress of annotators in the topics, pool and assignments as they are now."""
+        return self.store.cached("standings", self.store.judgements.versions()[0], dict[str, _Standings])
 
     def _standing_now(self, annotator: str, query_id: str, known: _Standings, logged: int) -> tuple[int, int, int]:
         """Update the pairs of a topic from the new entries of the log; see :meth:`.AssignmentTables.standing_for`."""

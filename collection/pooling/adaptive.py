@@ -122,7 +122,8 @@ def _bandit(rankings: Sequence[Indices], keep: float, worth: Callable[[_Floats, 
     """Pull the run of highest worth by its numbers of relevant and of judged documents, which may be fractions."""
     if not 0 <= keep <= 1:
         raise InputError(f"keep: expected a share from 0 to 1, found {keep}")
-    return _pull(rankings, keep, worth)
+    # Runs without a document of the topic would use up random numbers, and so change the order by their number alone.
+    return _pull([ranking for ranking in rankings if len(ranking)], keep, worth)
 
 
 def _pull(rankings: Sequence[Indices], keep: float, worth: Callable[[_Floats, _Floats], _Floats]) -> Selector:

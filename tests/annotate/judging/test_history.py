@@ -302,9 +302,9 @@ def test_the_manager_can_switch_it_off(client: TestClient, copies: Campaign) -> 
 def test_sketches_are_kept_and_made_anew_when_documents_change(copies: Campaign, tmp_path: Path) -> None:
     said(copies, "d2", 2)
     assert [n.doc_id for n in copies.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"]] == ["d2"]
-    kept = copies.near_duplicates._sketches[1]["d1"]
+    kept = copies.near_duplicates._kept_sketches(copies.settings.judging_page().form)["d1"]
     copies.near_duplicates.of_documents("1", "ann", ["d1"])
-    assert copies.near_duplicates._sketches[1]["d1"] is kept
+    assert copies.near_duplicates._kept_sketches(copies.settings.judging_page().form)["d1"] is kept
     (tmp_path / "other.jsonl").write_text(json.dumps({"doc_id": "d2", "text": "quite another text by now"}) + "\n")
     copies.importer.import_files(documents=[tmp_path / "other.jsonl"], replace=True)
     assert copies.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"] == []
@@ -315,7 +315,7 @@ def test_no_more_sketches_are_kept_than_may_be(copies: Campaign, monkeypatch: py
 
     monkeypatch.setattr(near_duplicates, "SKETCHES", 2)
     assert set(copies.near_duplicates.of_documents("1", "ann", ["d1", "d2", "d3"]).near) == {"d1", "d2", "d3"}
-    assert list(copies.near_duplicates._sketches[1]) == ["d2", "d3"]
+    assert list(copies.near_duplicates._kept_sketches(copies.settings.judging_page().form)) == ["d2", "d3"]
 
 
 def test_sketches_are_made_some_at_a_time(

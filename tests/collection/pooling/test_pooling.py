@@ -338,6 +338,18 @@ def test_each_retrieved_document_is_asked_for_once(name: str, found: list[list[i
         assert ranking.tolist() == docs
 
 
+@pytest.mark.parametrize("name", sorted(ADAPTIVE))
+def test_runs_without_a_document_change_no_order(name: str) -> None:
+    random, nothing = np.random.default_rng(5), np.array([], dtype=np.int64)
+    for seed in range(30):
+        rankings = [random.permutation(12) for _ in range(3)]
+        relevant = random.random(12) < 0.3
+        given = {"seed": seed} if name == "thompson" else {}
+        begin = ADAPTIVE[name].function
+        order = replay(begin(rankings, **given), relevant).tolist()
+        assert replay(begin([nothing, *rankings[:2], nothing, rankings[2]], **given), relevant).tolist() == order
+
+
 def test_an_answer_has_to_be_given() -> None:
     asking: Selector
     for entry in ADAPTIVE.values():
