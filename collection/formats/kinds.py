@@ -441,8 +441,9 @@ class _Lines:
         return not any(text.lower() in _ZEROS or parse_score(text) is not None for text in self.column(place))
 
     def are_zeros(self, place: int) -> bool:
-        """Whether a column has the 0 or Q0 that stands between topic and document."""
-        return all(text.lower() in _ZEROS for text in self.column(place))
+        """Whether a column has the 0 or Q0 that stands between topic and document, which may be called q0."""
+        zeros = _ZEROS if place == 1 else {"0", "Q0"}
+        return all((text.lower() if place == 1 else text) in zeros for text in self.column(place))
 
     def repeats(self, place: int) -> bool:
         """Whether a topic has a text of a column twice."""
@@ -517,7 +518,9 @@ _RANKS = "a ranking"
 def _kind_of_lines(table: _Lines) -> str:
     """The kind of lines of columns; '' if it is unknown."""
     if table.width >= 6:
-        is_run = "Q0" in map(str.upper, table.rows[0][:3]) or (table.counts_up(3) and table.has_fractions(4))
+        topic, second, third = table.rows[0][:3]
+        is_marked = "Q0" in (topic, second.upper(), third) and (table.are_numbers(3) or table.are_numbers(4))
+        is_run = is_marked or (table.counts_up(3) and table.has_fractions(4))
         return RUN if is_run or (table.are_numbers(3) and table.are_numbers(4) and table.are_words(5)) else ""
     if table.width == 5:
         are_numbers = table.are_numbers(3) and table.are_numbers(4)
@@ -566,7 +569,7 @@ def _misplaced_qrels(table: _Lines, known: KnownIds | None) -> Likeness | None:
         return Likeness("qrels of a sampled pool", evidence, _ORDER[QRELS], certain=False)
     if table.width < 4 or table.are_zeros(1):
         return _misplaced_ids(table, known, QRELS)
-    several = len(table.rows) > 1
+    several = len(set(table.column(1))) > 1
     if table.are_zeros(2) and (table.are_words(1) or several):
         return _misplaced("columns 2 and 3", table, QRELS, certain=True)
     if table.are_words(1) and table.are_numbers(2, whole=True) and not table.repeats(1):

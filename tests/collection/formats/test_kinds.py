@@ -126,6 +126,8 @@ def test_columns_in_another_order_are_refused(tmp_path: Path, wanted: str, conte
         (RUN, "d1 Q0 1 1 9.5 x\nd1 Q0 2 2 8.5 x\n"),
         (TOPICS, "1\t3 2 1\tgo\n"),
         (TOPICS, "301\t1984\n302\t2001\n"),
+        (TOPICS, "q0\twhat is 3 to 4\nq1\t1984\nq2\twing\n"),
+        (QRELS, "1 0 q0 1\n2 0 q0 0\n"),
         (TOPICS, "query_id\tquery\tyear\n1\theat\t2019\n"),
         (DOCUMENTS, "d1\t1\n"),
         (RUN, "q0 Q0 d1 1 2.5 x\nq0 Q0 d2 2 1.5 x\n"),
