@@ -32,7 +32,8 @@ _LATEX = re.compile(
 _MATH = re.compile(r"(?<!\\)\$(?!\s)([^$]{1,200}?)(?<!\s)\$(?![0-9])")
 _BOUNDARY = re.compile(r"[{}\"]|\s+")
 """What encloses or ends a value."""
-_NEXT_FIELD = re.compile(r"([A-Za-z][\w+:-]*)\s*=\s*")
+_HASH = re.compile(r"\s*#")
+_NEXT_FIELD = re.compile(r"\s*([A-Za-z][\w+:-]*)\s*=\s*")
 _AND = re.compile(r"\s+and\s+(?![^{}]*\})", re.I)
 _SIGNS = {"\\{": "\0", "\\}": "\1", "\\textless": "<", "\\textgreater": ">", "\\url": "", "\\href": "", "~": " "}
 """Signs that pylatexenc leaves out or that stand for a brace, which is put in its place at the end."""
@@ -130,14 +131,14 @@ def _record(entry: Any, number: int, strings: Mapping[str, str], doubts: _Doubts
     values: dict[str, list[str]] = {}
     joined = followed = False
     for field in entry.fields:
-        name, text = field.key, field.value
-        while text:
-            value, rest = _split_value(text)
-            values.setdefault(name.strip().lower(), []).append(_value(value, strings))
-            next_field = _NEXT_FIELD.match(rest)
+        name, text, at = field.key, field.value.strip(), 0
+        while at < len(text):
+            end = _value_end(text, at)
+            values.setdefault(name.strip().lower(), []).append(_value(text[at:end], strings))
+            next_field = _NEXT_FIELD.match(text, end)
             joined |= next_field is not None
-            followed |= next_field is None and bool(rest)
-            name, text = (next_field[1], rest[next_field.end() :]) if next_field else ("", "")
+            followed |= next_field is None and end < len(text)
+            name, at = (next_field[1], next_field.end()) if next_field else ("", len(text))
     doubts.joined += [number] * joined
     doubts.followed += [number] * followed
     found: dict[str, object] = {}
@@ -157,24 +158,21 @@ def _texts(field: str, text: str) -> list[str]:
     return [decode(text)]
 
 
-def _split_value(text: str) -> tuple[str, str]:
-    """A value, and what follows where a comma is missing.
+def _value_end(text: str, begin: int) -> int:
+    """Where a value ends that begins there: at the end of the text, unless a comma is missing.
 
-    >>> _split_value("{Heat} year = 2019"), _split_value('jan # "~1"')
-    (('{Heat}', 'year = 2019'), ('jan # "~1"', ''))
+    >>> _value_end("{Heat} year = 2019", 0), _value_end('jan # "~1"', 0)
+    (6, 10)
     """
-    text = text.strip()
     depth, quoted = 0, False
-    for found in _BOUNDARY.finditer(text):
+    for found in _BOUNDARY.finditer(text, begin):
         sign = found[0]
         quoted ^= sign == '"' and not depth
         depth += (sign == "{") - (sign == "}")
-        if depth or quoted or found.end() == len(text):
+        if depth or quoted or text[found.start() - 1] == "#" or _HASH.match(text, found.end()):
             continue
-        rest = text[found.end() :].lstrip()
-        if not rest.startswith("#") and not text[: found.end()].rstrip().endswith("#"):
-            return text[: found.end()].rstrip(), rest
-    return text, ""
+        return found.start() if sign.isspace() else found.end()
+    return len(text)
 
 
 def _value(text: str, strings: Mapping[str, str]) -> str:

@@ -340,7 +340,10 @@ def _dois(found: _Found, links: list[str], left_out: _LeftOut) -> list[str]:
     named = (
         find_dois(_INTERRUPTED.sub("", " ".join(texts))) for field in ("doi", "other doi") for _, texts in found[field]
     )
+    text = one_line(_INTERRUPTED.sub("", _first(found, "doi")))
     if dois := next(filter(None, named), None) or find_dois(" ".join(x for x in links if "doi.org/" in x))[:1]:
+        if re.search(re.escape(dois[0]) + r"\s+(?!10\.|doi\b|https?:|and\b|or\b|pii\b)\w", text.lower()):
+            left_out.add("{} {has} a DOI with a blank, where it is cut", text)
         return dois
     if text := one_line(_first(found, "doi")):
         left_out.add("{} {has} a DOI that is not understood", text)

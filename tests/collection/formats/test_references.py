@@ -580,6 +580,14 @@ def test_dois_that_are_not_understood_are_kept_and_noted(
     assert noted == document.doc_id.startswith("r") or not doi
 
 
+@pytest.mark.parametrize("text", ["10.1000/A B", "10.1000/a [doi]", "10.1000/a. 10.1000/b", "10.1000/a (print)"])
+def test_a_doi_that_is_cut_at_a_blank_is_noted(tmp_path: Path, text: str) -> None:
+    (document,), notes = read_noting(written(tmp_path, "a.csv", f"Title,Abstract,DOI\nAttics,Heat.,{text}\n"))
+    assert document.doc_id == "10.1000/a"
+    cut = "1 record has a DOI with a blank, where it is cut, in line 2: '10.1000/A B'"
+    assert notes == ([cut] if text.endswith("B") else [])
+
+
 @pytest.mark.parametrize("year", ["2019.0", "2019 Mar", "c2019", "12.05.2019", "2019/05//", "20190512", "in press"])
 def test_years_as_they_are_written(tmp_path: Path, year: str) -> None:
     (document,), notes = read_noting(written(tmp_path, "a.csv", f"Title,Abstract,Year\nAttics,Heat.,{year}\n"))
