@@ -172,6 +172,13 @@ def too_late(what: str, instead: object, seconds: float = PATIENCE) -> str:
     return f"waited {seconds:g} s for {what}; instead there was: {instead!s:.3000}"
 
 
+def some(items: Iterable[T]) -> list[T]:
+    """The items, of which there is at least one: a loop over none checks nothing."""
+    found = list(items)
+    assert found, "there is nothing to check"
+    return found
+
+
 def at_once(*works: Callable[[], object]) -> None:
     """Do all of this at the same time, each in a thread, and wait for the end of it."""
     threads = [threading.Thread(target=work) for work in works]

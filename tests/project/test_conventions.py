@@ -20,7 +20,7 @@ import pytest
 
 from collection.campaign import Campaign
 from collection.store import Store
-from tests.helpers import ROOT, grows_linearly, ok
+from tests.helpers import ROOT, grows_linearly, ok, some
 
 LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
 
@@ -150,7 +150,7 @@ def test_campaign_and_store_are_composed(composed: type) -> None:
 def test_services_and_repositories_keep_what_is_private() -> None:
     """None reaches into another, and none asks itself which attributes it has."""
     of_tuples = {"_replace", "_asdict", "_make", "_fields"}
-    for file in (ROOT / "collection").rglob("*.py"):
+    for file in some((ROOT / "collection").rglob("*.py")):
         for node in parsed(file):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hasattr":
                 assert ast.unparse(node.args[0]) != "self", f"{file}:{node.lineno}"
@@ -182,12 +182,12 @@ def imported_names(file: Path) -> set[str]:
 def test_pages_import_what_they_draw_with_and_the_library() -> None:
     allowed = ("annotate.elements.", "annotate.charts.", "annotate.auth.", "collection.")
     allowed += ("annotate.judging.card.", "annotate.judging.wire.")  # the card, and the types of what it is given
-    for page in pages():
+    for page in some(pages()):
         assert {name for name in imported_names(page) if not name.startswith(allowed)} == set(), page.name
 
 
 def test_the_library_and_the_app_below_the_pages_do_not_import_them() -> None:
-    for file in (ROOT / "annotate").rglob("*.py"):
+    for file in some((ROOT / "annotate").rglob("*.py")):
         if file.parent.name != "views" and file.name != "app.py":
             assert {name for name in imported_names(file) if name.startswith("annotate.views")} == set(), file.name
 
@@ -308,6 +308,52 @@ def test_every_wait_says_what_for_and_is_generous() -> None:
 def test_an_impatient_wait_is_found(tmp_path: Path, line: str) -> None:
     (tmp_path / "test_it.py").write_text(f"{line}\nuntil(there, 'it', seconds=PATIENCE)\n', '.join(words)\n")
     assert [number for number, _ in waits(tmp_path / "test_it.py")] == [1]
+
+
+FOUND = ("glob", "rglob", "iterdir", "findall", "finditer")
+"""Methods that may find nothing."""
+
+
+def vacuous(file: Path) -> Iterator[tuple[int, str]]:
+    """Places where a test may check nothing: loops over what was not found, and errors of every kind."""
+    for node in parsed(file):
+        match node:
+            case ast.For(iter=items, body=body) if may_find_nothing(items):
+                if any(isinstance(each, ast.Assert) for part in body for each in ast.walk(part)):
+                    yield node.lineno, "loop over some(...) of tests.helpers"
+            case ast.Assert(ast.Call(ast.Name("all"), [ast.GeneratorExp(generators=[first, *_])])):
+                if may_find_nothing(first.iter):
+                    yield node.lineno, "ask all(... for ... in some(...)) of tests.helpers"
+            case ast.Call(func, [ast.Name("Exception" | "BaseException"), *_]) if ast.unparse(func) == "pytest.raises":
+                yield node.lineno, "name the error that is raised"
+
+
+def may_find_nothing(items: ast.expr) -> bool:
+    match items:
+        case ast.Call(ast.Name("sorted" | "list" | "set" | "enumerate"), [first, *_]):
+            return may_find_nothing(first)
+        case ast.Call(ast.Attribute(attr=name)):
+            return name in FOUND
+    return False
+
+
+def test_no_test_checks_nothing() -> None:
+    files = [file for file in some((ROOT / "tests").rglob("*.py")) if "benchmarks" not in file.parts]
+    assert [f"{file.relative_to(ROOT)}:{line}: {why}" for file in files for line, why in vacuous(file)] == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "for file in sorted(folder.glob('*.js')):\n    assert file",
+        "assert all(link for link in re.findall(pattern, text))",
+        "with pytest.raises(Exception, match='x'):\n    pass",
+    ],
+)
+def test_a_test_that_may_check_nothing_is_found(tmp_path: Path, lines: str) -> None:
+    good = "for file in some(folder.glob('*.js')):\n    assert file\nassert all(part for part in PARTS)\n"
+    (tmp_path / "test_it.py").write_text(f"{lines}\n{good}")
+    assert [number for number, _ in vacuous(tmp_path / "test_it.py")] == [1]
 
 
 def test_work_that_grows_with_the_square_is_noticed() -> None:

@@ -43,7 +43,7 @@ from collection.formats.tables import strict
 from collection.formats.tables.duplicate_pairs import hash_texts
 from collection.formats.tables.fast import read_quickly
 from collection.records import Document, Judgement
-from tests.helpers import ROOT, SHARED, THOROUGH, join, tries
+from tests.helpers import ROOT, SHARED, THOROUGH, join, some, tries
 
 needs_shared = pytest.mark.skipif(
     not (SHARED / "data").is_dir(), reason="the real collections (../shared/data) are not beside the checkout"
@@ -995,10 +995,9 @@ def test_real_qrels():
 @needs_shared
 @pytest.mark.shared
 def test_real_collections():
-    for folder in sorted((SHARED / "data").iterdir()):
-        for path in sorted(folder.glob("topics.jsonl")):
-            assert len(read_topics(path)) == path.read_text().count("\n")
-    for path in sorted((SHARED / "data" / "trecdl19-runs" / "runs").glob("*.gz")):
+    for path in some(sorted((SHARED / "data").glob("*/topics.jsonl"))):
+        assert len(read_topics(path)) == path.read_text().count("\n")
+    for path in some(sorted((SHARED / "data" / "trecdl19-runs" / "runs").glob("*.gz"))):
         made = read_run(path)
         layout = run.find_layout(path)
         assert as_known(read_quickly(path, layout)) == as_known(strict.read_strictly(path, layout))

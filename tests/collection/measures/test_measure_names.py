@@ -23,7 +23,7 @@ from collection.errors import InputError, UnknownNameError
 from collection.measures import MEASURES, Measure, align, as_measures, bounds, explain, parse, parse_name, read
 from collection.measures.catalogue import describe
 from collection.measures.names import CUTOFFS, NAMES, REFUSED, bare
-from tests.helpers import fails, ok, run
+from tests.helpers import fails, ok, run, some
 
 OWN = {bare(entry.name) for entry in MEASURES}
 
@@ -220,10 +220,12 @@ def test_what_is_said_of_a_difference_holds() -> None:
         assert abs(parse("ERR@20")(aligned).mean() - theirs) > 0.01
     (theirs,) = ir_measures.calc_aggregate([ir_measures.SetF(beta=4.0)], qrels, ranking).values()
     assert parse("SetF(beta=2)")(align(ranking, qrels)).mean() == pytest.approx(theirs)
+    written = []
     for entry in MEASURES:
         for tool, sentence in entry.differs.items():
             assert f"differs from {tool}: {sentence}" in describe(entry)
-            assert all(read(text) for text in re.findall(r"is (\w+\([^)]*\)(?:@\d+)?) here", sentence))
+            written += re.findall(r"is (\w+\([^)]*\)(?:@\d+)?) here", sentence)
+    assert all(read(text) for text in some(written))
     assert "ERR(max_rel=4)@20" in ok("measures", "ERR")
 
 
@@ -313,10 +315,8 @@ def test_translations(text: str, written: str) -> None:
 )  # fmt: skip
 def test_whatever_is_suggested_can_be_written(text: str) -> None:
     said = refusal(text)
-    for name in suggested(said):
-        assert read(name).measures
-    if "unknown measure" not in said:
-        assert suggested(said), said
+    assert all(read(name).measures for name in suggested(said))
+    assert bool(suggested(said)) == (text not in ("hitrat@5", "MEP")), said  # whose nearest are not near enough
 
 
 @pytest.mark.parametrize(
