@@ -131,8 +131,9 @@ class Comparison(Displayed):
     def marked(self, digits: int = 4) -> pd.DataFrame:
         """Systems x measures as text with marks of significance, best first by the first measure.
 
-        ``*`` best, ``~`` not significantly different from the best; with a baseline also ``+`` significantly better and
-        ``-`` significantly worse than it, padded to the same width. :attr:`legend` explains the marks.
+        ``*`` best, ``~`` not significantly different from the best, neither: significantly worse; with a baseline also
+        ``+`` significantly better and ``-`` significantly worse than it, padded to the same width. :attr:`legend`
+        explains the marks.
         """
         values, best, alike = (self.table(column) for column in ("value", "best", "like_best"))
         marks = best.map({True: "*", False: ""}.__getitem__).where(best, alike.map({True: "~", False: ""}.__getitem__))
@@ -146,6 +147,9 @@ class Comparison(Displayed):
     def legend(self) -> str:
         """The marks of :meth:`marked` in words."""
         said = "* best, ~ not significantly different from the best"
+        rows = self.leaderboard
+        if (rows["place"].notna() & ~rows["best"] & ~rows["like_best"]).any():
+            said += ", neither: significantly worse than the best"
         if self.baseline is not None:
             said += f", + significantly better than {self.baseline}, - significantly worse"
         return f"{said}; {count(self.topics, 'topic')}"

@@ -918,6 +918,15 @@ def test_each_measure_has_its_own_default_test_whatever_else_is_compared() -> No
     assert found.tests["p"].tolist()[0] == alone.tests["p"].tolist()[0]
 
 
+def test_the_legend_says_what_no_mark_means() -> None:
+    runs, qrels = made_up({"poor": 4.0, "good": 0.2}, topics=20)
+    found = compare(runs, qrels, ["nDCG@10"])
+    assert found.marked().loc["poor", "nDCG@10"].split()[1:] == []
+    assert ", neither: significantly worse than the best; 20 topics" in found.legend
+    alike = compare(*made_up({"good": 0.2, "same": 0.2}, topics=20), ["nDCG@10"])
+    assert "neither" not in alike.legend
+
+
 @pytest.mark.slow
 def test_in_python_the_table_has_an_order_marks_latex_and_a_chart_of_topics() -> None:
     runs, qrels = made_up({"poor": 4.0, "middle": 1.0, "good": 0.2, "good_2": 0.21}, topics=40)
