@@ -12,6 +12,7 @@ import pytest
 from collection.errors import FormatError, FormatWarning
 from collection.formats import kinds, read_documents, read_index, read_labels, read_qrels, read_run, read_topics
 from collection.formats.kinds import DOCUMENTS, LABELS, QRELS, RUN, TOPICS, KnownIds
+from tests.helpers import run
 
 Q = "1 0 d1 1\n1 0 d2 0\n2 0 d3 1\n"
 R = "1 Q0 d1 1 3.5 x\n1 Q0 d2 2 2.5 x\n2 Q0 d3 1 1.5 x\n"
@@ -214,3 +215,10 @@ def test_topics_of_the_genomics_track(tmp_path: Path) -> None:
     topics = read_topics(tmp_path / "t.txt")
     assert topics["query_id"].tolist() == ["160", "161"]
     assert topics["title"].tolist() == ["What is the role of PrnP?", "What is heat?"]
+
+
+def test_one_measure_under_two_names_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "q.txt").write_text(Q)
+    (tmp_path / "r.txt").write_text(R)
+    said = run("evaluate", tmp_path / "q.txt", tmp_path / "r.txt", "-m", "hit@5", "-m", "success_5").stderr
+    assert "hit@5 and success_5 are the same measure (Success@5); give one of them" in said
