@@ -229,6 +229,8 @@ BAD: dict[str, tuple[str, str, int | None, str]] = {
     "an entity": ("a.xml", "<!DOCTYPE xml [\n<!ENTITY a 'b'>]><xml><record/></xml>", 2, "XML without entity"),
     "unknown markup": ("a.xml", "<PubmedArticleSet>\n</PubmedArticleSet>", 1, "documents as JSONL, TSV, CSV"),
     "Latin-1": ("a.xml", "<xml><record><title>\udce9</title></record></xml>", 1, "expected UTF-8, found byte 0xE9"),
+    "an empty id": ("a.csv", "id,Title,Abstract\n,Wings,x\n", 2, "found no id in 'id'; fill it in; bibliographic rec"),
+    "a column twice": ("a.csv", "Title,Abstract,DOI,DOI\nA,x,,\n", 1, "found 'doi' twice; rename one of the two"),
     "a table with neither id nor abstract": ("a.csv", "title,text\nWings,Flow\n", 1, "a header with an id"),
     "an unknown header, semicolons": (
         "a.csv", "Kopf;Rumpf;Fuß\na;b;c\n", 1,
