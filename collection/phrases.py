@@ -183,6 +183,15 @@ def join(items: Iterable[object], last: str = "and") -> str:
     return f"{', '.join(before)} {last} {end}" if before else end
 
 
+def cut(text: str, most: int = 60) -> str:
+    """A text of at most `most` characters; three dots stand for the rest of a longer one.
+
+    >>> cut("heat pump", 9), cut("heat pumps", 9)
+    ('heat pump', 'heat p...')
+    """
+    return text if len(text) <= most else f"{text[: most - 3].rstrip()}..."
+
+
 def join_first(items: Iterable[object], most: int = 5) -> str:
     """The first `most` items of a list in a sentence, and how many more there are.
 

@@ -12,7 +12,7 @@ from collection.campaign.import_session import ImportSession
 from collection.documents.duplicate_records import Match, RecordIndex
 from collection.errors import unit
 from collection.formats import Reference
-from collection.phrases import count, join, plural
+from collection.phrases import count, cut, join, plural
 from collection.records import Document, DuplicateRecord
 
 NAMED = 3
@@ -204,7 +204,7 @@ class DuplicateRecords:
     def _notice(self, path: Path | str, some: list[DuplicateRecord], said: str) -> None:
         reasons = join([f"{n:,} by {reason}" for reason, n in Counter(d.reason for d in some).most_common()])
         named = [
-            f"{unit(path)} {d.line:,} ({d.title[:60] or d.doc_id}) {'duplicates' if d.certain else 'may duplicate'} "
+            f"{unit(path)} {d.line:,} ({cut(d.title) or d.doc_id}) {'duplicates' if d.certain else 'may duplicate'} "
             + d.duplicate_of
             + (f" of {d.kept_from.removeprefix(f'{path}, ')}" if d.kept_from else "")
             + (f", which took its {join([LABELS.get(n, n) for n in d.merged.split(', ')])}" if d.merged else "")

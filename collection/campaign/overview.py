@@ -243,10 +243,11 @@ class Overview:
 
     def _next_ready_step(self, ready: Mapping[str, tuple[int, int]], loops: int, pools: str) -> NextStep:
         """Return the next step where loops have reached the target recall."""
-        target = percent_down(self.settings.loop().target)
+        loop = self.settings.loop()
+        target = f"{percent_down(loop.target)} ({percent_down(loop.confidence)} confidence)"
         judged, size = (sum(numbers) for numbers in zip(*ready.values(), strict=True))
         topics = f"{plural(len(ready), 'Topic', 'Topics')} {join_first(ready, 5)}"
-        reached = f"{topics} reached the target recall of {target}, with {judged:,} of {count(size, 'document')} judged"
+        reached = f"{topics} reached the target recall of {target} with {judged:,} of {count(size, 'document')} judged"
         close = f"close {plural(len(ready), 'it', 'them')} (page Recall), or judge on for a higher recall"
         left = max(loops - len(ready), 0)
         others = f" Judge {count(left, 'other topic')} in the loop{pools}." if left else ""

@@ -48,7 +48,7 @@ from collection.cli.help import Group
 from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, WRITTEN, expand_folders
 from collection.cli.output import confirm, echo, print_json, print_notices, print_table, progress_line
 from collection.errors import DoubtError, InputError
-from collection.phrases import count, join, plural
+from collection.phrases import count, cut, join, plural
 
 if TYPE_CHECKING:
     from collection.campaign.results import ImportReport
@@ -230,7 +230,9 @@ def import_(
     _print_report(report)
     if duplicates is not None:
         formats.write_duplicates(report.duplicates, duplicates)
-        echo(f"{duplicates}: {count(len(report.duplicates), 'duplicate')}")
+        certain = sum(each.certain for each in report.duplicates)
+        possible = count(len(report.duplicates) - certain, "possible duplicate")
+        echo(f"{duplicates}: {count(certain, 'duplicate')} and {possible}")
 
 
 @main.command()
@@ -288,7 +290,7 @@ def status(directory: Path, form: str) -> None:
         columns = ("query_id", "mode", "pool", "judged", "left", "without_text", "cannot_judge")
         print_table(
             ["topic", "mode", "pool", "judged", "judgements left", "no text", "cannot judge", "title"],
-            [[*(t[name] for name in columns), t["title"][:60]] for t in per_topic],
+            [[*(t[name] for name in columns), cut(t["title"])] for t in per_topic],
             optional=["no text", "cannot judge", *([] if any(t["goal"] for t in per_topic) else ["judgements left"])],
         )
     if state["annotators"] and not state["decisions"]:

@@ -11,7 +11,7 @@ import click
 
 from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
 from collection.cli.output import echo, print_json, print_notices, print_table
-from collection.phrases import count, percent, plural
+from collection.phrases import count, cut, percent, plural
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -237,7 +237,7 @@ def _show(campaign: Campaign, form: str) -> None:
                 row["pool"],
                 row["wanted"],
                 in_loop.get(row["query_id"], 0) if row["made"] is None else row["made"],
-                row["title"][:60],
+                cut(row["title"]),
             ]
             for row in topics
         ]

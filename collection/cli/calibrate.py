@@ -11,6 +11,7 @@ import click
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, DIRECTORY_PATH, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
+from collection.phrases import cut
 
 if TYPE_CHECKING:
     from collection.campaign.calibration_state import CalibrationState
@@ -122,7 +123,7 @@ def _print_state(state: CalibrationState) -> None:
         echo("Calibrate now with --again.")
     if state.topics:
         echo()
-        rows = [[t.query_id, t.judged, t.size, "yes" if t.finished else "no", t.title[:60]] for t in state.topics]
+        rows = [[t.query_id, t.judged, t.size, "yes" if t.finished else "no", cut(t.title)] for t in state.topics]
         name = "checking topic" if state.source else "calibration topic"
         print_table([name, "judged", "documents", "finished", "title"], rows)
     if state.closed:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import pandas as pd
 
-from collection.comparison.evaluation import Evaluation, direction
+from collection.comparison.evaluation import Coverage, Evaluation, direction
 from collection.comparison.system_names import SEED_MARK, find_mistaken_seeds
 from collection.errors import require_known
 from collection.measures import parse
@@ -107,11 +107,26 @@ def describe_applied(test: str, smallest_p: float, alpha: float) -> str:
     return f"{name_test(test)}{limit}"
 
 
-def describe_best(rows: pd.DataFrame, topics: int, test: str) -> str:
+def find_unmatched(coverage: Iterable[Coverage]) -> list[str]:
+    """Return the systems of which no run has a judged document: their values say nothing of their rankings."""
+    has_judged: dict[str, bool] = {}
+    for c in coverage:
+        for system in {c.run, c.run.rpartition(SEED_MARK)[0] or c.run}:
+            has_judged[system] = has_judged.get(system, False) or c.unjudged < c.retrieved
+    return [system for system, has in has_judged.items() if not has]
+
+
+def describe_best(rows: pd.DataFrame, topics: int, test: str, unmatched: Collection[str] = ()) -> str:
     """Write which system is best by one measure, and which are not significantly worse.
 
-    `rows` are those of the measure in the leaderboard, `test` says in words which test decided.
+    `rows` are those of the measure in the leaderboard, `test` says in words which test decided. The systems `unmatched`
+    without a judged document are not compared, only named.
     """
+    apart = rows["system"].isin(list(unmatched))
+    if apart.any() and not apart.all():
+        left_out = join_first(sorted(rows.loc[apart, "system"]))
+        none = f"{left_out} {plural(int(apart.sum()), 'has', 'have')} no judged document: do the ids match?"
+        return f"{describe_best(rows[~apart], topics, test)} {none}"
     measure = str(rows["measure"].iloc[0])
     over = count(topics, "topic")
     best = rows[rows["best"]]

@@ -16,6 +16,7 @@ from collection.comparison.conclusions import (
     describe_best,
     describe_test,
     find_directions,
+    find_unmatched,
 )
 from collection.comparison.evaluation import Evaluation, direction, evaluate, find_measure
 from collection.comparison.seed_groups import merge_seeds
@@ -236,7 +237,8 @@ class Comparison(Displayed):
         rows = self.leaderboard[self.leaderboard["measure"] == measure]
         if system is None:
             test = self.applied.get(measure)
-            return describe_best(rows, self.topics, "" if test is None else describe_applied(*test, self.alpha))
+            by = "" if test is None else describe_applied(*test, self.alpha)
+            return describe_best(rows, self.topics, by, find_unmatched(self.evaluation.coverage))
         return describe_test(self.tests, measure, system, correction=self.correction, alpha=self.alpha)
 
 

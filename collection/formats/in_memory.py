@@ -33,7 +33,9 @@ Pairs: TypeAlias = pd.DataFrame | Mapping[str, Mapping[str, float]] | Iterable[t
 """A frame, ``{query_id: {doc_id: number}}``, or tuples of query_id, doc_id and number."""
 QrelsLike: TypeAlias = FilePath | Pairs
 LabelsLike: TypeAlias = FilePath | pd.DataFrame
-RunsLike: TypeAlias = FilePath | Run | Pairs | Mapping[str, FilePath | Run | Pairs] | Iterable[FilePath | Run]
+RunsLike: TypeAlias = (
+    FilePath | Run | Pairs | Mapping[str, FilePath | Run | Pairs] | Iterable[FilePath | Run | pd.DataFrame]
+)
 """One run, a dictionary from names to runs, or several runs or files."""
 
 _RUN = ("run", "system", "tag")
@@ -93,8 +95,8 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
 
     `given` is a file or several; a :class:`~collection.records.Run` or several; a frame with ``query_id`` (or ``qid``,
     ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``), ``score``, and ``run`` (``system``, ``tag``) where it holds
-    several; ``{query_id: {doc_id: score}}``; tuples of query_id, doc_id and score; or a dictionary from names to any of
-    these. A run without a name is called "run".
+    several, or several such frames; ``{query_id: {doc_id: score}}``; tuples of query_id, doc_id and score; or a
+    dictionary from names to any of these. A run without a name is called "run".
 
     >>> [run.name for run in as_runs({"bm25": {"301": {"d1": 2.5}}, "dense": {"301": {"d7": 0.5}}})]
     ['bm25', 'dense']
@@ -104,13 +106,7 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
     elif isinstance(given, str | PathLike):
         yield read_run(given)
     elif isinstance(given, pd.DataFrame):
-        given = index_to_columns(given)
-        name = next((column for column in _RUN if column in given), None)
-        if name is not None and given[name].isna().any():
-            raise InputError(f"runs: row {int(given[name].isna().to_numpy().argmax()) + 1:,} has no {name}")
-        parts = [("run", given)] if name is None else given.groupby(name, sort=False, observed=True)
-        for run, rows in parts:
-            yield _to_run(str(run), rows)
+        yield from _split_runs(index_to_columns(given))
     elif isinstance(given, Mapping):
         first = next((value for value in given.values() if not isinstance(value, Mapping) or value), {})
         is_one_run = isinstance(first, Mapping) and not isinstance(next(iter(first.values()), 0), Mapping)
@@ -128,7 +124,21 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
         elif isinstance(head, tuple) and not isinstance(head, Run):
             yield _to_run("run", rest)
         else:
-            yield from map(_to_listed_run, rest)
+            for each in rest:
+                if isinstance(each, pd.DataFrame) and any(name in each for name in _RUN):
+                    yield from _split_runs(each)
+                else:
+                    yield _to_listed_run(each)
+
+
+def _split_runs(frame: pd.DataFrame) -> Iterator[Run]:
+    """The runs of a frame, by its column of their names."""
+    name = next((column for column in _RUN if column in frame), None)
+    if name is not None and frame[name].isna().any():
+        raise InputError(f"runs: row {int(frame[name].isna().to_numpy().argmax()) + 1:,} has no {name}")
+    parts = [("run", frame)] if name is None else frame.groupby(name, sort=False, observed=True)
+    for run, rows in parts:
+        yield _to_run(str(run), rows)
 
 
 def as_evaluated(
@@ -156,7 +166,7 @@ def _to_listed_run(given: object) -> Run:
         return _to_run(given.name, given)
     if isinstance(given, str | PathLike):
         return read_run(given)
-    hint = "; name each run: {name: run}" if isinstance(given, pd.DataFrame | Mapping) else ""
+    hint = "; name each run: {name: run}, or in a column run" if isinstance(given, pd.DataFrame | Mapping) else ""
     found = "nothing; an iterator may have been read before" if given is None else type(given).__name__
     raise InputError(
         "runs: expected files, Runs, a frame, a dictionary from names to runs, {query_id: {doc_id: score}} or "

@@ -76,7 +76,8 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
     rows, pair = rows[named], pair[named]
     if np.bincount(pair).max(initial=0) > 1:
         again = pd.Series(pair).duplicated().to_numpy()
-        raise InputError(f"ranking: expected each document once, found {_first(ranked.iloc[rows], again)} twice")
+        found = f"{_first(ranked.iloc[rows], again)} twice; name the runs in a column run if there are several"
+        raise InputError(f"ranking: expected each document once, found {found}")
     unnamed = sample_unnamed(len(ranked), rows, lambda some: ranked["doc_id"].iloc[some].astype("str").tolist())
     part = Part(run_topics, np.diff(starts, append=len(rank)), rank[rows], pair, doubt_run(ranked), unnamed)
     return join_parts(index, [part], version)

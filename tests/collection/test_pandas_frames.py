@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import collection
-from collection import adjudication, formats, measures, pooling, preferences, reusability
+from collection import adjudication, evaluate, formats, measures, pooling, preferences, reusability
 from collection.errors import InputError
 from collection.pooling.adaptive import list_rankings
 from collection.ranking import rank_run
@@ -236,3 +236,15 @@ def test_a_missing_value_is_named(column: str, kind: Any, missing: Any) -> None:
     given = RUNS.assign(**{column: pd.Series(values, dtype=None if kind == "as it is" else kind)})
     with pytest.raises(InputError, match=f"row 4 has no {column}"):
         collection.evaluate(QRELS, given, "AP")
+
+
+def test_frames_with_a_column_of_names_come_one_by_one_or_together() -> None:
+    one, two = ({"query_id": "1", "doc_id": ["a", "b"], "score": scores} for scores in ([2.0, 1.0], [1.0, 2.0]))
+    frames = [pd.DataFrame(one | {"run": "x"}), pd.DataFrame(two | {"system": "y"})]
+    qrels = {"1": {"a": 1}}
+    assert evaluate(qrels, frames, "RR").means()["RR"].to_dict() == {"x": 1.0, "y": 0.5}
+    with pytest.raises(InputError, match="found DataFrame; name each run: {name: run}, or in a column run"):
+        evaluate(qrels, [frame.iloc[:, :3] for frame in frames], "RR")
+    together = pd.concat(frames)[["query_id", "doc_id", "score"]]
+    with pytest.raises(InputError, match="found 'a' of topic '1' twice; name the runs in a column run"):
+        evaluate(qrels, together, "RR")

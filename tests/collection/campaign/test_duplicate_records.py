@@ -186,7 +186,9 @@ def test_records_of_several_files_are_imported_once(review: Path, tmp_path: Path
     assert "pubmed.nbib: 0 documents (0 new); 1 record read, 0 kept, 1 left out as a duplicate" in result
     listed = tmp_path / "duplicates.csv.gz"
     again = ["import", review, "--documents", first, "--documents", tmp_path / "pubmed.nbib", "--duplicates", listed]
-    assert f"{first}: 2 documents (0 new, 2 unchanged)" in ok(*again)
+    printed = ok(*again)
+    assert f"{first}: 2 documents (0 new, 2 unchanged)" in printed
+    assert f"{listed}: 4 duplicates and 0 possible duplicates" in printed
     with gzip.open(listed, "rt") as file:
         rows = [(row["line"], row["duplicate_of"], row["reason"], row["left_out"]) for row in csv.DictReader(file)]
     assert rows == [

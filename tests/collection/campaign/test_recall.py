@@ -591,8 +591,8 @@ def test_the_next_step_and_the_rounds_say_when_the_target_is_reached(hundred: Ca
     step = hundred.overview.next_step()
     assert step.page == "recall"
     assert step.sentence.startswith(
-        f"Topic a reached the target recall of 90%, with {judged} of 100 documents judged: close it (page Recall), or "
-        "judge on for a higher recall. Judge 2 other topics in the loop"
+        f"Topic a reached the target recall of 90% (95% confidence) with {judged} of 100 documents judged: close it "
+        "(page Recall), or judge on for a higher recall. Judge 2 other topics in the loop"
     )
     hundred.settings.set_loop(mode="closed", topics=["a"])
     assert hundred.recall.ready_topics() == {}

@@ -112,6 +112,25 @@ def test_hardly_any_document_matches(matching: int, asks: bool) -> None:
     assert any("Do the ids match?" in note for note in evaluate(qrels, {"1": ranking}, "AP").notes) == asks
 
 
+def test_the_headline_does_not_compare_a_run_whose_ids_match_nothing() -> None:
+    topics = [str(n) for n in range(12)]
+    qrels = {topic: {"a": 1, "b": 1, "c": 0} for topic in topics}
+    best = {topic: {"a": 3.0, "b": 2.0, "c": 1.0} for topic in topics}
+    middle = {topic: {"a": 1.0, "c": 2.0, "b": 0.5} for topic in topics}
+    other = {topic: {"xa": 3.0, "xb": 2.0} for topic in topics}
+    apart = "other has no judged document: do the ids match?"
+    three = compare(qrels, {"best": best, "middle": middle, "other": other}, ["nDCG@10"]).sentence("nDCG@10")
+    assert "significantly higher than middle" in three
+    assert three.endswith(f". {apart}")
+    two = compare(qrels, {"best": best, "other": other}, ["nDCG@10"]).sentence("nDCG@10")
+    assert "significant" not in two
+    assert two.endswith(f". {apart}")
+    seeds = {"other#1": other, "other#2": other, "best": best}
+    assert compare(qrels, seeds, ["nDCG@10"]).sentence("nDCG@10").endswith(f". {apart}")
+    alone = compare(qrels, {"one": other, "two": other}, ["nDCG@10"]).sentence("nDCG@10")
+    assert "do the ids match?" not in alone  # the notes ask for each
+
+
 def test_hardly_any_topic_matches() -> None:
     qrels = {str(n): {"a": 1} for n in range(20)}
     ranking = {f"q{n}" if n else "0": {"a": 1.0} for n in range(20)}
