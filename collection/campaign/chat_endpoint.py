@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from collection.characters import one_line, writable
 from collection.errors import CampaignError, CleverdonError, InputError
@@ -260,7 +261,7 @@ class ChatEndpoint:
 
     def clean(self, words: str) -> str:
         """Words of an endpoint in one line that is not too long, without the key."""
-        words = one_line(writable(self._without_key(words)))
+        words = one_line(self._without_key(words))
         return words if len(words) <= _LONGEST_PROBLEM else f"{words[:_LONGEST_PROBLEM]}..."
 
     def cleaned(self, answer: Answer) -> Answer:
@@ -274,19 +275,19 @@ class ChatEndpoint:
 
     def has_key(self, value: object) -> bool:
         """Whether something that an endpoint sent contains the key."""
-        return any(form in str(value) for form in self._key_forms)
+        return self._key_pattern.search(writable(str(value))) is not None
 
     def _without_key(self, text: str) -> str:
-        for form in self._key_forms:
-            text = text.replace(form, "[key]")
-        return text
+        """The text as it can be stored, without the key, which removing NUL could otherwise put together."""
+        return self._key_pattern.sub("[key]", writable(text))
 
     @property
-    def _key_forms(self) -> list[str]:
-        """The key as it is, in a web address, and in JSON with escaped slashes; nothing for a placeholder."""
+    def _key_pattern(self) -> re.Pattern[str]:
+        """The key, with any of its characters as in a web address or in JSON; nothing for a placeholder."""
         if len(self._key) < SHORTEST_KEY:
-            return []
-        return sorted({self._key, quote(self._key, safe=""), self._key.replace("/", "\\/")}, key=len, reverse=True)
+            return re.compile("(?!)")
+        forms = (rf"(?:\\?{re.escape(each)}|(?i:%{ord(each):02x}|\\u{ord(each):04x}))" for each in self._key)
+        return re.compile("".join(forms))
 
 
 def read_completion(completion: Any) -> Answer:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from collection.campaign import Campaign, chat_endpoint
-from collection.campaign.chat_endpoint import ChatEndpoint, EndpointError
+from collection.campaign.chat_endpoint import Answer, ChatEndpoint, EndpointError
 from collection.campaign.llm_judging import LabelPlan, ProbePlan
 from collection.campaign.llm_label_sets import LabelReport
 from collection.campaign.llm_requests import FAILURES, RequestLimits
@@ -487,6 +487,17 @@ def test_a_key_in_any_field_is_never_stored(
     files = [campaign.directory / "campaign.db", tmp_path / "labels.jsonl", tmp_path / "labels.jsonl.labels.json"]
     assert [file.name for file in files if key.encode() in file.read_bytes()] == []
     assert key not in repr([row, report])
+
+
+@pytest.mark.parametrize(
+    "echo", ["sk/sec\0ret+1", "sk%2fsecret%2b1", "sk%2Fsecret+1", "sk\\u002Fsecret+1", "\0s\\k\\/secret%2B1"]
+)
+def test_a_key_that_an_endpoint_writes_in_another_form_is_removed(echo: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk/secret+1")
+    endpoint = ChatEndpoint("http://127.0.0.1:1/v1")
+    assert endpoint.clean(f"no key {echo} here") == "no key [key] here"
+    assert endpoint.cleaned(Answer(echo, echo, echo, echo, 1, 1, None)) == Answer(*["[key]"] * 4, 1, 1, None)
+    assert endpoint.has_key(echo)
 
 
 @pytest.mark.parametrize("key", ["sk-\u00e9", "sk secret", "sk-\x01"])
