@@ -89,7 +89,7 @@ class Judging:
         alone
             The annotator judges in one place only: their leases in other topics end when they come to this one.
         """
-        mode, at = self.settings.mode(query_id), clock.seconds()
+        mode = self.settings.mode(query_id)
         holding = list(dict.fromkeys(holding))
         if mode == "closed":
             return NextPairs([], holding, [], None)
@@ -98,13 +98,13 @@ class Judging:
             query_id in first or self.store.assignments.is_for(query_id, annotator)
         ):
             with self.store.transaction():
-                self.store.queue.end_leases(query_id, annotator, at)
+                self.store.queue.end_leases(query_id, annotator, clock.seconds())
             return NextPairs([], holding, None, None, first=next(iter(first), None))
         release = alone and not holding
         if first:
-            return self._from_pool(annotator, query_id, count, holding, at, calibration=True, release=release)
+            return self._from_pool(annotator, query_id, count, holding, calibration=True, release=release)
         if mode not in ("loop", "loop-in-pool"):
-            pairs = self._from_pool(annotator, query_id, count, holding, at, release=release)
+            pairs = self._from_pool(annotator, query_id, count, holding, release=release)
             beyond = {*pairs.closed, *self.store.pool.missing(query_id, holding)}
             if mode in IN_POOL or pairs.documents or not beyond.issuperset(holding):
                 return pairs
@@ -114,7 +114,7 @@ class Judging:
             return NextPairs([], [], holding, None)
         length = len(holding) + count if in_loop is None else in_loop
         made = made or self.active_learning.next_round(query_id)
-        return self._from_loop(annotator, query_id, length, holding, at, made, release=release)
+        return self._from_loop(annotator, query_id, length, holding, made, release=release)
 
     def topic_with_work(
         self,
@@ -181,14 +181,15 @@ class Judging:
         query_id: str,
         count: int,
         holding: Sequence[str],
-        at: float,
         *,
         calibration: bool = False,
         release: bool,
     ) -> NextPairs:
         """Choose documents of the pool, or of the calibration set alone; `release` is as in :meth:`_from_loop`."""
-        until = at + self.settings.assignment().lease * 60
+        lease = self.settings.assignment().lease * 60
         with self.store.transaction():
+            at = clock.seconds()  # others have ended reservations while this waited for the transaction
+            until = at + lease
             candidates = self._pool_candidates(annotator, query_id, count, holding, at, calibration)
             waiting = [c.doc_id for c in assignment.next_pairs(candidates)]
             open_, in_hand = set(waiting), set(holding)
@@ -246,7 +247,6 @@ class Judging:
         query_id: str,
         length: int,
         holding: Sequence[str],
-        at: float,
         made: LoopRound,
         *,
         release: bool,
@@ -255,6 +255,7 @@ class Judging:
         if self.settings.loop().budget:
             self.budget.most_in_loop()  # may read all runs, so it is cached before the transaction
         with self.store.transaction():
+            at = clock.seconds()  # others have ended reservations while this waited for the transaction
             if self.calibration_topics.settle(made):
                 return NextPairs([], [*holding], [], None)
             unavailable = self.store.queue.count_unavailable(query_id, at, annotator)

@@ -104,8 +104,8 @@ class DocumentSearch:
             raise InputError(f"topic {query_id!r} is assigned to other annotators")
         if first := next(iter(self.store.assignments.calibration_left(annotator)), None):
             raise InputError(f"judge the calibration set first, in topic {first!r}")
-        at = clock.seconds()
         with self.store.transaction():
+            at = clock.seconds()
             # Annotators can take documents that they have judged, to change their grade.
             state = self.demand.candidates(query_id, annotator, at, [doc_id])
             if any(c.held_back and not c.mine for c in state):

@@ -69,11 +69,11 @@ class TopicTasks:
         decided or held by enough annotators, or without enough documents with a text are left out. The first held topic
         is taken to be on screen. Who has none gets half of those that others have loaded behind theirs.
         """
-        at, lease = clock.seconds(), self.settings.assignment().lease * 60
+        lease = self.settings.assignment().lease * 60
         if self.settings.judging_page().task == "grades":
             return NextTopics([], list(holding), True)
         with self.store.transaction():
-            state = self.state()
+            at, state = clock.seconds(), self.state()
             held = [state.keys[query_id] for query_id in holding if query_id in state.keys]
             claims = self._claims_on(held, at)
             kept = [t for t in dict.fromkeys(held) if _may_have(state, t, annotator, claims.get(t, []))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from uuid import uuid4
 
@@ -59,6 +60,24 @@ def test_half_of_what_is_loaded_goes_to_a_colleague_who_has_nothing(campaign: Ca
     assert take(campaign, "ben", his) == []
     # The next one gets half of what both have loaded.
     assert len(take(campaign, "cai")) == (len(hers) - 2 + 1) // 2
+
+
+@pytest.mark.parametrize("mode", ["pool", "loop"])
+def test_what_is_released_while_a_colleague_waits_for_the_database_is_free(
+    campaign: Campaign, clock: Clock, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    campaign.settings.set_loop(mode=mode)
+    hers = take(campaign, "ann")
+    begin = campaign.store.transaction
+
+    def begin_later() -> AbstractContextManager[None]:
+        monkeypatch.setattr(campaign.store, "transaction", begin)
+        clock.passes(1)
+        campaign.judging.leave("ann")
+        return begin()
+
+    monkeypatch.setattr(campaign.store, "transaction", begin_later)
+    assert sorted(take(campaign, "ben")) == sorted(hers)
 
 
 def test_what_is_on_a_screen_is_held(campaign: Campaign) -> None:
