@@ -148,7 +148,7 @@ def _of_text(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds 
         return _of_json(path, wanted, lines, known)
     if (table := _table(lines)) is not None:
         return _of_records(wanted, table, known)
-    if wanted not in (DOCUMENTS, LABELS) and any(_REFERENCE_LINE.match(line) for line in lines):
+    if wanted in (TOPICS, QRELS, RUN) and any(_REFERENCE_LINE.match(line) for line in lines):
         return _other(DOCUMENTS, "bibliographic records")
     return _of_lines(wanted, lines, known)
 

@@ -248,7 +248,7 @@ def test_what_is_on_screen_stays_first_in_every_order(ann: Card) -> None:
 
 
 @pytest.mark.slow
-def test_two_annotators_never_get_the_same_pair(client: TestClient, looping: Campaign) -> None:
+def test_two_annotators_never_judge_the_same_pair(client: TestClient, looping: Campaign) -> None:
     cards = [Card(client, "ann"), Card(client, "bob")]
     seen: dict[str, str] = {}
     for step in range(40):
@@ -257,7 +257,8 @@ def test_two_annotators_never_get_the_same_pair(client: TestClient, looping: Cam
                 card.settle()
             if not card.holding:
                 continue
-            assert not set(cards[0].holding) & set(cards[1].holding), "both hold the same"
+            on_screens = [each.holding[0] for each in cards if each.holding]
+            assert len({*on_screens}) == len(on_screens), "the same is on both screens"
             doc_id = card.judge(wait=step % 3 == 0)  # now and then the cards are ahead of the model
             assert doc_id not in seen, f"{doc_id} was judged by {seen.get(doc_id)}"
             seen[doc_id] = card.annotator
