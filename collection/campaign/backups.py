@@ -6,7 +6,7 @@ import hashlib
 import re
 import shutil
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -188,7 +188,9 @@ class Backups:
 
     def settings(self) -> BackupSettings:
         """Return the schedule."""
-        return BackupSettings(**self.store.settings.get("backups", {}))
+        stored = self.store.settings.get("backups", {})
+        known = [each.name for each in fields(BackupSettings)]
+        return BackupSettings(**{name: stored[name] for name in known if name in stored})
 
     def set_settings(self, **changes: int) -> BackupSettings:
         """Change fields of the :class:`BackupSettings`.

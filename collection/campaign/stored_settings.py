@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
@@ -87,7 +88,7 @@ def find_damage(stored: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _grades(grades: Any) -> str | None:
-    if isinstance(grades, dict) and not all(grade.lstrip("-").isdecimal() for grade in grades):
+    if isinstance(grades, dict) and not all(re.fullmatch(r"-?\d+", grade) for grade in grades):
         return f"expected whole numbers as grades, found {sorted(grades)}"
     return "expected at least 2 grades" if isinstance(grades, dict) and len(grades) < 2 else None
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import combinations_with_replacement, product
+from math import ceil
 
 import numpy as np
 
@@ -139,8 +140,8 @@ def reads_unlisted(
     numbered = _to_depth(pairs, measure)
     for aligned in complete_all(numbered, filled):
         before = measure(aligned)
-        for level, copies in product(levels, (1, int(measure.level or 1) + 1)):
-            added = np.full((len(aligned.topics), copies), level)
+        for some, copies in product(combinations_with_replacement(levels, 2), (1, 2, _enough(measure, aligned))):
+            added = np.tile(np.resize(some, copies), (len(aligned.topics), 1))
             if addable is not None:
                 added[np.arange(copies) >= addable[:, None]] = UNJUDGED
             judged = -np.sort(-np.hstack([aligned.judged, compact_grades(added)]), axis=1)
@@ -148,6 +149,15 @@ def reads_unlisted(
             if not np.allclose(now, before, rtol=0, atol=NOISE):
                 return True
     return False
+
+
+def _enough(measure: Measure, aligned: Aligned) -> int:
+    """The number of further documents after which still more of them change nothing else.
+
+    It is beyond a cut-off, and so large that no level of recall that is reached remains reached.
+    """
+    level = measure.level or 1
+    return max(int(level) + 1, ceil((aligned.judged.shape[1] + 1) / min(level, 1)))
 
 
 def count_unlisted(pairs: Pairs, measure: Measure) -> tuple[int, int]:

@@ -14,6 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from collection.campaign import Campaign, backup_archive, stored_settings
+from collection.campaign.backups import BackupSettings
 from tests.collection.campaign.test_backups import named
 from tests.helpers import fails, ok, run, words
 
@@ -130,3 +131,14 @@ def rewritten(campaign: Campaign, folder: Path, change: Callable[[sqlite3.Connec
             new.writestr(name, content)
         new.writestr("manifest.json", json.dumps(about))
     return folder / "changed.zip"
+
+
+def test_grades_that_only_look_like_numbers_are_damage() -> None:
+    found = stored_settings.find_damage({"id": "a", "title": "b", "grades": {"0": "no", "--1": "yes"}})
+    assert found == {"grades": "expected whole numbers as grades, found ['--1', '0']"}
+
+
+def test_fields_of_the_schedule_from_another_version_are_left_alone(campaign: Campaign) -> None:
+    damage(campaign, "backups", '{"every_hours": 5, "keep_weeks": 2}')
+    assert stored_settings.find_damage(campaign.store.settings.all()) == {}
+    assert (campaign.backups.settings().every_hours, campaign.backups.settings().keep) == (5, BackupSettings.keep)

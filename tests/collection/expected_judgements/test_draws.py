@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from collection.errors import InputError
-from collection.expected_judgements import draw_values, draws
+from collection.expected_judgements import describe, draw_values, draws, reads_unlisted
 from collection.measures import align, parse
+from collection.records import Run
 from tests.collection.expected_judgements.test_expected_judgements import _frame, generated
 
 MEASURES = [parse(m) for m in ("nDCG@10", "AP", "ERR@5", "P@5")]
@@ -60,3 +62,18 @@ def test_nothing_is_drawn_from_nothing() -> None:
     pairs, grades = generated(texts=False)
     with pytest.raises(InputError, match="at least one judged pair"):
         draw_values(pairs, np.full(len(grades), np.nan), MEASURES, levels=LEVELS)
+
+
+@pytest.mark.parametrize(
+    ("measure", "relevant", "addable"),
+    [("IPrec@0.5", "1110", 5), ("IPrec@0.1", "1110", None), ("bpref", "01", 2), ("bpref", "01", None)],
+)
+def test_further_documents_that_change_a_value_only_together_are_noticed(
+    measure: str, relevant: str, addable: int | None
+) -> None:
+    doc_ids = [f"d{rank}" for rank in range(len(relevant))]
+    frame = pd.DataFrame({"query_id": "1", "doc_id": doc_ids, "score": np.arange(len(relevant), 0.0, -1)})
+    pairs, grades = describe(frame, [Run("a", frame)]), np.array([float(grade) for grade in relevant])
+    number = None if addable is None else np.array([addable])
+    assert reads_unlisted(pairs, grades, parse(measure), levels=[0, 1], addable=number)
+    assert not reads_unlisted(pairs, grades, parse(measure), levels=[0, 1], addable=np.array([0]))
