@@ -19,7 +19,7 @@ st.title("Machine labels")
 sets = {each.name: each for each in campaign.machine_labels.sets()}
 if not sets:
     widgets.stop_with_next_step(
-        "This campaign has no labels by machines: `cleverdon llm` asks a model, `cleverdon label` applies a rule."
+        "This campaign has no machine labels: `cleverdon llm` asks a model, `cleverdon label` applies a rule."
     )
 
 left, right = st.columns(2)

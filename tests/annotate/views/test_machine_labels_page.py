@@ -65,4 +65,4 @@ def test_without_labels_the_page_says_how_to_make_them(opened: Callable[..., App
     with Campaign.create(tmp_path / "campaign") as campaign:
         app = opened(campaign, "machine_labels.py")
     assert not app.exception
-    assert "no labels by machines" in words(app)
+    assert "no machine labels" in words(app)
