@@ -231,8 +231,9 @@ def import_(
     if duplicates is not None:
         formats.write_duplicates(report.duplicates, duplicates)
         certain = sum(each.certain for each in report.duplicates)
-        possible = count(len(report.duplicates) - certain, "possible duplicate")
-        echo(f"{duplicates}: {count(certain, 'duplicate')} and {possible}")
+        possible = len(report.duplicates) - certain
+        more = f" and {count(possible, 'possible duplicate')}" if possible else ""
+        echo(f"{duplicates}: {count(certain, 'duplicate')}{more}")
 
 
 @main.command()

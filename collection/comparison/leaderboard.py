@@ -150,7 +150,7 @@ class Comparison(Displayed):
         said = "* best, ~ not significantly different from the best"
         rows = self.leaderboard
         if (rows["place"].notna() & ~rows["best"] & ~rows["like_best"]).any():
-            said += ", neither: significantly worse than the best"
+            said += ", unmarked: significantly worse"
         if self.baseline is not None:
             said += f", + significantly better than {self.baseline}, - significantly worse"
         return f"{said}; {count(self.topics, 'topic')}"

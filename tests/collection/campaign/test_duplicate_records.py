@@ -188,7 +188,7 @@ def test_records_of_several_files_are_imported_once(review: Path, tmp_path: Path
     again = ["import", review, "--documents", first, "--documents", tmp_path / "pubmed.nbib", "--duplicates", listed]
     printed = ok(*again)
     assert f"{first}: 2 documents (0 new, 2 unchanged)" in printed
-    assert f"{listed}: 4 duplicates and 0 possible duplicates" in printed
+    assert f"{listed}: 4 duplicates\n" in f"{printed}\n"
     with gzip.open(listed, "rt") as file:
         rows = [(row["line"], row["duplicate_of"], row["reason"], row["left_out"]) for row in csv.DictReader(file)]
     assert rows == [

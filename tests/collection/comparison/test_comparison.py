@@ -922,7 +922,7 @@ def test_the_legend_says_what_no_mark_means() -> None:
     runs, qrels = made_up({"poor": 4.0, "good": 0.2}, topics=20)
     found = compare(runs, qrels, ["nDCG@10"])
     assert found.marked().loc["poor", "nDCG@10"].split()[1:] == []
-    assert ", neither: significantly worse than the best; 20 topics" in found.legend
+    assert ", unmarked: significantly worse; 20 topics" in found.legend
     alike = compare(*made_up({"good": 0.2, "same": 0.2}, topics=20), ["nDCG@10"])
     assert "neither" not in alike.legend
 
