@@ -261,7 +261,7 @@ class ChatEndpoint:
 
     def clean(self, words: str) -> str:
         """Words of an endpoint in one line that is not too long, without the key."""
-        words = one_line(self._without_key(words))
+        words = one_line(writable(self._without_key(words)))
         return words if len(words) <= _LONGEST_PROBLEM else f"{words[:_LONGEST_PROBLEM]}..."
 
     def cleaned(self, answer: Answer) -> Answer:
@@ -275,11 +275,11 @@ class ChatEndpoint:
 
     def has_key(self, value: object) -> bool:
         """Whether something that an endpoint sent contains the key."""
-        return self._key_pattern.search(writable(str(value))) is not None
+        return self._key_pattern.search(str(value).replace("\0", "")) is not None
 
     def _without_key(self, text: str) -> str:
-        """The text as it can be stored, without the key, which removing NUL could otherwise put together."""
-        return self._key_pattern.sub("[key]", writable(text))
+        """The text without NUL, which is not stored, and without the key, also where NUL divides it."""
+        return self._key_pattern.sub("[key]", text.replace("\0", ""))
 
     @property
     def _key_pattern(self) -> re.Pattern[str]:
