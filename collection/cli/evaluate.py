@@ -56,7 +56,7 @@ def parse_measures(
             measure = plain(judged_only=True) if judged_only else plain
             if measure in labels:
                 first = labels[measure]
-                same = f"{first} and {label} are the same measure ({measure})" if first != label else ""
+                same = f"the measures {first} and {label} are the same ({measure})" if first != label else ""
                 raise click.UsageError(f"{same}; give one of them" if same else f"the measure {label} is given twice")
             labels[measure] = label
     print_notices(["; ".join(notes)] if notes else [])
