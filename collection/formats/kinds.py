@@ -320,7 +320,7 @@ def _pairs_instead(wanted: str, kind: str, evidence: str, columns: _Columns, nam
         return _other(QRELS, f"{evidence}, with whole numbers", certain=False) if is_other else None
     if kind == wanted or (wanted == RUN and names.score) or (wanted == LABELS and kind == QRELS):
         return None
-    if wanted == CLICKS and columns.first(_CLICKED):
+    if wanted == CLICKS and columns.first(_CLICKED | {"shown"}):
         return None
     if wanted == QRELS and kind == LABELS:
         people = set(columns.values(names.person))

@@ -221,4 +221,4 @@ def test_one_measure_under_two_names_is_explained(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text(Q)
     (tmp_path / "r.txt").write_text(R)
     said = run("evaluate", tmp_path / "q.txt", tmp_path / "r.txt", "-m", "hit@5", "-m", "success_5").stderr
-    assert "hit@5 and success_5 are the same measure (Success@5); give one of them" in said
+    assert "the measures hit@5 and success_5 are the same (Success@5); give one of them" in said
