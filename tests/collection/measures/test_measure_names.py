@@ -364,7 +364,10 @@ def test_the_command_says_once_what_was_computed(tmp_path: Path) -> None:
     assert result.stderr.count("computed as") == 2
     assert "note: map: computed as AP; P.1,2: computed as P@1, P@2\n" in result.stderr
     assert "map is given twice" not in result.stderr
-    assert "the measures AP and map are the same (AP); give one of them" in run("evaluate", qrels, ranking, "-m", "AP", "-m", "map").stderr
+    assert (
+        "the measures AP and map are the same (AP); give one of them"
+        in run("evaluate", qrels, ranking, "-m", "AP", "-m", "map").stderr
+    )
     assert "note: map: computed as AP\n" in run("compare", qrels, ranking, "-m", "map").stderr
     said = fails("evaluate", qrels, ranking, "-m", "prefs_simp")
     assert "`cleverdon trec_eval -R prefs` computes it; the nearest is bpref" in said
