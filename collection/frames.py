@@ -161,7 +161,7 @@ def _normal_categories(column: pd.Series, kind: Kind) -> pd.Series | None:
 
 
 def _has_type(column: pd.Series, kind: Kind) -> bool:
-    """Whether the type of a column, of neither objects nor categories, has values of a kind."""
+    """Tell whether the type of a column, of neither objects nor categories, has values of a kind."""
     from pandas.api import types
 
     if kind in ("number", "integer"):
@@ -197,7 +197,7 @@ def _as_numbers(column: pd.Series) -> pd.Series:
 
 
 def _contents(column: pd.Series) -> str:
-    """What a column holds, for messages."""
+    """Describe the contents of a column in messages."""
     import pandas as pd
 
     return f"{pd.api.types.infer_dtype(column)} values" if column.dtype == object else str(column.dtype)

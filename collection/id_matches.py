@@ -30,7 +30,7 @@ def without_invisible(text: str) -> str:
 
 
 def has_invisible(text: str) -> bool:
-    """Whether a text has invisible characters, such as zero-width spaces, that are no white space.
+    """Tell whether a text has invisible characters, such as zero-width spaces, that are no white space.
 
     >>> has_invisible("d1"), has_invisible("d1\N{ZERO WIDTH SPACE}")
     (False, True)
@@ -77,7 +77,7 @@ def _some(ids: Iterable[str]) -> str:
 
 
 def _difference(one: str, other: str) -> str:
-    """What tells two ids with the same loose key apart."""
+    """Name the differences of two ids with the same loose key."""
     differences = []
     if any(each.isspace() for each in one + other):
         differences.append("white space")

@@ -120,7 +120,7 @@ class _Series:
         return self.prefix, f"{self._name}{'' if self.secrets else '-without-secrets'}-{self.campaign}-"
 
     def has(self, backup: Path) -> bool:
-        """Whether a backup says inside that it belongs to the series; one that is damaged does not."""
+        """Tell whether a backup says inside that it belongs to the series; one that is damaged does not."""
         try:
             with backup_archive.open_backup(backup) as opened:
                 about = opened.manifest
@@ -246,7 +246,7 @@ class Backups:
         return integrity.check(self.directory)
 
     def is_due(self) -> bool:
-        """Whether the schedule asks for a backup now."""
+        """Tell whether the schedule asks for a backup now."""
         hours, now = self.settings().every_hours, datetime.fromtimestamp(clock.seconds(), UTC)
         # A time later than now is from a wrong clock.
         own = _backups_in(self.folder, self._series.prefix)

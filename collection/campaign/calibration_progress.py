@@ -65,7 +65,7 @@ class CalibrationProgress:
         return [topic.ledger for topic in self.active_learning.rule_judgements(list(query_ids)).values()]
 
     def may_close(self, record: CalibrationRecord) -> bool:
-        """Whether the rule is calibrated and not contradicted, and nothing that it depends on has changed since."""
+        """Tell whether the rule is calibrated and not contradicted, and all that it depends on is unchanged."""
         return (
             not record.pending
             and not states.is_contradicted(record)
@@ -74,7 +74,7 @@ class CalibrationProgress:
         )
 
     def is_outdated(self, record: CalibrationRecord) -> bool:
-        """Whether the calibration topics, as they are judged now, would choose a stricter rule, or contradict it.
+        """Tell whether the calibration topics, as they are judged now, would choose a stricter rule, or contradict it.
 
         Cached until something changes in these topics.
         """

@@ -129,11 +129,11 @@ class CalibrationRecord:
         return min(max(start + size - ledger.judged, 0), complete)
 
     def is_finished(self, ledger: Ledger) -> bool:
-        """Whether a calibration topic is judged completely, or to the end of its random sample."""
+        """Tell whether a calibration topic is judged completely, or to the end of its random sample."""
         return self.count_left(ledger) == 0
 
     def draws_alone(self, query_id: str, ledger: Ledger) -> bool:
-        """Whether the next documents of a topic are its random sample."""
+        """Tell whether the next documents of a topic are its random sample."""
         if not self.pending or query_id not in self.topics or self.depth == 1:
             return False
         return ledger.judged >= self._plan_sample(ledger)[0] and not self.is_finished(ledger)
@@ -162,7 +162,7 @@ class CalibrationRecord:
         )
 
     def is_outdated(self, ledgers: Sequence[Ledger]) -> bool:
-        """Whether the calibration topics, as they are judged now, ask for a stricter rule, or contradict a source's."""
+        """Tell whether the calibration topics, as judged now, ask for a stricter rule, or contradict a source's."""
         rule = self.calibration
         assert rule is not None
         if self.source:
@@ -190,7 +190,7 @@ class CalibrationRecord:
         return depth, start, ceil(self.sample * (documents - depth))
 
     def concerns(self, query_id: str) -> bool:
-        """Whether a round of a topic may end it."""
+        """Tell whether a round of a topic may end it."""
         return query_id in self.topics if self.pending else query_id in self.modes and query_id not in self.topics
 
     def find_stop(self, query_id: str, ledger: Ledger) -> RuleStop | None:
@@ -240,7 +240,7 @@ def _plain_topics(overlap: AssignmentSettings) -> dict[str, Any]:
 
 
 def contradicts(losses: Sequence[float], alpha: float) -> bool:
-    """Whether the losses of topics contradict the rule of a source."""
+    """Tell whether the losses of topics contradict the rule of a source."""
     return check_transfer(np.array(losses), alpha).verdict == "contradicted"
 
 
@@ -294,7 +294,7 @@ def number_orders(store: Store, orders: Mapping[str, str]) -> dict[str, list[int
 
 
 def is_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Whether no condition has changed; earlier versions recorded fewer of them."""
+    """Tell whether no condition has changed; earlier versions recorded fewer of them."""
     return all(now[name] == value for name, value in before.items())
 
 

@@ -277,7 +277,7 @@ def list_closed(topics: pd.DataFrame, closed: Mapping[str, ClosedByRule]) -> tup
 
 
 def is_contradicted(record: CalibrationRecord) -> bool:
-    """Whether topics of this campaign contradict the rule of a source."""
+    """Tell whether topics of this campaign contradict the rule of a source."""
     return bool(record.source) and contradicts(record.check or (), record.alpha)
 
 

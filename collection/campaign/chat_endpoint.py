@@ -274,7 +274,7 @@ class ChatEndpoint:
         return Answer(text, finish, model, revision, asked, replied, answer.seconds)
 
     def has_key(self, value: object) -> bool:
-        """Whether something that an endpoint sent contains the key."""
+        """Tell whether something that an endpoint sent contains the key."""
         return self._key_pattern.search(str(value).replace("\0", "")) is not None
 
     def _without_key(self, text: str) -> str:

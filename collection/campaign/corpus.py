@@ -39,7 +39,7 @@ class Corpus:
         return self.store.corpus.documents(doc_ids)
 
     def in_pool(self, query_id: str, doc_id: str) -> bool:
-        """Whether the pair is in the pool."""
+        """Tell whether the pair is in the pool."""
         pair = self.store.judgements.pair(query_id, doc_id, "")
         return pair is not None and pair.strategy is not None
 

@@ -221,7 +221,7 @@ def _all(records: int) -> str:
 
 
 def _contains(stored: Document, record: Document) -> bool:
-    """Whether the stored document has everything that the record has."""
+    """Tell whether the stored document has everything that the record has."""
     return not _lacking(stored, {**record.metadata, "title": record.title, "abstract": record.text}, other=True)
 
 

@@ -198,7 +198,7 @@ class LabelStudy:
             self.assignments.spread_overlap()
 
     def progress(self, name: str) -> SampleProgress:
-        """How much of the sample beside a label set is judged."""
+        """Return the progress of judging the sample beside a label set."""
         pairs, asked = self._pairs(), self.store.machine_labels.asked()
         sizes, priorities = self._sizes(name, pairs, self.main_measure())
         drawn = machine_labels.judged_sample(sizes, priorities, self._people_of(pairs).judged)
@@ -229,7 +229,7 @@ class LabelStudy:
         return replace(found, before=found.before - int(people.textless[drawn.rows[: drawn.before]].sum()))
 
     def effects(self, name: str, found: CorrectedValues) -> SystemEffects:
-        """What the labels do to conclusions about the systems."""
+        """Compare conclusions about the systems by the labels and by people."""
         runs = self.labels.runs_built_on(name)
         model = str(self.labels.named(name).settings.get("model", name))
         return find_effects(found, {model: runs} if runs else {})

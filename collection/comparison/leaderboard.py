@@ -408,7 +408,7 @@ class _PairedTests:
 
 
 def _testable(d: Floats) -> bool:
-    """Whether differences, (topics, systems), have two topics and a system."""
+    """Tell whether differences, (topics, systems), have two topics and a system."""
     return len(d) > 1 and d.shape[1] > 0
 
 

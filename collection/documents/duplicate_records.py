@@ -98,13 +98,13 @@ class _Identity(NamedTuple):
         return not (self.author or self.journal or self.abstract or self.page)
 
     def same_author(self, other: _Identity) -> bool | None:
-        """Whether the first authors have one surname; None if one is unknown."""
+        """Tell whether the first authors have one surname; None if one is unknown."""
         if self.author is None or other.author is None:
             return None
         return bool(self.author.surname & other.author.name or other.author.surname & self.author.name)
 
     def same_abstract(self, other: _Identity) -> bool | None:
-        """Whether the abstracts are equal or share most words; None if one is missing."""
+        """Tell whether the abstracts are equal or share most words; None if one is missing."""
         if not (self.abstract and other.abstract):
             return None
         if self.abstract == other.abstract:
@@ -215,7 +215,7 @@ class RecordIndex:
 
 
 def _other_publication(one: _Identity, other: _Identity) -> bool:
-    """Whether records with one identifier differ: databases give the DOI of a supplement to each of its abstracts."""
+    """Tell whether records with one identifier differ: the abstracts of a supplement often share its DOI."""
     if not (one.title and other.title) or _similarity(one.title_words, other.title_words) >= SAME_TITLE:
         return False
     against = sum(not same for same in one.compared(other).values()) + _years_apart(one, other)
@@ -310,7 +310,7 @@ def _is_initials(part: str) -> bool:
 
 
 def _same_journal(one: str, other: str) -> bool | None:
-    """Whether journals are equal, or one abbreviates the other; None if one is unknown.
+    """Tell whether journals are equal, or one abbreviates the other; None if one is unknown.
 
     >>> _same_journal("j home energy", "journal of home energy"), _same_journal("energy", "cold")
     (True, False)

@@ -113,7 +113,7 @@ def draw_values(
 def reads_unlisted(
     pairs: Pairs, grades: Floats, measure: Measure, *, levels: Sequence[float], addable: Ints | None = None
 ) -> bool:
-    """Whether the grade of a document that is not among the pairs, and at no rank that counts, can change a value.
+    """Tell whether the grade of a document that is not among the pairs, and at no rank that counts, can change a value.
 
     It is true of a measure with an ideal ranking or a number of relevant documents, unless they cannot change any more:
     the ideal ranking has the highest grade throughout, or no run has found anything.

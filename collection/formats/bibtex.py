@@ -159,7 +159,7 @@ def _texts(field: str, text: str) -> list[str]:
 
 
 def _value_end(text: str, begin: int) -> int:
-    """Where a value ends that begins there: at the end of the text, unless a comma is missing.
+    """Return the end of the value that begins at a place: the end of the text, unless a comma is missing.
 
     >>> _value_end("{Heat} year = 2019", 0), _value_end('jan # "~1"', 0)
     (6, 10)
@@ -221,6 +221,6 @@ def _latex() -> Any:
 
 @lru_cache(maxsize=4096)
 def _character(command: str) -> str:
-    """What one command stands for; nothing for one that sets a font."""
+    """Return the text that a command stands for; nothing for one that sets a font."""
     name = command.removesuffix("{}").rstrip()
     return _SIGNS[name] if name in _SIGNS else str(_latex().latex_to_text(name)).strip()

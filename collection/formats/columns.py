@@ -289,7 +289,7 @@ def tagged_fields(form: str, names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def is_ciw(names: Iterable[str]) -> bool:
-    """Whether the columns of a table are tags of Web of Science, of which ``ID`` has keywords.
+    """Tell whether the columns of a table are tags of Web of Science, of which ``ID`` has keywords.
 
     >>> is_ciw(["PT", "AU", "TI", "SO", "ID"]), is_ciw(["id", "ti", "ab"])
     (True, False)
@@ -299,12 +299,12 @@ def is_ciw(names: Iterable[str]) -> bool:
 
 
 def is_field(cell: str) -> bool:
-    """Whether a cell is the name of a field of bibliographic records."""
+    """Tell whether a cell is the name of a field of bibliographic records."""
     return plain_name(cell) in _KNOWN
 
 
 def is_name(cell: str) -> bool:
-    """Whether a cell is the name of a column that some reader knows."""
+    """Tell whether a cell is the name of a column that some reader knows."""
     plain = plain_name(cell)
     return plain in _KNOWN or plain in _HEADS
 

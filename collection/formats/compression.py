@@ -79,7 +79,7 @@ _OTHERS = (
 _DECLARATION = re.compile(
     rb"""\s*<\?xml\s[^<>]*?\bencoding\s*=\s*["']([\w.:-]{1,40})["'] | \s*%\s*encoding:\s*([\w.:-]{1,40})""", re.I | re.X
 )
-"""The name of the encoding at the begin of XML, and of BibTeX as JabRef writes it."""
+"""The name of the encoding at the beginning of XML, and of BibTeX as JabRef writes it."""
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -115,7 +115,7 @@ def unpack(raw: BufferedIOBase) -> io.BufferedReader:
 
 
 def as_utf8(content: io.BufferedReader) -> io.BufferedReader:
-    """Text in UTF-16, UTF-32 or an encoding that its begin declares as UTF-8; other text as it is."""
+    """Text in UTF-16, UTF-32 or an encoding that its beginning declares as UTF-8; other text as it is."""
     head = content.peek(SAMPLE)[:SAMPLE]
     encoding = _encoding(head) or _declared(head)
     return content if encoding is None else io.BufferedReader(_Recoded(content, encoding), 1 << 17)
@@ -130,12 +130,12 @@ def with_line_feeds(content: io.BufferedReader) -> io.BufferedReader:
 
 
 def name_other(content: io.BufferedReader, path: object) -> tuple[str, str] | None:
-    """What a file is that holds no readable text, and what to do with it; None if it may be text."""
+    """Name a file without readable text, and what to do with it; None if it may be text."""
     return name_bytes(content.peek(SAMPLE)[:SAMPLE], path)
 
 
 def name_bytes(head: bytes, path: object) -> tuple[str, str] | None:
-    """What a file of another kind is by its first :data:`SAMPLE` bytes, and what to do with it; None if unknown."""
+    """Name a file of another kind by its first :data:`SAMPLE` bytes, and what to do with it; None if unknown."""
     found = next(((what, hint) for begin, what, hint in _OTHERS if re.match(begin, head)), None)
     return found and (found[0], found[1].replace("FILE", str(path)))
 

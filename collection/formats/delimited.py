@@ -158,7 +158,7 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _known_names(cells: Sequence[str]) -> int:
-    """How many different names of columns the cells have."""
+    """Count the different names of columns among the cells."""
     return sum(columns.is_name(cell) for cell in {cell.strip().lower() for cell in cells})
 
 
@@ -273,7 +273,7 @@ def _bare_names(
 
 
 def _is_unknown_header(sample: list[list[str]]) -> bool:
-    """Whether the first record of a table names columns: known ones, or words above numbers or sentences."""
+    """Tell whether the first record of a table names columns: known ones, or words above numbers or sentences."""
     first, others = sample[0], sample[1:]
     if first[0].strip().lower() in _IDS or _known_names(first) > 1:
         return True

@@ -64,7 +64,7 @@ _DEEPEST = max(path.count("/") for path in (*_FIELDS, *_PARTS))
 
 
 def is_endnote(path: FilePath) -> bool:
-    """Whether the first element of the file is one of EndNote's, or PubMed's with a record."""
+    """Tell whether the first element of the file is one of EndNote's, or PubMed's with a record."""
     with source.open_bytes(path, "EndNote XML") as file:
         try:
             begin = file.read(PIECE).decode("utf-8", "replace")

@@ -83,7 +83,7 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
 
 
 def may_repeat_pairs(frame: pd.DataFrame) -> bool:
-    """Whether pairs have equal hashes, which takes a quarter of the time of comparing the pairs."""
+    """Tell whether pairs have equal hashes, which takes a quarter of the time of comparing the pairs."""
     topics, documents = (
         arrow.from_column(frame[name].astype("str")).cast(pa.large_string()) for name in ("query_id", "doc_id")
     )

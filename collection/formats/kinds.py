@@ -1,4 +1,4 @@
-"""What a file holds by its first records: documents, topics, qrels, a run, labels, or another table of the field.
+"""Recognise a file by its first records: documents, topics, qrels, a run, labels, or another table of the field.
 
 Every reader asks :func:`refuse_other`, so that no file is read as what it is not; the import of a campaign, which knows
 the ids of topics and documents, asks :func:`recognise`.
@@ -42,7 +42,7 @@ OPTIONS = {
     DOCUMENTS: "--documents", TOPICS: "--topics", QRELS: "--qrels", RUN: "--run", LABELS: "--labels",
     CLICKS: "--clicks", COSTS: "--costs",
 }  # fmt: skip
-"""What the readers call each kind of file, and the option that imports it."""
+"""Name of each kind of file in messages, and the option that imports it."""
 
 _ORDER = {
     QRELS: "write the columns in the order query_id 0 doc_id relevance",
@@ -74,7 +74,7 @@ _SEPARATORS = ("\t", ",", ";", "|")
 
 
 class Likeness(NamedTuple):
-    """What a file looks like instead of what was expected.
+    """The kind of file that one looks like instead of the expected kind.
 
     `evidence` is what shows it, and `hint` says what to do. If it is not `certain`, the user may know better. `line` is
     the first line with data, None in files without lines.
@@ -140,7 +140,7 @@ def _recognise(path: FilePath, wanted: str, known: KnownIds | None) -> Likeness 
 
 
 def _of_text(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
-    """What a file of text is, by its first lines."""
+    """Recognise a file of text by its first lines."""
     begin = lines[0].lstrip()
     if begin.startswith("<"):
         return _of_markup(wanted, "\n".join(lines))
@@ -183,7 +183,7 @@ def _binary_records(path: FilePath, wanted: str) -> list[Mapping[str, object]]:
 
 
 def _of_json(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
-    """What the records of JSON are, or an object ``{query_id: {doc_id: number}}``."""
+    """Recognise records of JSON, or an object ``{query_id: {doc_id: number}}``."""
     text = "\n".join(lines)
     if _NESTED.match(text.lstrip()) and not _is_record(lines[0]):
         numbers = _NUMBER.findall(text[:SIZE])
@@ -197,7 +197,7 @@ def _of_json(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds 
 
 
 def _is_record(line: str) -> bool:
-    """Whether a line is an object with other members than objects of numbers."""
+    """Tell whether a line is an object with other members than objects of numbers."""
     try:
         value = json.loads(line) if len(line) < SIZE else None
     except ValueError:
@@ -224,7 +224,7 @@ def _table(lines: Sequence[str]) -> list[Mapping[str, object]] | None:
 
 
 def _of_markup(wanted: str, text: str) -> Likeness | None:
-    """What a file of SGML or XML is, by its first element with a known name."""
+    """Recognise a file of SGML or XML by its first element with a known name."""
     if wanted != DOCUMENTS and re.match(r"\s*<(?:!doctype html|html)\b", text, re.I):
         hint = "it may be a saved error page; export or download the file again"
         return Likeness("an HTML page", "the element <html>", hint, certain=True)
@@ -234,7 +234,7 @@ def _of_markup(wanted: str, text: str) -> Likeness | None:
 
 
 def _of_records(wanted: str, records: Sequence[Mapping[str, object]], known: KnownIds | None) -> Likeness | None:
-    """What records with named fields are."""
+    """Recognise records with named fields."""
     if not records:
         return None
     names: dict[str, str] = {}
@@ -285,7 +285,7 @@ def _are_numbers(values: Sequence[str]) -> bool:
 
 
 def _of_pairs(wanted: str, columns: _Columns) -> Likeness | None:
-    """What records with a topic and a document are."""
+    """Recognise records with a topic and a document."""
     grade, person = columns.first(_GRADE), columns.first(_PERSON)
     rank, score, clicked = (columns.numeric(keys) for keys in (_RANK, _SCORE, _CLICKED))
     if clicked and not grade:
@@ -331,20 +331,20 @@ def _pairs_instead(wanted: str, kind: str, evidence: str, columns: _Columns, nam
 
 
 def _is_ranking(values: Sequence[str]) -> bool:
-    """Whether numbers are scores of a ranking, not grades."""
+    """Tell whether numbers are scores of a ranking, not grades."""
     numbers = [parse_score(value.replace(",", ".")) for value in values]
     return any(number is not None and (number % 1 or abs(number) > TOP_GRADE) for number in numbers)
 
 
 def _are_grades(values: Sequence[str]) -> bool:
-    """Whether numbers are grades, not scores: small whole ones, of which one is 0 or occurs twice."""
+    """Tell whether numbers are grades, not scores: small whole ones, of which one is 0 or occurs twice."""
     grades = [parse_grade(value) for value in values]
     are_small = all(isinstance(grade, int) and -2 <= grade <= SMALL for grade in grades)
     return are_small and len(grades) > 1 and (0 in grades or len(set(grades)) < len(grades))
 
 
 def _of_texts(columns: _Columns, known: KnownIds | None) -> Likeness | None:
-    """Whether records without pairs are documents, or name some, where topics are expected."""
+    """Tell whether records without pairs are documents, or name some, where topics are expected."""
     if known is not None and (name := _column_of_documents(columns, known)):
         return _other(QRELS, f"the column {name} has ids of documents", certain=False)
     if columns.first(_TOPIC_TEXTS):
@@ -379,7 +379,7 @@ def _column_of_documents(columns: _Columns, known: KnownIds) -> str:
 
 
 def _of_document_ids(ids: Sequence[str], known: KnownIds | None, longest: int) -> Likeness | None:
-    """Whether the ids of supposed topics are ids of documents; numbers as ids tell little unless the texts are long."""
+    """Tell whether supposed topics are documents by their ids; numbers as ids count with long texts only."""
     if known is None or not ids or not set(ids) <= set(known.documents(ids)) or set(ids) & set(known.topics):
         return None
     if all(each.isdecimal() for each in ids) and longest <= LONG:
@@ -389,7 +389,7 @@ def _of_document_ids(ids: Sequence[str], known: KnownIds | None, longest: int) -
 
 
 def _of_unpaired(columns: _Columns) -> Likeness | None:
-    """Whether records without pairs are topics or documents, where qrels or a run are expected."""
+    """Tell whether records without pairs are topics or documents, where qrels or a run are expected."""
     if columns.first(_GRADE | _SCORE | _RANK) or not columns.first(_TEXTS):
         return None
     is_short = not columns.first(_DOCUMENT_IDS) and columns.longest(_TEXTS) <= LONG
@@ -413,14 +413,14 @@ class _Lines:
         return [row[place] for row in self.rows]
 
     def are_texts(self) -> bool:
-        """Whether most lines are an id, a tab and words."""
+        """Tell whether most lines are an id, a tab and words."""
         has_text = [
             " " not in cells[0].strip() and any(" " in cell.strip() for cell in cells[1:]) for cells in self.cells
         ]
         return sum(has_text) * 2 > len(self.cells) and not (self.width > 1 and self.are_zeros(1))
 
     def are_numbers(self, place: int, *, whole: bool = False) -> bool:
-        """Whether a column has numbers, or whole ones that can be grades."""
+        """Tell whether a column has numbers, or whole ones that can be grades."""
         if place >= self.width:
             return False
         if not whole:
@@ -429,29 +429,29 @@ class _Lines:
         return all(isinstance(grade, int) and abs(grade) <= TOP_GRADE for grade in grades)
 
     def has_fractions(self, place: int) -> bool:
-        """Whether a column has numbers, and one that is not whole."""
+        """Tell whether a column has numbers, and one that is not whole."""
         return self.are_numbers(place) and any((parse_score(text) or 0) % 1 for text in self.column(place))
 
     def is_ranked(self) -> bool:
-        """Whether five columns end in rank and score; a score of at most 1 may be a probability."""
+        """Tell whether five columns end in rank and score; a score of at most 1 may be a probability."""
         return self.counts_up(3) and self.has_fractions(4) and any((parse_score(t) or 0) > 1 for t in self.column(4))
 
     def are_words(self, place: int) -> bool:
-        """Whether no text of a column is a number or Q0."""
+        """Tell whether no text of a column is a number or Q0."""
         return not any(text.lower() in _ZEROS or parse_score(text) is not None for text in self.column(place))
 
     def are_zeros(self, place: int) -> bool:
-        """Whether a column has the 0 or Q0 that stands between topic and document, which may be called q0."""
+        """Tell whether a column has the 0 or Q0 that stands between topic and document, which may be called q0."""
         zeros = _ZEROS if place == 1 else {"0", "Q0"}
         return all((text.lower() if place == 1 else text) in zeros for text in self.column(place))
 
     def repeats(self, place: int) -> bool:
-        """Whether a topic has a text of a column twice."""
+        """Tell whether a topic has a text of a column twice."""
         pairs = list(zip(self.column(0), self.column(place), strict=True))
         return len(set(pairs)) < len(pairs)
 
     def counts_up(self, place: int, *, by: int = 0) -> bool:
-        """Whether a column counts the lines of each topic, from 0 or 1; `by` is the column of the topic."""
+        """Tell whether a column counts the lines of each topic, from 0 or 1; `by` is the column of the topic."""
         if not self.are_numbers(place):
             return False
         ranks = defaultdict(list)
@@ -465,7 +465,7 @@ def _count(numbers: Sequence[object], first: int) -> list[float]:
 
 
 def _of_lines(wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
-    """What lines of columns without a header are."""
+    """Recognise lines of columns without a header."""
     table = _Lines(lines)
     if table.are_texts():
         return _of_text_lines(wanted, table, known)
@@ -484,7 +484,7 @@ def _of_lines(wanted: str, lines: Sequence[str], known: KnownIds | None) -> Like
 
 
 def _of_bare_topics(table: _Lines, known: KnownIds | None) -> Likeness | None:
-    """Whether lines of an id and a word name documents."""
+    """Tell whether lines of an id and a word name documents."""
     if known is None or any(len(cells) < 2 for cells in table.cells):
         return None
     texts = {cells[1].strip() for cells in table.cells}
@@ -533,7 +533,7 @@ def _kind_of_lines(table: _Lines) -> str:
 
 
 def _is_bare_ranking(table: _Lines) -> bool:
-    """Whether four columns are query_id, doc_id, rank and score."""
+    """Tell whether four columns are query_id, doc_id, rank and score."""
     if table.are_zeros(1) or not table.counts_up(2):
         return False
     scores = [parse_score(text) or 0.0 for text in table.column(3)]
@@ -542,7 +542,7 @@ def _is_bare_ranking(table: _Lines) -> bool:
 
 
 def _of_text_lines(wanted: str, table: _Lines, known: KnownIds | None) -> Likeness | None:
-    """What lines of an id, a tab and words are."""
+    """Recognise lines of an id, a tab and words."""
     ids = [cells[0].strip() for cells in table.cells]
     lengths = sorted(sum(map(len, cells[1:])) for cells in table.cells)
     longest = lengths[len(lengths) // 2]
@@ -554,7 +554,7 @@ def _of_text_lines(wanted: str, table: _Lines, known: KnownIds | None) -> Likene
 
 
 def _misplaced_qrels(table: _Lines, known: KnownIds | None) -> Likeness | None:
-    """Whether the columns of qrels are in another order."""
+    """Tell whether the columns of qrels are in another order."""
     if table.width == 5 and table.are_numbers(2, whole=True) and table.are_numbers(3, whole=True):
         is_probability = table.are_numbers(4) and all(0 <= (parse_score(each) or 0) <= 1 for each in table.column(4))
         if is_probability and not table.are_zeros(1) and (table.are_words(1) or table.repeats(2)):
@@ -578,7 +578,7 @@ def _misplaced_qrels(table: _Lines, known: KnownIds | None) -> Likeness | None:
 
 
 def _misplaced_run(table: _Lines, known: KnownIds | None) -> Likeness | None:
-    """Whether the columns of a run are in another order."""
+    """Tell whether the columns of a run are in another order."""
     if table.are_zeros(2) and not table.are_zeros(1):
         return _misplaced("columns 2 and 3", table, RUN, certain=True)
     if not table.are_zeros(1) and all(text.upper() == "Q0" for text in table.column(0)):  # a topic may be called q0
@@ -593,7 +593,7 @@ def _misplaced_run(table: _Lines, known: KnownIds | None) -> Likeness | None:
 
 
 def _misplaced_ids(table: _Lines, known: KnownIds | None, wanted: str) -> Likeness | None:
-    """Whether the ids of a campaign are in other columns than those of topic and document."""
+    """Tell whether the ids of a campaign are in other columns than those of topic and document."""
     if known is None or table.width < 4:
         return None
     topics, documents = known.topics, [set(known.documents(table.column(place))) for place in range(3)]

@@ -68,7 +68,7 @@ def _table(path: FilePath, what: str) -> Iterator[tuple[int, Record]] | None:
 
 
 def _converter(names: Sequence[str]) -> Callable[[Record], Iterator[Record]] | None:
-    """What makes labels of the rows of a table with these columns; None for a table of another kind."""
+    """Return the converter for a table with these columns; None for a table of another kind."""
     if {"instance_id", "displayed_text"} & set(names) and any(":::" in name for name in names):
         return _potato_row
     if any(name.startswith("input.") for name in names) or {"_unit_id", "_worker_id"} <= set(names):

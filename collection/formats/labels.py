@@ -215,13 +215,13 @@ def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details
 
 
 def _has_no_grade(value: object, names: Mapping[str, int]) -> bool:
-    """Whether an entry says that there is no grade: nothing, or a word for it."""
+    """Tell whether an entry says that there is no grade: nothing, or a word for it."""
     text = " ".join(str("" if value is None or value == [] else value).split()).casefold()
     return text not in names and text in _NO_GRADE
 
 
 def _has_several(value: object, names: Mapping[str, int]) -> bool:
-    """Whether an entry has several choices."""
+    """Tell whether an entry has several choices."""
     if isinstance(value, list | tuple):
         return True
     text = str(value).strip()
@@ -229,7 +229,7 @@ def _has_several(value: object, names: Mapping[str, int]) -> bool:
 
 
 def _name_task(path: FilePath, number: int, record: Mapping[str, object]) -> str:
-    """What tells an entry apart, for messages."""
+    """Name an entry in messages."""
     pair = [f"{name} {record[key]}" for name, key in (("topic", "query_id"), ("document", "doc_id")) if record.get(key)]
     return f"{numbered(path, number)}: {', '.join(pair)}" if pair else numbered(path, number)
 
@@ -340,7 +340,7 @@ def write_labels(frame: pd.DataFrame, path: FilePath) -> None:
 
 
 def _counts(path: FilePath, number: int, record: Mapping[str, object]) -> bool:
-    """Whether a row of a log is an annotator's own judgement."""
+    """Tell whether a row of a log is an annotator's own judgement."""
     kind, counts_as = record["kind"], record.get("counts_as") or "judgement"
     if kind not in KINDS:
         raise FormatError(path, number, f"a kind of judgement ({', '.join(KINDS)})", quote(str(kind)))

@@ -13,7 +13,7 @@ _ARRAY = re.compile(r"\s*\[\s*(?:\{|$)")
 
 
 def is_binary(path: FilePath) -> bool:
-    """Whether the path names a workbook, a Parquet file or a dataset, which have no text lines."""
+    """Tell whether the path names a workbook, a Parquet file or a dataset, which have no text lines."""
     return source.is_dataset(path) or workbook.is_workbook(path) or source.suffix(path) == ".parquet"
 
 
@@ -35,7 +35,7 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]
 
 
 def is_json(path: FilePath, line: str) -> bool:
-    """Whether a file is JSON, by its first line or its ending."""
+    """Tell whether a file is JSON, by its first line or its ending."""
     begin = line.lstrip()[:1]
     by_name = source.suffix(path) in (".jsonl", ".json", ".ndjson")
     return begin == "{" or by_name or (begin == "[" and _ARRAY.match(line) is not None)

@@ -57,7 +57,7 @@ def _tags(path: FilePath) -> list[str]:
 
 
 def is_typed(path: FilePath) -> bool:
-    """Whether qrels are JSON, Parquet, a dataset, or a table with a header other than BEIR's."""
+    """Tell whether qrels are JSON, Parquet, a dataset, or a table with a header other than BEIR's."""
     if objects.is_binary(path):
         return True
     _, line, columns = first_line(path, WANTED)

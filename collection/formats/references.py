@@ -65,7 +65,7 @@ class Reference(Document):
 
 
 def is_record(names: Iterable[str]) -> bool:
-    """Whether a table with these columns has bibliographic records without ids."""
+    """Tell whether a table with these columns has bibliographic records without ids."""
     there = tuple(names)
     if columns.is_ciw(there):
         return True
@@ -159,7 +159,7 @@ def _unquoted(cell: object) -> object:
 
 
 def is_csl(record: Mapping[str, object]) -> bool:
-    """Whether an object of JSON is a bibliographic record in CSL JSON, as Zotero, Mendeley and Crossref write it."""
+    """Tell whether an object is a bibliographic record in CSL JSON, as Zotero, Mendeley and Crossref write it."""
     names = any(isinstance(name, dict) for name in _members(record.get("author")))
     telling = ("issued" in record) + ("container-title" in record) + names
     return {"type", "title"} <= record.keys() and telling > 1
@@ -204,7 +204,7 @@ def read_field_rows(
 
 
 class _LeftOut:
-    """What of the records did not arrive: how often, and where first."""
+    """Fields that were not understood or left out: how often, and where first."""
 
     def __init__(self) -> None:
         self.line = 0

@@ -43,7 +43,7 @@ Rows = Iterator[tuple[int | None, str, str, object, object]]
 
 
 def is_typed(path: FilePath) -> bool:
-    """Whether a file is a run in one of these forms, by its ending and the beginning of its first line."""
+    """Tell whether a file is a run in one of these forms, by its ending and the beginning of its first line."""
     if source.is_dataset(path):
         return False
     if source.suffix(path) in BINARY:
@@ -124,13 +124,13 @@ def _first_line(path: FilePath) -> str:
 
 
 def is_header(line: str) -> bool:
-    """Whether a line names the columns of a topic and of a document."""
+    """Tell whether a line names the columns of a topic and of a document."""
     separator = next((each for each in "\t,;|" if each in line), None)
     return separator is not None and names_pair(line.split(separator))
 
 
 def names_pair(names: Iterable[str]) -> bool:
-    """Whether columns name a topic and a document."""
+    """Tell whether columns name a topic and a document."""
     keys = set(map(fields.column_key, names))
     return all(
         not keys.isdisjoint(map(fields.column_key, fields.PAIR_ALIASES[each])) for each in ("query_id", "doc_id")
@@ -138,7 +138,7 @@ def names_pair(names: Iterable[str]) -> bool:
 
 
 def _names_qrels(line: str) -> bool:
-    """Whether a line is the header of BEIR's qrels, which a run may have too."""
+    """Tell whether a line is the header of BEIR's qrels, which a run may have too."""
     return [cell.strip().replace("_", "-") for cell in line.split("\t")] == ["query-id", "corpus-id", "score"]
 
 
@@ -161,13 +161,13 @@ def _rows(path: FilePath, names: dict[str, None]) -> Rows:
 
 
 def is_one_value(path: FilePath) -> bool:
-    """Whether a file is one JSON array or object, not lines."""
+    """Tell whether a file is one JSON array or object, not lines."""
     line = _first_line(path)
     return line.startswith("[") or (line.startswith("{") and not _is_record(path, line))
 
 
 def _is_record(path: FilePath, line: str) -> bool:
-    """Whether a line, or the beginning of a long one, is a record of JSONL with a topic and a document."""
+    """Tell whether a line, or the beginning of a long one, is a record of JSONL with a topic and a document."""
     try:
         found = json.loads(line)
     except ValueError:

@@ -79,12 +79,12 @@ def _open_regular(path: FilePath, wanted: str) -> BufferedReader:
 
 
 def is_dataset(path: FilePath) -> bool:
-    """Whether a path is the name of a dataset."""
+    """Tell whether a path is the name of a dataset."""
     return str(path).startswith(DATASET)
 
 
 def dataset_hint(path: FilePath) -> str:
-    """What to write instead of a path that looks like the name of a dataset; empty for any other path.
+    """Suggest what to write instead of a path that looks like the name of a dataset; empty for any other path.
 
     >>> dataset_hint("irds:vaswani"), dataset_hint("beir/scifact/test"), dataset_hint("runs/bm25.run")
     ('for a dataset, write ir_datasets:vaswani', 'for a dataset, write ir_datasets:beir/scifact/test', '')
@@ -132,7 +132,7 @@ def stem(path: FilePath) -> str:
 
 
 def fits_a_column(text: str) -> bool:
-    """Whether an id fits a blank-separated line: not empty, no blank, tab, line end or NUL byte.
+    """Tell whether an id fits a blank-separated line: not empty, no blank, tab, line end or NUL byte.
 
     A no-break space or any other character may be in an id.
     """

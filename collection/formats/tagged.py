@@ -151,7 +151,7 @@ class _Reader:
             self._block.add(self.path, number, tag, text)
 
     def _is_next(self, tag: str) -> bool:
-        """Whether the tag begins a record of a form without an end, behind an empty line."""
+        """Tell whether the tag begins a record of a form without an end, behind an empty line."""
         self._opening = self._opening or tag
         return not self.form.end and self._block.gap and tag == self._opening and self._is_complete()
 
@@ -242,7 +242,7 @@ def read_refer(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
 
 
 def is_pubmed(database: str) -> bool:
-    """Whether the name of a database says that its accession numbers are PMIDs."""
+    """Tell whether the name of a database says that its accession numbers are PMIDs."""
     name = database.lower()
     return ("pubmed" in name or "medline" in name or "nlm" in name.split()) and "embase" not in name
 

@@ -135,7 +135,7 @@ def first_line(path: FilePath, what: str) -> tuple[int, str, list[str]]:
 
 
 def number_hint(text: str) -> str:
-    """What to do about common ways of writing numbers that are not accepted, and names of columns in their place."""
+    """Suggest a remedy for common ways of writing numbers that are not accepted, and for names of columns."""
     if re.fullmatch(r"[+-]?\d+,\d+", text):
         return "write decimals with a point"
     if re.fullmatch(r"[+-]?nan", text, re.IGNORECASE):

@@ -112,7 +112,7 @@ def _find_copies(
     numbers: Sequence[int],
     names: tuple[list[str], list[str]],
 ) -> npt.NDArray[np.bool_]:
-    """Which rows of qrels repeat an earlier one in all columns; the error for another repeated document.
+    """Find the rows of qrels that repeat an earlier one in all columns; the error for another repeated document.
 
     `pairs` has ``topic``, ``doc`` as codes into `names`, and the values of the layout's extra column; `details` has
     ``grade`` and ``second`` (column 2) of qrels.
