@@ -9,6 +9,7 @@ import logging
 import secrets
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,6 +67,22 @@ def bounded(item: pytest.Item) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def keeping_main_module() -> Iterator[None]:
+    """Put the main module back: an AppTest replaces it by its script, which every process that starts then runs."""
+    before = sys.modules["__main__"]
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = before
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[object]:
+    with keeping_main_module():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -26,6 +27,7 @@ from annotate.elements import widgets
 from collection import Campaign, Judgement
 from collection.errors import CampaignError
 from tests.collection.formats.test_references import ENDNOTE, NBIB
+from tests.conftest import keeping_main_module
 from tests.helpers import PATIENCE
 
 VIEWS = sorted(p.name for p in (SCRIPT.parent / "views").glob("*.py") if p.name != "__init__.py")
@@ -334,6 +336,16 @@ def test_without_runs_no_rule_looks_at_ranks(opened: Callable[..., AppTest], tmp
         bare.importer.import_files(topics=files / "t.tsv", qrels=files / "q.txt")
         app = opened(bare, "export.py")
         assert app.selectbox(key="negatives").options == ["Judged", "Random, including unjudged"]
+
+
+def test_a_page_leaves_the_main_module_to_processes_that_start_later(
+    opened: Callable[..., AppTest], campaign: Campaign
+) -> None:
+    main = sys.modules["__main__"]
+    with keeping_main_module():
+        opened(campaign, "overview.py")
+        assert sys.modules["__main__"] is not main, "Streamlit's script takes its place"
+    assert sys.modules["__main__"] is main
 
 
 def test_signed_out_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, campaign: Campaign) -> None:
