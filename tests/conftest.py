@@ -30,7 +30,6 @@ from streamlit.util import calc_hash
 
 import collection.clock
 from annotate.application import SCRIPT
-from annotate.auth.page_access import find_page
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.judging.routes import JudgingService
@@ -348,7 +347,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
 
     def run(
         campaign: Campaign,
-        file: str,
+        url_path: str,
         name: str = "ann",
         role: Role | None = "manager",
         *,
@@ -359,7 +358,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
         monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
         monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
         app = AppTest.from_file(str(SCRIPT), default_timeout=PATIENCE)
-        app._page_hash = calc_hash(find_page(file).url_path)  # switch_page() would need a run of another page before
+        app._page_hash = calc_hash(url_path)  # switch_page() would need a run of another page before
         app.query_params.update(query or {})
         for key, value in (state or {}).items():
             app.session_state[key] = value

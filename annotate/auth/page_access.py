@@ -47,9 +47,9 @@ PAGES: tuple[PageEntry, ...] = (
 )
 
 
-def find_page(file: str) -> PageEntry:
-    """Return the entry of a page's script."""
-    return next(page for page in PAGES if page.file == file)
+def find_page(url_path: str) -> PageEntry:
+    """Return the entry of the page at an address, such as ``judging-page``."""
+    return next(page for page in PAGES if page.url_path == url_path)
 
 
 def role_names(roles: Sequence[Role]) -> str:

@@ -22,7 +22,7 @@ def draw(titles: Mapping[str, str]) -> None:
         known = f"{with_grade:,} of {count(len(pairs), 'pair')} {plural(with_grade, 'has', 'have')} a reference grade"
         st.write(f"{known}: the adjudicated grade, or else the grade of imported qrels.")
     if len(pairs) > with_grade:
-        widgets.page_link("adjudicate.py", "Adjudicate the others")
+        widgets.page_link("adjudicate", "Adjudicate the others")
     if len(pairs):
         results = campaign.calibration.results()
         hint = "Share of the annotator's grades that equal the reference grade."

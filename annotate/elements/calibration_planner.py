@@ -25,7 +25,7 @@ def _draw_state(service: CalibrationTopics, state: CalibrationState) -> None:
     st.write(f"**{widgets.sentence(state.stage)}** {widgets.plain(state.sentence)}")
     if state.notes:
         st.warning("\n\n".join(map(widgets.plain, state.notes)))
-    widgets.page_link("recall.py", "Show the calibration topics")
+    widgets.page_link("recall", "Show the calibration topics")
     with st.popover("End calibration"):
         st.write("The drawn topics are discarded; a new draw selects others. Topics that the rule closed stay closed.")
         if st.button("End calibration", key="end-calibration"):

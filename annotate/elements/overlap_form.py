@@ -63,7 +63,7 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
         _draw_workload(wanted, repr((len(titles), settings, campaign.settings.modes())))
     if annotators > max(1, len(judges)):
         st.warning(f"Only {count(len(judges), 'person', 'people')} can judge in this campaign.")
-        widgets.page_link("people.py", "Invite annotators")
+        widgets.page_link("people", "Invite annotators")
     message = "Saved. It applies from the next document; existing judgements are kept."
     widgets.save_button(wanted, settings, campaign.assignments.update, message, "apply-overlap")
 
@@ -84,7 +84,7 @@ def _draw_workload(wanted: Mapping[str, object], state: str) -> None:
     if not status["pool"]:
         if not looping:
             st.info("The number of judgements depends on the pool, which is empty.")
-            widgets.page_link("pool.py", "Choose the pool")
+            widgets.page_link("pool", "Choose the pool")
         return
     if looping == status["topics"]:
         return

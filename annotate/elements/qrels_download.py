@@ -47,7 +47,7 @@ def draw(found: Adjudicated, rule: str, topics: Sequence[str] | None, annotators
         decides = f"with several judgements{everywhere}; the rule decides these."
         st.write(f"Annotators differ on {several.differ:,} of {pairs} {decides}")
         if several.differ and session.current().role == "manager":
-            widgets.page_link("adjudicate.py", "Adjudicate disagreements")
+            widgets.page_link("adjudicate", "Adjudicate disagreements")
     if sentence := found.caution:
         st.warning(widgets.plain(f"{sentence}."))
     logged = campaign.progress.counts()["logged"]

@@ -9,23 +9,23 @@ from annotate.auth import page_access, session
 from collection.campaign import Campaign
 
 STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
-    ("Judge a document", "judge.py", {"topic": "24"}, "Read it, then give it a grade from 0 to 3."),
+    ("Judge a document", "judge", {"topic": "24"}, "Read it, then give it a grade from 0 to 3."),
     (
         "Watch the loop",
-        "judge.py",
+        "judge",
         {"topic": "1"},
         "A model chooses most documents; some are drawn at random. Press w to see why.",
     ),
     (
         "See whether judging may stop",
-        "recall.py",
+        "recall",
         {"topic": "7"},
         "Compare the estimated recall of each topic with the target.",
     ),
-    ("Adjudicate a disagreement", "adjudicate.py", {}, "Two annotators gave different grades. Record the final one."),
-    ("Compare the systems", "compare.py", {}, "See which differences are significant."),
-    ("Check reusability", "reusability.py", {}, "Find out whether these judgements are fair to new systems."),
-    ("Export the collection", "export.py", {}, "Download the qrels, or the collection with a card that describes it."),
+    ("Adjudicate a disagreement", "adjudicate", {}, "Two annotators gave different grades. Record the final one."),
+    ("Compare the systems", "compare", {}, "See which differences are significant."),
+    ("Check reusability", "reusability", {}, "Find out whether these judgements are fair to new systems."),
+    ("Export the collection", "export", {}, "Download the qrels, or the collection with a card that describes it."),
 )  # label, page, its query, and what to do there
 
 WIDTH = 260  # pixels of a link, so that the texts beside the links are aligned
@@ -56,8 +56,8 @@ def draw_next(campaign: Campaign) -> None:
         with st.container(horizontal=True, horizontal_alignment="distribute", gap="small", key="tour"):
             st.caption(f"**Tour, {here} of {len(STOPS)}:** {STOPS[number - 1][3]}", width="content")
             if number < len(STOPS):
-                label, file, query, _ = STOPS[number]
-                address = f"/{page_access.find_page(file).url_path}?{urlencode({**query, STOP: str(number + 1)})}"
+                label, url_path, query, _ = STOPS[number]
+                address = f"/{url_path}?{urlencode({**query, STOP: str(number + 1)})}"
                 # Not a page link, which would leave the card of the page that is open on its topic.
                 st.html(f'<a href="{escape(address)}">Next: {label}</a>', width="content")
             else:
@@ -65,6 +65,6 @@ def draw_next(campaign: Campaign) -> None:
 
 
 def _draw_link(number: int) -> None:
-    label, file, query, _ = STOPS[number - 1]
-    icon, query = page_access.find_page(file).icon, {**query, STOP: str(number)}
-    st.page_link(f"views/{file}", label=f"{number}. {label}", icon=icon, query_params=query, width=WIDTH)
+    label, url_path, query, _ = STOPS[number - 1]
+    page, query = page_access.find_page(url_path), {**query, STOP: str(number)}
+    st.page_link(f"views/{page.file}", label=f"{number}. {label}", icon=page.icon, query_params=query, width=WIDTH)

@@ -96,11 +96,11 @@ def page_style() -> None:
     )
 
 
-def page_link(file: str, label: str | None = None) -> None:
+def page_link(url_path: str, label: str | None = None) -> None:
     """Draw a link to another page for people who may open it."""
-    page = page_access.find_page(file)
+    page = page_access.find_page(url_path)
     if session.current().role in page.roles:
-        st.page_link(f"views/{file}", label=label or f"Go to {page.title}", icon=":material/arrow_forward:")
+        st.page_link(f"views/{page.file}", label=label or f"Go to {page.title}", icon=":material/arrow_forward:")
 
 
 def documentation_link(page: str, label: str) -> None:
@@ -110,7 +110,7 @@ def documentation_link(page: str, label: str) -> None:
 
 def next_step(step: NextStep, missing: str = "") -> None:
     """Draw what is `missing`, and the next step with a button that leads to its page or the roles that may take it."""
-    page = next(page for page in page_access.PAGES if page.url_path == step.page)
+    page = page_access.find_page(step.page)
     sentence = with_commands(step.sentence)  # it may name topics
     with st.container(border=True):
         if session.current().role not in page.roles:
@@ -159,7 +159,7 @@ def missing_texts(per_topic: Iterable[int]) -> None:
     """Warn of pooled pairs that cannot be judged without their text; `per_topic` are their numbers."""
     if sentence := stopping.missing_texts(per_topic):
         st.warning(f"{sentence} Import their texts to judge them; the Export page lists the ids.")
-        page_link("export.py")
+        page_link("export")
 
 
 def annotator_progress(campaign: Campaign, annotator: str) -> None:
@@ -221,11 +221,11 @@ def _start_judging(campaign: Campaign, done: int, goal: int | None, unit: str, w
         st.write(f"{goal - done:,} of {count(goal, unit)}{where} {plural(goal - done, 'is', 'are')} left.")
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_done:
-            page_link("my_judgements.py")
+            page_link("my-judgements")
         elif st.button("Start judging", type="primary", icon=":material/gavel:", key="next-step"):
             st.switch_page("views/judge.py")
         if campaign.settings.guidelines():
-            page_link("guidelines.py", "Read the guidelines")
+            page_link("guidelines", "Read the guidelines")
 
 
 def grade_scale(scale: GradeScale) -> None:

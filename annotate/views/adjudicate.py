@@ -43,14 +43,14 @@ if everything.empty:
     st.title("Adjudicate")
     if waiting:
         st.write(for_texts)
-        widgets.page_link("import_files.py")
+        widgets.page_link("import")
         st.stop()
     several = campaign.agreement.disagreements().pairs
     if several:
         st.write(f"Nothing to adjudicate: annotators agree on {count(several, 'pair')} with two or more judgements.")
     else:
         st.write("Nothing to adjudicate yet: no pair has judgements by two or more annotators.")
-        widgets.page_link("assign.py", "Set the overlap")
+        widgets.page_link("assign", "Set the overlap")
         widgets.next_step(campaign.overview.next_step())
     st.stop()
 

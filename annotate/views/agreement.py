@@ -43,7 +43,7 @@ if not labels_of(frame).several.any():
         reason = f"only **{widgets.plain(everybody[0])}** has graded so far" if everybody else "nothing is graded yet"
     st.write(f"Agreement is measured on pairs that two or more annotators graded; {reason}.")
     st.write("One annotator per pair is enough to build a collection. A tenth of the pairs is a good overlap to start.")
-    widgets.page_link("assign.py", "Set the overlap")
+    widgets.page_link("assign", "Set the overlap")
     widgets.documentation_link("how-to/measure-agreement", "How to measure agreement")
     st.stop()
 

@@ -106,7 +106,7 @@ elif view == GRADES:
         },
         alt="Grades of each annotator",
     )
-    widgets.page_link("agreement.py", "Compare annotators")
+    widgets.page_link("agreement", "Compare annotators")
 elif view == FLAGGED:
     row = display.select_row(
         flagged.assign(grade=widgets.grade_names(campaign.grades, flagged)),
@@ -125,7 +125,7 @@ elif view == FLAGGED:
     st.caption("Newest first. Select a row to read the document and its judgements.")
     if row is not None:
         pairs_table.side_by_side(flagged.iloc[row], campaign.agreement.labels())
-    widgets.page_link("adjudicate.py", "Adjudicate disagreements")
+    widgets.page_link("adjudicate", "Adjudicate disagreements")
 elif view == DAYS:
     display.altair_chart(annotators.days_chart(statistics.days), alt="Judgements per day, by annotator")
 else:

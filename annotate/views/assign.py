@@ -43,7 +43,7 @@ def rules() -> None:
     st.subheader("Default order within a topic")
     loop = campaign.settings.loop()
     st.write(f"**{MODES[loop.mode][0]}:** {widgets.sentence(describe_mode(loop.mode, loop.by))}")
-    widgets.page_link("loop.py", "Change the default judging mode")
+    widgets.page_link("loop", "Change the default judging mode")
 
 
 overlap, by_topic, calibration, others = st.tabs(["Overlap", "Topics", "Calibration", "Blind judging and order"])

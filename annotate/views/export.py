@@ -48,7 +48,7 @@ with tabs["Qrels"]:
         st.error(widgets.plain(str(error)))
     if found is None or found.grades.empty:
         answer.markdown(f"#### No pair has a grade {'by this rule' if counts['judgements'] else 'yet'}.")
-        widgets.page_link("judge.py", "Judge documents")
+        widgets.page_link("judge", "Judge documents")
     else:
         answer.markdown(f"#### {qrels_download.describe(found.grades, topics is not None)}")
         qrels_download.draw(found, rule, topics, annotators)
@@ -104,4 +104,4 @@ if "Missing texts" in tabs:
             f"{count(len(missing), 'pooled document')} without a text: fetch them from the corpus and import them."
         )
         downloads.draw_deferred(lambda c, path: c.export.files(missing_documents=path), "missing.txt", "missing")
-        widgets.page_link("import_files.py")
+        widgets.page_link("import")

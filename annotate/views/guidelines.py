@@ -72,7 +72,7 @@ def write_notes() -> None:
     topics = campaign.corpus.topics()["query_id"]
     if topics.empty:
         st.write("This campaign has no topics yet.")
-        widgets.page_link("import_files.py", "Import files")
+        widgets.page_link("import", "Import files")
         return
     note_column = TextColumn("Note for annotators", width="large", max_chars=5000)
     columns = {"query_id": text("Topic", "small"), "title": text("Title", "medium"), "note": note_column}

@@ -8,7 +8,6 @@ import streamlit as st
 from streamlit import config
 
 from annotate.auth import session
-from annotate.auth.page_access import PAGES
 from annotate.elements import import_form, removal_form, widgets
 from collection.errors import DATASET, CleverdonError, DoubtError
 from collection.phrases import count, join
@@ -116,8 +115,7 @@ if go:
 if len(logs := campaign.clicks.sources()):
     named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]
     st.write(f"Click logs: {join(named)}.")
-    widgets.page_link("export.py", "Export clicks")
+    widgets.page_link("export", "Export clicks")
 if (step := campaign.overview.next_step()).page != "import":
-    file = next(page.file for page in PAGES if page.url_path == step.page)
-    widgets.page_link(file, f"Next step: {widgets.NEXT[step.page]}")
+    widgets.page_link(step.page, f"Next step: {widgets.NEXT[step.page]}")
 removal_form.draw(campaign)

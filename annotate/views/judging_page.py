@@ -83,7 +83,7 @@ st.subheader("Preview")
 pairs = campaign.document_view.first_of_pool(MOST)
 if pairs.empty:
     st.write("The preview shows documents of the pool, which is empty.")
-    widgets.page_link("pool.py", "Choose the pool")
+    widgets.page_link("pool", "Choose the pool")
     st.stop()
 titles = campaign.corpus.topics().set_index("query_id")["title"]
 labels = [f"{doc_id}, for topic {q}: {titles[q]}" for q, doc_id in zip(pairs["query_id"], pairs["doc_id"], strict=True)]

@@ -44,7 +44,7 @@ if looping := sum(mode in LOOPING for mode in modes):
 elif not (counts["topics"] and counts["documents"]):
     absent = join([name for name in ("topics", "documents") if not counts[name]], "or")
     st.write(f"The loop selects documents for topics, and this campaign has no {absent} yet.")
-    widgets.page_link("import_files.py", "Import files")
+    widgets.page_link("import", "Import files")
 else:
     st.write("No topic is in the loop. Choose a judging mode with a loop to let a model select documents.")
 widgets.documentation_link("how-to/use-the-loop", "How to use the loop")

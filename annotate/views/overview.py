@@ -22,9 +22,9 @@ state = campaign.overview.status()
 widgets.next_step(NextStep(**state["next"]))
 if now.role == "manager":  # a reader changes nothing
     if state["next"]["page"] == "judge" and len(campaign.accounts.table()) == 1:
-        widgets.page_link("people.py", "Invite annotators")
+        widgets.page_link("people", "Invite annotators")
     if state["next"]["page"] == "export" and state["runs"]:
-        widgets.page_link("compare.py", "Compare the systems")
+        widgets.page_link("compare", "Compare the systems")
     if campaign.settings.tour():
         tour.draw(campaign)
 

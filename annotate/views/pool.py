@@ -79,7 +79,7 @@ if st.button("Add to pool", type="primary", disabled=not cost.new, key="add"):
     added = campaign.pools.add(name, runs=names, near_duplicates=near, **parameters)
     st.toast(f"Added {count(added.new, 'pair')} to the pool.")
     st.rerun()
-widgets.page_link("loop.py", "Adaptive strategies are part of the loop")
+widgets.page_link("loop", "Adaptive strategies are part of the loop")
 
 st.subheader("New pairs at each depth")
 depth = int(parameters["depth"]) if "depth" in parameters else None

@@ -49,7 +49,7 @@ topic = recall_table.draw(shown, key) or (table["query_id"].iloc[0] if len(table
 st.caption("Lowest recall first. Select a row to see the details of its topic.")
 with st.container(horizontal=True):
     widgets.documentation_link("how-to/stop-judging", "When to stop judging")
-    widgets.page_link("loop.py", "Change the target recall")
+    widgets.page_link("loop", "Change the target recall")
 if topic is None:
     st.stop()
 if topic not in set(table["query_id"]):
@@ -65,7 +65,7 @@ with st.container(border=True):
     icon = "check_circle" if may_stop else "lock" if known.mode == "closed" else "hourglass_top"
     st.markdown(f":material/{icon}: {widgets.plain(known.promise)}")
     if known.advice == ENABLE_DRAWS:
-        widgets.page_link("loop.py")
+        widgets.page_link("loop")
 metrics = {"Relevant found": f"{known.found:,}", "Judged": f"{known.judged:,} of {known.size:,}"}
 if known.judged:
     low, high = percent_down(estimate.recall_low), percent_up(estimate.recall_high)

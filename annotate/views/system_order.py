@@ -32,7 +32,7 @@ with st.expander("Settings: target and confidence"):
     target = left.number_input("Target tau", 0.5, 1.0, TARGET, 0.05, key="target", help=hint)
     with right:
         confidence = pickers.pick_share("Confidence (%)", 50.0, 99.0, CONFIDENCE, "confidence")
-    widgets.page_link("loop.py", "Change the measure")
+    widgets.page_link("loop", "Change the measure")
 sure = percent_down(confidence)
 with widgets.shown_errors():
     found = cached(campaign.system_order.assess, campaign.system_order.cache_key(), "Estimating unjudged grades", 8)(

@@ -364,7 +364,7 @@ def test_the_page_of_the_provider_leads_there_if_there_is_one(
 def test_signing_out_leaves_the_provider_too(
     opened: Callable[..., AppTest], provided: Campaign, browser: Browser
 ) -> None:
-    app = opened(provided, "account.py", "ann", "annotator")
+    app = opened(provided, "account", "ann", "annotator")
     browser.come_back(email="mia@x.org")
     app.button(key="sign-out").click().run()
     assert browser.asked == ["logout"]

@@ -218,8 +218,8 @@ def places(campaign: Campaign) -> dict[str, dict[str, Any]]:
     """Every page that prints a document, and the state in which it prints d1 of topic 1."""
     rows = campaign.judgement_log.judgements(annotator="ann")
     return {
-        "my_judgements.py": {"picked": rows["uuid"].iloc[0]},
-        "judging_page.py": {
+        "my-judgements": {"picked": rows["uuid"].iloc[0]},
+        "judging-page": {
             "pair": next(i for i, d in enumerate(campaign.document_view.first_of_pool()["doc_id"]) if d == "d1")
         },
     }
@@ -261,7 +261,7 @@ FORMS: dict[str, tuple[Document, list[str], list[str]]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("view", ["my_judgements.py", "judging_page.py"])
+@pytest.mark.parametrize("view", ["my-judgements", "judging-page"])
 def test_every_page_shows_a_document_as_the_card_does(
     opened: Callable[..., AppTest], campaign: Campaign, view: str, form: str
 ) -> None:
@@ -292,7 +292,7 @@ def test_every_page_that_prints_a_document_does_it_by_the_one_function() -> None
     others = {f"judging/{name}.py" for name in names}
     others.add("elements/systems_side_by_side.py")  # that has their titles, as cells of a table
     assert asking - printing <= others
-    assert page_access.find_page("judging_page.py").roles == ("manager",)
+    assert page_access.find_page("judging-page").roles == ("manager",)
 
 
 def test_words_of_the_topic_come_with_their_places(client: TestClient, campaign: Campaign) -> None:

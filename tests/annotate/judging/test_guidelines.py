@@ -174,7 +174,7 @@ def texts(app: AppTest) -> list[str]:
 
 @pytest.mark.slow
 def test_the_manager_writes_and_everybody_reads(opened: Callable[..., AppTest], campaign: Campaign) -> None:
-    app = opened(campaign, "guidelines.py")
+    app = opened(campaign, "guidelines")
     assert any("There are no guidelines yet" in text for text in texts(app))
     assert app.button(key="save").disabled
     app.text_area(key="guidelines-text").set_value("# Rules\n<b>no</b> markup").run()
@@ -185,7 +185,7 @@ def test_the_manager_writes_and_everybody_reads(opened: Callable[..., AppTest], 
     assert campaign.settings.guidelines() == "# Rules\n<b>no</b> markup"
     campaign.settings.set_topic_note("1", "**Both** count.")
     for name, role in (("ben", "annotator"), ("rita", "reader")):
-        app = opened(campaign, "guidelines.py", name, role)
+        app = opened(campaign, "guidelines", name, role)
         assert "<h3>Rules</h3>" in html_of(app)
         assert "&lt;b&gt;no&lt;/b&gt;" in html_of(app)
         assert "**Both** count." in texts(app)
@@ -197,7 +197,7 @@ def test_the_manager_writes_and_everybody_reads(opened: Callable[..., AppTest], 
 def test_what_somebody_saved_meanwhile_is_not_written_over_unseen(
     opened: Callable[..., AppTest], campaign: Campaign
 ) -> None:
-    app = opened(campaign, "guidelines.py")
+    app = opened(campaign, "guidelines")
     app.text_area(key="guidelines-text").set_value("Mine.").run()
     campaign.settings.set_guidelines("Theirs.")
     app.run()
@@ -218,7 +218,7 @@ def test_an_annotator_reads_the_notes_of_their_topics(opened: Callable[..., AppT
     campaign.assignments.assign(["2"], ["cara"])
     campaign.settings.set_topic_note("1", "Of the first.")
     campaign.settings.set_topic_note("2", "Of the second.")
-    seen = texts(opened(campaign, "guidelines.py", "ben", "annotator"))
+    seen = texts(opened(campaign, "guidelines", "ben", "annotator"))
     assert "Of the first." in seen
     assert "Of the second." not in seen
 
@@ -241,7 +241,7 @@ def test_my_judgements_changes_a_note(opened: Callable[..., AppTest], campaign: 
             Judgement(str(uuid4()), "ann", "1", "d2", "cannot judge", reason="no text"),
         ]
     )
-    app = select(opened(campaign, "my_judgements.py"), 1)
+    app = select(opened(campaign, "my-judgements"), 1)
     assert app.dataframe[0].value["note"].tolist()[1] == "Half."
     assert app.text_area[0].value == "Half."
     save(app)
@@ -251,7 +251,7 @@ def test_my_judgements_changes_a_note(opened: Callable[..., AppTest], campaign: 
     assert not app.exception
     row = campaign.judgement_log.judgements(annotator="ann").set_index("doc_id").loc["d1"]
     assert (row["relevance"], row["note"]) == (2, "All of it.")
-    app = select(opened(campaign, "my_judgements.py"), 1)
+    app = select(opened(campaign, "my-judgements"), 1)
     assert app.text_area[0].value == ""
     app.text_area[0].set_value("Only a picture.")
     save(app)
@@ -269,11 +269,11 @@ def test_my_judgements_shows_others_only_where_judging_is_not_blind(
             Judgement(str(uuid4()), "ann", "1", "d2", "graded", 1),
         ]
     )
-    app = select(opened(campaign, "my_judgements.py"), 0)
+    app = select(opened(campaign, "my-judgements"), 0)
     assert [s.value for s in app.subheader] == ["Topic 1: running average"]
     assert len(app.dataframe) == 1
     campaign.assignments.update(blind=False)
-    app = select(opened(campaign, "my_judgements.py"), 0)
+    app = select(opened(campaign, "my-judgements"), 0)
     assert not app.exception
     said, ranks = app.dataframe[1].value, app.dataframe[2].value
     assert said[["annotator", "grade", "note"]].to_numpy().tolist() == [["ben", "3 · Perfect", "Mine is higher."]]
@@ -289,7 +289,7 @@ def test_my_judgements_are_found_by_topic_grade_and_words(opened: Callable[..., 
             Judgement(str(uuid4()), "ann", "2", "d4", "graded", 2),
         ]
     )
-    app = opened(campaign, "my_judgements.py")
+    app = opened(campaign, "my-judgements")
 
     def listed() -> list[str]:
         assert not app.exception
@@ -312,7 +312,7 @@ def test_my_judgements_of_what_could_not_be_judged(opened: Callable[..., AppTest
     """The reason stays until a grade is chosen. Nobody else has judged the document, and no run has it."""
     campaign.assignments.update(blind=False)
     campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d8", "cannot judge", reason="no text")])
-    app = select(opened(campaign, "my_judgements.py"), 0)
+    app = select(opened(campaign, "my-judgements"), 0)
     assert r"reason\: no text" in [c.value for c in app.caption]
     said = [m.value for m in app.markdown]
     assert "Nobody else has judged this pair." in said
@@ -334,7 +334,7 @@ def test_marked_passages_of_a_document_that_was_changed(
     assert campaign.judging.judge_many([marked]).saved
     (tmp_path / "d.tsv").write_text("d1\tshort\n")
     campaign.importer.import_files(documents=[tmp_path / "d.tsv"], replace=True)
-    app = select(opened(campaign, "my_judgements.py"), 0)
+    app = select(opened(campaign, "my-judgements"), 0)
     assert "The document was changed: the marked passages are no longer in it." in [t.value for t in app.text]
 
 
@@ -343,14 +343,14 @@ def test_a_judged_document_without_a_text(opened: Callable[..., AppTest], campai
     (tmp_path / "c.run").write_text("1 Q0 elsewhere 1 2.0 c\n")
     (tmp_path / "l.csv").write_text("annotator,query_id,doc_id,relevance\nann,1,elsewhere,2\n")
     campaign.importer.import_files(runs=[tmp_path / "c.run"], labels=tmp_path / "l.csv")
-    app = select(opened(campaign, "my_judgements.py"), 0)
+    app = select(opened(campaign, "my-judgements"), 0)
     assert not app.exception
     assert [i.value for i in app.info] == ["This document has no text in the campaign."]
 
 
 @pytest.mark.parametrize(
     ("page", "column", "value", "unit"),
-    [("guidelines.py", "note", " Only for Windows. ", "note"), ("loop.py", "mode", "closed", "topic")],
+    [("guidelines", "note", " Only for Windows. ", "note"), ("loop", "mode", "closed", "topic")],
 )
 @pytest.mark.slow
 def test_notes_and_modes_of_topics_are_edited_in_a_table(

@@ -558,7 +558,7 @@ def test_a_script_can_flag(campaign: Campaign) -> None:
 def test_my_judgements_shows_flags_passages_and_time_away(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     said(campaign, "d1", 2, seconds=5, away=3.5, flagged=True, passages=((0, 8), (12, 16), (9000, 9001)))
     said(campaign, "d2", 1, seconds=6)
-    app = opened(campaign, "my_judgements.py")
+    app = opened(campaign, "my-judgements")
     table = app.dataframe[0].value
     assert table["flagged"].tolist() == [False, True]
     [only_flagged] = [box for box in app.checkbox if box.label == "Flagged"]
@@ -577,7 +577,7 @@ def test_my_judgements_shows_flags_passages_and_time_away(opened: Callable[..., 
 @pytest.mark.slow
 def test_a_change_keeps_the_flag_and_what_was_marked(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     uuid = said(campaign, "d1", 2, flagged=True, passages=((0, 8),), note="odd")
-    app = opened(campaign, "my_judgements.py")
+    app = opened(campaign, "my-judgements")
 
     def pick(uuid: str) -> None:
         app.session_state["picked"] = uuid
@@ -612,7 +612,7 @@ def test_managers_see_what_is_flagged(
     said(campaign, "d1", 2, annotator="bob", flagged=True, note="*odd*", seconds=4, away=7200)
     said(campaign, "d1", 0, annotator="cat", note="not at all")
     monkeypatch.setattr(display, "selected_row", lambda event, rows: 0 if rows else None)
-    app = opened(campaign, "annotators.py")
+    app = opened(campaign, "annotators")
     assert not app.exception
     assert {m.label: m.value for m in app.metric}["Pairs flagged for review"] == "1"
     assert "away" not in app.dataframe[0].value  # seven columns at first
@@ -634,7 +634,7 @@ def test_managers_see_what_is_flagged(
 @pytest.mark.slow
 def test_nothing_is_flagged(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     said(campaign, "d1", 2)
-    app = opened(campaign, "annotators.py")
+    app = opened(campaign, "annotators")
     assert "Pairs flagged for review" not in {m.label for m in app.metric}
     app.session_state["look"] = "Grades"
     shown = app.run().dataframe[0].value

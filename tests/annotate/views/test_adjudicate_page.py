@@ -56,7 +56,7 @@ def adjudicated(campaign: Campaign, doc_id: str, grade: int, who: str = "eve", q
 def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(
     opened: Callable[..., AppTest], differing: Campaign
 ) -> None:
-    app = opened(differing, "adjudicate.py")
+    app = opened(differing, "adjudicate")
     assert not app.exception
     data = card(app)
     assert [(each["grade"], each["label"]) for each in data["scale"]] == [
@@ -71,7 +71,7 @@ def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(
 @pytest.mark.slow
 def test_the_filter_goes_to_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
     differing.calibration.set_pairs([("1", "d6")])
-    app = opened(differing, "adjudicate.py")
+    app = opened(differing, "adjudicate")
     assert app.selectbox(key="topic").options == ["All topics", "1: running average", "2: read a table"]
     assert app.selectbox(key="distance").options[1:] == ["3", "2", "1", "0: a grade and “cannot judge”"]
     app.selectbox(key="why").set_value("disagreement")
@@ -86,7 +86,7 @@ def test_the_filter_goes_to_the_card(opened: Callable[..., AppTest], differing: 
 def test_the_queue_lists_what_is_left_and_a_row_shows_its_pair(
     opened: Callable[..., AppTest], differing: Campaign
 ) -> None:
-    app = opened(differing, "adjudicate.py")
+    app = opened(differing, "adjudicate")
     assert not app.dataframe
     app.session_state["queue-open"] = True
     app.run()
@@ -108,7 +108,7 @@ def test_a_row_that_is_selected_after_a_restart_is_not_taken_for_one_before(
 
     picked = []
     for _ in range(2):  # the card in the browser lives on, the session on the server does not
-        app = opened(differing, "adjudicate.py")
+        app = opened(differing, "adjudicate")
         app.session_state["queue-open"] = True
         with monkeypatch.context() as patched:
             patched.setattr(display, "dataframe", select)
@@ -128,7 +128,7 @@ def without_text(campaign: Campaign, *doc_ids: str) -> None:
 
 @pytest.mark.slow
 def test_the_page_says_how_many_pairs_wait_for_a_text(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    app = opened(differing, "adjudicate.py")
+    app = opened(differing, "adjudicate")
     assert "text" not in words(app)
     without_text(differing, "d1")
     app.session_state["queue-open"] = True
@@ -143,7 +143,7 @@ def test_the_page_says_how_many_pairs_wait_for_a_text(opened: Callable[..., AppT
 
 @pytest.mark.slow
 def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    app = opened(differing, "adjudicate.py")
+    app = opened(differing, "adjudicate")
     for others in ({"picked": str(uuid4()), "listed": ["x"], "pair": 2}, {"picked": None}):
         for key, value in others.items():
             app.session_state[key] = value
@@ -159,7 +159,7 @@ def test_what_is_done_is_listed_newest_first(opened: Callable[..., AppTest], dif
     adjudicated(differing, "d1", 2)
     out = Judgement(str(uuid4()), "eve", "1", "d2", "cannot judge", reason="broken", note="\u202eabc")
     assert differing.adjudication.adjudicate([out]).saved
-    app = opened(differing, "adjudicate.py")
+    app = opened(differing, "adjudicate")
     app.session_state["done-open"] = True
     app.run()
     assert app.dataframe[0].value[["doc_id", "grade", "annotator", "note"]].values.tolist() == [
@@ -169,7 +169,7 @@ def test_what_is_done_is_listed_newest_first(opened: Callable[..., AppTest], dif
 
 @pytest.mark.slow
 def test_an_empty_queue_says_why(opened: Callable[..., AppTest], campaign: Campaign) -> None:
-    app = opened(campaign, "adjudicate.py")
+    app = opened(campaign, "adjudicate")
     assert "no pair has judgements by two or more annotators." in words(app)
     assert not app.get("bidi_component")
     for who in ("bob", "cat"):
@@ -196,7 +196,7 @@ def test_annotators_are_shown_with_what_is_out_of_the_ordinary(
     for n in range(24):
         j = Judgement(str(uuid4()), "bob", "12"[n % 2], f"d{n % 8 + 1}", "graded", n % 4, seconds=0.2)
         assert campaign.judging.judge_many([j]).saved
-    app = opened(campaign, "annotators.py")
+    app = opened(campaign, "annotators")
     assert not app.exception
     pace = app.dataframe[0].value
     assert pace["annotator"].tolist() == ["bob"]
@@ -216,13 +216,13 @@ def test_a_difference_between_two_annotators_is_the_answer(
     labels = "".join(f"bob,1,n{n},{n % 2 + 1}\ncat,1,n{n},{n % 2}\n" for n in range(24))
     (tmp_path / "labels.csv").write_text(f"annotator,query_id,doc_id,relevance\n{labels}")
     campaign.importer.import_files(documents=[tmp_path / "more.tsv"], labels=tmp_path / "labels.csv")
-    app = opened(campaign, "annotators.py")
+    app = opened(campaign, "annotators")
     assert words(app).count("bob's grades are 1.00 higher than cat's on average, on 24 common pairs") == 1
     assert "No annotator has unusual results" not in words(app)
     assert not {"last_at", "seconds", "per_hour"} & set(app.dataframe[0].value.columns)
     j = Judgement(str(uuid4()), "bob", "1", "d1", "graded", 1, seconds=0.5)
     assert campaign.judging.judge_many([j]).saved
-    [work] = opened(campaign, "annotators.py").dataframe
+    [work] = opened(campaign, "annotators").dataframe
     assert work.proto.placeholder == ""
     assert "seconds" in work.value
     assert "per_hour" not in work.value
@@ -245,7 +245,7 @@ def hasty(campaign: Campaign, tmp_path: Path) -> Campaign:
 
 @pytest.mark.slow
 def test_an_annotator_with_unusual_results_is_the_answer(opened: Callable[..., AppTest], hasty: Campaign) -> None:
-    app = opened(hasty, "annotators.py")
+    app = opened(hasty, "annotators")
     assert app.markdown[0].value.replace("\\", "") == "#### 1 of 2 annotators has unusual results: bob."
     (remark,) = [m.value for m in app.markdown if m.value.startswith("- **bob**")]
     assert "24 of 24 judgements took less than 1 second" in remark.replace("\\", "")
@@ -254,7 +254,7 @@ def test_an_annotator_with_unusual_results_is_the_answer(opened: Callable[..., A
 
 @pytest.mark.slow
 def test_charts_of_annotators_are_of_days_and_of_times(opened: Callable[..., AppTest], hasty: Campaign) -> None:
-    app = opened(hasty, "annotators.py")
+    app = opened(hasty, "annotators")
     app.session_state["look"] = "Judgements per day"
     assert len(app.run().get("vega_lite_chart")) == 1
     app.session_state["look"] = "Time per judgement"
@@ -285,7 +285,7 @@ def test_the_chart_of_days_has_the_days_that_there_are() -> None:
 
 @pytest.mark.slow
 def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    app = opened(differing, "export.py")
+    app = opened(differing, "export")
     assert "Annotators differ on 3 of 4 pairs with several judgements of all topics; the rule" in words(app)
     app.toggle(key="only-finished").set_value(False).run()
     assert "Annotators differ on 3 of 4 pairs with several judgements; the rule decides these." in words(app)
@@ -315,7 +315,7 @@ def test_export_writes_no_file_before_its_button_is_pressed(
 
     for writer in ("write_labels", "write_qrels", "write_judgements", "write_passages", "write_pool", "write_training"):
         monkeypatch.setattr(formats, writer, refuse)
-    app = opened(differing, "export.py")
+    app = opened(differing, "export")
     assert not app.exception
     assert not app.error
     assert [b.label for b in app.get("download_button")] == [
@@ -329,7 +329,7 @@ def test_export_writes_no_file_before_its_button_is_pressed(
 def test_export_says_that_a_model_had_not_come_to_rest(
     opened: Callable[..., AppTest], differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = opened(differing, "export.py")
+    app = opened(differing, "export")
     app.selectbox(key="rule-rule").set_value("dawid-skene").run()
 
     def restless() -> int:
@@ -347,7 +347,7 @@ def test_export_says_that_a_model_had_not_come_to_rest(
 
 @pytest.mark.slow
 def test_compare_takes_a_rule_with_its_parameters(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    app = opened(differing, "compare.py")
+    app = opened(differing, "compare")
     before = app.dataframe[0].value
     app.selectbox(key="rule-rule").set_value("annotator").run()
     app.selectbox(key="rule-annotator").set_value("cat").run()

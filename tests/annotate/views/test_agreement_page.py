@@ -33,7 +33,7 @@ def opened(opened: Callable[..., AppTest]) -> Callable[..., AppTest]:
     """Opens the page as somebody who is signed in."""
 
     def run(campaign: Campaign, role: Role = "manager") -> AppTest:
-        return opened(campaign, "agreement.py", f"a-{role}", role)
+        return opened(campaign, "agreement", f"a-{role}", role)
 
     return run
 

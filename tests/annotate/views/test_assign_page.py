@@ -50,7 +50,7 @@ def select(app: AppTest, *rows: int) -> AppTest:
 @pytest.mark.slow
 def test_lists_have_decisions_instead_of_judgements(opened: Callable[..., AppTest], people: Campaign) -> None:
     people.settings.set_judging_page(task="list")
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     assert "**0 of 2 decisions made**, with the saved settings." in [text.value for text in app.markdown]
     assert not figures(app)
 
@@ -58,7 +58,7 @@ def test_lists_have_decisions_instead_of_judgements(opened: Callable[..., AppTes
 @pytest.mark.slow
 def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., AppTest], people: Campaign) -> None:
     say(people, "ann", "1", "d1", 2, seconds=1800.0)
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     assert figures(app)["Judgements needed"] == "6"
     assert app.button(key="apply-overlap").disabled
     app.number_input(key="annotators").set_value(2).run()
@@ -82,7 +82,7 @@ def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., A
 
 @pytest.mark.slow
 def test_share_and_number(opened: Callable[..., AppTest], people: Campaign) -> None:
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     app.number_input(key="annotators").set_value(3).run()
     app.selectbox(key="which").set_value("number").run()
     app.number_input(key="number").set_value(1).run()
@@ -104,7 +104,7 @@ def test_hours_are_estimated_at_the_current_pace(opened: Callable[..., AppTest],
     for query_id, doc_id in judged:
         for name in ("ann", "ben", "cara"):
             say(people, name, query_id, doc_id, 2, seconds=1800.0)
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     shown = [text.value for text in app.markdown]
     assert "3 annotators judge each pair." in shown
     assert "**3 judgements left, about 1.5 hours at the current pace.**" in shown
@@ -114,13 +114,13 @@ def test_hours_are_estimated_at_the_current_pace(opened: Callable[..., AppTest],
 def test_a_loop_has_no_number_of_judgements(opened: Callable[..., AppTest], people: Campaign) -> None:
     say(people, "ann", "1", "d1", 2)
     people.settings.set_loop(mode="loop")
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     app.number_input(key="annotators").set_value(2).run()
     assert not figures(app)
     (text,) = [text.value for text in app.markdown if "in a loop" in text.value]
     assert text == ("1 judgement made so far. 2 of 2 topics are in a loop without a fixed number of judgements.")
     people.settings.set_loop(topics=["2"], mode="pool")
-    assert figures(opened(people, "assign.py"))["Judgements needed"] == "3"
+    assert figures(opened(people, "assign"))["Judgements needed"] == "3"
 
 
 # ----------------------------------------------------------------------------------------- topics
@@ -130,7 +130,7 @@ def test_a_loop_has_no_number_of_judgements(opened: Callable[..., AppTest], peop
 def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     opened: Callable[..., AppTest], people: Campaign
 ) -> None:
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     assert table(app, "who")["who"].tolist() == ["everybody", "everybody"]
     assert app.multiselect(key="people").options == ["ann", "ben", "cara"]  # a reader judges nothing
     app.multiselect(key="people").set_value(["ann"])
@@ -145,7 +145,7 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     assert table(app, "who")["who"].tolist() == ["everybody", "ann; group students"]
     people.assignments.assign(["2"], ["ann"])
     people.assignments.update(annotators=2)
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     assert "1 annotator for topic 2" in app.warning[0].value
     select(app, 0, 1).run()
     app.multiselect(key="people").set_value([])
@@ -156,14 +156,14 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
 @pytest.mark.slow
 def test_whatever_the_library_takes_the_page_shows(opened: Callable[..., AppTest], people: Campaign) -> None:
     people.assignments.update(annotators=50, which="share", share=1, lease=5)
-    assert not opened(people, "assign.py").exception
+    assert not opened(people, "assign").exception
     people.assignments.update(lease=0.05)
-    assert not opened(people, "assign.py").exception
+    assert not opened(people, "assign").exception
 
 
 @pytest.mark.slow
 def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) -> None:
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     app.multiselect(key="among").set_value(["ben", "cara"]).run()
     assert table(app, "pairs").to_dict("list") == {"name": ["ben", "cara"], "topics": [1, 1], "pairs": [3, 3]}
     app.button(key="deal").click().run()
@@ -182,7 +182,7 @@ def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) 
 
 @pytest.mark.slow
 def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], people: Campaign) -> None:
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     app.text_area(key="pairs").set_value("1 d1\n\n 2   d4 \n").run()
     app.button(key="save-pairs").click().run()
     assert not app.exception
@@ -209,11 +209,11 @@ def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], 
 def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], people: Campaign) -> None:
     people.calibration.set_pairs([("1", "d1"), ("2", "d4")])
     say(people, "ben", "1", "d1", 2)
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     assert any("0 of 2 pairs have a reference grade" in text.value for text in app.markdown)
     assert app.toggle(key="feedback").disabled
     say(people, "ann", "1", "d1", 3, counts_as="adjudication")
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     assert any("1 of 2 pairs has a reference grade" in text.value for text in app.markdown)
     rows = table(app, "finished").set_index("annotator")
     assert rows.loc["ben", ["judged", "of", "agree"]].tolist() == [1, 2, 0.0]
@@ -227,7 +227,7 @@ def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], peopl
 
 @pytest.mark.slow
 def test_blind_and_lease(opened: Callable[..., AppTest], people: Campaign) -> None:
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     assert app.toggle(key="blind").value
     app.toggle(key="blind").set_value(False).run()
     app.number_input(key="lease").set_value(15.0).run()
@@ -236,13 +236,13 @@ def test_blind_and_lease(opened: Callable[..., AppTest], people: Campaign) -> No
     settings = people.settings.assignment()
     assert (settings.blind, settings.lease) == (False, 15.0)
     people.settings.set_loop(mode="random")
-    assert any("Random:" in text.value for text in opened(people, "assign.py").markdown)
+    assert any("Random:" in text.value for text in opened(people, "assign").markdown)
 
 
 def test_reservations_are_shown_and_released(opened: Callable[..., AppTest], people: Campaign) -> None:
     people.judging.next_pairs("ben", "1", 3)
     people.judging.next_pairs("cara", "2", 2)
-    app = opened(people, "assign.py")
+    app = opened(people, "assign")
     shown = table(app, "place")
     assert isinstance(shown, pd.DataFrame)
     assert shown["annotator"].tolist() == ["ben"] * 3 + ["cara"] * 2

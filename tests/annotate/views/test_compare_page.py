@@ -82,7 +82,7 @@ def opened(opened: Callable[..., AppTest]) -> Callable[..., AppTest]:
     """Opens the page as somebody who is signed in."""
 
     def run(campaign: Campaign, role: Role = "manager") -> AppTest:
-        return opened(campaign, "compare.py", f"a-{role}", role)
+        return opened(campaign, "compare", f"a-{role}", role)
 
     return run
 

@@ -27,7 +27,7 @@ def partly_judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def expected(opened: Callable[..., AppTest], campaign: Campaign) -> AppTest:
-    app = opened(campaign, "compare.py")
+    app = opened(campaign, "compare")
     by_label(app, "Unjudged documents").set_value("expected").run()
     assert not app.exception
     return app
@@ -73,7 +73,7 @@ def test_every_view_and_file_carries_the_mark(opened: Callable[..., AppTest], pa
 
 def test_left_out_documents_mark_the_measures(opened: Callable[..., AppTest], partly_judged: Path) -> None:
     with Campaign(partly_judged) as campaign:
-        app = opened(campaign, "compare.py")
+        app = opened(campaign, "compare")
         by_label(app, "Unjudged documents").set_value("left-out").run()
         assert not app.exception
         assert "AP(judged_only=True)" in app.dataframe[0].value.columns
@@ -105,7 +105,7 @@ def test_a_pool_that_is_too_large_is_refused_on_the_page(
 ) -> None:
     monkeypatch.setattr("collection.estimation.GIGABYTES", 1e-6)
     with Campaign(partly_judged) as campaign:
-        app = opened(campaign, "compare.py")
+        app = opened(campaign, "compare")
         by_label(app, "Significance level").set_value(0.01).run()  # no result of another test is cached
         by_label(app, "Unjudged documents").set_value("expected").run()
         assert not app.exception

@@ -72,7 +72,7 @@ def test_the_library_refuses_by_name(campaign: Campaign) -> None:
 
 @pytest.mark.slow
 def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], campaign: Campaign) -> None:
-    app = opened(campaign, "judging_page.py")
+    app = opened(campaign, "judging-page")
     assert not app.exception
     app.radio(key="task").set_value("list")
     for name in ("list_size", "most_chosen", "preference_size", "long_from", "rest_after"):
@@ -85,7 +85,7 @@ def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], ca
     app.button(key="save").click().run()
     assert not app.exception
     assert campaign.settings.judging_page() == CHANGED
-    again = opened(campaign, "judging_page.py")
+    again = opened(campaign, "judging-page")
     assert again.radio(key="task").value == "list"
     assert again.text_area(key="image_hosts").value == "images.example.org"
 
@@ -94,7 +94,7 @@ def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], ca
 def test_the_page_refuses_an_odd_host_and_keeps_the_rest(
     opened: Callable[[Campaign], AppTest], campaign: Campaign
 ) -> None:
-    app = opened(campaign, "judging_page.py")
+    app = opened(campaign, "judging-page")
     app.checkbox(key="near").uncheck()
     app.text_area(key="image_hosts").set_value("https://x.org/")
     app.button(key="save").click().run()
@@ -109,7 +109,7 @@ def test_the_page_shows_a_document_as_annotators_get_it(
     with campaign.store.transaction():
         campaign.store.corpus.add_documents([Document("d2", "", f"<!doctype html><p>{text}")], replace=True)
     campaign.settings.set_judging_page(long="passages", long_from=300)
-    app = opened(campaign, "judging_page.py")
+    app = opened(campaign, "judging-page")
     assert not app.exception
     assert "d2, for topic 1: running average" in app.selectbox(key="pair").options
     shown = [element.value for element in app.text]
@@ -122,7 +122,7 @@ def test_the_page_shows_a_document_as_annotators_get_it(
 def test_the_page_of_a_campaign_without_a_pool(
     opened: Callable[[Campaign], AppTest], make_campaign: Callable[..., Campaign]
 ) -> None:
-    app = opened(make_campaign(pooled=False), "judging_page.py")
+    app = opened(make_campaign(pooled=False), "judging-page")
     assert not app.exception
     assert any("documents of the pool, which is empty" in element.value for element in app.markdown)
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 def test_from_labels_to_corrected_values(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     directory = make(tmp_path)
     with Campaign(directory) as campaign:
-        app = opened(campaign, "machine_labels.py")
+        app = opened(campaign, "machine-labels")
     assert not app.exception
     said = words(app)
     assert "(gpt-x-rerank): its labels may favour it." in said
@@ -30,7 +30,7 @@ def test_from_labels_to_corrected_values(opened: Callable[..., AppTest], tmp_pat
     with Campaign(directory) as campaign:
         assert campaign.label_study.progress("gpt").asked == 60
         judge(campaign, tmp_path)
-        app = opened(campaign, "machine_labels.py")
+        app = opened(campaign, "machine-labels")
     assert not app.exception
     metrics = {each.label: each.value for each in app.metric}
     assert metrics["Pairs with both"] == "60"
@@ -41,11 +41,11 @@ def test_from_labels_to_corrected_values(opened: Callable[..., AppTest], tmp_pat
     assert not app.exception
     for written, said in (("AP", "AP cannot be corrected"), ("nDGC@5", "did you mean")):
         with Campaign(directory) as campaign:
-            app = opened(campaign, "machine_labels.py", state={"label_measure": written})
+            app = opened(campaign, "machine-labels", state={"label_measure": written})
         assert said in words(app)
     with Campaign(directory) as campaign:
         campaign.settings.set_loop(measure="P@5")
-        app = opened(campaign, "machine_labels.py")
+        app = opened(campaign, "machine-labels")
     assert app.selectbox(key="label_measure").value == "P@5"
 
 
@@ -54,7 +54,7 @@ def test_only_the_chosen_set_is_counted(opened: Callable[..., AppTest], tmp_path
     with Campaign(make(tmp_path)) as campaign, counting as summary:
         for name in ("other", "third"):
             campaign.machine_labels.create(name, "llm", {"model": name})
-        app = opened(campaign, "machine_labels.py")
+        app = opened(campaign, "machine-labels")
     assert not app.exception
     assert "Labels by a language model (gpt-x)" in words(app)
     assert "120 graded, 0 replies without a grade" in words(app)
@@ -63,6 +63,6 @@ def test_only_the_chosen_set_is_counted(opened: Callable[..., AppTest], tmp_path
 
 def test_without_labels_the_page_says_how_to_make_them(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "campaign") as campaign:
-        app = opened(campaign, "machine_labels.py")
+        app = opened(campaign, "machine-labels")
     assert not app.exception
     assert "no machine labels" in words(app)

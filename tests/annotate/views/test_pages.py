@@ -87,7 +87,7 @@ def test_a_hostile_topic_is_no_markup_on_recall(opened: Callable[..., AppTest], 
         campaign.importer.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
         campaign.settings.set_loop(mode="loop")
         say(campaign, "**q**", "d1", 3)
-        app = opened(campaign, "recall.py")
+        app = opened(campaign, "recall")
         for topic in ("**q**", "**bold**"):
             app.query_params["topic"] = topic
             app.run()
@@ -101,7 +101,7 @@ def test_a_hostile_topic_is_no_markup_on_recall(opened: Callable[..., AppTest], 
 @pytest.mark.slow
 def test_overview_counts_what_there_is(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "1", "d1", 2)
-    app = opened(campaign, "overview.py")
+    app = opened(campaign, "overview")
     assert {m.label: m.value for m in app.metric} == {
         "Topics": "2",
         "Documents": "8",
@@ -130,7 +130,7 @@ def test_pool_is_seen_before_it_is_added(
     opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]
 ) -> None:
     campaign = make_campaign(pooled=False)
-    app = opened(campaign, "pool.py")
+    app = opened(campaign, "pool")
     app.number_input(key="depth-depth").set_value(2).run()
     assert {m.label: m.value for m in app.metric}["New pairs"] == "6"
     assert any("This adds 6 pairs." in m.value for m in app.markdown)
@@ -145,7 +145,7 @@ def test_compare_shows_the_library_s_values_and_explains_a_wrong_measure(
     opened: Callable[..., AppTest], campaign: Campaign
 ) -> None:
     say(campaign, "1", "d2", 1)
-    app = opened(campaign, "compare.py")
+    app = opened(campaign, "compare")
     table = app.dataframe[0].value
     assert table.loc["beta", "RR"] == 1.0
     assert table.loc["alpha", "RR"] == 0.5
@@ -159,7 +159,7 @@ def test_compare_shows_the_library_s_values_and_explains_a_wrong_measure(
 @pytest.mark.slow
 def test_export_offers_what_the_command_writes(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "1", "d1", 2)
-    app = opened(campaign, "export.py")
+    app = opened(campaign, "export")
     answer = "#### 1 pair in 1 of 2 topics has a grade; 1 is relevant (grade 1 or more)."
     assert answer in [m.value for m in app.markdown]
 
@@ -177,7 +177,7 @@ def buttons(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", ["backups.py", "export.py", "compare.py"])
+@pytest.mark.parametrize("file", ["backups", "export", "compare"])
 def test_a_drawn_download_is_refused_once_the_role_has_changed(
     opened: Callable[..., AppTest], campaign: Campaign, buttons: dict[str, Any], file: str
 ) -> None:
@@ -210,7 +210,7 @@ def test_a_work_list_is_handed_out_and_taken_back(
 
     campaign.accounts.add("ben", "annotator")
     say(campaign, "1", "d1", 2)
-    app = opened(campaign, "export.py")
+    app = opened(campaign, "export")
     assert app.number_input(key="work-list-pairs").value == 50
     assert app.selectbox(key="work-list-annotator").options == ["ann", "ben"]
     app.number_input(key="work-list-pairs").set_value(2)
@@ -219,10 +219,10 @@ def test_a_work_list_is_handed_out_and_taken_back(
     rows = list(csv.DictReader(io.StringIO(buttons["work-list"].decode())))
     assert [row["annotator"] for row in rows] == ["ben", "ben"]
     text = buttons["work-list"].decode().replace(',"","0:', ',"1","0:')
-    app = upload(opened(campaign, "import_files.py"), labels=("ben.csv", text))
+    app = upload(opened(campaign, "import"), labels=("ben.csv", text))
     assert app.text[0].value == "ben.csv: 2 judgements from a work list by 1 annotator (2 new)"
     # The refusals of the command line.
-    app = upload(opened(campaign, "import_files.py"), labels=("ben.csv", text.replace('"ben"', '"ann"')))
+    app = upload(opened(campaign, "import"), labels=("ben.csv", text.replace('"ben"', '"ann"')))
     assert "expected a pair that is assigned to" in app.error[0].value
 
 
@@ -236,36 +236,36 @@ def test_a_loop_over_the_whole_collection_hands_out_work_lists_before_its_first_
         campaign.importer.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
         campaign.settings.set_loop(mode="loop")
         campaign.accounts.add("ben", "annotator")
-        app = opened(campaign, "export.py")
+        app = opened(campaign, "export")
         assert not app.exception
         app.selectbox(key="work-list-annotator").set_value("ben")
         app.segmented_control(key="work-list-format").set_value(".csv")
         app.button(key="work-list-reserve").click().run()
         assert {row["doc_id"] for row in csv.DictReader(io.StringIO(buttons["work-list"].decode()))} == {"d1", "d2"}
-        assert not opened(campaign, "export.py", "rae", "reader").tabs
+        assert not opened(campaign, "export", "rae", "reader").tabs
 
 
 @pytest.mark.slow
 def test_only_managers_hand_out_work_lists(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "1", "d1", 2)
     for role, offered in (("manager", True), ("reader", False)):
-        app = opened(campaign, "export.py", role, role)
+        app = opened(campaign, "export", role, role)
         assert ("Work lists" in [tab.label for tab in app.tabs]) == offered
     campaign.settings.set_judging_page(task="list")
-    assert "Work lists" not in [tab.label for tab in opened(campaign, "export.py").tabs]
+    assert "Work lists" not in [tab.label for tab in opened(campaign, "export").tabs]
 
 
 @pytest.mark.slow
 def test_clicks_are_there_to_export(
     opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
 ) -> None:
-    app = opened(campaign, "export.py")
+    app = opened(campaign, "export")
     assert "Clicks" not in [tab.label for tab in app.tabs]
     (files / "march.csv").write_text("query_id,doc_id,rank,shown,clicked\n1,d1,1,10,4\n1,d1,2,10,2\n1,d2,2,10,1\n")
     campaign.importer.import_files(clicks=files / "march.csv")
-    there = [m.value for m in opened(campaign, "import_files.py").markdown]
+    there = [m.value for m in opened(campaign, "import").markdown]
     assert r"Click logs: march\.csv (3 rows)." in there
-    app = opened(campaign, "export.py")
+    app = opened(campaign, "export")
     assert not app.exception
     assert any(r"3 rows from march\.csv." in m.value for m in app.markdown)
     campaign.clicks.export(table=files / "clicks.tsv")
@@ -276,10 +276,10 @@ def test_clicks_are_there_to_export(
 def test_machine_labels_are_exported_with_what_made_them(
     opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
 ) -> None:
-    assert "Machine labels" not in [tab.label for tab in opened(campaign, "export.py").tabs]
+    assert "Machine labels" not in [tab.label for tab in opened(campaign, "export").tabs]
     campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2"}, name="weak 2*")
     campaign.machine_labels.create("other", "rule", {})
-    app = opened(campaign, "export.py")
+    app = opened(campaign, "export")
     assert not app.exception
     assert not app.warning  # not looked for before the section is open
     for ending in (".txt", ".csv", ".jsonl"):
@@ -302,12 +302,12 @@ def test_training_data_by_a_rule_and_a_number(
     opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
 ) -> None:
     say(campaign, "1", "d2", 0)
-    app = opened(campaign, "export.py")
+    app = opened(campaign, "export")
     assert any("there are none yet" in m.value for m in app.markdown)
     assert "triples" not in buttons
     say(campaign, "1", "d1", 2)
     say(campaign, "1", "d6", 0)
-    app = opened(campaign, "export.py")
+    app = opened(campaign, "export")
     assert not any("triple for" in m.value for m in app.markdown)  # not made before the section is open
     app.session_state["section"] = "Training data"
     app.run()
@@ -334,7 +334,7 @@ def test_without_runs_no_rule_looks_at_ranks(opened: Callable[..., AppTest], tmp
     (files / "q.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
     with Campaign.create(tmp_path / "bare") as bare:
         bare.importer.import_files(topics=files / "t.tsv", qrels=files / "q.txt")
-        app = opened(bare, "export.py")
+        app = opened(bare, "export")
         assert app.selectbox(key="negatives").options == ["Judged", "Random, including unjudged"]
 
 
@@ -361,13 +361,13 @@ def test_the_tour_stays_hidden_once_it_is_hidden(opened: Callable[..., AppTest],
     def shows_tour(app: AppTest) -> bool:
         return any("tour of the demo" in m.value for m in app.markdown)
 
-    assert not shows_tour(opened(campaign, "overview.py"))
+    assert not shows_tour(opened(campaign, "overview"))
     campaign.settings.set_tour(True)
-    app = opened(campaign, "overview.py")
+    app = opened(campaign, "overview")
     assert shows_tour(app)
     app.button(key="hide-tour").click().run()
     assert not shows_tour(app)
-    assert not shows_tour(opened(campaign, "overview.py"))
+    assert not shows_tour(opened(campaign, "overview"))
 
 
 @pytest.mark.parametrize(("shown", "stop", "words"), [(True, "5", "Tour, 5 of 7"), (True, "9", ""), (False, "5", "")])
@@ -376,7 +376,7 @@ def test_a_page_of_the_tour_names_the_stop(
     opened: Callable[..., AppTest], campaign: Campaign, shown: bool, stop: str, words: str
 ) -> None:
     campaign.settings.set_tour(shown)
-    app = opened(campaign, "compare.py")
+    app = opened(campaign, "compare")
     app.query_params["tour"] = stop
     app.run()
     assert not app.exception
@@ -390,7 +390,7 @@ def test_a_page_of_the_tour_names_the_stop(
 @pytest.mark.slow
 def test_the_next_step_is_a_button_that_leads_to_its_page(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "empty") as empty:
-        app = opened(empty, "recall.py")
+        app = opened(empty, "recall")
         app.button(key="next-step").click().run()
         assert app.title[0].value == "Import"
         assert "next-step" not in [button.key for button in app.button]  # the page does not link to itself
@@ -401,13 +401,13 @@ def test_overview_has_one_primary_button_at_each_stage(
     opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign], tmp_path: Path
 ) -> None:
     def primary(campaign: Campaign) -> list[str]:
-        app = opened(campaign, "overview.py")
+        app = opened(campaign, "overview")
         return [button.label for button in app.button if button.proto.type == "primary"]
 
     with Campaign.create(tmp_path / "empty") as empty:
         assert empty.overview.next_step() == ("import", "Import topics, documents and runs.")
         assert primary(empty) == ["Import files"]
-        assert not opened(empty, "overview.py").metric  # five zeros say nothing
+        assert not opened(empty, "overview").metric  # five zeros say nothing
     campaign = make_campaign("stages", pooled=False)
     assert primary(campaign) == ["Choose the pool"]
     campaign.pools.add("depth", depth=2)
@@ -436,7 +436,7 @@ def upload(app: AppTest, **files: Upload | list[Upload]) -> AppTest:
 def test_files_are_uploaded(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     """Two files with the same name stay two files, and no message names a folder of the server."""
     with Campaign.create(tmp_path / "empty") as empty:
-        app = opened(empty, "import_files.py")
+        app = opened(empty, "import")
         assert "This campaign is empty." in app.markdown[0].value
         upload(
             app,
@@ -471,7 +471,7 @@ def test_files_of_other_programs_are_uploaded(opened: Callable[..., AppTest], tm
     record = {"type_of_reference": "JOUR", "title": "Wings", "year": "2019", "doi": "10.5555/w"}
     with Campaign.create(tmp_path / "empty", grades="0-1") as empty:
         upload(
-            opened(empty, "import_files.py"),
+            opened(empty, "import"),
             topics=("topics.xlsx", sheet.getvalue()),
             documents=[
                 ("a.ris", rispy.dumps([record, record])),
@@ -482,10 +482,10 @@ def test_files_of_other_programs_are_uploaded(opened: Callable[..., AppTest], tm
             ],
             qrels=("q.jsonl", '{"query-id": "1", "corpus-id": "p1", "score": 1}\n'),
         )
-        again = upload(opened(empty, "import_files.py"), documents=[("a.ris", rispy.dumps([record, record]))])
+        again = upload(opened(empty, "import"), documents=[("a.ris", rispy.dumps([record, record]))])
         assert "this file was imported before: all 2 records are already in the campaign" in again.text[0].value
         other = f"{rispy.dumps([record, record])}\n"
-        app = upload(opened(empty, "import_files.py"), documents=[("a.ris", other)])
+        app = upload(opened(empty, "import"), documents=[("a.ris", other)])
         assert app.warning[0].value.startswith("a\\.ris\\: 2 duplicate records were left out")
         assert app.dataframe[0].value[["file", "line", "duplicate_of"]].values.tolist() == [
             ["a.ris", 2, "10.5555/w"], ["a.ris", 9, "10.5555/w"]
@@ -494,13 +494,13 @@ def test_files_of_other_programs_are_uploaded(opened: Callable[..., AppTest], tm
         empty.settings.set_loop(mode="loop")
         empty.work_lists.write("ann", tmp_path / "ann.csv", 1)
         listed = (tmp_path / "ann.csv").read_text().replace(',"","0:', ',"1","0:')
-        app = upload(opened(empty, "import_files.py"), labels=("ann.csv", listed))
+        app = upload(opened(empty, "import"), labels=("ann.csv", listed))
         assert app.text[0].value == "ann.csv: 1 judgement from a work list by 1 annotator (1 new)"
 
 
 @pytest.mark.slow
 def test_a_dataset_is_imported_by_its_name(opened: Callable[..., AppTest], campaign: Campaign) -> None:
-    app = opened(campaign, "import_files.py")
+    app = opened(campaign, "import")
     app.text_input[0].set_value("local/none")
     upload(app)
     assert app.error[0].value.startswith("**Nothing was imported.** ir")
@@ -510,7 +510,7 @@ def test_a_dataset_is_imported_by_its_name(opened: Callable[..., AppTest], campa
 @pytest.mark.slow
 def test_a_file_with_an_error_imports_nothing(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "empty") as empty:
-        app = opened(empty, "import_files.py")
+        app = opened(empty, "import")
         assert [e.value for e in upload(app).error] == ["Choose at least one file, or enter a dataset."]
         upload(app, topics=("t.tsv", "1\tone\n"), qrels=("q.txt", "1 0 d1 high\n"))
         assert len(app.error) == 1
@@ -522,7 +522,7 @@ def test_a_file_with_an_error_imports_nothing(opened: Callable[..., AppTest], tm
 
 @pytest.mark.slow
 def test_replace_is_asked_for(opened: Callable[..., AppTest], campaign: Campaign) -> None:
-    app = upload(opened(campaign, "import_files.py"), topics=("t.tsv", "1\tmoving average\n"))
+    app = upload(opened(campaign, "import"), topics=("t.tsv", "1\tmoving average\n"))
     assert app.error
     next(box for box in app.checkbox if box.label.startswith("Replace")).check()
     upload(app, topics=("t.tsv", "1\tmoving average\n"))
@@ -537,7 +537,7 @@ def test_export_without_grades_offers_the_pool_and_the_missing_texts(
     (files / "c.run").write_text("1 Q0 elsewhere 1 2.0 c\n")
     campaign.importer.import_files(runs=[files / "c.run"])
     campaign.pools.add("depth", depth=2)
-    app = opened(campaign, "export.py")
+    app = opened(campaign, "export")
     assert "#### No pair has a grade yet." in [m.value for m in app.markdown]
     assert [tab.label for tab in app.tabs] == [
         "Qrels", "Judgements", "Pool", "Work lists", "Training data", "Missing texts"
@@ -548,7 +548,7 @@ def test_export_without_grades_offers_the_pool_and_the_missing_texts(
     say(campaign, "1", "d1", 1)
     assert campaign.judging.judge("ann", "1", "d1", undo=True).kind == "undone"
     campaign.judging.judge("ben", "1", "d2", cannot_judge="no text")
-    app = opened(campaign, "export.py")
+    app = opened(campaign, "export")
     assert "#### No pair has a grade by this rule." in [m.value for m in app.markdown]
     app.selectbox(key="rule-rule").set_value("annotator").run()
     assert "ben" in app.error[0].value
@@ -561,7 +561,7 @@ def test_imported_data_is_removed_after_a_preview(
 ) -> None:
     campaign = make_campaign("removal")
     say(campaign, "1", "d1", 1)
-    app = opened(campaign, "import_files.py")
+    app = opened(campaign, "import")
     app.text_area[0].set_value("d1\n d2 \n").run()
     shown = [*(text.value for text in app.markdown), *(text.value for text in app.caption)]
     assert "1 document stays \\(judged\\)\\: d1\\." in shown
@@ -585,6 +585,6 @@ def test_overview_asks_for_adjudication_before_the_export(
     campaign.judging.judge("ben", pair["query_id"], pair["doc_id"], 0)
     step = campaign.overview.next_step()
     assert step == ("adjudicate", "1 pair has different grades: adjudicate it, or choose a rule on the Export page.")
-    app = opened(campaign, "overview.py")
+    app = opened(campaign, "overview")
     app.button(key="next-step").click().run()
     assert not app.exception

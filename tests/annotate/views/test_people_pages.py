@@ -25,7 +25,8 @@ from tests.conftest import signed_in
 from tests.helpers import words
 
 PASSWORD = "wing flow heat slab"
-FILES = {p.name for p in (SCRIPT.parent / "views").glob("*.py")} - {"__init__.py"}
+FOLDER = SCRIPT.parent / "views"
+FILES = {p.name for p in FOLDER.glob("*.py")} - {"__init__.py"}
 
 Open = Callable[..., AppTest]
 by_title = {"ids": lambda page: getattr(page, "title", None)}
@@ -36,7 +37,7 @@ def opened(opened: Callable[..., AppTest]) -> Open:
     """Opens a page with a session of this role or with none."""
 
     def run(campaign: Campaign, page: PageEntry | str, role: Role | None, name: str | None = None) -> AppTest:
-        return opened(campaign, page if isinstance(page, str) else page.file, name or f"some {role}", role)
+        return opened(campaign, page if isinstance(page, str) else page.url_path, name or f"some {role}", role)
 
     return run
 
@@ -53,7 +54,7 @@ def begun(campaign: Campaign) -> Campaign:
 def test_every_script_is_in_the_table_and_says_whose_it_is() -> None:
     assert {page.file for page in PAGES} == FILES
     assert len({page.url_path for page in PAGES}) == len(PAGES)
-    assert [page.file for page in PAGES if page.default] == ["overview.py"]
+    assert [page.url_path for page in PAGES if page.default] == ["overview"]
     for page in PAGES:
         assert page.roles, page.file
         assert set(page.roles) <= set(ROLES), page.file
@@ -67,8 +68,7 @@ def test_the_menu_has_its_pages_section_by_section() -> None:
 
 
 def test_every_stop_of_the_tour_and_every_next_step_is_a_page() -> None:
-    assert {file for _, file, _, _ in STOPS} <= FILES
-    assert set(NEXT) <= {page.url_path for page in PAGES}
+    assert {url_path for _, url_path, _, _ in STOPS} | set(NEXT) <= {page.url_path for page in PAGES}
 
 
 def test_what_annotators_and_readers_may_open_is_known_by_name() -> None:
@@ -123,7 +123,7 @@ def test_pages_of_an_empty_campaign_send_nobody_where_they_may_not_go(
         assert not app.exception
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if "reader" in p.roles and p.file != "account.py"], **by_title)
+@pytest.mark.parametrize("page", [p for p in PAGES if "reader" in p.roles and p.url_path != "account"], **by_title)
 @pytest.mark.slow
 def test_a_reader_changes_nothing_whatever_is_pressed(opened: Open, begun: Campaign, page: PageEntry) -> None:
     signed_in(begun, "some reader", "reader")
@@ -134,7 +134,7 @@ def test_a_reader_changes_nothing_whatever_is_pressed(opened: Open, begun: Campa
 
     before = dump()
     app = opened(begun, page, "reader")
-    if page.file == "recall.py":
+    if page.url_path == "recall":
         app.query_params["topic"] = "1"
         app.run()
         assert app.subheader
@@ -147,7 +147,7 @@ def test_a_reader_changes_nothing_whatever_is_pressed(opened: Open, begun: Campa
 @pytest.mark.slow
 def test_a_manager_closes_a_topic_and_a_reader_is_not_offered_it(opened: Open, begun: Campaign) -> None:
     for role, offered in (("manager", True), ("reader", False)):
-        app = opened(begun, "recall.py", role)
+        app = opened(begun, "recall", role)
         app.query_params["topic"] = "1"
         app.run()
         assert ("close" in [button.key for button in app.button]) is offered
@@ -155,7 +155,7 @@ def test_a_manager_closes_a_topic_and_a_reader_is_not_offered_it(opened: Open, b
 
 def test_an_annotator_s_overview_has_their_own_figures_only(opened: Open, begun: Campaign) -> None:
     begun.judging.judge_many([Judgement(str(uuid4()), "zoe", "2", "d5", "graded", 2)])
-    app = opened(begun, "overview.py", "annotator")
+    app = opened(begun, "overview", "annotator")
     assert {m.label: m.value for m in app.metric} == {"Your topics": "2", "Your judgements": "3"}
     assert app.dataframe[0].value["judged"].tolist() == [2, 1]
     everything = " ".join(str(element.value) for kind in (app.markdown, app.caption) for element in kind)
@@ -166,13 +166,13 @@ def test_an_annotator_s_overview_has_their_own_figures_only(opened: Open, begun:
 def test_an_annotator_without_work_is_told_so_and_gets_no_button(
     opened: Open, begun: Campaign, make_campaign: Callable[..., Campaign]
 ) -> None:
-    app = opened(make_campaign("unpooled", pooled=False), "overview.py", "annotator")
+    app = opened(make_campaign("unpooled", pooled=False), "overview", "annotator")
     shown = " ".join(m.value for m in app.markdown)
     assert "There is nothing to judge yet" in shown
     assert "Next step for managers" in shown
     assert "next-step" not in [button.key for button in app.button]
 
-    app = opened(begun, "overview.py", "annotator")
+    app = opened(begun, "overview", "annotator")
     assert any(re.search("[1-6] of 6 pairs in your topics are left", m.value) for m in app.markdown)
     app.button(key="next-step")
 
@@ -180,7 +180,7 @@ def test_an_annotator_without_work_is_told_so_and_gets_no_button(
 @pytest.mark.slow
 def test_the_role_is_looked_up_in_every_run(opened: Open, begun: Campaign) -> None:
     begun.accounts.add("ann", "manager")
-    app = opened(begun, "compare.py", "reader", "rae")
+    app = opened(begun, "compare", "reader", "rae")
     assert app.dataframe
     begun.accounts.set_role("rae", "annotator")
     app.run()
@@ -211,7 +211,7 @@ def test_the_second_look_refuses_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_invite_somebody(opened: Open, campaign: Campaign) -> None:
-    app = opened(campaign, "people.py", "manager", "ann")
+    app = opened(campaign, "people", "manager", "ann")
     app.text_input[0].set_value("bob")
     app.selectbox[0].set_value("reader")
     app.multiselect[0].set_value(["judges"])
@@ -244,7 +244,7 @@ def test_a_link_that_opens_on_this_machine_only_says_so(
     monkeypatch.setattr(ContextProxy, "url", browser)
     campaign.server_state.keep_address(kept)
     campaign.accounts.add("bob", "annotator")
-    app = opened(campaign, "people.py", "manager", "ann")
+    app = opened(campaign, "people", "manager", "ann")
     account(app).set_value("bob").run()
     app.button(key="again-bob").click().run()
     assert app.code[0].value.startswith(f"{expected}/invitation?token=")
@@ -252,7 +252,7 @@ def test_a_link_that_opens_on_this_machine_only_says_so(
 
 
 def test_an_invitation_that_cannot_be_made_says_why(opened: Open, campaign: Campaign) -> None:
-    app = opened(campaign, "people.py", "manager", "ann")
+    app = opened(campaign, "people", "manager", "ann")
     app.text_input[0].set_value("ANN")
     submit(app, "Invite")
     assert "is taken by the account" in app.error[0].value
@@ -264,7 +264,7 @@ def test_an_invitation_that_cannot_be_made_says_why(opened: Open, campaign: Camp
 def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> None:
     campaign.accounts.add("bob", "annotator")
     secret = campaign.accounts.open_session("bob")
-    app = opened(campaign, "people.py", "manager", "ann")
+    app = opened(campaign, "people", "manager", "ann")
     account(app).set_value("bob").run()
     app.selectbox(key="role-bob").set_value("reader")
     app.multiselect(key="groups-bob").set_value(["a", "b"])
@@ -290,7 +290,7 @@ def test_owners_and_managers_end_sessions(opened: Open, campaign: Campaign) -> N
         for where in ("Linux", "Android", "Windows")
     )
     digests = dict(campaign.accounts.sessions("bob")[["device", "session"]].itertuples(index=False))
-    app = opened(campaign, "account.py", "annotator", "bob")
+    app = opened(campaign, "account", "annotator", "bob")
     assert "Firefox on Android" in words(app)
     app.button(key=f"end-bob-{digests['Firefox on Android']}").click().run()
     assert campaign.accounts.session(lost) is None
@@ -298,7 +298,7 @@ def test_owners_and_managers_end_sessions(opened: Open, campaign: Campaign) -> N
     app.button(key="end-bob").click().run()
     assert campaign.accounts.session(other) is None
     assert len(campaign.accounts.sessions("bob")) == 1  # the page's own
-    manager = opened(campaign, "people.py", "manager", "ann")
+    manager = opened(campaign, "people", "manager", "ann")
     account(manager).set_value("bob").run()
     (mine,) = campaign.accounts.sessions("bob")["session"]
     manager.button(key=f"end-bob-{mine}").click().run()
@@ -308,7 +308,7 @@ def test_owners_and_managers_end_sessions(opened: Open, campaign: Campaign) -> N
 
 @pytest.mark.slow
 def test_the_last_manager_is_told(opened: Open, campaign: Campaign) -> None:
-    app = opened(campaign, "people.py", "manager", "ann")
+    app = opened(campaign, "people", "manager", "ann")
     app.button(key="lock-ann").click().run()
     assert "only manager" in app.error[0].value
     app.selectbox(key="role-ann").set_value("reader")
@@ -320,10 +320,10 @@ def test_the_last_manager_is_told(opened: Open, campaign: Campaign) -> None:
 @pytest.mark.slow
 def test_hostile_names_are_no_markup(opened: Open, campaign: Campaign) -> None:
     hostile = "**b** <img src=x onerror=alert(1)> :red[r] [l](javascript:x)"
-    app = opened(campaign, "people.py", "manager", hostile)
+    app = opened(campaign, "people", "manager", hostile)
     app.button(key=f"again-{hostile}").click().run()
     assert not app.exception
-    account_page = opened(campaign, "account.py", "manager", hostile)
+    account_page = opened(campaign, "account", "manager", hostile)
     for page in (app, account_page):
         live = [re.sub(r"\\.", "", m.value) for kind in (page.markdown, page.caption) for m in kind]
         assert not [m for m in live if "<img" in m or "](javascript" in m or "**b**" in m]
@@ -335,7 +335,7 @@ def test_hostile_names_are_no_markup(opened: Open, campaign: Campaign) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("role", ROLES)
 def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: Role) -> None:
-    app = opened(campaign, "account.py", role, "ann")
+    app = opened(campaign, "account", role, "ann")
     new, again = app.text_input
     new.set_value(PASSWORD)
     again.set_value(PASSWORD + "!")
@@ -369,7 +369,7 @@ def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     monkeypatch.setattr(rate_limit, "MAX_FAILURES", 2)
     campaign.accounts.add("ann", "manager")
     campaign.accounts.set_password("ann", PASSWORD)
-    app = opened(campaign, "account.py", "manager", "ann")
+    app = opened(campaign, "account", "manager", "ann")
     for new in ("short", "short", "short", PASSWORD + "!"):
         for field, text in zip(app.text_input, (PASSWORD, new, new), strict=True):
             field.set_value(text)
@@ -392,7 +392,7 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     monkeypatch.setattr(rate_limit, "MAX_FAILURES", 2)
     campaign.accounts.add("ann", "manager")
     campaign.accounts.set_password("ann", PASSWORD)
-    app = opened(campaign, "account.py", "manager", "ann")
+    app = opened(campaign, "account", "manager", "ann")
     said = []
     for guess in ("wrong wrong wrong", "wrong again again", PASSWORD):
         for field, text in zip(app.text_input, (guess, PASSWORD + "!", PASSWORD + "!"), strict=True):
@@ -409,7 +409,7 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
 def test_an_account_shows_its_groups_and_its_address(opened: Open, campaign: Campaign) -> None:
     campaign.accounts.add("ann", "annotator", "ann_1@x.org")
     campaign.accounts.set_groups("ann", ["judges", "early"])
-    said = [re.sub(r"[\\\u200b]", "", m.value) for m in opened(campaign, "account.py", "annotator", "ann").markdown]
+    said = [re.sub(r"[\\\u200b]", "", m.value) for m in opened(campaign, "account", "annotator", "ann").markdown]
     assert "E-mail: ann_1@x.org." in said
     assert any(set(re.findall(r"\w+", text)) == {"Groups", "early", "judges"} for text in said)
 
@@ -418,7 +418,7 @@ def test_an_account_shows_its_groups_and_its_address(opened: Open, campaign: Cam
 @pytest.mark.slow
 def test_sign_out_ends_the_session_on_the_server(opened: Open, campaign: Campaign, key: str, left: int) -> None:
     signed_in(campaign, "ann")
-    app = opened(campaign, "account.py", "manager", "ann")
+    app = opened(campaign, "account", "manager", "ann")
     assert campaign.accounts.table()["sessions"].tolist() == [2]
     app.button(key=key).click().run()
     assert campaign.accounts.table()["sessions"].tolist() == [left]
@@ -432,13 +432,13 @@ def test_a_session_takes_files_only_while_its_page_has_an_uploader(
 ) -> None:
     folder = Path(views.__file__).parent
     with_uploader = {entry.file for entry in page_access.PAGES if "file_uploader(" in (folder / entry.file).read_text()}
-    assert with_uploader == {entry.file for entry in page_access.PAGES if entry.has_uploader} == {"import_files.py"}
+    assert with_uploader == {entry.file for entry in page_access.PAGES if entry.has_uploader}
     monkeypatch.setattr(uploads, "_open", {})
-    opened(campaign, "account.py", "manager")
+    opened(campaign, "account", "manager")
     assert not uploads._open
-    opened(campaign, "import_files.py", "manager")
+    opened(campaign, "import", "manager")
     assert len(uploads._open) == 1
-    for page, role in (("account.py", "manager"), ("import_files.py", "annotator"), ("import_files.py", None)):
+    for page, role in (("account", "manager"), ("import", "annotator"), ("import", None)):
         uploads._open |= {"test session id": None}
         opened(campaign, page, role)
         assert not uploads._open, (page, role)

@@ -24,7 +24,7 @@ def unpooled(make_campaign: Callable[..., Campaign]) -> Campaign:
 
 @pytest.fixture
 def page(opened: Callable[..., AppTest], unpooled: Campaign) -> AppTest:
-    return opened(unpooled, "pool.py")
+    return opened(unpooled, "pool")
 
 
 def choose(page: AppTest, strategy: str) -> AppTest:
@@ -126,7 +126,7 @@ def test_topics_and_documents_that_lack_something_are_named(
     (tmp_path / "t.tsv").write_text("3\ta topic that no run knows\n")
     (tmp_path / "c.run").write_text("1 Q0 elsewhere 1 2.0 c\n")
     unpooled.importer.import_files(topics=tmp_path / "t.tsv", runs=[tmp_path / "c.run"])
-    page = opened(unpooled, "pool.py")
+    page = opened(unpooled, "pool")
     assert [i.value for i in page.info] == ["1 of 3 topics gets no pairs: no run retrieves documents for them."]
     assert [w.value for w in page.warning] == [
         "c: no document of the run has a text in the campaign. Do the ids match? c: 'elsewhere'; campaign: 'd1', "
@@ -143,7 +143,7 @@ def test_identical_documents_are_counted_as_left_out(
     (tmp_path / "d.tsv").write_text(f"c1\t{text}\nc2\t{text}\n")
     (tmp_path / "c.run").write_text("1 Q0 c1 1 2.0 c\n1 Q0 c2 2 1.0 c\n")
     unpooled.importer.import_files(documents=[tmp_path / "d.tsv"], runs=[tmp_path / "c.run"])
-    page = opened(unpooled, "pool.py")
+    page = opened(unpooled, "pool")
     assert "Near-duplicates left out" not in figures(page)
     page.toggle(key="near").set_value(True).run()
     assert figures(page)["Near-duplicates left out"] == "1"
@@ -155,7 +155,7 @@ def test_pairs_of_a_round_are_removed_after_a_preview(
 ) -> None:
     campaign = make_campaign("removal")
     pairs = campaign.progress.counts()["pool"]
-    app = opened(campaign, "pool.py")
+    app = opened(campaign, "pool")
     app.multiselect[-1].select(app.multiselect[-1].options[0]).run()
     assert f"This removes {pairs} pooled pairs." in [text.value for text in app.markdown]
     app.button(key="remove").click().run()

@@ -380,7 +380,7 @@ def test_the_command_changes_and_shows_it(bare: Campaign) -> None:
 
 @pytest.mark.slow
 def test_the_loop_page(bare: Campaign, opened: Callable[..., AppTest]) -> None:
-    app = opened(bare, "loop.py")
+    app = opened(bare, "loop")
     assert not app.exception
     assert "It reads no texts" in words(app)
     app.selectbox(key="mode").set_value("loop").run()

@@ -218,7 +218,7 @@ def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
     with made(tmp_path, texts=TEXTS, by="mtf", budget=2) as campaign:
         for topic in ("1", "2"):
             judge_all(campaign, topic=topic)
-        app = opened(campaign, "overview.py")
+        app = opened(campaign, "overview")
         words = "The campaign's judgement budget (2) is used up. Raise it"
         assert any(words in element.value.replace("\\", "") for element in app.markdown)
         assert not any("See Recall" in element.value for element in app.caption)
@@ -305,12 +305,12 @@ def test_pages_count_the_budget(tmp_path: Path, opened: Callable[..., AppTest]) 
     with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", budget=6) as campaign:
         campaign.pools.add("depth", depth=5)
         judge(campaign, "a", leased=False)
-        app = opened(campaign, "overview.py")
+        app = opened(campaign, "overview")
         assert any(
             "1 pair judged; 5 pairs can still be judged within the judgement budget." in each.value
             for each in app.caption
         )
-        app = opened(campaign, "overview.py", name="bob", role="annotator")
+        app = opened(campaign, "overview", name="bob", role="annotator")
         assert any("5 of 6 pairs within the judgement budget are left." in each.value for each in app.markdown)
 
 
@@ -407,7 +407,7 @@ def test_the_list_of_topics_counts_them_at_once(
         monkeypatch.setattr(Progress, "standing", noted)
         topics = routes._topics(campaign, "ann", {})["topics"]
         assert [(topic["judged"], topic["pool"]) for topic in topics] == [(1, None), (0, None), (0, None)]
-        app = opened(campaign, "overview.py", "eve", "annotator")
+        app = opened(campaign, "overview", "eve", "annotator")
         assert not app.exception
         assert any(len(frame.value) == 3 for frame in app.dataframe)
         assert not asked

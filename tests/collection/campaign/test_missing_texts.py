@@ -186,7 +186,7 @@ def test_every_surface_says_how_many_and_why(
     assert sentence in ok("recall", directory)
     assert json.loads(ok("recall", directory, "--format", "json"))[0]["without_text"] == 51
     assert json.loads(ok("status", directory, "--format", "json"))["without_text"] == 51
-    for view in ("overview.py", "recall.py", "pool.py"):
+    for view in ("overview", "recall", "pool"):
         app = opened(partial, view)
         assert any(sentence in warning.value for warning in app.warning), view
     facts = partial.collection_export.write(tmp_path / "out").facts

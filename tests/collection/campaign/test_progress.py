@@ -204,7 +204,7 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
     assert int(outside[1] if outside else 0) == total["outside"]
 
     # Overview.
-    app = opened(state, "overview.py")
+    app = opened(state, "overview")
     shown = tiles(app)
     assert shown["Pairs in the pool"] == str(total["pool"])
     assert shown["Pooled pairs judged"] == str(total["judged_in_pool"])
@@ -218,7 +218,7 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
         assert pd.isna(here["left"]) if row["left"] is None else here["left"] == row["left"]
 
     # The Recall page, and which topics may stop.
-    app = opened(state, "recall.py")
+    app = opened(state, "recall")
     shown = tiles(app)
     ready = int(recall["stop"].sum())
     assert (shown["Pairs judged"], shown["Topics ready to stop"]) == (str(total["judged"]), str(ready))
@@ -235,7 +235,7 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
     assert (work["workload"]["judgements"], work["workload"]["made"]) == (status["goal"], status["made"])
     for row, other in zip(work["topics"], status["per_topic"], strict=True):
         assert (row["wanted"], row["made"], row["left"]) == (other["goal"], other["made"], other["left"])
-    app = opened(state, "assign.py")
+    app = opened(state, "assign")
     if status["in_loop"] == len(truth):
         assert any("without a fixed number of judgements" in text.value for text in app.markdown)
     else:
@@ -274,12 +274,12 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
             assert {topic["pool"] for topic in topics.values()} == {None}
         else:
             assert goal is None or goal == sum(topic["pool"] for topic in topics.values())
-    page = opened(state, "assign.py")
+    page = opened(state, "assign")
     tables = [frame.value for frame in page.dataframe if "done" in frame.value]
     row = tables[0].set_index("name").loc["ann"]
     assert row["done"] == done
     assert pd.isna(row["left"]) if goal is None else row["left"] == goal - done
-    page = opened(state, "overview.py", "eve", "annotator")
+    page = opened(state, "overview", "eve", "annotator")
     done, goal = state.progress.totals("eve")
     if goal is not None:
         (bar,) = page.get("progress")

@@ -396,7 +396,7 @@ def test_a_chart_of_hundreds_does_not_press_the_curve_flat() -> None:
 def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     stopped(hundred, "a")
     say(hundred, "c", 1, 1)
-    app = opened(hundred, "recall.py")
+    app = opened(hundred, "recall")
     assert app.dataframe[0].value["query_id"].tolist() == ["c", "a"]
     # As many columns as a phone shows.
     assert list(app.dataframe[0].proto.column_order)[:2] == ["query_id", "advice"]
@@ -404,15 +404,15 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
     assert "confidence interval of each topic's recall in the collection; a symbol marks the lower end." in words(app)
     app.toggle[0].set_value(False).run()
     assert app.dataframe[0].value["query_id"].tolist() == ["b", "c", "a"]
-    app = opened(hundred, "recall.py", query={"topic": "a"})
+    app = opened(hundred, "recall", query={"topic": "a"})
     assert "At least 90% of the relevant documents are found, with 95% confidence" in words(app)
     metrics = {m.label: m.value for m in app.metric}
     assert metrics["Judged"] == "85 of 100"
     assert metrics["Relevant found"] == "10"
     assert len(app.dataframe) == 2  # the other rules
-    app = opened(hundred, "recall.py", query={"topic": "b"})
+    app = opened(hundred, "recall", query={"topic": "b"})
     assert "Nothing is judged yet" in words(app)
-    app = opened(hundred, "recall.py", query={"topic": "nowhere"})
+    app = opened(hundred, "recall", query={"topic": "nowhere"})
     assert app.error[0].value == "Topic nowhere does not exist."
 
 
@@ -462,14 +462,14 @@ def test_intervals_keep_the_order_of_the_table_and_leave_out_what_is_unknown() -
 @pytest.mark.slow
 def test_a_topic_is_closed_and_opened_again(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     say(hundred, "a", 1, 1)
-    app = opened(hundred, "recall.py", query={"topic": "a"})
+    app = opened(hundred, "recall", query={"topic": "a"})
     app.button(key="close").click().run()
     assert hundred.settings.mode("a") == "closed"
     assert "closed" in words(app)
     app.button(key="open").click().run()
     assert hundred.settings.mode("a") == "loop"
     hundred.settings.set_loop(mode="closed")
-    app = opened(hundred, "recall.py", query={"topic": "a"})
+    app = opened(hundred, "recall", query={"topic": "a"})
     assert set(hundred.settings.modes().values()) == {"closed"}
     app.button(key="open").click().run()
     assert hundred.settings.modes() == {"a": "loop", "b": "closed", "c": "closed"}
@@ -488,14 +488,14 @@ def test_a_closed_topic_keeps_its_scope(campaign: Campaign) -> None:
 def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     say(hundred, "a", 1, 1)
     hundred.settings.set_loop(run=0)
-    app = opened(hundred, "recall.py", query={"topic": "a"})
+    app = opened(hundred, "recall", query={"topic": "a"})
     assert "enable them on the Loop page" in words(app)
-    assert "no stopping guarantee holds" in words(opened(hundred, "loop.py"))
+    assert "no stopping guarantee holds" in words(opened(hundred, "loop"))
 
 
 @pytest.mark.slow
 def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Campaign) -> None:
-    app = opened(hundred, "loop.py")
+    app = opened(hundred, "loop")
     assert app.button(key="save").disabled
     app.selectbox(key="mode").set_value("pool-then-loop")
     app.selectbox(key="level").set_value(2)
@@ -525,7 +525,7 @@ def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Camp
 def test_what_the_library_refuses_is_told(
     opened: Callable[..., AppTest], hundred: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = opened(hundred, "loop.py")
+    app = opened(hundred, "loop")
 
     def refuse(self: Campaign, **changes: object) -> None:
         raise InputError("no *such* thing")
@@ -538,7 +538,7 @@ def test_what_the_library_refuses_is_told(
 
 @pytest.mark.slow
 def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Campaign) -> None:
-    app = opened(hundred, "loop.py")
+    app = opened(hundred, "loop")
     assert "Not built yet" in words(app)
     app.button(key="update").click().run()
     assert "The vectors of 100 documents (words and character 4-grams), built on " in words(app)
@@ -550,7 +550,7 @@ def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Ca
 def test_a_binary_campaign_has_one_level(
     opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]
 ) -> None:
-    app = opened(make_campaign("binary", grades="0-1"), "loop.py")
+    app = opened(make_campaign("binary", grades="0-1"), "loop")
     assert len(app.selectbox(key="level").options) == 1
     assert not app.exception
 

@@ -54,7 +54,7 @@ def test_every_command_says_it_in_one_sentence(campaign: Campaign, command: str)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["overview.py", "recall.py", "judge.py"])
+@pytest.mark.parametrize("page", ["overview", "recall", "judge"])
 def test_a_page_says_it_in_one_sentence(opened: Callable[..., AppTest], campaign: Campaign, page: str) -> None:
     campaign.accounts.add("ann", "manager")
     damage(campaign, "loop", '{"control": "often"}')

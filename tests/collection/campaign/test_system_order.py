@@ -107,16 +107,16 @@ def test_everybody_gets_enough_pairs_until_the_next_choice(tmp_path: Path, monke
 def test_the_loop_page_compares_a_budget_with_replays(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3", budget=2) as campaign:
         said = "0 of 2 pairs judged. The budget is 40% of the 5 pairs that can be judged. In replays,"
-        assert any(each.value.startswith(said) for each in opened(campaign, "loop.py").caption)
+        assert any(each.value.startswith(said) for each in opened(campaign, "loop").caption)
         judge_everywhere(campaign)
-        page = opened(campaign, "loop.py")
+        page = opened(campaign, "loop")
         assert "which would be 3 to 5 of 5 pairs here" in page.warning[0].value
         assert "2 of 2 pairs judged." in [each.value for each in page.caption]
 
 
 def test_the_loop_page_sets_decisive_pairs_and_their_budget(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     with made(tmp_path, texts="abcdx") as campaign:
-        page = opened(campaign, "loop.py")
+        page = opened(campaign, "loop")
         assert "topic_budget" in [field.key for field in page.number_input]
         page.selectbox(key="mode").set_value("loop-in-pool")
         page.selectbox(key="by").set_value("decisive").run()
@@ -132,14 +132,14 @@ def test_no_column_is_empty_and_the_budget_is_named(tmp_path: Path, opened: Call
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3", mode="loop-in-pool", budget=4) as campaign:
         campaign.pools.add("depth", depth=3)
         judge_some(campaign, 1)
-        page = opened(campaign, "overview.py")
+        page = opened(campaign, "overview")
         assert list(page.dataframe[0].proto.column_order) == ["query_id", "title", "pool", "mode", "without_text"]
         assert "judgements left" not in ok("status", campaign.directory)
-        mine = opened(campaign, "overview.py", name="bob", role="annotator")
+        mine = opened(campaign, "overview", name="bob", role="annotator")
         assert any("3 of 4 pairs within the judgement budget are left." in each.value for each in mine.markdown)
         assert list(mine.dataframe[0].proto.column_order) == ["query_id", "title", "judged"]
         campaign.settings.set_loop(topics=["2"], mode="pool")
-        page = opened(campaign, "overview.py")
+        page = opened(campaign, "overview")
         assert {"share", "left"} <= set(page.dataframe[0].proto.column_order)
         assert "judgements left" in ok("status", campaign.directory)
 
@@ -257,11 +257,11 @@ def test_the_command_prints_the_order(tmp_path: Path) -> None:
 
 def test_the_page_shows_the_order_and_its_pairs(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
-        empty = opened(campaign, "system_order.py")
+        empty = opened(campaign, "order")
         assert not empty.metric
         judge_some(campaign, 3)
         found = campaign.system_order.assess()
-        app = opened(campaign, "system_order.py")
+        app = opened(campaign, "order")
         shown = {metric.label: metric.value for metric in app.metric}
         assert shown["Judged pairs"] == "3 of 10"
         assert shown["Open pairs of systems"] == f"{found.open_pairs} of 3"
@@ -269,7 +269,7 @@ def test_the_page_shows_the_order_and_its_pairs(tmp_path: Path, opened: Callable
         assert list(app.dataframe[0].value["system_a"]) == found.pairs.query("not decided")["system_a"].tolist()
         app.number_input(key="target").set_value(0.5).run()
         assert not app.exception
-        loop = opened(campaign, "loop.py")
+        loop = opened(campaign, "loop")
         assert loop.text_input(key="measure").value == "nDCG@3"
         loop.text_input(key="measure").set_value("AP").run()
         loop.button(key="save").click().run()
@@ -342,7 +342,7 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         printed = ok("status", campaign.directory)
         assert f"  {said}\n" in printed
         assert f"Next: {step.sentence}\n  cleverdon order {campaign.directory}" in printed
-        assert opened(campaign, "overview.py").button(key="next-step").label == "See the system order"
+        assert opened(campaign, "overview").button(key="next-step").label == "See the system order"
         campaign.settings.set_loop(mode="closed")
         assert campaign.system_order.last_advice() is not None
         assert "cannot be" not in campaign.system_order.assess().reason  # the pairs of closed topics could be judged
@@ -409,8 +409,8 @@ def test_exports_say_that_pairs_were_selected(tmp_path: Path, opened: Callable[.
         assert json.loads((tmp_path / "out" / "collection.json").read_text())["qrels"]["decisive_pairs"] == 2
         assert f"\n{caution}.\n" in (tmp_path / "out" / "collection.md").read_text()
         selected = caution.partition(":")[0]
-        assert opened(campaign, "export.py").info[0].value.startswith(selected)
-        compared = opened(campaign, "compare.py")
+        assert opened(campaign, "export").info[0].value.startswith(selected)
+        compared = opened(campaign, "compare")
         assert [each.value.partition("\\")[0] for each in compared.info] == [selected]
         compared.selectbox(key="unjudged").set_value("expected").run()
         assert not any(selected in each.value for each in compared.info)
@@ -445,7 +445,7 @@ def test_decisive_pairs_have_no_budget_for_each_topic(tmp_path: Path, opened: Ca
         with pytest.raises(InputError, match="topic_budget: expected 0 with decisive pairs, .* found 2"):
             campaign.settings.set_loop(by="decisive")
         assert "set it to 0" in fails("loop", campaign.directory, "--by", "decisive")
-        loop = opened(campaign, "loop.py")
+        loop = opened(campaign, "loop")
         assert loop.number_input(key="topic_budget").value == 2
         loop.selectbox(key="by").set_value("decisive").run()
         assert "topic_budget" not in {each.key for each in loop.number_input}
@@ -458,7 +458,7 @@ def test_only_settings_with_an_effect_are_shown(tmp_path: Path, opened: Callable
     with made(tmp_path, by="decisive", measure="nDCG@3", control=0.5, run=1) as campaign:
         printed = {line.split()[0] for line in ok("loop", campaign.directory).splitlines() if line.startswith("--")}
         assert printed == {"--mode", "--level", "--explain", "--by", "--measure", "--budget"}
-        page = opened(campaign, "loop.py")
+        page = opened(campaign, "loop")
         shown = {each.key for kind in ("selectbox", "radio", "number_input", "text_input") for each in page.get(kind)}
         assert {"mode", "by", "level", "measure", "budget", "explain"} <= shown
         assert not {"run", "control", "target", "confidence", "topic_budget", "learner", "draws"} & shown
@@ -542,7 +542,7 @@ def test_the_command_and_the_page_name_pooled_pairs_that_can_turn_the_order_roun
         )
         assert ok("order", campaign.directory).startswith(reason)
         assert json.loads(ok("order", campaign.directory, "--format", "json"))["final"] is False
-        assert any("but the order is not final" in each.value for each in opened(campaign, "system_order.py").markdown)
+        assert any("but the order is not final" in each.value for each in opened(campaign, "order").markdown)
         # The judgements of documents below the cut-off turn the order round.
         for topic, doc in product("13", "zw"):
             campaign.judging.judge("ann", topic, f"{doc}{topic}", 1)

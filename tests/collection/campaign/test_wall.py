@@ -535,15 +535,15 @@ def test_exports_stay_byte_for_byte(
 
 # --- pages and routes -----------------------------------------------------------------------------------
 
-LABEL_TABS = {"export.py": "Machine labels"}
+LABEL_TABS = {"export": "Machine labels"}
 """Page -> its tab for label sets, which a campaign without any does not have."""
 
-CARDS = ("judge.py", "adjudicate.py")
+CARDS = ("judge", "adjudicate")
 """Pages with a card, whose data holds a token of the session; what the card gets is in ROUTES."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page.file for page in PAGES if page.file != "machine_labels.py"])
+@pytest.mark.parametrize("page", [page.url_path for page in PAGES if page.url_path != "machine-labels"])
 def test_pages_stay(fresh: Callable[[str], Path], opened: Callable[..., Any], page: str) -> None:
     plain, labelled = (draw(fresh(name), opened, page) for name in ("plain", "labelled"))
     assert plain
@@ -551,7 +551,7 @@ def test_pages_stay(fresh: Callable[[str], Path], opened: Callable[..., Any], pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["overview.py", "recall.py", "agreement.py", "annotators.py", "export.py"])
+@pytest.mark.parametrize("page", ["overview", "recall", "agreement", "annotators", "export"])
 def test_pages_notice_labels_in_a_persons_slot(
     fresh: Callable[[str], Path], opened: Callable[..., Any], page: str
 ) -> None:

@@ -1141,7 +1141,7 @@ def test_a_zip_is_the_same_whenever_it_is_made(whole: Path, tmp_path: Path) -> N
 @pytest.fixture
 def page(judged: Campaign, opened: Callable[..., AppTest]) -> Callable[..., AppTest]:
     """Opens the Export page as somebody of this role."""
-    return lambda role="manager": opened(judged, "export.py", role, role)
+    return lambda role="manager": opened(judged, "export", role, role)
 
 
 @pytest.mark.slow
@@ -1205,10 +1205,10 @@ def test_the_page_offers_the_forms_of_a_sample(
 ) -> None:
     assert judged.qrels.forms() == ["judged"]
     assert sampled.qrels.forms() == ["judged", "strata", "probabilities"]
-    app = opened(judged, "export.py")
+    app = opened(judged, "export")
     app.toggle(key="unjudged").set_value(True).run()
     assert not app.exception
-    app = opened(sampled, "export.py")
+    app = opened(sampled, "export")
     assert "The pool is a random sample" in words(app)
     for form in sampled.qrels.forms():
         app.radio(key="form").set_value(form).run()
@@ -1218,7 +1218,7 @@ def test_the_page_offers_the_forms_of_a_sample(
 
 @pytest.mark.slow
 def test_the_page_says_how_many_topics_are_left_out(half_judged: Campaign, opened: Callable[..., AppTest]) -> None:
-    app = opened(half_judged, "export.py")
+    app = opened(half_judged, "export")
     app.radio(key="form").set_value("strata").run()
     assert app.toggle(key="unjudged-topics").label == "Include topics without a grade (1)"
     app.toggle(key="unjudged-topics").set_value(True).run()

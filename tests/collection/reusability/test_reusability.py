@@ -951,7 +951,7 @@ def test_the_page_has_the_verdict_on_top(
     with Campaign.create(tmp_path / "campaign") as campaign:
         campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=paths, qrels=qrels)
         report = campaign.evaluation.reusability(groups=None)
-        app = opened(campaign, "reusability.py", "rae", "reader")
+        app = opened(campaign, "reusability", "rae", "reader")
     assert not app.exception
     assert not app.error
     plain = [m.value.replace("\\", "") for m in app.markdown]
@@ -983,7 +983,7 @@ def test_the_page_shows_each_depth_and_an_estimate_of_what_is_missing(
     (tmp_path / "topics.tsv").write_text("".join(f"{t}\ttopic {t}\n" for t in range(12)))
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
         campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=paths, qrels=qrels)
-        app = opened(campaign, "reusability.py", "rae", "reader")
+        app = opened(campaign, "reusability", "rae", "reader")
     report = assess(*made)
     depths = app.dataframe[0].value
     assert depths["measure"].tolist() == [result.measure for result in report.ladder]
