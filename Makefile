@@ -14,13 +14,13 @@ BENCH ?= $(patsubst tests/benchmarks/bench_%.py,%,$(wildcard tests/benchmarks/be
 PACKAGES := collection annotate
 NODE := $(BIN)/node
 # The judging card's own configuration of the type checker: all of it, the core without a browser, and its tests.
-TYPES := tsconfig.json tsconfig.core.json tests/judging_card
+TYPES := tsconfig.json tsconfig.core.json tests/annotate/card
 # Node's test runner, with the lines and branches of the card's core that its tests have to reach, in percent.
 NODE_TESTS := $(NODE) --test --test-reporter=dot --test-reporter-destination=stdout \
-	--test-reporter=./tests/judging_card/coverage_reporter.js --test-reporter-destination=stderr \
+	--test-reporter=./tests/annotate/card/coverage_reporter.js --test-reporter-destination=stderr \
 	--experimental-test-coverage \
-	--test-coverage-include='annotate/judging_card/core/**' --test-coverage-lines=95 --test-coverage-branches=90 \
-	'tests/judging_card/**/*.test.js'
+	--test-coverage-include='annotate/card/core/**' --test-coverage-lines=95 --test-coverage-branches=90 \
+	'tests/annotate/card/**/*.test.js'
 
 # Two at a time; the type checks take longest and come first.
 CHECKS := check-types check-card-types check-style check-words check-imports
@@ -85,7 +85,7 @@ check-card:
 	@$(NODE_TESTS)
 
 wire: $(VENV)/.dev ## TypeScript declarations and JSON Schema of what card and routes send each other
-	@$(BIN)/python -m tests.judging_card.wire_files
+	@$(BIN)/python -m tests.annotate.card.wire_files
 
 format: wire node_modules/.package-lock.json ## put everything into the project's style
 	@$(BIN)/ruff check --fix $(PACKAGES) data tests docs hatch_build.py

@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 
 import click
 
-from collection.errors import CleverdonError
+from collection.core.errors import CleverdonError
 
 if TYPE_CHECKING:
     import streamlit as st
     import uvicorn
 
-    from annotate.judging.trainer import Trainer
+    from annotate.card.server.trainer import Trainer
 
 FIRST_PORT, LAST_PORT = 8501, 8600
 
@@ -86,7 +86,7 @@ def require_network(proxy: str) -> None:
 
 def start_trainer(directory: Path) -> Trainer:
     """Start the process that trains the model, as far as the campaign can be opened."""
-    from annotate.judging.trainer import Trainer
+    from annotate.card.server.trainer import Trainer
     from collection.campaign import Campaign
 
     trainer = Trainer(directory)
@@ -148,7 +148,8 @@ def main(
     for proxy in trusted_proxies:
         require_network(proxy)
 
-    from collection.campaign import Campaign, server_lock
+    from collection.campaign import Campaign
+    from collection.campaign.operations import server_lock
 
     try:
         keep_address = click.get_current_context().with_resource(server_lock.hold(directory))
@@ -159,7 +160,7 @@ def main(
     from annotate.application import create_app
     from annotate.auth import oidc
     from annotate.server import error_log, uploads
-    from collection.campaign.accounts import SESSION_DAYS
+    from collection.campaign.people.accounts import SESSION_DAYS
 
     try:
         error_log.set_up(log_file, log_format)

@@ -6,9 +6,11 @@ import streamlit as st
 
 from annotate import views
 from annotate.auth import session
-from annotate.elements import signin_pages, tour, widgets
 from annotate.server import uploads
-from collection.errors import CleverdonError
+from annotate.views.account import signin_pages
+from annotate.views.campaign import tour
+from annotate.views.widgets import widgets
+from collection.core.errors import CleverdonError
 
 ICON = Path(__file__).with_name("icon.svg")  # a symbol by name would be fetched from a font server
 st.set_page_config(page_title="Cleverdon", page_icon=str(ICON), layout="wide")

@@ -23,9 +23,9 @@ from annotate.auth.request_guard import RequestGuard
 from annotate.auth.roles import require_roles
 from annotate.auth.routes import SignInService
 from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.judging.health import HealthService
-from annotate.judging.routes import JudgingService
-from annotate.judging.trainer import Trainer
+from annotate.card.server.health import HealthService
+from annotate.card.server.routes import JudgingService
+from annotate.card.server.trainer import Trainer
 from annotate.server import backup_schedule, error_log, uploads
 from annotate.server.origins import Origins
 from collection.campaign import Campaign

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from annotate.auth.roles import ANYBODY, open_to
 from collection import documentation
-from collection.errors import UnknownNameError
+from collection.core.errors import UnknownNameError
 
 PATH = "/documentation"
 HEADERS = {

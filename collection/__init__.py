@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from collection.imports import attributes_at_use
+from collection.core.imports import attributes_at_use
 
 if TYPE_CHECKING:
     from collection.api import (
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
         simulate,
     )
     from collection.campaign import Campaign
-    from collection.errors import CleverdonError
+    from collection.core.errors import CleverdonError
+    from collection.core.records import Document, GradeScale, Judgement, Run, Topic
     from collection.formats import read_labels, read_qrels, read_run, read_topics, to_pyterrier, write_qrels
-    from collection.records import Document, GradeScale, Judgement, Run, Topic
 
 __all__ = [
     "Campaign",
@@ -62,9 +62,9 @@ __version__ = "0.1.0"
 _NAMES = {
     "api": "adjudicate agreement assess_reusability compare estimate evaluate explain pool read_documents simulate",
     "campaign": "Campaign",
-    "errors": "CleverdonError",
+    "core.errors": "CleverdonError",
     "formats": "read_labels read_qrels read_run read_topics to_pyterrier write_qrels",
-    "records": "Document GradeScale Judgement Run Topic",
+    "core.records": "Document GradeScale Judgement Run Topic",
 }
 """Module -> its names that are exported."""
 

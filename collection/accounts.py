@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from collection.errors import InputError, UnknownNameError
-from collection.records import QRELS_ANNOTATOR, ROLES, Role
+from collection.core.errors import InputError, UnknownNameError
+from collection.core.records import QRELS_ANNOTATOR, ROLES, Role
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher

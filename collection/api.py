@@ -13,8 +13,12 @@ from collection import annotator_agreement as agreements
 from collection.adjudication import Adjudicated
 from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Estimates, Evaluation
-from collection.display import print_progress
-from collection.errors import InputError, require_known
+from collection.core.display import print_progress
+from collection.core.errors import InputError, require_known
+from collection.core.frames import DOCUMENTS, PAIRS, POOL, TOPICS
+from collection.core.phrases import join, plural
+from collection.core.ranking import rank_run
+from collection.core.records import Document, Run
 from collection.formats.columns import rename_columns
 from collection.formats.in_memory import (
     LabelsLike,
@@ -27,12 +31,8 @@ from collection.formats.in_memory import (
     as_scale,
 )
 from collection.formats.source import FilePath
-from collection.frames import DOCUMENTS, PAIRS, POOL, TOPICS
 from collection.machine_labels.model_families import warn_of_model
 from collection.measures import Explanation, Measure
-from collection.phrases import join, plural
-from collection.ranking import rank_run
-from collection.records import Document, Run
 from collection.reusability import Groups, Reusability, Unjudged
 from collection.statistics import DEFAULT_CORRECTION, DEFAULT_TEST
 
@@ -50,7 +50,7 @@ def read_documents(path: str | PathLike[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        :data:`collection.frames.DOCUMENTS` and a column ``metadata``: a dictionary of other fields.
+        :data:`collection.core.frames.DOCUMENTS` and a column ``metadata``: a dictionary of other fields.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def evaluate(
     Returns
     -------
     Evaluation
-        ``means()`` has runs x measures, ``per_topic()`` is :data:`collection.frames.VALUES`. A topic that a run lacks
+        ``means()`` has runs x measures, ``per_topic()`` is :data:`.VALUES`. A topic that a run lacks
         counts as an empty ranking. ``notes`` are the notes that ``cleverdon evaluate`` prints.
 
     Raises
@@ -427,7 +427,7 @@ def adjudicate(judgements: LabelsLike, rule: str = adjudication.DEFAULT_RULE, **
     Parameters
     ----------
     judgements
-        A file of labels; a frame as :func:`agreement` takes it; or :data:`collection.frames.JUDGEMENTS`, oldest first.
+        A file of labels; a frame as :func:`agreement` takes it; or :data:`.JUDGEMENTS`, oldest first.
         If an annotator graded a pair repeatedly, the last row counts; rows without a grade are left out.
     rule, **parameters
         A rule of :data:`collection.adjudication.ADJUDICATION_RULES`: ``"majority"``, ``"majority(ties=higher)"``,
@@ -436,7 +436,7 @@ def adjudicate(judgements: LabelsLike, rule: str = adjudication.DEFAULT_RULE, **
     Returns
     -------
     Adjudicated
-        ``qrels`` is a frame of :data:`collection.frames.QRELS`; ``grades`` also has the origin of each grade; ``notes``
+        ``qrels`` is a frame of :data:`.QRELS`; ``grades`` also has the origin of each grade; ``notes``
         has the number of repeated rows that were left out.
 
     Raises
@@ -469,7 +469,7 @@ def pool(runs: RunsLike, strategy: str = "depth", **parameters: int | float | st
     Returns
     -------
     DataFrame
-        :data:`collection.frames.POOL`, best first in each topic, with further columns of the strategy.
+        :data:`collection.core.frames.POOL`, best first in each topic, with further columns of the strategy.
 
     Raises
     ------
@@ -504,9 +504,9 @@ def simulate(
     Parameters
     ----------
     documents
-        A file, :data:`collection.frames.DOCUMENTS` (or ``docno``; a missing title is empty), or Documents.
+        A file, :data:`collection.core.frames.DOCUMENTS` (or ``docno``; a missing title is empty), or Documents.
     topics
-        A file, or :data:`collection.frames.TOPICS` (or ``qid``, ``query``); a missing text column counts as empty.
+        A file, or :data:`collection.core.frames.TOPICS` (or ``qid``, ``query``); a missing text column counts as empty.
     qrels, runs
         As for :func:`evaluate`; pooling strategies need runs.
     strategies

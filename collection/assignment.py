@@ -11,8 +11,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.errors import InputError, require_known
-from collection.records import LONGEST_LEASE, Candidate
+from collection.core.errors import InputError, require_known
+from collection.core.records import LONGEST_LEASE, Candidate
 
 MAX_ANNOTATORS = 50
 """Largest number of annotators of one pair."""

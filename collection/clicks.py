@@ -24,9 +24,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError
-from collection.phrases import count, join_first, plural
-from collection.records import require_columns
+from collection.core.errors import InputError
+from collection.core.phrases import count, join_first, plural
+from collection.core.records import require_columns
 
 CLICK_COLUMNS = ("query_id", "doc_id", "rank", "shown", "clicked")
 PAIR = ["query_id", "doc_id"]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import starmap
 from typing import Any, TypeVar
 
-from collection.errors import ClusterError, InputError
+from collection.core.errors import ClusterError, InputError
 
 S = TypeVar("S")
 T = TypeVar("T")

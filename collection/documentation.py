@@ -10,10 +10,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from collection.errors import require_known
+from collection.core.errors import require_known
 
 if TYPE_CHECKING:
-    from collection.registry import Entry
+    from collection.core.registry import Entry
 
 _PACKAGED, _CHECKOUT = Path(__file__).with_name("docs"), Path(__file__).parents[1] / "docs"
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from collection import comparison
 from collection.comparison import EstimatedPool, Estimates, SystemOrder, Unlisted
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.phrases import count, percent
+from collection.core.ranking import rank_run
+from collection.core.records import Run
 from collection.expected_judgements import Pairs, count_unlisted, describe, draw_values, reads_unlisted
 from collection.measures import Floats, Measure, as_measure, as_measures, list_measures
-from collection.phrases import count, percent
-from collection.ranking import rank_run
-from collection.records import Run
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -62,7 +62,7 @@ def estimate(
     runs
         One or more.
     qrels
-        :data:`collection.frames.QRELS`. Their topics are the topics; pairs with a negative grade are unjudged pairs of
+        :data:`.QRELS`. Their topics are the topics; pairs with a negative grade are unjudged pairs of
         the pool.
     measures
         Measures that read nothing but grades.

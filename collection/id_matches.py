@@ -11,7 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
-from collection.phrases import count, join, plural
+from collection.core.phrases import count, join, plural
 
 HARDLY_ANY = 0.05
 """Share of matches below which the ids may be those of other things."""

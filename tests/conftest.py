@@ -28,15 +28,15 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
-import collection.clock
+import collection.core.clock
 from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
-from annotate.judging.routes import JudgingService
+from annotate.card.server.routes import JudgingService
 from collection import accounts
 from collection.campaign import Campaign
-from collection.records import Role
-from tests.collection.campaign.llm_server import FakeEndpoint
+from collection.core.records import Role
+from tests.collection.campaign.machine_labels.llm.llm_server import FakeEndpoint
 from tests.helpers import PATIENCE, SHARED, THOROUGH, Clock, cases, fill, join
 
 LONGEST = 15 * 60.0 * (16 if THOROUGH else 1)
@@ -144,7 +144,7 @@ def shared() -> Path:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """What judging takes for the time."""
     clock = Clock()
-    monkeypatch.setattr(collection.clock, "seconds", lambda: clock.at)
+    monkeypatch.setattr(collection.core.clock, "seconds", lambda: clock.at)
     return clock
 
 

@@ -30,12 +30,12 @@ from jsonschema.exceptions import best_match
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.judging.document_payload import PREFIX
+from annotate.card.server.document_payload import PREFIX
 from collection.campaign import Campaign
 from collection.cli import main
-from collection.ranking import rank_run
-from collection.records import Document, Run, Topic
-from tests.judging_card import wire_files
+from collection.core.ranking import rank_run
+from collection.core.records import Document, Run, Topic
+from tests.annotate.card import wire_files
 
 T = TypeVar("T")
 ROOT = Path(__file__).parents[1]
@@ -70,7 +70,7 @@ def fails(*arguments: object) -> str:
 def post(client: TestClient, route: str, status: int = 200, /, *, odd: bool = False, **payload: Any) -> dict[str, Any]:
     """Post to a judging route; what it answers.
 
-    Both are what :mod:`annotate.judging.wire` says; an `odd` request is one that no card sends.
+    Both are what :mod:`annotate.card.server.wire` says; an `odd` request is one that no card sends.
     """
     if status == 200 and not odd:
         require_valid(route, "request", payload)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from collection import Campaign, Judgement
-from tests.collection.campaign.test_images import PNG
+from tests.collection.campaign.corpus.test_images import PNG
 
 EVIL = "https://evil.invalid/"
 IMAGE = "<img class=hostile src=x onerror=hostile=1>"

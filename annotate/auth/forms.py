@@ -5,7 +5,7 @@ from html import escape
 from starlette.responses import HTMLResponse
 
 from collection.accounts import SHORTEST_PASSWORD
-from collection.characters import without_bidi
+from collection.core.characters import without_bidi
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; "

@@ -18,8 +18,8 @@ from streamlit.runtime.secrets import SecretsValue
 
 from annotate.server.origins import encode_address
 from collection.accounts import clean_role, find_role, read_groups
-from collection.errors import CampaignError, FormatError, InputError
-from collection.records import Role
+from collection.core.errors import CampaignError, FormatError, InputError
+from collection.core.records import Role
 
 FILE = "sso.toml"
 NAME = "provider"  # the provider's name in Streamlit's settings

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from collection.phrases import count
+from collection.core.phrases import count
 
 MAX_FAILURES = 10  # failures allowed for one name from one source within PERIOD
 MAX_FAILURES_PER_NAME = 50  # failures allowed for one name from all unknown sources together within PERIOD

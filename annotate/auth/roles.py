@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from starlette.routing import BaseRoute, Route
 
-from collection.records import ROLES, Role
+from collection.core.records import ROLES, Role
 
 ANYBODY: tuple[Role, ...] = ()  # the roles of a route that answers without a sign-in
 EVERYBODY: tuple[Role, ...] = tuple(ROLES)

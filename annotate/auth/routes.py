@@ -27,9 +27,9 @@ from annotate.server.origins import Origins
 from annotate.server.request_bodies import RequestError, read_form
 from collection.accounts import LONGEST_PASSWORD
 from collection.campaign import Campaign
-from collection.campaign.accounts import Device, Person
-from collection.errors import CleverdonError, InputError
-from collection.phrases import sentence
+from collection.campaign.people.accounts import Device, Person
+from collection.core.errors import CleverdonError, InputError
+from collection.core.phrases import sentence
 
 LONGEST_FORM = 20 * LONGEST_PASSWORD  # bytes; a password of astral characters, percent-encoded three times, fits
 

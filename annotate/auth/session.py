@@ -12,7 +12,7 @@ import streamlit as st
 from annotate.auth.tokens import Tokens, cookie_name
 from collection.adjudication import Adjudicated
 from collection.campaign import Campaign
-from collection.records import Role
+from collection.core.records import Role
 
 
 class Session(NamedTuple):

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from itsdangerous import BadData, TimestampSigner, URLSafeTimedSerializer
 
-from collection import clock
-from collection.campaign.accounts import SESSION_DAYS
-from collection.campaign.server_state import read_secret
-from collection.errors import CampaignError
+from collection.campaign.operations.server_state import read_secret
+from collection.campaign.people.accounts import SESSION_DAYS
+from collection.core import clock
+from collection.core.errors import CampaignError
 
 COOKIE_SECONDS = SESSION_DAYS * 24 * 3600
 TOKEN_SECONDS = 15 * 60

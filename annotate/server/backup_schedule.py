@@ -5,7 +5,7 @@ import logging
 from pathlib import Path
 
 from annotate.server.campaign_thread import CampaignThread
-from collection.errors import CleverdonError
+from collection.core.errors import CleverdonError
 
 log = logging.getLogger(__name__)
 

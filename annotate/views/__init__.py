@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotate.auth.page_access import PAGES, SECTIONS, PageEntry, role_names
 from annotate.server import uploads
-from collection.records import Role
+from collection.core.records import Role
 
 _HERE = Path(__file__).parent
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.registry import Entry, Parameter, Registry
+from collection.core.registry import Entry, Parameter, Registry
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from collection.active_learning.features import Vectors, top
 from collection.active_learning.learners import LEARNERS, Linear
 from collection.active_learning.run_trust import expect_trust, measure_trust
-from collection.errors import InputError, require_known
+from collection.core.errors import InputError, require_known
 from collection.stopping import Ledger, next_sources
 
 if TYPE_CHECKING:

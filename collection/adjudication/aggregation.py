@@ -11,10 +11,10 @@ import pandas as pd
 
 from collection.adjudication.judgement_matrix import ORIGINS, JudgementMatrix
 from collection.adjudication.rules import ADJUDICATION_RULES
-from collection.display import Displayed, Summary
-from collection.errors import InputError
-from collection.frames import QRELS
-from collection.phrases import count
+from collection.core.display import Displayed, Summary
+from collection.core.errors import InputError
+from collection.core.frames import QRELS
+from collection.core.phrases import count
 
 DEFAULT_RULE = "adjudicated-or-majority"
 
@@ -113,7 +113,7 @@ class Adjudicated(Displayed):
     Attributes
     ----------
     grades
-        :data:`collection.frames.QRELS` and ``by``: how the grade came about, see :func:`describe_origin`.
+        :data:`collection.core.frames.QRELS` and ``by``: how the grade came about, see :func:`describe_origin`.
     rounds, converged
         Of a rule that estimates: its number of rounds, and whether it converged.
     notes
@@ -128,7 +128,7 @@ class Adjudicated(Displayed):
 
     @property
     def qrels(self) -> pd.DataFrame:
-        """The grades as :data:`collection.frames.QRELS`, without ``by``."""
+        """The grades as :data:`collection.core.frames.QRELS`, without ``by``."""
         return self.grades[list(QRELS.names)]
 
     @property
@@ -154,7 +154,7 @@ def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, 
     Parameters
     ----------
     judgements
-        :data:`collection.frames.JUDGEMENTS`, oldest first (without ``counts_as`` all are judgements). An annotator's
+        :data:`.JUDGEMENTS`, oldest first (without ``counts_as`` all are judgements). An annotator's
         last grade of a pair counts, with a note, and a pair's last adjudication; surplus judgements and rows without a
         grade do not.
     rule, **parameters

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from collection.adjudication.judgement_matrix import ADJUDICATION, Bools
-from collection.frames import JUDGEMENTS
+from collection.core.frames import JUDGEMENTS
 
 OPINION_COLUMNS = (
     "uuid", "annotator", "kind", "relevance", "reason", "note", "seconds", "judged_at", "source", "flagged", "passages",
@@ -31,7 +31,7 @@ def _said_by_annotators(judgements: pd.DataFrame) -> Bools:
 
 
 def count_disagreements(judgements: pd.DataFrame) -> Disagreements:
-    """Count the pairs that several annotators graded, by current :data:`collection.frames.JUDGEMENTS`.
+    """Count the pairs that several annotators graded, by current :data:`collection.core.frames.JUDGEMENTS`.
 
     Adjudications do not count: an adjudicator is no party to the disagreement.
     """
@@ -52,7 +52,7 @@ def list_disagreements(
     Parameters
     ----------
     judgements
-        :data:`collection.frames.JUDGEMENTS`, current ones.
+        :data:`collection.core.frames.JUDGEMENTS`, current ones.
     topics
         Topics in their order, for pairs of the same distance; that of `judgements` if left out.
     ended
@@ -113,7 +113,7 @@ def filter_queue(
     distance: int | None = None,
     names: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Keep the rows of a queue (:meth:`collection.campaign.adjudication.Adjudication.queue`) that meet all conditions.
+    """Keep the rows of a queue (:meth:`.Adjudication.queue`) that meet all conditions.
 
     `why` is "disagreement" or "calibration"; all `names` have judged the pair.
     """

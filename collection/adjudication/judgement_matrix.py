@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection.errors import InputError
-from collection.frames import JUDGEMENTS, number_pairs
+from collection.core.errors import InputError
+from collection.core.frames import JUDGEMENTS, number_pairs
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from collection.frames import QRELS
+from collection.core.frames import QRELS
 
 TOLERANCE = 1e-9
 """Largest difference of equal grades."""
@@ -36,7 +36,7 @@ class RuleDifference(NamedTuple):
 
 
 def compare(first: pd.DataFrame, second: pd.DataFrame) -> RuleDifference:
-    """Compare two frames of :data:`collection.frames.QRELS`, each pair once.
+    """Compare two frames of :data:`collection.core.frames.QRELS`, each pair once.
 
     Examples
     --------

@@ -10,8 +10,8 @@ import numpy as np
 
 from collection.adjudication.dawid_skene import fit
 from collection.adjudication.judgement_matrix import Floats, JudgementMatrix, RuleResult
-from collection.errors import InputError, require_known
-from collection.registry import Entry, Parameter, Registry
+from collection.core.errors import InputError, require_known
+from collection.core.registry import Entry, Parameter, Registry
 
 Rule = Callable[..., RuleResult]
 

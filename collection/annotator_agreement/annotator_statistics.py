@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from collection.annotator_agreement.judging_time import find_sessions
-from collection.phrases import count, duration, percent
-from collection.records import require_columns
+from collection.core.phrases import count, duration, percent
+from collection.core.records import require_columns
 
 QUICK = 1.0
 """Seconds on screen that are too short to read a document."""
@@ -81,7 +81,7 @@ def compute_statistics(
     Parameters
     ----------
     log
-        The whole log, oldest first: the columns NEEDED of :class:`collection.records.Judgement`. Adjudications are left
+        The whole log, oldest first: the columns NEEDED of :class:`.Judgement`. Adjudications are left
         out, surplus judgements included; imported judgements have neither times nor an order.
     current
         The current judgements, for grades: the same columns.

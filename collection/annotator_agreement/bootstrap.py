@@ -10,8 +10,8 @@ import pandas as pd
 
 from collection.annotator_agreement.coefficients import COEFFICIENTS, CoefficientEntry, Patterns, Scale
 from collection.annotator_agreement.labels import Floats, Labels
-from collection.errors import InputError
-from collection.phrases import count, join, percent
+from collection.core.errors import InputError
+from collection.core.phrases import count, join, percent
 
 By = Literal["pairs", "topics"]
 """The bootstrap unit: pairs of topic and document, or whole topics."""

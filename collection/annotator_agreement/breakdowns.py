@@ -13,9 +13,9 @@ import pandas as pd
 from collection.annotator_agreement.bootstrap import By, build_frame, compute_rows, values
 from collection.annotator_agreement.coefficients import MIN_COMMON_PAIRS, Patterns
 from collection.annotator_agreement.labels import MISSING, Codes, Labels
-from collection.display import Displayed, Summary
-from collection.phrases import count, plural
-from collection.records import sort_naturally
+from collection.core.display import Displayed, Summary
+from collection.core.phrases import count, plural
+from collection.core.records import sort_naturally
 
 if TYPE_CHECKING:
     import altair as alt

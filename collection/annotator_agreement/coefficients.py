@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.annotator_agreement.labels import MISSING, Floats, Labels
-from collection.registry import Entry, Registry
+from collection.core.registry import Entry, Registry
 
 Measurement = Literal["nominal", "ordinal", "interval", "binary"]
 Scale = Literal["graded", "binary"]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from collection.annotator_agreement.breakdowns import Agreement
-from collection.phrases import count, join, percent, plural
+from collection.core.phrases import count, join, percent, plural
 
 CHANCE = "not"
 """Beginning of the reading of an alpha that chance may explain."""

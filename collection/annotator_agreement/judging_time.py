@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 
 PAUSE = 30 * 60.0
 """Seconds without a judgement that end a session."""

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError, require_known
-from collection.frames import LABELS, number_pairs
+from collection.core.errors import InputError, require_known
+from collection.core.frames import LABELS, number_pairs
 
 Codes = npt.NDArray[np.int16]
 Floats = npt.NDArray[np.float64]
@@ -47,7 +47,7 @@ class Labels:
         Parameters
         ----------
         frame
-            :data:`collection.frames.LABELS`, and perhaps ``judged_at`` (ISO 8601). An annotator's last row for a pair
+            :data:`.LABELS`, and perhaps ``judged_at`` (ISO 8601). An annotator's last row for a pair
             counts.
         grades
             The scale; the grades that occur if left out. Gwet's coefficients depend on its size.

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from collection.charts.marks import BLUE, GREY, LEGEND, ORANGE, Categories, colours, names_axis, shapes, tooltips
-from collection.frames import ESTIMATED_STANDINGS, STANDINGS
+from collection.core.frames import ESTIMATED_STANDINGS, STANDINGS
 from collection.measures import parse
 
 _MARKS = (("diamond", ORANGE), ("circle", BLUE), ("triangle-down", GREY))  # of STANDINGS and ESTIMATED_STANDINGS
@@ -23,7 +23,7 @@ def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
     """Each system's mean with its interval, cut at the ends of the measure's range.
 
     `rows` has ``system``, ``value``, ``low``, ``high`` (nan: no interval) and ``standing`` (one of
-    :data:`collection.frames.STANDINGS`), in the order in which they are drawn.
+    :data:`collection.core.frames.STANDINGS`), in the order in which they are drawn.
     """
     marks = dict(zip(STANDINGS, _MARKS, strict=True))
     return _systems_chart(_clip(rows, *_range(measure)), "value", f"Mean {measure}", "standing", marks)

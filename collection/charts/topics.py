@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 
 from collection.charts.marks import BLUE, GREY, ORANGE, tooltips
-from collection.records import sort_naturally
+from collection.core.records import sort_naturally
 
 
 def topics_chart(rows: pd.DataFrame, measure: str, a: str, b: str) -> alt.Chart:

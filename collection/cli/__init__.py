@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from collection.characters import one_line
 from collection.cli import (
     agreement,
     assign,
@@ -47,11 +46,12 @@ from collection.cli import (
 from collection.cli.help import Group
 from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, WRITTEN, expand_folders
 from collection.cli.output import confirm, echo, print_json, print_notices, print_table, progress_line
-from collection.errors import DoubtError, InputError
-from collection.phrases import count, cut, join, plural
+from collection.core.characters import one_line
+from collection.core.errors import DoubtError, InputError
+from collection.core.phrases import count, cut, join, plural
 
 if TYPE_CHECKING:
-    from collection.campaign.results import ImportReport
+    from collection.campaign.log.results import ImportReport
 
 
 COMPLETION = """\b

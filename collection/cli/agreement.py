@@ -12,15 +12,15 @@ import click
 from collection.cli.evaluate import parse_one
 from collection.cli.options import FILE, FORMAT, parse_scale
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.errors import FormatError, InputError
-from collection.phrases import count
-from collection.records import sort_naturally
+from collection.core.errors import FormatError, InputError
+from collection.core.phrases import count
+from collection.core.records import sort_naturally
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from collection.annotator_agreement import Agreement
-    from collection.campaign.agreement import Conclusion
+    from collection.campaign.results.agreement import Conclusion
 
 SHOWN = 30
 """Printed rows per table; JSON has all."""

@@ -11,7 +11,7 @@ import click
 
 from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
 from collection.cli.output import echo, print_json, print_notices, print_table
-from collection.phrases import count, cut, percent, plural
+from collection.core.phrases import count, cut, percent, plural
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -172,7 +172,7 @@ def _deal(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: 
 def _pairs(campaign: Campaign, calibration: str) -> list[tuple[str, str]]:
     """Draw random pairs of each topic, or read the pairs of a file."""
     from collection import formats
-    from collection.errors import FormatError
+    from collection.core.errors import FormatError
 
     if calibration.isdecimal():
         return campaign.calibration.draw(int(calibration)) if int(calibration) else []

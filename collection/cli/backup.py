@@ -10,7 +10,7 @@ import click
 
 from collection.cli.options import COUNT, DIRECTORY, FILE
 from collection.cli.output import echo, print_notices, print_settings, progress_line
-from collection.phrases import count, join
+from collection.core.phrases import count, join
 
 
 @click.command()
@@ -61,7 +61,7 @@ def backup(
       cleverdon backup DIR --to /backup --keep 7 --quiet
       cleverdon backup DIR --schedule --every-hours 24 --keep 7
     """
-    from collection.campaign import backup_archive, backups
+    from collection.campaign.operations import backup_archive, backups
 
     if schedule:
         if file is not None or folder is not None or without_secrets or quiet:

@@ -11,10 +11,10 @@ import click
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, DIRECTORY_PATH, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.phrases import cut
+from collection.core.phrases import cut
 
 if TYPE_CHECKING:
-    from collection.campaign.calibration_state import CalibrationState
+    from collection.campaign.recall.across_topics.state import CalibrationState
     from collection.stopping.risk_control import Plan
 
 

@@ -8,7 +8,7 @@ import click
 
 from collection.cli.options import FORMAT
 from collection.cli.output import echo, print_json, progress_line
-from collection.phrases import count, sentence
+from collection.core.phrases import count, sentence
 
 
 @click.command()
@@ -20,7 +20,7 @@ def check(path: Path, form: str) -> None:
     Nothing is changed, so a server can go on running. Each finding says what to do. The exit status is 1 if there is a
     problem; notes alone do not count. A backup is checked in the same way as the campaign that it restores.
     """
-    from collection.campaign import integrity
+    from collection.campaign.operations import integrity
 
     with progress_line("checking") as progress:
         found = integrity.check(path, progress)

@@ -33,7 +33,7 @@ from collection.cli.options import (
     runs_argument,
 )
 from collection.cli.output import echo, echo_data, format_cost, print_json, print_notices, print_table, progress_line
-from collection.phrases import confidence, count, decimal, join, join_first, probability
+from collection.core.phrases import confidence, count, decimal, join, join_first, probability
 
 if TYPE_CHECKING:
     import pandas as pd

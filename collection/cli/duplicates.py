@@ -8,7 +8,7 @@ import click
 
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.phrases import count, join_first
+from collection.core.phrases import count, join_first
 
 SHOWN = 30
 """Printed groups; JSON has all."""

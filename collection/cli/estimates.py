@@ -11,8 +11,8 @@ from click.core import ParameterSource
 
 from collection.cli.options import COUNT, combine_options
 from collection.cli.output import echo, echo_data, print_json, print_notices, print_table, progress_line
-from collection.phrases import confidence, count, decimal
-from collection.records import ALL_TOPICS
+from collection.core.phrases import confidence, count, decimal
+from collection.core.records import ALL_TOPICS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,8 +80,8 @@ def estimate_files(
 
 def print_estimates(found: Estimates, per_topic: bool, form: str) -> None:
     """Print the estimates of `evaluate`."""
+    from collection.core.records import sort_naturally
     from collection.formats.spreadsheet import escape_frame, to_tsv
-    from collection.records import sort_naturally
 
     values = found.values if per_topic else found.values[found.values["query_id"] == ALL_TOPICS]
     if form == "tsv":

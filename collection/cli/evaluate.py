@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from collection import errors
 from collection.cli.estimates import EXPECTED, LEFT_OUT, UNJUDGED, estimate_files, print_estimates, refuse_other_options
 from collection.cli.options import (
     BOUNDS,
@@ -23,8 +22,9 @@ from collection.cli.options import (
     runs_argument,
 )
 from collection.cli.output import echo, echo_data, print_evaluation, print_notices, print_table, progress_line
-from collection.errors import FormatError, InputError
-from collection.phrases import count, join_first, plural
+from collection.core import errors
+from collection.core.errors import FormatError, InputError
+from collection.core.phrases import count, join_first, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

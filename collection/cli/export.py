@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from collection import layout
 from collection.cli import preferences, training_data
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, WRITTEN, SectionedCommand, combine_options, option_section
 from collection.cli.output import echo, print_notices, progress_line
-from collection.phrases import count
+from collection.core import layout
+from collection.core.phrases import count
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
-    from collection.campaign.collection_export import CollectionReport
+    from collection.campaign.exports.collection_export import CollectionReport
 
 ABOUT = ("description", "licence", "citation", "url")
 """Texts of the card that the manager writes."""
@@ -136,7 +136,7 @@ def export(
     """
     from collection.adjudication import ADJUDICATION_RULES, parse_rule
     from collection.campaign import Campaign
-    from collection.campaign.qrels import TopicsWithGrades
+    from collection.campaign.results.qrels import TopicsWithGrades
     from collection.export import selection_caution
 
     plain = {name: options[name] for name in ("qrels", "judgements", "labels", "passages", "pool", "missing_documents")}
@@ -234,7 +234,7 @@ def _label_notices(
     campaign: Campaign, fill_with: str | None, qrels: Iterable[Path | None], named: tuple[str, Path] | None
 ) -> list[str]:
     """Notices on the machine labels that were written, with the warnings of their label sets."""
-    from collection.campaign.machine_labels import LABELS_FILE
+    from collection.campaign.machine_labels.machine_labels import LABELS_FILE
 
     notices = [
         f"{path}: pairs without a grade by people have labels of {fill_with}; {path}{LABELS_FILE} says which"

@@ -12,11 +12,11 @@ from typing import Any
 
 import click
 
-from collection.characters import one_line
 from collection.cli.options import name_as_typed, refuse_repeated
 from collection.cli.output import echo, print_notices
-from collection.errors import CleverdonError, FormatError, FormatWarning
-from collection.phrases import join
+from collection.core.characters import one_line
+from collection.core.errors import CleverdonError, FormatError, FormatWarning
+from collection.core.phrases import join
 
 SECTIONS = {
     "Campaign": {
@@ -196,7 +196,7 @@ _CLICK_ERRORS = (
 
 
 def describe_usage_error(error: click.UsageError) -> str:
-    """Write an error in the command line as :mod:`collection.errors` does, without click's own words.
+    """Write an error in the command line as :mod:`collection.core.errors` does, without click's own words.
 
     >>> describe_usage_error(click.BadParameter("0 is not in the range x>=1.", param_hint="--depth"))
     '--depth: expected 1 or more, found 0'

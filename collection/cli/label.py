@@ -12,11 +12,11 @@ import click
 from collection.cli.methods import Names, list_entries, print_entries
 from collection.cli.options import DIRECTORY_PATH, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.phrases import count, plural
+from collection.core.phrases import count, plural
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
-    from collection.campaign.machine_labels import LabelSetSummary
+    from collection.campaign.machine_labels.machine_labels import LabelSetSummary
 
 Columns = Mapping[str, Callable[[Any], object]]
 """Header -> what a label set has in the column."""

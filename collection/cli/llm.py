@@ -17,17 +17,17 @@ from collection.cli.label import print_label_sets
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, FORMAT, SectionedCommand, option_section
 from collection.cli.output import confirm, echo, echo_data, print_notices, print_table, progress_line
-from collection.errors import FormatError, InputError
-from collection.phrases import count, number_range, percent, plural, sentence
+from collection.core.errors import FormatError, InputError
+from collection.core.phrases import count, number_range, percent, plural, sentence
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
-    from collection.campaign.chat_endpoint import ChatEndpoint
-    from collection.campaign.llm_batches import Batch
-    from collection.campaign.llm_judging import LabelPlan, ProbePlan
-    from collection.campaign.llm_label_sets import LabelReport, LlmLabelSet
-    from collection.campaign.llm_requests import RequestLimits
-    from collection.campaign.llm_settings import CostEstimate, LlmSettings, Prices
+    from collection.campaign.machine_labels.llm.batches import Batch
+    from collection.campaign.machine_labels.llm.endpoint import ChatEndpoint
+    from collection.campaign.machine_labels.llm.judging import LabelPlan, ProbePlan
+    from collection.campaign.machine_labels.llm.label_sets import LabelReport, LlmLabelSet
+    from collection.campaign.machine_labels.llm.requests import RequestLimits
+    from collection.campaign.machine_labels.llm.settings import CostEstimate, LlmSettings, Prices
     from collection.machine_labels.templates import Template
     from collection.store import LabelRow
 
@@ -191,7 +191,7 @@ def _read_template(name: str) -> Template:
 
 
 def _settings(template: str, options: dict[str, Any]) -> LlmSettings:
-    from collection.campaign.llm_settings import CHARACTERS, LlmSettings, read_parameter
+    from collection.campaign.machine_labels.llm.settings import CHARACTERS, LlmSettings, read_parameter
 
     named = {name: options[name] for name in ("temperature", "max_tokens", "seed") if options[name] is not None}
     return LlmSettings(
@@ -204,8 +204,8 @@ def _settings(template: str, options: dict[str, Any]) -> LlmSettings:
 
 
 def _prices(options: dict[str, Any], batch: bool) -> Prices | None:
-    from collection.campaign.llm_batches import DISCOUNT
-    from collection.campaign.llm_settings import Prices
+    from collection.campaign.machine_labels.llm.batches import DISCOUNT
+    from collection.campaign.machine_labels.llm.settings import Prices
 
     given = options["price_in"], options["price_out"]
     if None in given and given != (None, None):
@@ -220,21 +220,21 @@ def _prices(options: dict[str, Any], batch: bool) -> Prices | None:
 
 
 def _endpoint(options: dict[str, Any]) -> ChatEndpoint:
-    from collection.campaign.chat_endpoint import ChatEndpoint
+    from collection.campaign.machine_labels.llm.endpoint import ChatEndpoint
 
     url, key_variable = options["endpoint"], options["key_variable"]
     return ChatEndpoint(url, key_variable, options["retries"], options["timeout"], options["stream"])
 
 
 def _limits(options: dict[str, Any], prices: Prices | None) -> RequestLimits:
-    from collection.campaign.llm_requests import RequestLimits
+    from collection.campaign.machine_labels.llm.requests import RequestLimits
 
     return RequestLimits(options["concurrency"], prices, options["budget"])
 
 
 def _describe_risk(endpoint: str) -> list[str]:
     """Mention that what is sent can be read on the way, unless the endpoint is on this machine."""
-    from collection.campaign.server_state import is_loopback
+    from collection.campaign.operations.server_state import is_loopback
 
     if endpoint.lower().startswith("https:") or is_loopback(endpoint):
         return []
@@ -332,7 +332,7 @@ def _interruptible(
 
 def _end(report: LabelReport, what: str) -> None:
     """Say what was not asked and why requests ended early, and exit with the status that belongs to it."""
-    from collection.campaign.chat_endpoint import EndpointError
+    from collection.campaign.machine_labels.llm.endpoint import EndpointError
 
     if report.closed:
         have = plural(report.closed, "has", "have")

@@ -10,7 +10,7 @@ import click
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
 from collection.cli.output import echo, echo_data, print_notices, print_settings, print_table, progress_line
-from collection.phrases import count, join_first, percent_down, percent_up
+from collection.core.phrases import count, join_first, percent_down, percent_up
 
 NAMED = 10
 """Printed topics per mode."""
@@ -132,8 +132,8 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
       cleverdon loop DIR --topic 301 --topic 302 --mode closed
     """
     from collection.campaign import Campaign
-    from collection.campaign.loop_settings import DECISIVE, LOOPING, MODES, describe_mode
-    from collection.campaign.recall_advice import describe_target_change
+    from collection.campaign.recall.recall_advice import describe_target_change
+    from collection.campaign.settings.loop_settings import DECISIVE, LOOPING, MODES, describe_mode
 
     given = {name: value for name, value in changes.items() if value is not None}
     if "run" in given:
@@ -192,7 +192,7 @@ def recall(directory: Path, form: str) -> None:
     Topics with the lowest recall come first.
     """
     from collection.campaign import Campaign
-    from collection.campaign.recall_advice import describe_ready
+    from collection.campaign.recall.recall_advice import describe_ready
     from collection.stopping.table import missing_texts
 
     with Campaign(directory) as campaign, progress_line("estimating recall"):

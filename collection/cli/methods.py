@@ -13,7 +13,7 @@ from collection.cli.options import form_option
 from collection.cli.output import echo_data, print_table
 
 if TYPE_CHECKING:
-    from collection.registry import Entry
+    from collection.core.registry import Entry
 
 CODE = ("name", "parameters")
 """Columns that Markdown prints as code."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from collection import layout
+from collection.core import layout
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -9,8 +9,8 @@ import click
 
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.phrases import confidence as level
-from collection.phrases import count, decimal, percent, plural
+from collection.core.phrases import confidence as level
+from collection.core.phrases import count, decimal, percent, plural
 
 if TYPE_CHECKING:
     from collection.comparison import SystemOrder

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.characters import for_terminal, natural_key, one_line
-from collection.phrases import decimal, join_first
+from collection.core.characters import for_terminal, natural_key, one_line
+from collection.core.phrases import decimal, join_first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,7 +174,7 @@ def _cell(value: object) -> str:
 def print_evaluation(evaluation: Evaluation | Values, per_topic: bool, form: str, judged_only: bool = False) -> None:
     """Print values on stdout in one of the forms, and notices about missing and unjudged documents on stderr."""
     from collection.comparison import Values, describe_coverage
-    from collection.records import ALL_TOPICS
+    from collection.core.records import ALL_TOPICS
 
     columns, costs = evaluation.columns, None if isinstance(evaluation, Values) else evaluation.costs
     rows = [row for row in zip(*columns.values(), strict=True) if per_topic or row[1] == ALL_TOPICS]

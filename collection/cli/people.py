@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from collection import layout
 from collection.cli.methods import Names
 from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_table
-from collection.phrases import join
+from collection.core import layout
+from collection.core.phrases import join
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -159,7 +159,7 @@ def _end_access(
 
 def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], email: str | None) -> str:
     """Invite a person; if the name is taken, name the options that change an account."""
-    from collection.errors import ConflictError
+    from collection.core.errors import ConflictError
 
     known = {account.casefold(): account for account in campaign.accounts.table()["name"]}
     try:
@@ -175,8 +175,8 @@ def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], e
 
 
 def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
-    from collection.campaign.accounts import LINK_DAYS
-    from collection.campaign.server_state import is_loopback
+    from collection.campaign.operations.server_state import is_loopback
+    from collection.campaign.people.accounts import LINK_DAYS
 
     address = campaign.server_state.address()
     for name, token in tokens.items():

@@ -19,12 +19,12 @@ from collection.cli.options import (
     option_section,
 )
 from collection.cli.output import echo, print_notices, progress_line
-from collection.errors import InputError
-from collection.phrases import count, duration_range, join_first, plural
+from collection.core.errors import InputError
+from collection.core.phrases import count, duration_range, join_first, plural
 
 if TYPE_CHECKING:
     from collection.annotator_agreement.judging_time import Estimate
-    from collection.campaign.results import PoolReport
+    from collection.campaign.log.results import PoolReport
     from collection.simulation.budgets import Unjudged
 
 OF_ONE_STRATEGY = ("strategy", "settings", "names", "near_duplicates", "dry_run", "depth", "ties", "budget", "k")

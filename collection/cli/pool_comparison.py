@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from collection.cli.evaluate import parse_one
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
-from collection.errors import InputError
+from collection.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import click
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combine_options, option_section, runs_argument
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.phrases import count, join_first, percent
+from collection.core.phrases import count, join_first, percent
 
 if TYPE_CHECKING:
     from collection.preferences import PreferenceAgreement, PreferenceValues
@@ -69,8 +69,8 @@ def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_top
 
 
 def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_topic: bool, form: str) -> None:
+    from collection.core.records import ALL_TOPICS
     from collection.preferences import PREFERENCE_MEASURES
-    from collection.records import ALL_TOPICS
 
     table = values.values[values.values["query_id"] != ALL_TOPICS] if per_topic else values.means()
     if form == "json":
@@ -93,7 +93,7 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
 
 def print_decisions(decisions: dict[str, Any]) -> None:
     """Print the progress of a campaign whose task is lists or preferences, from :meth:`.Overview.status`."""
-    from collection.campaign.overview import waiting_topics
+    from collection.campaign.results.overview import waiting_topics
 
     goal = decisions["made"] + decisions["remaining"]
     what = "lists" if decisions["task"] == "list" else "to compare"

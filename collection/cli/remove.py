@@ -8,7 +8,7 @@ import click
 
 from collection.cli.options import COUNT, DIRECTORY, FILE, expand_folders
 from collection.cli.output import confirm, echo, print_notices
-from collection.errors import InputError
+from collection.core.errors import InputError
 
 
 @click.command()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from collection.characters import one_line
 from collection.cli.options import DIRECTORY_PATH, FILE
 from collection.cli.output import echo, progress_line
-from collection.phrases import count
+from collection.core.characters import one_line
+from collection.core.phrases import count
 
 
 @click.command()
@@ -20,7 +20,7 @@ def restore(file: Path, directory: Path) -> None:
 
     The checksums of all files are compared first. Nothing is left in DIR if the backup is damaged.
     """
-    from collection.campaign import backup_archive
+    from collection.campaign.operations import backup_archive
 
     with progress_line("restoring"):
         manifest = backup_archive.restore(file, directory)

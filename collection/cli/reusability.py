@@ -11,9 +11,9 @@ from collection.cli.evaluate import parse_measures
 from collection.cli.methods import Names
 from collection.cli.options import BOUNDS, COUNT, FILE, FORMAT, grade, measures_option, parse_scale, runs_argument
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.errors import FormatError, InputError
-from collection.phrases import count
-from collection.records import sort_naturally
+from collection.core.errors import FormatError, InputError
+from collection.core.phrases import count
+from collection.core.records import sort_naturally
 
 if TYPE_CHECKING:
     from collection.reusability import Groups, Reusability, Unjudged

@@ -12,10 +12,10 @@ from collection.cli.evaluate import parse_one
 from collection.cli.methods import Names, list_entries, print_entries
 from collection.cli.options import DIRECTORY_PATH, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.phrases import count, percent
+from collection.core.phrases import count, percent
 
 if TYPE_CHECKING:
-    from collection.campaign.evaluation import RuleComparison
+    from collection.campaign.results.evaluation import RuleComparison
 
 
 @click.command()

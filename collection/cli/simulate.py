@@ -21,7 +21,7 @@ from collection.cli.options import (
     option_section,
 )
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
-from collection.phrases import count, join, percent, percent_down, plural
+from collection.core.phrases import count, join, percent, percent_down, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -259,7 +259,7 @@ def _format_value(measure: object, value: float) -> str:
 
 def _read_priors(text: str, level: float) -> Priors:
     """Read the value of `--priors`: none, numbers of random documents, or a file."""
-    from collection.errors import FormatError, InputError
+    from collection.core.errors import FormatError, InputError
     from collection.simulation.experiment import draw_priors, list_priors
 
     if text == "none":

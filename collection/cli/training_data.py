@@ -10,12 +10,12 @@ import click
 
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, WRITTEN, combine_options, option_section
-from collection.phrases import count
+from collection.core.phrases import count
 
 if TYPE_CHECKING:
     from collection.adjudication import ChosenRule
     from collection.campaign import Campaign
-    from collection.campaign.training_data import TrainingFile
+    from collection.campaign.exports.training_data import TrainingFile
 
 
 FILES = ("triples", "tuples", "clicks", "click_qrels")

@@ -15,9 +15,9 @@ import click
 
 from collection.cli.options import FILE
 from collection.cli.output import echo_data, print_notices
-from collection.errors import FormatError
-from collection.phrases import count, plural
-from collection.records import JudgementFormat
+from collection.core.errors import FormatError
+from collection.core.phrases import count, plural
+from collection.core.records import JudgementFormat
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ class TrecEvalCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options, then nicknames and measures."""
-        from collection.trec_eval import NICKNAMES, TREC_MEASURES
+        from collection.interfaces.trec_eval import NICKNAMES, TREC_MEASURES
 
         super().format_options(ctx, formatter)
         with formatter.section("Nicknames"):
@@ -145,7 +145,7 @@ def trec_eval(
       cleverdon trec_eval -q -m map -m P.5,10 qrels.txt bm25.run
     """
     from collection import formats
-    from collection import trec_eval as program
+    from collection.interfaces import trec_eval as program
 
     columns, notes = program.choose(measures or ["official"])
     print_notices(notes)

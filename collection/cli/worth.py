@@ -10,13 +10,13 @@ import click
 from collection.cli.evaluate import parse_one
 from collection.cli.options import COUNT, DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.errors import CampaignError, InputError
-from collection.phrases import count, decimal, percent
+from collection.core.errors import CampaignError, InputError
+from collection.core.phrases import count, decimal, percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from collection.campaign.label_study import LabelStudy
+    from collection.campaign.machine_labels.label_study import LabelStudy
     from collection.machine_labels import CorrectedValues, PeopleComparison, SystemEffects
     from collection.measures import Measure
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from collection.frames import STANDINGS
-from collection.imports import attributes_at_use
+from collection.core.frames import STANDINGS
+from collection.core.imports import attributes_at_use
 
 if TYPE_CHECKING:
     from collection.comparison.conclusions import describe_power

@@ -8,9 +8,9 @@ import pandas as pd
 
 from collection.comparison.evaluation import Coverage, Evaluation, direction
 from collection.comparison.system_names import SEED_MARK, find_mistaken_seeds
-from collection.errors import require_known
+from collection.core.errors import require_known
+from collection.core.phrases import confidence, count, join, join_first, percent, plural, probability
 from collection.measures import parse
-from collection.phrases import confidence, count, join, join_first, percent, plural, probability
 from collection.statistics import CORRECTIONS, TESTS
 
 UNJUDGED_TO_SAY = 0.05

@@ -10,7 +10,7 @@ import pandas as pd
 
 from collection.comparison.evaluation import Evaluation, direction
 from collection.comparison.system_names import group_seeds
-from collection.errors import InputError, require_known
+from collection.core.errors import InputError, require_known
 from collection.measures import parse
 
 MORE_IS_BETTER_COSTS = ("throughput_qps",)

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.characters import escaped_markdown
 from collection.comparison.evaluation import direction, find_measure
 from collection.comparison.leaderboard import NOISE
 from collection.comparison.system_names import group_seeds
 from collection.comparison.tables import escaped_latex
-from collection.display import Displayed, Summary
-from collection.errors import require_known
-from collection.frames import ESTIMATED_STANDINGS
+from collection.core.characters import escaped_markdown
+from collection.core.display import Displayed, Summary
+from collection.core.errors import require_known
+from collection.core.frames import ESTIMATED_STANDINGS
+from collection.core.phrases import confidence, count, decimal, percent, plural
+from collection.core.records import ALL_TOPICS
 from collection.measures import Floats, Measure
-from collection.phrases import confidence, count, decimal, percent, plural
-from collection.records import ALL_TOPICS
 
 if TYPE_CHECKING:
     import altair as alt
@@ -133,7 +133,7 @@ class Estimates(Displayed):
     def standings(self, measure: str) -> pd.DataFrame:
         """Rank the runs by a measure, best first: ``system``, ``estimate``, ``low``, ``high`` and ``standing``.
 
-        ``standing`` is one of :data:`collection.frames.ESTIMATED_STANDINGS`: "best estimate", "worse than the best"
+        ``standing`` is one of :data:`.ESTIMATED_STANDINGS`: "best estimate", "worse than the best"
         (with a probability of at least 1 - alpha) or "undecided".
         """
         highest, uncertain, lower = ESTIMATED_STANDINGS

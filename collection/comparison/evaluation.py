@@ -11,9 +11,12 @@ import numpy as np
 
 from collection import measures as measuring
 from collection.comparison.run_notes import describe_grades, describe_matches
-from collection.display import Displayed, Summary
-from collection.errors import InputError, require_known
-from collection.frames import VALUES
+from collection.core.display import Displayed, Summary
+from collection.core.errors import InputError, require_known
+from collection.core.frames import VALUES
+from collection.core.phrases import count, join, plural
+from collection.core.ranking import Doubts, describe_doubts
+from collection.core.records import ALL_TOPICS, Run
 from collection.id_matches import describe_alike, find_alike, loose_key
 from collection.measures import (
     Aligned,
@@ -32,9 +35,6 @@ from collection.measures import (
     rank_as,
     read,
 )
-from collection.phrases import count, join, plural
-from collection.ranking import Doubts, describe_doubts
-from collection.records import ALL_TOPICS, Run
 
 if TYPE_CHECKING:
     import altair as alt
@@ -104,7 +104,7 @@ class Evaluation(Displayed):
         return table.loc[rows["run"].drop_duplicates(), rows["measure"].drop_duplicates()]
 
     def per_topic(self) -> pd.DataFrame:
-        """The rows of single topics (:data:`collection.frames.VALUES`)."""
+        """The rows of single topics (:data:`collection.core.frames.VALUES`)."""
         return self.values[self.values["query_id"] != ALL_TOPICS].reset_index(drop=True)
 
     def chart(self, measure: str | None = None) -> alt.LayerChart:
@@ -201,7 +201,7 @@ def evaluate(
         Any number; each is aligned once and released, so a generator keeps memory flat. Large files are fastest and
         need least memory as :class:`collection.formats.RunFiles`.
     qrels
-        :data:`collection.frames.QRELS`, or the result of :func:`collection.measures.index_qrels`.
+        :data:`collection.core.frames.QRELS`, or the result of :func:`collection.measures.index_qrels`.
     measures
         As text (``"nDCG@10"``, ``"map"``) or from :func:`collection.measures.parse`; each once.
     progress

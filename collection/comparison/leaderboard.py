@@ -22,12 +22,12 @@ from collection.comparison.evaluation import Evaluation, direction, evaluate, fi
 from collection.comparison.seed_groups import merge_seeds
 from collection.comparison.tables import latex, mark_significance, markdown
 from collection.comparison.topics import differences
-from collection.display import Displayed, Summary
-from collection.errors import InputError, UnknownNameError, require_known
-from collection.frames import STANDINGS
+from collection.core.display import Displayed, Summary
+from collection.core.errors import InputError, UnknownNameError, require_known
+from collection.core.frames import STANDINGS
+from collection.core.phrases import count, decimal, plural
+from collection.core.records import Run
 from collection.measures import Floats, Measure, parse
-from collection.phrases import count, decimal, plural
-from collection.records import Run
 from collection.statistics import (
     CORRECTIONS,
     DEFAULT_CORRECTION,
@@ -169,7 +169,7 @@ class Comparison(Displayed):
     def standings(self, measure: str) -> pd.DataFrame:
         """Return the rows of the leaderboard for a measure, best first, with ``standing``.
 
-        ``standing`` is one of :data:`collection.frames.STANDINGS`: "best", "not significantly different" or
+        ``standing`` is one of :data:`collection.core.frames.STANDINGS`: "best", "not significantly different" or
         "significantly worse". It is "" if the measure has no preferred direction.
         """
         best, like_best, worse = STANDINGS

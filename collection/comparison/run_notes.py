@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from collection.core.phrases import count, join_first, plural
 from collection.id_matches import HARDLY_ANY, ask_for_ids, describe_alike, find_alike, loose_key
 from collection.measures import Aligned, Measure, QrelsIndex
 from collection.measures.aligned import UNJUDGED, UNPOOLED
-from collection.phrases import count, join_first, plural
 
 SMALLEST = float(np.nextafter(0, 1))
 """The level of measures that read grades: anything above 0."""

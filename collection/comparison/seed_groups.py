@@ -9,7 +9,7 @@ import pandas as pd
 
 from collection.comparison.evaluation import Coverage, Evaluation
 from collection.comparison.system_names import group_seeds
-from collection.records import ALL_TOPICS
+from collection.core.records import ALL_TOPICS
 
 
 def merge_seeds(evaluation: Evaluation, *, separate_seeds: bool = False) -> tuple[Evaluation, pd.DataFrame]:

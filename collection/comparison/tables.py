@@ -7,11 +7,11 @@ from typing import Protocol
 
 import pandas as pd
 
-from collection.characters import escaped_markdown, for_terminal, one_line
 from collection.comparison.conclusions import find_directions, name_test
 from collection.comparison.evaluation import direction
+from collection.core.characters import escaped_markdown, for_terminal, one_line
+from collection.core.phrases import count, decimal, join
 from collection.measures import parse
-from collection.phrases import count, decimal, join
 from collection.statistics import CORRECTIONS
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from collection.comparison.evaluation import Evaluation
-from collection.errors import InputError, UnknownNameError, require_known
-from collection.frames import QRELS
-from collection.records import Run, sort_naturally
+from collection.core.errors import InputError, UnknownNameError, require_known
+from collection.core.frames import QRELS
+from collection.core.records import Run, sort_naturally
 
 
 def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.DataFrame:
@@ -40,7 +40,7 @@ def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.Data
 def side_by_side(a: Run, b: Run, qrels: pd.DataFrame, topic: str, depth: int = 10) -> pd.DataFrame:
     """List the documents of two systems for one topic, rank by rank to `depth`, with their grades.
 
-    Of several grades for a document in the qrels (:data:`collection.frames.QRELS`) the highest counts.
+    Of several grades for a document in the qrels (:data:`collection.core.frames.QRELS`) the highest counts.
 
     Returns
     -------

@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from collection import layout
 from collection.campaign import DATABASE, Campaign
-from collection.campaign.results import ImportReport, ProgressCallback
+from collection.campaign.log.results import ImportReport, ProgressCallback
+from collection.core import layout
+from collection.core.errors import CampaignError
+from collection.core.phrases import count, join
+from collection.core.records import Judgement
 from collection.demo.documents import collect
 from collection.demo.systems import SYSTEMS
-from collection.errors import CampaignError
-from collection.phrases import count, join
-from collection.records import Judgement
 
 TITLE = "Cleverdon demo: Python docstrings"
 _INSTALLED = Path(__file__).with_name("data")

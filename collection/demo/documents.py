@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
 from typing import NamedTuple
 
-from collection.errors import UnknownNameError
-from collection.records import Document
+from collection.core.errors import UnknownNameError
+from collection.core.records import Document
 
 LIBRARIES = ("numpy", "scipy", "pandas", "sklearn", "streamlit", "stdlib")
 """The libraries of the demo; ``stdlib`` is a part of the standard library."""

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from collection.core.ranking import rank_run
+from collection.core.records import Run
+from collection.core.registry import Entry, Registry
 from collection.demo import fts
-from collection.ranking import rank_run
-from collection.records import Run
-from collection.registry import Entry, Registry
 
 if TYPE_CHECKING:
     import numpy as np

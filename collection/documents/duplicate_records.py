@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
-from collection.characters import without_markup
-from collection.records import Document, find_dois
-from collection.tokens import normalise, plain, words
+from collection.core.characters import without_markup
+from collection.core.records import Document, find_dois
+from collection.core.tokens import normalise, plain, words
 
 SKETCH = 64
 """Hashes of words by which two texts are compared: enough to tell 0.25 from 0.6 of the words in common."""

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.errors import InputError
-from collection.tokens import normalise, words
+from collection.core.errors import InputError
+from collection.core.tokens import normalise, words
 
 SHINGLE = 4
 """Number of words in a shingle."""

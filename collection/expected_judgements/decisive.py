@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.expected_judgements.grades import draw_grades, expected_gains, number_grades
 from collection.expected_judgements.model import infer
 from collection.expected_judgements.pairs import Bools, Floats, Ints, Pairs
@@ -76,7 +76,7 @@ def choose_decisive(
 
     >>> import pandas as pd
     >>> from collection.expected_judgements import choose_decisive, describe
-    >>> from collection.records import Run
+    >>> from collection.core.records import Run
     >>> frame = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y", "z"], "score": [3.0, 2.0, 1.0]})
     >>> runs = [Run("a", frame), Run("b", frame.assign(score=[1.0, 2.0, 3.0]))]
     >>> pairs = describe(frame, runs)
@@ -128,7 +128,7 @@ def decisive_pairs(
     --------
     >>> import pandas as pd
     >>> from collection.expected_judgements import decisive_pairs, describe
-    >>> from collection.records import Run
+    >>> from collection.core.records import Run
     >>> frame = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y", "z"], "score": [3.0, 2.0, 1.0]})
     >>> runs = [Run("a", frame), Run("b", frame.assign(score=[1.0, 2.0, 3.0]))]
     >>> chooser = decisive_pairs(describe(frame, runs), [0, 1], batch=2)

@@ -9,7 +9,7 @@ from math import ceil
 
 import numpy as np
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.expected_judgements.grades import draw_grades, number_grades
 from collection.expected_judgements.model import infer
 from collection.expected_judgements.pairs import Floats, Ints, Pairs
@@ -79,7 +79,7 @@ def draw_values(
     >>> import pandas as pd
     >>> from collection.expected_judgements import describe
     >>> from collection.measures import parse
-    >>> from collection.records import Run
+    >>> from collection.core.records import Run
     >>> frame = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y"], "score": [2.0, 1.0]})
     >>> pairs = describe(frame, [Run("a", frame)])
     >>> draw_values(pairs, np.array([0.0, 1.0]), [parse("RR")], levels=[0, 1])[parse("RR")].tolist()
@@ -130,7 +130,7 @@ def reads_unlisted(
     >>> import pandas as pd
     >>> from collection.expected_judgements import describe
     >>> from collection.measures import parse
-    >>> from collection.records import Run
+    >>> from collection.core.records import Run
     >>> frame = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y"], "score": [2.0, 1.0]})
     >>> pairs, grades = describe(frame, [Run("a", frame)]), np.array([1.0, 0.0])
     >>> [reads_unlisted(pairs, grades, parse(name), levels=[0, 1]) for name in ("P@2", "nDCG@2", "nDCG@1")]

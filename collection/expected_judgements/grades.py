@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.expected_judgements.model import Posterior
 from collection.expected_judgements.pairs import Floats, Ints, Pairs
 

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.phrases import count
+from collection.core.records import Run, require_columns
 from collection.measures import Aligned, align
 from collection.measures.imputation import number_rows
-from collection.phrases import count
-from collection.records import Run, require_columns
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -70,7 +70,7 @@ def describe(
     pairs
         ``query_id``, ``doc_id``, each pair once, such as a pool. Other documents of the runs count as not relevant.
     runs
-        One or more (:class:`collection.records.Run`).
+        One or more (:class:`collection.core.records.Run`).
     texts
         (N, features) vectors of the documents (:meth:`collection.active_learning.features.Vectors.rows`), one row per
         pair.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from collection.phrases import count, plural
+from collection.core.phrases import count, plural
 
 Facts = Mapping[str, Any]
 """The content of ``collection.json``, as :meth:`.CollectionCard.facts` makes it."""
@@ -61,7 +61,7 @@ def distribution(counts: Iterable[int]) -> dict[str, float] | None:
 def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], level: int) -> dict[str, object]:
     """Count the grades: in total, per grade and per topic.
 
-    `qrels` are :data:`collection.frames.QRELS`, none below 0, `topics` and `grades` those of the collection, `level` is
+    `qrels` are :data:`.QRELS`, none below 0, `topics` and `grades` those of the collection, `level` is
     the minimum relevant grade. ``topics`` counts those with a grade, ``without_relevant`` names those of them without a
     relevant document, and ``..._per_topic`` is their :func:`distribution`.
     """

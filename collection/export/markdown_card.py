@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from collection.characters import escaped_markdown, is_web_address, markdown_code, sanitised_markdown
+from collection.core.characters import escaped_markdown, is_web_address, markdown_code, sanitised_markdown
+from collection.core.phrases import count, duration, join, join_first, percent_down, plural
 from collection.export.facts import Facts, selection_caution
-from collection.phrases import count, duration, join, join_first, percent_down, plural
 from collection.stopping.table import missing_texts
 
 FEW = 25

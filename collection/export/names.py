@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from collection.records import QRELS_ANNOTATOR
+from collection.core.records import QRELS_ANNOTATOR
 
 
 def pseudonyms(logs: Sequence[pd.DataFrame]) -> dict[str, str]:

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection.errors import InputError
-from collection.frames import QRELS
+from collection.core.errors import InputError
+from collection.core.frames import QRELS
 
 UNJUDGED = -1
 """The grade of unjudged pairs of the pool, in files only."""

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError
-from collection.frames import QRELS
-from collection.records import require_columns
-from collection.registry import Entry, Registry
+from collection.core.errors import InputError
+from collection.core.frames import QRELS
+from collection.core.records import require_columns
+from collection.core.registry import Entry, Registry
 
 PAIR = ["query_id", "doc_id"]
 
@@ -145,7 +145,7 @@ def examples(
     Parameters
     ----------
     qrels
-        :data:`collection.frames.QRELS`, adjudicated; below 0 is unjudged.
+        :data:`collection.core.frames.QRELS`, adjudicated; below 0 is unjudged.
     rule, parameters
         A name of :data:`NEGATIVES`, and parameters that differ from its defaults.
     ranked
@@ -155,7 +155,7 @@ def examples(
     usable
         Whether a document may be in an example.
     marked
-        :data:`collection.frames.QRELS`: every grade that anybody gave; none of a negative's is that of a positive.
+        :data:`collection.core.frames.QRELS`: every grade that anybody gave; none of a negative's is that of a positive.
     excluded
         ``query_id``, ``doc_id``: pairs that are in no example.
     near

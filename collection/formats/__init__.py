@@ -1,16 +1,16 @@
 """Files to frames and back.
 
 Only this package knows the field's own column names (``docno``, ``qid``, ``Q0``). All readers also read gzip, whatever
-the file's name, and raise :class:`~collection.errors.FormatError` with path and line for anything that does not fit
+the file's name, and raise :class:`.FormatError` with path and line for anything that does not fit
 the format. All writers compress files whose name ends in ``.gz``, replace an existing file only when everything is
-written, and raise :class:`~collection.errors.InputError` if that fails.
+written, and raise :class:`~collection.core.errors.InputError` if that fails.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from collection.imports import attributes_at_use
+from collection.core.imports import attributes_at_use
 
 if TYPE_CHECKING:
     from collection.formats.beir import (

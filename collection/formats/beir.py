@@ -11,12 +11,12 @@ from typing import NamedTuple, get_args
 
 import pandas as pd
 
-from collection.errors import FormatError, as_path
+from collection.core.errors import FormatError, as_path
+from collection.core.frames import QRELS, TOPICS
+from collection.core.records import Document
 from collection.formats import datasets, documents, images, source
 from collection.formats.source import FilePath
 from collection.formats.write import format_number, json_line, replacing
-from collection.frames import QRELS, TOPICS
-from collection.records import Document
 
 WANTED = "a directory with corpus.jsonl, queries.jsonl and qrels/, or with Parquet files in corpus/, queries/, qrels/"
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")

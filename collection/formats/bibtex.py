@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
+from collection.core.phrases import count
 from collection.formats import columns, source
 from collection.formats.source import FilePath
-from collection.phrases import count
 
 PIECE = 1 << 20
 """Characters that are parsed at a time: whole entries, since bibtexparser needs memory for all it reads."""

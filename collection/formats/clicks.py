@@ -8,13 +8,13 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from collection import phrases
-from collection.errors import FormatError
+from collection.core import phrases
+from collection.core.errors import FormatError
+from collection.core.records import require_columns
 from collection.formats import delimited, fields, kinds, source
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import WHOLE
 from collection.formats.write import write_table
-from collection.records import require_columns
 
 WANTED = "a click log"
 ALIASES = {

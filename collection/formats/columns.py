@@ -8,10 +8,10 @@ from functools import lru_cache
 
 import pandas as pd
 
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.frames import Schema, index_to_columns
+from collection.core.records import Run
 from collection.formats.fields import DOC_ID, GRADE_NAMES, PAIR_ALIASES, PERSON_NAMES, TEXT
-from collection.frames import Schema, index_to_columns
-from collection.records import Run
 
 LABEL_ALIASES = {
     "annotator": PERSON_NAMES,
@@ -337,7 +337,7 @@ def to_pyterrier(frame: pd.DataFrame | Run) -> pd.DataFrame:
     Parameters
     ----------
     frame
-        A frame of :data:`collection.frames.TOPICS`, ``DOCUMENTS``, ``QRELS`` or ``RUN``, or a Run.
+        A frame of :data:`collection.core.frames.TOPICS`, ``DOCUMENTS``, ``QRELS`` or ``RUN``, or a Run.
 
     Returns
     -------

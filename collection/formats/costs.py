@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
 from collection.formats import delimited, fields, source
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_score

@@ -11,10 +11,10 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, Literal
 
-from collection.errors import DATASET, FormatError, InputError
+from collection.core.errors import DATASET, FormatError, InputError
+from collection.core.phrases import join_first
 from collection.formats import fields
 from collection.formats.source import FilePath, dataset_id, is_dataset
-from collection.phrases import join_first
 
 Part = Literal["documents", "topics", "qrels"]
 

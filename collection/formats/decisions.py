@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
+from collection.core.records import PREFERENCE_KINDS, Choice, Preference
 from collection.formats import delimited, fields
 from collection.formats.judgements import read_time
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_score
 from collection.formats.write import write_log
-from collection.records import PREFERENCE_KINDS, Choice, Preference
 
 
 def write_choices(frame: pd.DataFrame, path: FilePath) -> None:
@@ -29,7 +29,7 @@ def read_preferences(path: FilePath) -> pd.DataFrame:
     """Read preferences as :func:`write_preferences` writes them, or from TSV with a header.
 
     annotator, query_id, left, right and kind are required; other missing fields are null, and unknown fields are
-    ignored. Returns the fields of :class:`collection.records.Preference`, in the order of the file.
+    ignored. Returns the fields of :class:`collection.core.records.Preference`, in the order of the file.
     """
     rows = []
     required = {name: (name,) for name in ("annotator", "query_id", "left", "right", "kind")}

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from types import MappingProxyType
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
+from collection.core.phrases import count
 from collection.formats import columns, fields, objects, source, spreadsheet, workbook
 from collection.formats.source import FilePath
-from collection.phrases import count
 
 LONGEST_FIELD = 64 << 20
 """Characters in one CSV field: enough for long documents, while an unclosed quotation mark must not fill the memory."""

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
+from collection.core.records import Document
 from collection.formats import (
     columns,
     delimited,
@@ -20,7 +21,6 @@ from collection.formats import (
     workbook,
 )
 from collection.formats.source import FilePath
-from collection.records import Document
 
 WANTED = "documents"
 ID, TEXT = fields.DOC_ID, fields.TEXT

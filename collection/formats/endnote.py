@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from xml.parsers import expat
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
 from collection.formats import source, tagged
 from collection.formats.source import BROKEN, FilePath, quote
 

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
-from collection.errors import Entry, FormatError, numbered
+from collection.core.errors import Entry, FormatError, numbered
+from collection.core.phrases import count
 from collection.formats import source
 from collection.formats.source import FilePath, fits_a_column, quote
 from collection.formats.tables.lines import parse_grade
-from collection.phrases import count
 
 PAIR_ALIASES = {
     "query_id": ("query_id", "qid", "topic", "query-id", "q_id", "topic_id", "query_id_str", "topic_number", "query"),

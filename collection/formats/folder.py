@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from collection import layout
-from collection.errors import CampaignError, InputError
+from collection.core import layout
+from collection.core.errors import CampaignError, InputError
+from collection.core.phrases import join_first
 from collection.formats.source import FilePath
 from collection.formats.write import replacing_bytes
-from collection.phrases import join_first
 
 CHECKSUMS = "checksums.txt"
 """The file of checksums, as ``sha256sum --check`` reads it."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
 from collection.formats import compression
 from collection.formats.source import FilePath, quote
 

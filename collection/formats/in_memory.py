@@ -13,8 +13,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from collection import arrow
-from collection.errors import InputError
+from collection.core import arrow
+from collection.core.errors import InputError
+from collection.core.frames import LABELS, QRELS, SCORES, index_to_columns
+from collection.core.phrases import count, literal
+from collection.core.ranking import without_query_documents
+from collection.core.records import Run
 from collection.formats.columns import LABEL_ALIASES, rename_columns
 from collection.formats.labels import read_labels
 from collection.formats.qrels import read_qrels
@@ -23,11 +27,7 @@ from collection.formats.run_alignment import RunFiles, read_index
 from collection.formats.run_files import read_runs
 from collection.formats.source import FilePath, warn
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
-from collection.frames import LABELS, QRELS, SCORES, index_to_columns
 from collection.measures import QrelsIndex
-from collection.phrases import count, literal
-from collection.ranking import without_query_documents
-from collection.records import Run
 
 Pairs: TypeAlias = pd.DataFrame | Mapping[str, Mapping[str, float]] | Iterable[tuple[object, ...]]
 """A frame, ``{query_id: {doc_id: number}}``, or tuples of query_id, doc_id and number."""
@@ -43,7 +43,7 @@ _RUN = ("run", "system", "tag")
 
 
 def as_qrels(given: QrelsLike) -> pd.DataFrame:
-    """Qrels (:data:`collection.frames.QRELS`) under our column names.
+    """Qrels (:data:`collection.core.frames.QRELS`) under our column names.
 
     `given` is a file; a frame with ``query_id`` (or ``qid``, ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``)
     and ``relevance`` (``label``, ``rel``, ``grade``), or with the columns of BEIR (``query-id``, ``corpus-id``,
@@ -91,9 +91,9 @@ def may_repeat_pairs(frame: pd.DataFrame) -> bool:
 
 
 def as_runs(given: RunsLike) -> Iterator[Run]:
-    """Runs with frames of :data:`collection.frames.SCORES`, one at a time.
+    """Runs with frames of :data:`collection.core.frames.SCORES`, one at a time.
 
-    `given` is a file or several; a :class:`~collection.records.Run` or several; a frame with ``query_id`` (or ``qid``,
+    `given` is a file or several; a :class:`.Run` or several; a frame with ``query_id`` (or ``qid``,
     ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``), ``score``, and ``run`` (``system``, ``tag``) where it holds
     several, or several such frames; ``{query_id: {doc_id: score}}``; tuples of query_id, doc_id and score; or a
     dictionary from names to any of these. A run without a name is called "run".
@@ -156,7 +156,7 @@ def as_evaluated(
 
 
 def as_labels(given: LabelsLike) -> pd.DataFrame:
-    """Labels (:data:`collection.frames.LABELS`) from a file or a frame; its further columns stay."""
+    """Labels (:data:`collection.core.frames.LABELS`) from a file or a frame; its further columns stay."""
     return read_labels(given) if isinstance(given, str | PathLike) else rename_columns(given, LABELS)
 
 

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
 from collection.formats import fields
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_score
 
 DETAILS = ("uuid", "judged_at", "shown_at", "seconds", "away", "strategy", "pool_rank", "model_round", "probability",
            "note", "flagged", "passages")  # fmt: skip
-"""Fields of :class:`collection.records.Judgement` that :func:`read_details` reads."""
+"""Fields of :class:`collection.core.records.Judgement` that :func:`read_details` reads."""
 
 _SECONDS = 1e9
 """Seconds from 1970 to 2001, the earliest time in seconds; from 5138 on, in milliseconds."""

@@ -14,12 +14,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
+from collection.core.phrases import join
 from collection.formats import fields, objects, source, workbook
 from collection.formats.fields import DOC_ID, GRADE_NAMES, PAIR_ALIASES, PERSON_NAMES, TEXT, column_key
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_grade, parse_score, split_columns
-from collection.phrases import join
 
 ROWS = 200
 """Records that are looked at."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import tee
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
 from collection.formats import delimited, fields, objects, references, source, tagged, workbook
 from collection.formats.columns import LABEL_ALIASES
 from collection.formats.fields import DOC_ID, column_key

@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from collection.errors import FormatError, InputError, numbered
+from collection.core.errors import FormatError, InputError, numbered
+from collection.core.frames import LABELS
+from collection.core.phrases import count, join_first, literal, plural
+from collection.core.records import COUNTS_AS, KINDS
 from collection.formats import delimited, fields, kinds, label_exports, source, spreadsheet
 from collection.formats.columns import LABEL_ALIASES
 from collection.formats.judgements import DETAILS, read_details, read_time, to_utc
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_grade, parse_score, to_array
 from collection.formats.write import format_number, replacing, require_ids
-from collection.frames import LABELS
-from collection.phrases import count, join_first, literal, plural
-from collection.records import COUNTS_AS, KINDS
 
 WANTED = "labels"
 _NO_GRADE = (
@@ -98,7 +98,7 @@ def read_labels(
     Returns
     -------
     DataFrame
-        :data:`collection.frames.LABELS` in the order of the file: ids as str, ``relevance`` as int64 (float64 if a
+        :data:`collection.core.frames.LABELS` in the order of the file: ids as str, ``relevance`` as int64 (float64 if a
         grade has a fraction). If the file has times, also ``first_judged_at`` (str), the time of the annotator's first
         grade for the pair.
 
@@ -308,7 +308,7 @@ def find_label_line(path: FilePath, annotator: str, query_id: str, doc_id: str) 
 def write_labels(frame: pd.DataFrame, path: FilePath) -> None:
     """Write labels as ``.csv`` or ``.tsv`` with the header ``annotator,query_id,doc_id,relevance``.
 
-    `frame` is :data:`collection.frames.LABELS` with one row per annotator and pair, in the order of the file. Names
+    `frame` is :data:`.LABELS` with one row per annotator and pair, in the order of the file. Names
     and ids that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`). Names, ids and
     grades that :func:`read_labels` could not read back are refused.
     """

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
 from collection.formats import compression, fields, source
 from collection.formats.source import FilePath
 

@@ -7,14 +7,14 @@ from typing import get_args
 
 import pandas as pd
 
-from collection.errors import FormatError, numbered, require_known
+from collection.core.errors import FormatError, numbered, require_known
+from collection.core.frames import QRELS
 from collection.formats import delimited, fields, kinds, objects, run_records
 from collection.formats.columns import LABEL_ALIASES
 from collection.formats.qrels_lines import FORMS, WANTED, QrelsForm, find_layout, is_typed
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import data_lines, first_line, report_copies, to_array
 from collection.formats.tables.strict import read_table
-from collection.frames import QRELS
 
 _ALIASES = {name: LABEL_ALIASES[name] for name in QRELS.names}
 
@@ -23,7 +23,7 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     r"""Read qrels: ``query_id 0 doc_id relevance``, or BEIR's three columns under a header.
 
     Columns are separated by blanks or tabs. Further columns, the second column, blank lines and lines that begin with #
-    are ignored; a :class:`~collection.errors.FormatWarning` counts the latter, and identical copies of lines, which are
+    are ignored; a :class:`.FormatWarning` counts the latter, and identical copies of lines, which are
     left out. JSONL and Parquet have ``query_id`` (qid, query-id), ``doc_id`` (docno, corpus-id) and ``relevance``
     (score, label); ``ir_datasets:ID`` reads the qrels of a dataset.
 
@@ -40,7 +40,7 @@ def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        :data:`collection.frames.QRELS` in the order of the file: ids as str, ``relevance`` as int64 (float64 if any
+        :data:`.QRELS` in the order of the file: ids as str, ``relevance`` as int64 (float64 if any
         grade has a fraction). Negative grades are kept. The other forms add ``subtopic`` (str), ``stratum`` (str) or
         ``probability`` (float64).
 

@@ -7,8 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from collection import phrases
-from collection.errors import FormatError
+from collection.core import phrases
+from collection.core.errors import FormatError
 from collection.formats import kinds, objects, run_records
 from collection.formats.fields import PERSON_NAMES
 from collection.formats.source import FilePath, quote, stem

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 
-from collection.characters import one_line, without_markup
-from collection.errors import unit
+from collection.core.characters import one_line, without_markup
+from collection.core.errors import unit
+from collection.core.phrases import count, join_first, plural
+from collection.core.records import Document, find_dois
+from collection.core.tokens import plain
 from collection.formats import bibtex, columns, endnote, fields, images, source, tagged
 from collection.formats.source import FilePath
-from collection.phrases import count, join_first, plural
-from collection.records import Document, find_dois
-from collection.tokens import plain
 
 _LINES = 200
 """Lines in which a format shows: search histories may stand before the first record."""

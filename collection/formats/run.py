@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 
-from collection import phrases
-from collection.errors import FormatError
+from collection.core import phrases
+from collection.core.errors import FormatError
+from collection.core.frames import RUN
+from collection.core.ranking import rank_run
+from collection.core.records import Run
 from collection.formats import kinds, run_records, source
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import Layout, Tag, data_lines, first_line, parse_grade
 from collection.formats.tables.strict import read_table
-from collection.frames import RUN
-from collection.ranking import rank_run
-from collection.records import Run
 
 WANTED = "a run"
 NAMES = "query_id Q0 doc_id rank score tag"
@@ -24,8 +24,8 @@ def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
     CSV, TSV and XLSX with a header, JSONL and Parquet have the columns ``qid`` (query_id), ``docno`` (doc_id) and
     ``score``; JSON is ``{query_id: {doc_id: score}}``, as ranx, pytrec_eval, BEIR and MTEB write it.
 
-    Ranks are computed from the scores (:func:`collection.ranking.rank_run`); columns after the sixth, blank lines and
-    lines that begin with # are ignored. :func:`collection.ranking.doubt_run` tells whether the rank column contradicts
+    Ranks are computed from the scores (:func:`.rank_run`); columns after the sixth, blank lines and
+    lines that begin with # are ignored. :func:`.doubt_run` tells whether the rank column contradicts
     the scores.
 
     Parameters
@@ -39,7 +39,7 @@ def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
     -------
     Run
         `name` is the tag; without a tag, the file's name without ``.gz`` and ``.run``/``.txt``/``.trec``. `frame` is
-        :data:`collection.frames.RUN`: ``query_id`` categorical (in no order), ``doc_id`` str, ``score`` float64 (may be
+        :data:`.RUN`: ``query_id`` categorical (in no order), ``doc_id`` str, ``score`` float64 (may be
         infinite), ``rank`` and ``listed`` int32; topics in the order of the file.
 
     Raises

@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collection import arrow
-from collection.errors import FormatError
+from collection.core import arrow
+from collection.core.errors import FormatError
+from collection.core.ranking import Doubts, Order, find_doubts, order_rows, rank_rows, without_query_documents
+from collection.core.threads import map_ahead
 from collection.formats import qrels_lines, source
 from collection.formats.run import WANTED, find_layout, read_run
 from collection.formats.run_files import name_runs
@@ -27,8 +29,6 @@ from collection.measures import Aligned, QrelsIndex, Version, align, index_qrels
 from collection.measures.aligned import Floats, Ints
 from collection.measures.alignment import Part, join_parts, sample_unnamed
 from collection.measures.qrels_index import index_pairs
-from collection.ranking import Doubts, Order, find_doubts, order_rows, rank_rows, without_query_documents
-from collection.threads import map_ahead
 
 LARGEST_TOPIC = 64 << 20
 """Bytes of one topic; files with a larger one are not read in blocks of whole topics."""

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from collection.errors import InputError, as_paths
+from collection.core.errors import InputError, as_paths
+from collection.core.phrases import join
+from collection.core.ranking import without_query_documents
+from collection.core.records import Run
 from collection.formats import run_records, source
 from collection.formats.run import WANTED, read_run
 from collection.formats.source import FilePath
 from collection.formats.tables.lines import data_lines
-from collection.phrases import join
-from collection.ranking import without_query_documents
-from collection.records import Run
 
 LARGE = 32 << 20
 """Files with more bytes are not read while another run is in use."""

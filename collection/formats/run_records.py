@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
+from collection.core.phrases import count
+from collection.core.records import Run
 from collection.formats import fields, source
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import number_hint, parse_score
-from collection.phrases import count
-from collection.records import Run
 
 WANTED = "a run"
 

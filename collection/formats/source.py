@@ -17,10 +17,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from collection.errors import DATASET, FormatError, FormatWarning, InputError, as_path
+from collection.core.errors import DATASET, FormatError, FormatWarning, InputError, as_path
+from collection.core.phrases import join
 from collection.formats import compression
 from collection.formats.compression import BROKEN as BROKEN  # noqa: PLC0414, for the readers
-from collection.phrases import join
 
 FilePath: TypeAlias = str | os.PathLike[str]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -231,7 +231,7 @@ def _decoded(path: FilePath, number: int, line: bytes) -> str:
 
 
 def warn(path: FilePath, sentence: str) -> None:
-    """Tell what of a file was skipped, dropped or put elsewhere; see :class:`collection.errors.FormatWarning`."""
+    """Tell what of a file was skipped, dropped or put elsewhere; see :class:`collection.core.errors.FormatWarning`."""
     warnings.warn(FormatWarning(path, sentence), stacklevel=3)
 
 

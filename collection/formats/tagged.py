@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
 from collection.formats import fields, source
 from collection.formats.source import FilePath, quote
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from xml.parsers import expat
 
-from collection.characters import unescaped
-from collection.errors import FormatError
+from collection.core.characters import unescaped
+from collection.core.errors import FormatError
 from collection.formats import source
 from collection.formats.source import FilePath, quote
 

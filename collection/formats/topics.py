@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
+from collection.core.frames import TOPICS
+from collection.core.phrases import count, join_first, plural
+from collection.core.records import Topic
 from collection.formats import delimited, fields, kinds, objects, source, topic_markup, workbook
 from collection.formats.source import FilePath
-from collection.frames import TOPICS
-from collection.phrases import count, join_first, plural
-from collection.records import Topic
 
 WANTED = "topics"
 ID = topic_markup.ID
@@ -52,7 +52,7 @@ def read_topics(path: FilePath) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        :data:`collection.frames.TOPICS` as str, '' for missing texts, in the order of the file. Other fields follow the
+        :data:`.TOPICS` as str, '' for missing texts, in the order of the file. Other fields follow the
         narrative, one per line under their names; if a topic has only such fields, their texts are its title. In SGML
         and XML white space is collapsed, entities are decoded, and the words "Number:", "Description:", "Narrative:"
         are left out.

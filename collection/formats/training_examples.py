@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.records import Document, require_columns
 from collection.formats import source
 from collection.formats.source import FilePath
 from collection.formats.write import json_line, replacing, require_ids
-from collection.records import Document, require_columns
 
 NEEDED = ("query_id", "positive_id", "positive_relevance", "negative_id", "negative_relevance", "judged")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from collection import phrases
-from collection.errors import FormatError
+from collection.core import phrases
+from collection.core.errors import FormatError
+from collection.core.frames import LEVELS, REFERENCE_SCORES
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import data_lines, first_line, parse_score
-from collection.frames import LEVELS, REFERENCE_SCORES
 
 
 def read_levels(path: FilePath) -> pd.DataFrame:
@@ -19,7 +19,7 @@ def read_levels(path: FilePath) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        :data:`collection.frames.LEVELS` in the order of the file.
+        :data:`collection.core.frames.LEVELS` in the order of the file.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def read_reference_scores(path: FilePath) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        :data:`collection.frames.REFERENCE_SCORES` in the order of the file.
+        :data:`collection.core.frames.REFERENCE_SCORES` in the order of the file.
 
     Raises
     ------

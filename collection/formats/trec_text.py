@@ -7,8 +7,8 @@ from bisect import bisect
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from collection.characters import unescaped
-from collection.errors import FormatError
+from collection.core.characters import unescaped
+from collection.core.errors import FormatError
 from collection.formats import source
 from collection.formats.source import FilePath, quote
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
 from collection.formats import delimited, fields, source, spreadsheet, workbook
 from collection.formats.columns import LABEL_ALIASES
 from collection.formats.labels import read_grade

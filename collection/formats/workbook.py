@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
 from collection.formats import compression, source
 from collection.formats.source import FilePath, quote
 

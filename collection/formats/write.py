@@ -17,14 +17,14 @@ from typing import IO, Any
 
 import pandas as pd
 
-from collection import layout
-from collection.errors import InputError, as_path
+from collection.core import layout
+from collection.core.errors import InputError, as_path
+from collection.core.frames import POOL, QRELS, RUN
+from collection.core.records import DuplicateRecord, Judgement, Run, require_columns
 from collection.formats import source, spreadsheet
 from collection.formats.columns import rename_columns
 from collection.formats.qrels_lines import QrelsForm
 from collection.formats.source import FilePath
-from collection.frames import POOL, QRELS, RUN
-from collection.records import DuplicateRecord, Judgement, Run, require_columns
 
 _WHOLE = ("relevance", "pool_rank", "model_round")
 """Integer fields of a judgement; pandas holds them as floats if there are nulls."""
@@ -36,7 +36,7 @@ def replacing_bytes(path: FilePath) -> Iterator[IO[bytes]]:
 
     It is written beside its target, since only within one file system is the replacement atomic. A replaced file keeps
     its permissions; a new one has those of the umask, and in a campaign's directory only its owner may read it. A
-    campaign's own files are refused (:func:`collection.layout.require_output`).
+    campaign's own files are refused (:func:`collection.core.layout.require_output`).
     """
     layout.require_output(path)
     target = layout.resolved(path)  # a link stays a link: what it points to is replaced
@@ -106,7 +106,7 @@ def write_qrels(frame: pd.DataFrame, path: FilePath, *, form: QrelsForm = "judge
     Parameters
     ----------
     frame
-        :data:`collection.frames.QRELS`, and the column that `form` adds. The names qid, docno and label also work.
+        :data:`collection.core.frames.QRELS`, and the column that `form` adds. The names qid, docno and label also work.
     path
         The file to write; its folder must exist.
     form

@@ -26,12 +26,12 @@ from ir_measures import CalcResults, Metric, providers
 from ir_measures.providers.base import NOT_PROVIDED
 from ir_measures.util import QrelsConverter, RunConverter
 
-from collection.errors import CleverdonError
+from collection.core.errors import CleverdonError
+from collection.core.ranking import rank_run
 from collection.formats.in_memory import as_qrels, may_repeat_pairs
 from collection.interfaces.nested_dictionaries import NestedQrels, Ties
 from collection.measures import Aligned, Measure, Version, align, parse_name
 from collection.measures.user_models import DEPTH
-from collection.ranking import rank_run
 
 __all__ = ["CleverdonProvider", "register", "unregister"]
 

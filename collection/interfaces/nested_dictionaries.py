@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.measures import Aligned, Version, index_qrels
 from collection.measures.aligned import Ints
 from collection.measures.alignment import place_pairs
@@ -36,7 +36,7 @@ class NestedQrels:
     Parameters
     ----------
     qrels
-        :data:`collection.frames.QRELS`.
+        :data:`collection.core.frames.QRELS`.
 
     Attributes
     ----------

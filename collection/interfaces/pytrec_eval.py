@@ -21,13 +21,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from collection.errors import InputError, UnknownNameError
+from collection.core.errors import InputError, UnknownNameError
 from collection.formats.in_memory import as_qrels
 from collection.interfaces.nested_dictionaries import Nested, NestedQrels
+from collection.interfaces.trec_eval import NICKNAMES, TREC_MEASURES, Column, choose
+from collection.interfaces.trec_eval.measures import Graded
 from collection.measures import Floats
 from collection.measures.table import GEOMETRIC_FLOOR
-from collection.trec_eval import NICKNAMES, TREC_MEASURES, Column, choose
-from collection.trec_eval.measures import Graded
 
 __all__ = [
     "RelevanceEvaluator",

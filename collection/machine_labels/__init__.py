@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from collection.imports import attributes_at_use
+from collection.core.imports import attributes_at_use
 
 if TYPE_CHECKING:
     from collection.machine_labels.corrected_values import LEAST_SAMPLE, PLAN_ASSUMES, CorrectedValues, correct, plan

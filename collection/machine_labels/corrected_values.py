@@ -21,13 +21,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.phrases import count, plural
 from collection.expected_judgements import Pairs
 from collection.machine_labels.expected_values import expected_values, require_measure
 from collection.machine_labels.human_sample import Drawn, expected_probabilities
 from collection.machine_labels.predicted_grades import describe_labels, label_steps, predict_steps
 from collection.measures import Measure
-from collection.phrases import count, plural
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.phrases import join
 from collection.measures import Measure
-from collection.phrases import join
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from collection.phrases import count
+from collection.core.phrases import count
 
 TEXT = """\
 The caretaker of the allotments counts the watering cans every spring. Eleven are green, four are blue, and one has no

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 from os import PathLike
 
-from collection.errors import FormatWarning
+from collection.core.errors import FormatWarning
 
 FAMILIES = (
     "claude", "command", "deepseek", "falcon", "gemini", "gemma", "gpt", "llama", "mistral", "mixtral", "qwen",
@@ -66,7 +66,7 @@ def find_source(names: Iterable[str]) -> str:
 
 
 def warn_of_model(place: str | PathLike[str], names: Iterable[str]) -> None:
-    """Warn (:class:`~collection.errors.FormatWarning`) if one of these names says that a language model gave grades."""
+    """Warn (:class:`.FormatWarning`) if one of these names says that a language model gave grades."""
     if said := find_source(names):
         sentence = (
             f"the name {said!r} says that a language model gave these grades: values by them may favour systems built "

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from collection.annotator_agreement import Labels, agreement, confusion
-from collection.errors import InputError
-from collection.records import Run
+from collection.core.errors import InputError
+from collection.core.records import Run
 
 PEOPLE = "people"
 KEYS = ["query_id", "doc_id"]

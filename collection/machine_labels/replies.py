@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from collection.phrases import join
-from collection.records import GradeScale
+from collection.core.phrases import join
+from collection.core.records import GradeScale
 
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 """What models that think aloud write before the reply."""
@@ -47,7 +47,7 @@ def read_grade(text: str | None, grades: GradeScale, finish: str | None = "stop"
 
     Examples
     --------
-    >>> from collection.records import GRADE_SCALES
+    >>> from collection.core.records import GRADE_SCALES
     >>> scale = GRADE_SCALES["0-3"]
     >>> read_grade("It answers the question in part.\n**Grade: 2**", scale).grade
     2

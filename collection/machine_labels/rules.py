@@ -14,11 +14,11 @@ from typing import Annotated, Any, Literal
 
 import pandas as pd
 
-from collection import tokens
+from collection.core import tokens
+from collection.core.errors import InputError
+from collection.core.records import Document, Topic
+from collection.core.registry import Entry, Parameter, Registry
 from collection.documents.rendering.topic_terms import STOP_WORDS
-from collection.errors import InputError
-from collection.records import Document, Topic
-from collection.registry import Entry, Parameter, Registry
 
 _BLOCK = 1000
 """Pairs that are labelled at once by a rule with a function for many."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from collection.core.phrases import count
 from collection.machine_labels.corrected_values import CorrectedValues, half_width
-from collection.phrases import count
 from collection.statistics.multiple_testing import holm
 from collection.statistics.paired_tests import paired_t
 from collection.statistics.rank_correlation import kendall, tau_ap

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
-from collection.errors import InputError, require_known
-from collection.phrases import join
-from collection.records import GradeScale
-from collection.registry import Entry, Registry
+from collection.core.errors import InputError, require_known
+from collection.core.phrases import join
+from collection.core.records import GradeScale
+from collection.core.registry import Entry, Registry
 
 PLACEHOLDERS: Mapping[str, str] = {
     "grades": "the grades with their sentences, one a line",
@@ -123,7 +123,7 @@ class Material(NamedTuple):
 def render(template: Template, grades: GradeScale, guidelines: str, material: Material, characters: int) -> Prompt:
     r"""Make the prompt of a pair; at most `characters` of the document's text are shown, and the rest is mentioned.
 
-    >>> from collection.records import GRADE_SCALES
+    >>> from collection.core.records import GRADE_SCALES
     >>> wing = Material({"title": "wing flow"}, "Lift", "The lift of a thin wing.")
     >>> prompt = render(TEMPLATES["nist"].template(), GRADE_SCALES["0-1"], "", wing, 8)
     >>> print("\n".join(prompt.user.splitlines()[5:10]))

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collection.ranking import Doubts
+from collection.core.ranking import Doubts
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

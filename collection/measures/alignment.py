@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collection import arrow
-from collection.errors import InputError
+from collection.core import arrow
+from collection.core.errors import InputError
+from collection.core.ranking import Doubts, doubt_run, rank_run
+from collection.core.threads import map_ahead
 from collection.measures.aligned import (
     UNJUDGED,
     UNPOOLED,
@@ -25,8 +27,6 @@ from collection.measures.aligned import (
     grade_levels,
 )
 from collection.measures.qrels_index import QrelsIndex, as_grades, index_qrels, stack_by_topic
-from collection.ranking import Doubts, doubt_run, rank_run
-from collection.threads import map_ahead
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,9 +41,9 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
     Parameters
     ----------
     run
-        :data:`collection.frames.SCORES`; fastest with ``query_id`` categorical and ``doc_id`` of type str.
+        :data:`collection.core.frames.SCORES`; fastest with ``query_id`` categorical and ``doc_id`` of type str.
     qrels
-        :data:`collection.frames.QRELS`, one row per pair, or :func:`index_qrels` of it. With ``subtopic`` one row per
+        :data:`.QRELS`, one row per pair, or :func:`index_qrels` of it. With ``subtopic`` one row per
         pair and subtopic; the grade of the pair is the highest of them. With ``stratum`` or ``probability`` (of being
         judged) the qrels are a sample, which xinfAP and infNDCG read.
     version

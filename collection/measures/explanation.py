@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from collection.display import Displayed, Summary
-from collection.errors import InputError, require_known
+from collection.core.display import Displayed, Summary
+from collection.core.errors import InputError, require_known
 from collection.measures.aligned import UNJUDGED, Aligned
 from collection.measures.alignment import from_grades
 from collection.measures.measure import Measure, as_measure

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned, Floats, Grades, Ints, places
 from collection.measures.ranked import add_description, most_found
 from collection.measures.table import MEASURES, Gains, Persistence, Positive, Within

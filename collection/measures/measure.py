@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from collection.errors import InputError, UnknownNameError, require_known
+from collection.core.errors import InputError, UnknownNameError, require_known
+from collection.core.phrases import literal
 from collection.measures.aligned import Aligned, Floats
 from collection.measures.names import AT, bare, translate
 from collection.measures.table import DEEPEST, MEASURES, MeasureEntry
-from collection.phrases import literal
 
 _WRITTEN = re.compile(
     r"\s*(?P<name>[A-Za-z][\w-]*)\s*(?:\((?P<params>.*)\))?"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from collection import arrow
-from collection.errors import InputError
-from collection.frames import QRELS
+from collection.core import arrow
+from collection.core.errors import InputError
+from collection.core.frames import QRELS
 from collection.id_matches import loose_key
 from collection.measures.aligned import UNJUDGED, Floats, Grades, Ints, Sample, compact_grades, grade_levels
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from collection.errors import InputError
-from collection.frames import QRELS
+from collection.core.errors import InputError
+from collection.core.frames import QRELS
+from collection.core.records import Run
 from collection.measures.aligned import UNJUDGED, Aligned, Bools, Floats, Grades, Ints, Sample, compact_grades
 from collection.measures.alignment import align
 from collection.measures.imputation import complete, number_rows, to_its_depth
 from collection.measures.measure import Measure, as_measure
 from collection.measures.qrels_index import index_qrels
-from collection.records import Run
 
 INTERVAL_COLUMNS = ("run", "value", "lowest", "highest", "error", "bias")
 
@@ -48,7 +48,7 @@ def sampling_interval(
     runs
         Any number.
     qrels
-        :data:`collection.frames.QRELS` with ``stratum``: the whole pool, -1 for documents outside the sample.
+        :data:`collection.core.frames.QRELS` with ``stratum``: the whole pool, -1 for documents outside the sample.
     confidence, replicates, seed
         Between 0 and 1; 2 or more; of the replicates.
 

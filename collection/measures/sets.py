@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned, Floats, Ints
 from collection.measures.ranked import add_description, combine_f
 from collection.measures.table import MEASURES, Positive, Within

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.phrases import join
 from collection.measures.aligned import UNJUDGED, Aligned, Floats, Grades, Ints, compact_grades
 from collection.measures.graded import gain_of
 from collection.measures.measure import Measure, as_measure
-from collection.phrases import join
 
 TRY_ALL = 4096
 """The most completions of a topic that are all tried, for measures that look at grades."""

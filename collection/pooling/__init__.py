@@ -6,7 +6,7 @@ that were not drawn, since estimates need the whole population. Adaptive strateg
 read each judgement first.
 
 All strategies read the column ``listed``, the order of the run's file, and not ``rank``, the order in which a measure
-reads equal scores (see :func:`collection.ranking.rank_run`).
+reads equal scores (see :func:`collection.core.ranking.rank_run`).
 """
 
 from __future__ import annotations

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError
-from collection.frames import LISTED
+from collection.core.errors import InputError
+from collection.core.frames import LISTED
+from collection.core.records import Run
+from collection.core.registry import Parameter
 from collection.pooling.table import STRATEGIES, Indices, Seed, Selector
-from collection.records import Run
-from collection.registry import Parameter
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -255,7 +255,7 @@ def list_rankings(runs: Sequence[Run], query_id: str, doc_ids: pd.Index | Sequen
     Parameters
     ----------
     runs
-        Any number of runs (:data:`collection.frames.LISTED`); one without the topic has an empty array.
+        Any number of runs (:data:`collection.core.frames.LISTED`); one without the topic has an empty array.
     query_id
         The topic.
     doc_ids
@@ -263,7 +263,7 @@ def list_rankings(runs: Sequence[Run], query_id: str, doc_ids: pd.Index | Sequen
 
     Examples
     --------
-    >>> from collection.ranking import rank_run
+    >>> from collection.core.ranking import rank_run
     >>> a = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y", "z"], "score": [1.0, 3.0, 2.0]})
     >>> list_rankings([Run("a", rank_run(a))], "1", ["x", "y"])
     [array([1, 0])]

@@ -8,11 +8,11 @@ from typing import Annotated, get_args
 import numpy as np
 import pandas as pd
 
-from collection.errors import require_known
-from collection.frames import POOL, RUN
+from collection.core.errors import require_known
+from collection.core.frames import POOL, RUN
+from collection.core.records import Run
+from collection.core.registry import Parameter
 from collection.pooling.table import STRATEGIES, Depth, Ties, check_depth
-from collection.records import Run
-from collection.registry import Parameter
 
 
 @STRATEGIES.add(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from collection.errors import InputError
-from collection.registry import Entry
+from collection.core.errors import InputError
+from collection.core.registry import Entry
 
 
 def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, float | str]:
@@ -17,7 +17,7 @@ def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, flo
     {'budget': 50, 'p': 0.95}
     >>> read_parameters(STRATEGIES["rbp"], ["depth=50"])
     Traceback (most recent call last):
-    collection.errors.UnknownNameError: unknown rbp parameter 'depth'; choose from budget, p, total
+    collection.core.errors.UnknownNameError: unknown rbp parameter 'depth'; choose from budget, p, total
     """
     read: dict[str, float | str] = {}
     for setting in settings:

@@ -8,12 +8,12 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from collection.errors import InputError
-from collection.frames import POOL
+from collection.core.errors import InputError
+from collection.core.frames import POOL
+from collection.core.records import Run
+from collection.core.registry import Parameter
 from collection.pooling.run_evidence import join_runs
 from collection.pooling.table import STRATEGIES
-from collection.records import Run
-from collection.registry import Parameter
 
 
 @STRATEGIES.add(
@@ -40,7 +40,7 @@ def quota(
 
     Examples
     --------
-    >>> from collection.ranking import rank_run
+    >>> from collection.core.ranking import rank_run
     >>> a = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y", "z"], "score": [3.0, 2.0, 1.0]})
     >>> runs = [Run("a", rank_run(a)), Run("b", rank_run(a))]
     >>> quota(runs, n=1)["doc_id"].tolist()

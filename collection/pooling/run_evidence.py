@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError
-from collection.frames import RUN
-from collection.records import Run
+from collection.core.errors import InputError
+from collection.core.frames import RUN
+from collection.core.records import Run
 
 K = 60
 """The constant of the paper, which keeps the first place of a single run from deciding."""
@@ -84,7 +84,7 @@ class RunRows(NamedTuple):
 
 
 def join_runs(runs: Sequence[Run], depth: int | None = None) -> RunRows:
-    """The rows of all runs (:data:`collection.frames.RUN`), down to `depth` as listed."""
+    """The rows of all runs (:data:`collection.core.frames.RUN`), down to `depth` as listed."""
     frames = [RUN.check(run.frame, f"run {run.name}") for run in runs]
     if depth is not None:
         frames = [frame[frame["listed"] <= depth] for frame in frames]
@@ -118,7 +118,7 @@ def evidence(runs: Sequence[Run], *, k: int = K) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from collection.ranking import rank_run
+    >>> from collection.core.ranking import rank_run
     >>> a = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y"], "score": [2.0, 1.0]})
     >>> b = pd.DataFrame({"query_id": "1", "doc_id": ["y", "z"], "score": [2.0, 1.0]})
     >>> print(evidence([Run("a", rank_run(a)), Run("b", rank_run(b))]).round(4))

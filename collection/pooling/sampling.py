@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError
-from collection.frames import POOL
+from collection.core.errors import InputError
+from collection.core.frames import POOL
+from collection.core.records import Run
+from collection.core.registry import Parameter
 from collection.pooling.depth_pool import depth as depth_pool
 from collection.pooling.run_evidence import Floats, Ints, join_runs
 from collection.pooling.table import STRATEGIES, Budget, Depth, Seed, check_budget, check_depth
-from collection.records import Run
-from collection.registry import Parameter
 
 SAMPLE_COLUMNS = (*POOL.names, "runs", "probability", "stratum", "drawn")
 
@@ -48,7 +48,7 @@ def parse_strata(text: str) -> list[Stratum]:
     [Stratum(depth=10, rate=1.0), Stratum(depth=50, rate=0.3)]
     >>> parse_strata("50:.3,10:1")
     Traceback (most recent call last):
-    collection.errors.InputError: strata: expected depth:rate, as in 10:1,50:.3,100:.1, with ascending depths; \
+    collection.core.errors.InputError: strata: expected depth:rate, as in 10:1,50:.3,100:.1, with ascending depths; \
 found 10 after 50 in '50:.3,10:1'
     """
     written = "strata: expected depth:rate, as in 10:1,50:.3,100:.1"

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError
-from collection.records import Run
-from collection.registry import Entry, Parameter, Registry
+from collection.core.errors import InputError
+from collection.core.records import Run
+from collection.core.registry import Entry, Parameter, Registry
 
 Ties = Literal["listed", "both"]
 

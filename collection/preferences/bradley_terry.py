@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError
-from collection.frames import QRELS
+from collection.core.errors import InputError
+from collection.core.frames import QRELS
 from collection.preferences.majority import count_votes
 
 Floats = npt.NDArray[np.float64]
@@ -160,7 +160,7 @@ def strengths_to_grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike:
     Returns
     -------
     DataFrame
-        :data:`collection.frames.QRELS`, in the order of `strengths`.
+        :data:`collection.core.frames.QRELS`, in the order of `strengths`.
 
     Examples
     --------

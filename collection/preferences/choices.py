@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.frames import QRELS
-from collection.records import require_columns
-from collection.registry import Entry, Registry
+from collection.core.frames import QRELS
+from collection.core.records import require_columns
+from collection.core.registry import Entry, Registry
 
 Counts = npt.NDArray[np.int64]
 
@@ -81,7 +81,7 @@ def build_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        :data:`collection.frames.QRELS`; topics in the order of the choices, documents by the number of annotators who
+        :data:`.QRELS`; topics in the order of the choices, documents by the number of annotators who
         chose them, then in the order of the lists.
 
     Examples

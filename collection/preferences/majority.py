@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.records import require_columns
+from collection.core.records import require_columns
 
 NEEDED = ("annotator", "query_id", "left", "right", "kind")
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.errors import InputError
-from collection.frames import RUN
+from collection.core.errors import InputError
+from collection.core.frames import RUN
+from collection.core.records import ALL_TOPICS, Run
 from collection.preferences.majority import majority
-from collection.records import ALL_TOPICS, Run
 
 PREFERENCE_MEASURES = {
     "ppref": "share of the counted pairs that the ranking orders as the annotators did",
@@ -74,7 +74,7 @@ def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None =
     --------
     >>> rows = [("ann", "1", "a", "b", "left"), ("ann", "1", "c", "b", "left")]
     >>> said = pd.DataFrame(rows, columns=["annotator", "query_id", "left", "right", "kind"])
-    >>> from collection.ranking import rank_run
+    >>> from collection.core.ranking import rank_run
     >>> run = Run("r", rank_run(pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "b"], "score": [2.0, 1.0]})))
     >>> evaluate([run], said).means()[["pairs", "ppref"]].values.tolist()
     [[2.0, 0.5]]

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
-from collection.records import PreferenceKind
+from collection.core.records import PreferenceKind
 
 Pair = tuple[str, str]
 AnsweredPair = tuple[str, str, str]

@@ -4,8 +4,8 @@ A new system may find relevant documents that were never judged, since a pool ha
 cost is measured on the existing systems, by treating each in turn as if it had not been pooled.
 
     >>> import pandas as pd
-    >>> from collection.ranking import rank_run
-    >>> from collection.records import Run
+    >>> from collection.core.ranking import rank_run
+    >>> from collection.core.records import Run
     >>> def run(name, *documents):
     ...     frame = pd.DataFrame({"query_id": "1", "doc_id": documents, "score": range(len(documents), 0, -1)})
     ...     return Run(name, rank_run(frame))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from collection.display import Displayed, Summary
-from collection.errors import InputError, require_known
-from collection.frames import QRELS
+from collection.core.display import Displayed, Summary
+from collection.core.errors import InputError, require_known
+from collection.core.frames import QRELS
+from collection.core.records import Run
 from collection.measures import Measure, as_measures, bounds, parse
-from collection.records import Run
 from collection.reusability import verdict
 from collection.reusability.leave_one_out import assign_groups, groups_by_prefix, leave_out
 from collection.reusability.pool_depth import (
@@ -104,7 +104,7 @@ def assess(
         Any number. Those that were not pooled are detected by their judgements; they are reported as new systems and
         not used otherwise.
     qrels
-        :data:`collection.frames.QRELS`.
+        :data:`collection.core.frames.QRELS`.
     measures
         Over plain qrels; :data:`DEFAULT_MEASURES` if none is given. The first is used for the verdict at each depth
         (or nDCG, if it has no cut-off or can be above 1), the topics and the sentence on the order of the systems.

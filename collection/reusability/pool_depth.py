@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.measures import Floats, Measure, as_measures, divide
 from collection.measures.aligned import Bools
 from collection.reusability.leave_one_out import find_unique

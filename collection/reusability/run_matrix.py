@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError
-from collection.frames import QRELS
+from collection.core.errors import InputError
+from collection.core.frames import QRELS
+from collection.core.phrases import join
+from collection.core.records import Run
 from collection.measures import UNJUDGED, UNPOOLED, Aligned, Floats, Measure, align, index_qrels
 from collection.measures.aligned import Bools, Ints, compact_grades, grade_levels
 from collection.measures.qrels_index import stack_by_topic
-from collection.phrases import join
-from collection.records import Run
 from collection.statistics.rank_correlation import kendall
 
 Pairs = npt.NDArray[np.int32]
@@ -138,7 +138,7 @@ def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1
     runs
         Any number; each is aligned once and released, so a generator keeps memory flat.
     qrels
-        :data:`collection.frames.QRELS`; other columns are ignored. Grades below 0 are unjudged. Of several grades for
+        :data:`.QRELS`; other columns are ignored. Grades below 0 are unjudged. Of several grades for
         a pair the highest counts.
     rel
         The lowest relevant grade.
@@ -151,7 +151,7 @@ def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1
     Examples
     --------
     >>> from collection.measures import P
-    >>> from collection.ranking import rank_run
+    >>> from collection.core.ranking import rank_run
     >>> qrels = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "b"], "relevance": [2, 1]})
     >>> run = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["b", "x"], "score": [2.0, 1.0]})
     >>> matrix = build_run_matrix([Run("r", rank_run(run))], qrels)

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from collection import pooling
 from collection.active_learning import features as vectors
 from collection.active_learning.training_round import Evidence, Recipe, Space, topic_text
-from collection.display import Displayed, Summary, print_progress
-from collection.errors import InputError, require_known
+from collection.core.display import Displayed, Summary, print_progress
+from collection.core.errors import InputError, require_known
+from collection.core.frames import QRELS, TOPICS
+from collection.core.phrases import count, join_first, plural
+from collection.core.ranking import rank_run
+from collection.core.records import Document, Run
 from collection.expected_judgements import Pairs, decisive_pairs, describe, draw_values
-from collection.frames import QRELS, TOPICS
 from collection.measures import Measure, align, as_measure, index_qrels
 from collection.measures.imputation import complete_all, to_its_depth
-from collection.phrases import count, join_first, plural
 from collection.pooling import Indices
-from collection.ranking import rank_run
-from collection.records import Document, Run
 from collection.simulation.cases import Case
 from collection.simulation.replay import replay_loop
 from collection.statistics.rank_correlation import kendall, tau_ap
@@ -74,7 +74,7 @@ def compare(
     runs
         Two or more.
     qrels
-        Known grades (:data:`collection.frames.QRELS`).
+        Known grades (:data:`collection.core.frames.QRELS`).
     strategies
         Names of pooling strategies, "decisive" or "loop"; by default all that are possible, except those with the
         same order as another one (``orders_as``).

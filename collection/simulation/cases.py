@@ -12,11 +12,11 @@ import pandas as pd
 from collection import pooling
 from collection.active_learning import features
 from collection.active_learning.training_round import Evidence, Space, topic_text
-from collection.errors import InputError
-from collection.frames import QRELS, TOPICS
-from collection.phrases import percent
+from collection.core.errors import InputError
+from collection.core.frames import QRELS, TOPICS
+from collection.core.phrases import percent
+from collection.core.records import Document, Run
 from collection.pooling import Indices
-from collection.records import Document, Run
 
 Scope = Literal["all", "prefix", "judged"]
 
@@ -57,7 +57,7 @@ def cases(
     documents
         The collection; runs and qrels are restricted to it.
     topics, qrels
-        :data:`collection.frames.TOPICS` and :data:`collection.frames.QRELS`.
+        :data:`collection.core.frames.TOPICS` and :data:`collection.core.frames.QRELS`.
     runs
         For the loop and for pooling strategies.
     scope

@@ -13,9 +13,9 @@ from collection import pooling
 from collection.active_learning.learners import LEARNERS
 from collection.active_learning.training_round import Recipe
 from collection.cluster import map_items
-from collection.display import Displayed, Summary
-from collection.errors import InputError, require_known
-from collection.phrases import count
+from collection.core.display import Displayed, Summary
+from collection.core.errors import InputError, require_known
+from collection.core.phrases import count
 from collection.pooling import Indices
 from collection.simulation.cases import Case
 from collection.simulation.cost import curve, measure, measure_stop

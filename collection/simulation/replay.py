@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from collection import pooling
 from collection.active_learning.training_round import Ranking, Recipe, build_queue, train_and_rank
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.pooling import Indices
 from collection.simulation.cases import Case
 from collection.stopping import Ledger

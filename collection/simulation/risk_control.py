@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection.errors import InputError
-from collection.phrases import count
+from collection.core.errors import InputError
+from collection.core.phrases import count
 from collection.simulation.experiment import Results
 from collection.stopping import Ledger
 from collection.stopping.risk_control import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from collection.errors import InputError
-from collection.phrases import count, percent, plural
+from collection.core.errors import InputError
+from collection.core.phrases import count, percent, plural
 from collection.statistics.arrays import Bools, Floats, as_topic_table, standard_deviation
 from collection.statistics.multiple_testing import CORRECTIONS
 from collection.statistics.paired_tests import TESTS, paired_t, permutation

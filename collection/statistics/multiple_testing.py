@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from collection.errors import InputError
-from collection.registry import Entry, Registry
+from collection.core.errors import InputError
+from collection.core.registry import Entry, Registry
 from collection.statistics.arrays import Floats, Ints
 
 Correction = Callable[[npt.ArrayLike], Floats]

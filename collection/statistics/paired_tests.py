@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collection.errors import InputError
-from collection.registry import Entry, Registry
+from collection.core.errors import InputError
+from collection.core.registry import Entry, Registry
 from collection.statistics.arrays import NOISE, Floats, Ints, as_topic_table, check_resamples, ratio, standard_deviation
 
 Of = Literal["mean", "pseudo-median", "median"]

@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.statistics.arrays import Floats
 
 MOST_TOPICS = 10_000_000

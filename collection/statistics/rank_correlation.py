@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from collection.errors import InputError, require_known
+from collection.core.errors import InputError, require_known
 
 Floats = npt.NDArray[np.float64]
 Scores: TypeAlias = Sequence[float] | np.ndarray

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from collection.phrases import count, percent_down, percent_up, plural
+from collection.core.phrases import count, percent_down, percent_up, plural
 from collection.stopping.ledger import Bools, Floats, Ledger
 from collection.stopping.published import buscar
 from collection.stopping.table import (

@@ -6,9 +6,9 @@ from typing import Annotated, Literal, get_args
 
 import numpy as np
 
-from collection.errors import require_known
-from collection.phrases import count, percent_down
-from collection.registry import Parameter
+from collection.core.errors import require_known
+from collection.core.phrases import count, percent_down
+from collection.core.registry import Parameter
 from collection.stopping.ledger import Bools, Floats, Ints, Ledger
 from collection.stopping.table import ROUNDING, STOPPING_RULES, Confidence, StopDecision, Target, too_many
 

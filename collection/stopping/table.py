@@ -8,9 +8,9 @@ from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 from typing import Annotated, Literal, NamedTuple
 
-from collection.errors import InputError
-from collection.phrases import count, plural
-from collection.registry import Entry, Parameter, Registry
+from collection.core.errors import InputError
+from collection.core.phrases import count, plural
+from collection.core.registry import Entry, Parameter, Registry
 from collection.stopping.ledger import Bools, Ledger
 
 

@@ -64,7 +64,7 @@ class Store:
 
     Examples
     --------
-    >>> from collection.records import Topic
+    >>> from collection.core.records import Topic
     >>> with Store(":memory:", create=True) as store:
     ...     with store.transaction():
     ...         added = store.corpus.add_topics([Topic("1", "wing flow")])

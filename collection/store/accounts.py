@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from collection import clock
-from collection.errors import BusyError
-from collection.records import Role
+from collection.core import clock
+from collection.core.errors import BusyError
+from collection.core.records import Role
 from collection.store.connection import Repository, SQLiteError, writes
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from collection.records import QRELS_ANNOTATOR
+from collection.core.records import QRELS_ANNOTATOR
 from collection.store.connection import (
     JUDGED_PAIRS,
     POOL_IF_TEXTS_MISSING,

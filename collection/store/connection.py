@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from sqlite_utils import Database
 
-from collection import layout
-from collection.errors import BusyError, CampaignError, CleverdonError, StorageError
-from collection.records import LONGEST_LEASE
+from collection.core import layout
+from collection.core.errors import BusyError, CampaignError, CleverdonError, StorageError
+from collection.core.records import LONGEST_LEASE
 from collection.schema import migrations
 from collection.store import schema_version
 

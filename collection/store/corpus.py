@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
-from collection import clock
-from collection.errors import ConflictError, InputError
-from collection.records import Document, Kind, Topic
+from collection.core import clock
+from collection.core.errors import ConflictError, InputError
+from collection.core.records import Document, Kind, Topic
 from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
 
 T = TypeVar("T")

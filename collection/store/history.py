@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from collection.records import UNSPACED
+from collection.core.records import UNSPACED
 from collection.store.connection import Repository, json_text
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -32,7 +32,7 @@ class PastJudgement(NamedTuple):
     """A current judgement in the history of an annotator.
 
     `id` is its number in the log, `topic` the topic's title, `former` the earlier judgements of the pair, newest
-    first. The other fields are those of :class:`collection.records.Judgement` and of the document.
+    first. The other fields are those of :class:`collection.core.records.Judgement` and of the document.
     """
 
     id: int

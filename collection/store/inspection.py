@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from sqlite_utils import Database
 
-from collection.errors import CampaignError
+from collection.core.errors import CampaignError
 from collection.store import schema_version
 
 MOST = 20

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection import clock
-from collection.records import CountsAs, Judgement
+from collection.core import clock
+from collection.core.records import CountsAs, Judgement
 from collection.store import columns as columns_of
 from collection.store.connection import (
     POOL_IF_TEXTS_MISSING,
@@ -180,7 +180,7 @@ class JudgementTables(Repository):
         several: bool = False,
         flagged: bool = False,
     ) -> pd.DataFrame:
-        """Return judgements and adjudications, oldest first, with the fields of :class:`~collection.records.Judgement`.
+        """Return judgements and adjudications, oldest first, with the fields of :class:`.Judgement`.
 
         Parameters
         ----------

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from collection import clock
+from collection.core import clock
 from collection.store import columns
 from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, of_topics, writes
 from collection.store.corpus import CorpusTables

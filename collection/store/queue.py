@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from collection import clock
-from collection.records import QRELS_ANNOTATOR, Candidate
+from collection.core import clock
+from collection.core.records import QRELS_ANNOTATOR, Candidate
 from collection.store.connection import (
     JUDGED_PAIRS,
     Repository,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from collection.records import LONGEST_LEASE
+from collection.core.records import LONGEST_LEASE
 from collection.store.connection import Repository, is_held, is_mine, writes
 
 SCREEN, AHEAD, LIST = "screen", "ahead", "work list"

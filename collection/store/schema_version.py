@@ -13,8 +13,8 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from collection import layout
-from collection.errors import BusyError, CampaignError
+from collection.core import layout
+from collection.core.errors import BusyError, CampaignError
 from collection.schema import SCRIPTS, migrations
 
 KEPT = 3

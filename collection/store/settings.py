@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from collection.characters import require_writable
-from collection.errors import CampaignError
+from collection.core.characters import require_writable
+from collection.core.errors import CampaignError
 from collection.store.connection import Repository, writes
 from collection.store.schema_version import parsed
 

@@ -9,8 +9,8 @@ from typing import NamedTuple, TypedDict, Unpack
 
 import pandas as pd
 
-from collection import clock
-from collection.records import Choice, Preference
+from collection.core import clock
+from collection.core.records import Choice, Preference
 from collection.store.connection import Repository, is_held, json_text, writes
 
 
@@ -166,7 +166,7 @@ class TopicTaskTables(Repository):
         )
 
     def choices(self, **which: Unpack[DecisionFilter]) -> pd.DataFrame:
-        """Return choices, oldest first, with the fields of :class:`~collection.records.Choice`."""
+        """Return choices, oldest first, with the fields of :class:`~collection.core.records.Choice`."""
         frame = self._decisions(
             "choices",
             "(SELECT json_group_array(json_array(s.position, d.doc_id, s.chosen)) FROM choice_documents AS s "
@@ -251,7 +251,7 @@ class TopicTaskTables(Repository):
         self.connection.insert("preferences", row)
 
     def preferences(self, **which: Unpack[DecisionFilter]) -> pd.DataFrame:
-        """Return preferences, oldest first, with the fields of :class:`~collection.records.Preference`."""
+        """Return preferences, oldest first, with the fields of :class:`~collection.core.records.Preference`."""
         frame = self._decisions(
             "preferences",
             "a.doc_id AS left, b.doc_id AS right",

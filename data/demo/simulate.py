@@ -18,10 +18,10 @@ from typing import NamedTuple
 import pandas as pd
 
 from collection.campaign import Campaign
+from collection.core.records import Judgement
 from collection.demo.build import ANNOTATORS, BY_BOTH, IN_LOOP, unjudged
 from collection.demo.documents import collect
 from collection.demo.systems import run_all
-from collection.records import Judgement
 
 DATA = Path(__file__).parent
 

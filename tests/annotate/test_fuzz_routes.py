@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from annotate.application import create_app
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
-from annotate.judging.document_payload import PREFIX
+from annotate.card.server.document_payload import PREFIX
 from collection import Campaign
 from tests.conftest import signed_in
 from tests.helpers import awaited, cases

@@ -28,11 +28,11 @@ import numpy as np
 import pandas as pd
 
 from collection import formats, pooling
-from collection.campaign.system_order import CHOSEN_EVERY, DecisivePairs
+from collection.campaign.loop.system_order import CHOSEN_EVERY, DecisivePairs
+from collection.core.records import Run
 from collection.expected_judgements import choose_decisive, describe, draw_values
 from collection.measures import align, index_qrels, parse
 from collection.measures.imputation import complete_all, to_its_depth
-from collection.records import Run
 from collection.simulation import budgets
 from collection.statistics.rank_correlation import kendall
 

@@ -23,8 +23,8 @@ import pandas as pd
 
 from collection import formats, pooling
 from collection.comparison import Estimates, evaluate
+from collection.core.records import Run
 from collection.estimation import estimate
-from collection.records import Run
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 RUNS = {"cranfield": "runs_lucene"}

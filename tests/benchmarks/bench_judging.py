@@ -28,7 +28,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
-from annotate.judging.document_payload import PREFIX
+from annotate.card.server.document_payload import PREFIX
 from collection import Campaign
 
 TOPICS, DEPTH, RUNS = 60, 100, 4

@@ -27,11 +27,11 @@ import pandas as pd
 
 from collection import read_qrels, read_run
 from collection.cli.output import print_table
+from collection.core.records import Run
 from collection.expected_judgements import Pairs, describe
 from collection.machine_labels import correct, draw_priorities, judged_sample, pair_sizes, plan, rank_weights
 from collection.machine_labels.corrected_values import label_values
 from collection.measures import Measure, parse
-from collection.records import Run
 from collection.statistics.rank_correlation import kendall
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -133,7 +133,7 @@ def import_documents(directory: Path) -> list[Line]:
 def import_runs(directory: Path) -> list[Line]:
     """Import the runs, add the pool, and write judgements."""
     from collection import Campaign
-    from collection.records import Judgement
+    from collection.core.records import Judgement
     from collection.store import Pair
 
     with Campaign(directory / "campaign") as campaign:
@@ -217,7 +217,7 @@ def run_command(directory: Path) -> list[Line]:
 def search(directory: Path) -> list[Line]:
     """Search for rare, common and several words."""
     from collection import Campaign
-    from collection.errors import InputError
+    from collection.core.errors import InputError
 
     rng = random.Random(7)
 

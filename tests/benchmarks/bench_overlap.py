@@ -27,7 +27,7 @@ from typing import Any
 from uuid import uuid4
 
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
-from annotate.judging.document_payload import PREFIX
+from annotate.card.server.document_payload import PREFIX
 from collection import Campaign
 
 ANNOTATORS, OVERLAP, PAIRS_A_TOPIC = 20, 2, 50

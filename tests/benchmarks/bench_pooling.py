@@ -24,10 +24,10 @@ import numpy as np
 import pandas as pd
 
 from collection import formats, pooling
+from collection.core.records import Run
 from collection.measures import align, index_qrels, parse
 from collection.measures.sampling import sampling_interval
 from collection.pooling.sampling import two_strata
-from collection.records import Run
 from collection.simulation.budgets import compare
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "trecdl19-runs"

@@ -26,12 +26,12 @@ import httpx2 as httpx
 from starlette.applications import Starlette
 
 from annotate.auth.tokens import TOKEN_HEADER
-from annotate.judging import wire
-from annotate.judging.document_payload import PREFIX
-from annotate.judging.fields import list_bounds
-from annotate.judging.routes import JudgingService
+from annotate.card.server import wire
+from annotate.card.server.document_payload import PREFIX
+from annotate.card.server.fields import list_bounds
+from annotate.card.server.routes import JudgingService
 from collection import Campaign
-from collection.records import Document, Topic
+from collection.core.records import Document, Topic
 from tests.conftest import judging_token
 from tests.helpers import awaited
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from annotate.judging.card import grade_buttons
-from collection.records import GRADE_SCALES
+from annotate.card.server.card import grade_buttons
+from collection.core.records import GRADE_SCALES
 from tests.browser.card_harness import as_sent
 from tests.browser.task_harness import CAP, RIVERS, Desk, TaskHarness, document
 

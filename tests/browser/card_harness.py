@@ -23,10 +23,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.judging.card import CAPS, GRADE, KEYS, nodes, style_sheet
-from annotate.judging.card_modules import card_modules
+from annotate.card.server.card import CAPS, GRADE, KEYS, nodes, style_sheet
+from annotate.card.server.card_modules import card_modules
+from collection.core.records import GRADE_SCALES
 from collection.documents.rendering import find_terms, terms
-from collection.records import GRADE_SCALES
 from tests.helpers import PATIENCE, join, until
 
 SCALE = GRADE_SCALES["0-3"]

@@ -22,7 +22,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from annotate.__main__ import main
 from annotate.application import SCRIPT
 from collection import Campaign
-from collection.records import Role
+from collection.core.records import Role
 from tests.browser.waiting import repeat, wait
 from tests.helpers import PATIENCE, ROOT, SHARED, too_late
 

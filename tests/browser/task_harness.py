@@ -17,8 +17,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.judging.card import ADJUDICATION, CARDS
-from annotate.judging.card_modules import card_modules
+from annotate.card.server.card import ADJUDICATION, CARDS
+from annotate.card.server.card_modules import card_modules
 from collection.preferences import Lookahead, look_ahead, plan
 from tests.browser.card_harness import REASONS, Harness, as_sent, page_of
 from tests.browser.card_page import Card, run_axe

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from annotate.judging import card as cards
+from annotate.card.server import card as cards
 from collection import Campaign
-from collection.records import Document, Topic
+from collection.core.records import Document, Topic
 from tests.browser.card_harness import document
 from tests.browser.card_page import run_axe, words
 from tests.browser.serving import sign_in

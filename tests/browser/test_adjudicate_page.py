@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign, Judgement
-from collection.records import Document, Topic
+from collection.core.records import Document, Topic
 from tests.browser.adjudicate_desk import PAYLOAD, ZALGO
 from tests.browser.serving import Serving, press_in_turn, saved, sent, sign_in
 from tests.browser.waiting import until_on, wait

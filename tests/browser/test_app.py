@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Response, expect
 
 from collection import Campaign, Judgement, formats
-from collection.records import Document, Topic
+from collection.core.records import Document, Topic
 from tests.browser.serving import Serving, choose_page, press, press_in_turn, saved, shown, sign_in
 from tests.browser.waiting import select_first_row
 

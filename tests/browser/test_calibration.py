@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from collection import Campaign
 from tests.browser.serving import Serving, choose_page, saved, shown, sign_in
-from tests.collection.campaign.test_calibration_topics import RELEVANT, TOPICS, build, judge_rest
+from tests.collection.campaign.recall.across_topics.test_calibration_topics import RELEVANT, TOPICS, build, judge_rest
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

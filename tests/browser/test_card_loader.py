@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from annotate.judging.card_modules import CardModules
+from annotate.card.server.card_modules import CardModules
 
 pytestmark = pytest.mark.browser
 

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from collection import Campaign
-from tests.annotate.views.test_compare_page import SYSTEMS, TOPICS, write
+from tests.annotate.views.results.test_compare_page import SYSTEMS, TOPICS, write
 from tests.browser.card_page import run_axe
 from tests.browser.serving import Serving, sign_in
 from tests.browser.waiting import until_on

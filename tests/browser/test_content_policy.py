@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotate.auth.page_access import PAGES
 from collection import Campaign, Judgement
-from collection.records import Document, Topic
+from collection.core.records import Document, Topic
 from tests.browser.serving import Serving, choose_page, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign, Judgement
-from collection.records import Document, Topic
+from collection.core.records import Document, Topic
 from tests.browser.serving import STATE, Serving, press, press_in_turn, saved, shown, sign_in
 from tests.browser.waiting import wait
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign
-from collection.records import Document, Topic
+from collection.core.records import Document, Topic
 from tests.browser.serving import STATE, Serving, saved, sent, shown, sign_in
 from tests.browser.waiting import wait
 

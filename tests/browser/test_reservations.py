@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from collection import Campaign, clock
+from collection import Campaign
+from collection.core import clock
 from tests.browser.serving import Serving, choose_page, saved, sign_in
 from tests.helpers import fill, until
 

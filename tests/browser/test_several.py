@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign, formats
 from collection import annotator_agreement as agreement
-from collection.records import Document, Topic
+from collection.core.records import Document, Topic
 from tests.browser.serving import Serving, choose_page, sign_in
 from tests.browser.windows import Windows, open_window
 

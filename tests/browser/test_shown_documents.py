@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page, Request, expect
 from collection import Campaign, Judgement
 from collection.documents.rendering import markup
 from tests.browser.serving import Serving, sign_in
-from tests.collection.campaign.test_images import PNG
+from tests.collection.campaign.corpus.test_images import PNG
 from tests.collection.documents.test_rendering import EVIL, NASTY
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign
-from tests.annotate.views.test_compare_page import SYSTEMS, TOPICS, write
+from tests.annotate.views.results.test_compare_page import SYSTEMS, TOPICS, write
 from tests.browser.serving import STATE, Serving, choose_page, press, saved, sign_in
 from tests.browser.waiting import wait
 

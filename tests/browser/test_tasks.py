@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign
-from collection.records import Document, Topic
+from collection.core.records import Document, Topic
 from tests.browser.card_page import was_undone
 from tests.browser.serving import CRANFIELD, Serving, saved, sent, sign_in
 

@@ -40,12 +40,12 @@ from collection import (
 )  # fmt: skip
 from collection.adjudication import ADJUDICATION_RULES
 from collection.comparison import Evaluation
-from collection.errors import ColumnsError, FormatWarning, InputError, UnknownNameError
+from collection.core.errors import ColumnsError, FormatWarning, InputError, UnknownNameError
+from collection.core.frames import POOL, VALUES
+from collection.core.ranking import rank_run
+from collection.core.records import Run
 from collection.formats.in_memory import as_runs
-from collection.frames import POOL, VALUES
 from collection.measures import MEASURES
-from collection.ranking import rank_run
-from collection.records import Run
 from tests import helpers
 from tests.helpers import ROOT, ok
 

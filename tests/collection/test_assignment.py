@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collection.assignment import AssignmentSettings, count_wanted, distribute_topics, next_pairs, random_keys, shuffle
-from collection.errors import InputError, UnknownNameError
-from collection.records import Candidate
+from collection.core.errors import InputError, UnknownNameError
+from collection.core.records import Candidate
 
 
 def candidates(**changes: object) -> list[Candidate]:

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 
 from collection import Campaign, clicks, formats
-from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
+from collection.core.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
 from collection.measures import parse
 from tests.helpers import fails, ok, tries
 

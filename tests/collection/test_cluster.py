@@ -18,11 +18,11 @@ from collection import formats
 from collection.active_learning.features import Cluster, build
 from collection.active_learning.features.cluster import write_partitions
 from collection.cluster import map_items
-from collection.errors import ClusterError, FormatError
+from collection.core.errors import ClusterError, FormatError
 from collection.simulation import Results, cases, simulate
 from tests.collection.active_learning.test_partitions import require_same, texts
-from tests.collection.campaign.test_campaign_loop import build as build_wings
-from tests.collection.campaign.test_campaign_loop import judge_next
+from tests.collection.campaign.loop.test_campaign_loop import build as build_wings
+from tests.collection.campaign.loop.test_campaign_loop import judge_next
 from tests.collection.simulation.test_simulation import DOCUMENTS, QRELS, RUNS, TOPICS
 from tests.helpers import fails, graded_runs, ok
 

@@ -13,9 +13,10 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotate import documentation as pages_in_app
-from collection import documentation, frames
+from collection import documentation
 from collection.cli import main
 from collection.cli.help import PAGES
+from collection.core import frames
 from tests.helpers import fails, ok
 
 LINK = re.compile(r'(?:href|src)="(/documentation/[^"#]+|[^":#]+)(?:#([^"]*))?"')

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.records import Run
 from collection.estimation import judge_order
 from collection.expected_judgements import Pairs, describe
 from collection.measures import align, index_qrels, parse
-from collection.records import Run
 from tests.collection.expected_judgements.test_expected_judgements import generated, partly
 from tests.helpers import cases
 

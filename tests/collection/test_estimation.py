@@ -9,10 +9,10 @@ from scipy.sparse import csr_matrix
 
 from collection import estimation
 from collection.comparison import evaluate
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.records import Run
 from collection.estimation import estimate, explain_refusal
 from collection.measures import MEASURES
-from collection.records import Run
 
 TOPICS = ["1", "2", "3"]
 MEASURE_NAMES = ["nDCG@5", "AP", "RR", "P@3", "R@5", "ERR@5", "RBP(p=0.8)", "bpref", "GMAP", "NumRelRet", "Rprec"]

@@ -18,24 +18,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from annotate.elements import widgets
-from annotate.judging.document_payload import document_payloads
+from annotate.card.server.document_payload import document_payloads
+from annotate.views.widgets import widgets
 from collection import Campaign, Document, Judgement, formats
-from collection.characters import (
+from collection.comparison.tables import escaped_latex
+from collection.core.characters import (
     escaped_markdown,
     for_terminal,
     markdown_code,
     sanitised_markdown,
     without_markup,
 )
-from collection.comparison.tables import escaped_latex
+from collection.core.errors import CleverdonError, FormatError
+from collection.core.records import GradeScale
 from collection.documents.rendering import shown
-from collection.errors import CleverdonError, FormatError
 from collection.export import card
 from collection.formats import spreadsheet
-from collection.records import GradeScale
 from tests import hostile
-from tests.collection.test_characters import BIDI, RENDERER, Elements
+from tests.collection.core.test_characters import BIDI, RENDERER, Elements
 from tests.helpers import run
 from tests.hostile import MARKUP, PAYLOADS, STORED, UNWRITABLE
 

@@ -14,10 +14,10 @@ import pytest
 
 import collection
 from collection import adjudication, evaluate, formats, measures, pooling, preferences, reusability
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.ranking import rank_run
+from collection.core.records import Run
 from collection.pooling.adaptive import list_rankings
-from collection.ranking import rank_run
-from collection.records import Run
 
 random = np.random.default_rng(11)
 

@@ -25,25 +25,25 @@ FAMILIES = {
 
 ROLE, SUMMARY, PARAMETER = "a role", "how a measure or test summarises", "a parameter's name, the same in every member"
 ALLOWED = {
-    ("annotate/judging/routes.py", "annotator"): ROLE,
-    ("annotate/views/overview.py", "annotator"): ROLE,
+    ("annotate/card/server/routes.py", "annotator"): ROLE,
+    ("annotate/views/campaign/overview.py", "annotator"): ROLE,
     ("collection/charts/intervals.py", "mean"): SUMMARY,
     ("collection/cli/compare.py", "mean"): SUMMARY,
     ("collection/comparison/conclusions.py", "mean"): SUMMARY,
     ("collection/comparison/leaderboard.py", "mean"): SUMMARY,
     ("collection/comparison/tables.py", "mean"): SUMMARY,
-    ("annotate/elements/pickers.py", "annotator"): PARAMETER,
-    ("collection/campaign/collection_card.py", "annotator"): PARAMETER,
-    ("annotate/views/pool.py", "depth"): PARAMETER,
-    ("collection/campaign/pools.py", "budget"): PARAMETER,
+    ("annotate/views/widgets/pickers.py", "annotator"): PARAMETER,
+    ("collection/campaign/exports/collection_card.py", "annotator"): PARAMETER,
+    ("annotate/views/campaign/pool.py", "depth"): PARAMETER,
+    ("collection/campaign/people/pools.py", "budget"): PARAMETER,
     **{
         ("collection/machine_labels/expected_values.py", name): "the three whose expected value is derived there"
         for name in ("nDCG", "DCG", "P")
     },
     ("collection/cli/llm.py", "budget"): "why a run of requests ended",
-    ("collection/campaign/llm_label_sets.py", "budget"): "why a run of requests ended",
+    ("collection/campaign/machine_labels/llm/label_sets.py", "budget"): "why a run of requests ended",
     ("collection/measures/names.py", "rbp"): "a measure of trec_eval; a pooling strategy has it as a name",
-    ("collection/campaign/grade_import.py", "annotator"): "a column of a file of labels",
+    ("collection/campaign/imports/grade_import.py", "annotator"): "a column of a file of labels",
     **{
         ("collection/interfaces/ir_measures_provider.py", name): "a measure of ir_measures"
         for name in (

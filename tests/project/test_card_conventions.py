@@ -30,7 +30,7 @@ def plant(folder: Path) -> None:
     (folder / "node_modules").symlink_to(ROOT / "node_modules")
     planted = {"core/planted": CORE, "shell/planted": SHELL, "view/planted": VIEW, "view/other": OTHER}
     for name, content in planted.items():
-        file = folder / "annotate" / "judging_card" / f"{name}.js"
+        file = folder / "annotate" / "card" / f"{name}.js"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content)
 
@@ -41,7 +41,7 @@ def test_the_core_is_pure_and_imports_point_downwards(tmp_path: Path) -> None:
     assert biome.exists(), "make lint installs what checks the card"
     done = node(str(biome), "lint", "--reporter=github", folder=tmp_path)
     assert done.returncode == 1, done.stderr
-    found = re.findall(r"title=lint/\w+/(\w+),file=\S*judging_card/([\w/]+)\.js,line=(\d+)", done.stdout)
+    found = re.findall(r"title=lint/\w+/(\w+),file=\S*card/([\w/]+)\.js,line=(\d+)", done.stdout)
     assert {(file, int(line), rule) for rule, file, line in found} >= {
         ("core/planted", 1, "noRestrictedImports"),
         ("core/planted", 2, "noRestrictedImports"),

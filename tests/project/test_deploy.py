@@ -30,7 +30,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from annotate.auth.tokens import TOKEN_HEADER
-from annotate.judging.document_payload import PREFIX
+from annotate.card.server.document_payload import PREFIX
 from annotate.server.error_log import UNEXPECTED
 from collection import Campaign
 from collection.store import schema_version

@@ -28,6 +28,6 @@ def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_there_are_examples_where_people_start() -> None:
-    starts = ["collection.campaign", "collection.store", "collection.measures", "collection.registry"]
+    starts = ["collection.campaign", "collection.store", "collection.measures", "collection.core.registry"]
     found = {n: doctest.DocTestFinder().find(importlib.import_module(n)) for n in starts}
     assert all(any(test.examples for test in tests) for tests in found.values())

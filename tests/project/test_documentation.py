@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from annotate.elements.widgets import NEXT
+from annotate.views.widgets.widgets import NEXT
 from collection import cli
 from collection.cli import main
 from collection.cli import output as cli_output

@@ -15,10 +15,10 @@ from streamlit.testing.v1 import AppTest
 from collection import Campaign
 from collection.active_learning.learners import LEARNERS
 from collection.adjudication import ADJUDICATION_RULES
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.registry import Entry, Registry
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
-from collection.registry import Entry, Registry
 from collection.stopping import STOPPING_RULES
 from tests.helpers import ROOT, at_once, fails, ok
 
@@ -36,7 +36,7 @@ from collection.adjudication import ADJUDICATION_RULES
 from collection.adjudication import RuleResult
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES, depth
-from collection.registry import Parameter
+from collection.core.registry import Parameter
 from collection.stopping import STOPPING_RULES
 from collection.stopping import StopDecision
 
@@ -324,7 +324,7 @@ def test_help_imports_neither_tables_nor_packages(install: Callable[..., Path]) 
         f"import sys; sys.path.insert(0, {str(site)!r}); from collection.cli import main\n"
         "for command in ([], ['pool'], ['loop'], ['simulate'], ['methods'], ['rules'], ['measures']):\n"
         "    main([*command, '--help'], standalone_mode=False)\n"
-        "print(sorted({'numpy', 'pandas', 'collection.registry', 'bookshelf'} & set(sys.modules)))"
+        "print(sorted({'numpy', 'pandas', 'collection.core.registry', 'bookshelf'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")

@@ -14,10 +14,10 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
-from annotate.judging.document_payload import PREFIX
-from annotate.judging.wire import SENT
+from annotate.card.server.document_payload import PREFIX
+from annotate.card.server.wire import SENT
 from collection import Campaign
-from collection.records import Role
+from collection.core.records import Role
 from tests.helpers import PATIENCE, join
 
 Decision = dict[str, Any]

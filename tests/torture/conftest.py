@@ -18,7 +18,8 @@ from typing import NamedTuple, TypeVar
 
 import pytest
 
-from collection import Campaign, clock
+from collection import Campaign
+from collection.core import clock
 from tests.helpers import THOROUGH, until
 from tests.torture.annotators import Annotator, Chooser, Grader, cookie_of
 from tests.torture.server import Server

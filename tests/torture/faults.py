@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from collection import Campaign
-from collection.layout import DATABASE, RUNS, VECTORS
+from collection.core.layout import DATABASE, RUNS, VECTORS
 from tests.torture.server import Server
 
 DAY = 24 * 3600

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from collection import Campaign
-from collection.layout import DATABASE
+from collection.core.layout import DATABASE
 from tests.torture.annotators import Annotator
 
 SAID = {

@@ -13,7 +13,7 @@ from types import ModuleType
 from unittest import mock
 
 from annotate.__main__ import main
-from collection import clock
+from collection.core import clock
 from collection.store import connection
 from tests.browser.serving import SERVERS, free_port
 from tests.helpers import PATIENCE, too_late, until

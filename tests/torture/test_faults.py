@@ -13,9 +13,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from collection import Campaign, clock
-from collection.errors import StorageError
-from collection.layout import DATABASE, VECTORS
+from collection import Campaign
+from collection.core import clock
+from collection.core.errors import StorageError
+from collection.core.layout import DATABASE, VECTORS
 from tests.helpers import until
 from tests.torture.annotators import Annotator, Grader, judging, rounds_of, sentence_problems, use_link
 from tests.torture.conftest import TASKS, Campaigning, built, judged_on, many
@@ -151,7 +152,7 @@ def test_torn_files_of_a_killed_server_are_made_again(campaigning: Callable[...,
 UPDATE = """
 import sys
 from collection import Campaign, clock
-from collection.errors import CleverdonError
+from collection.core.errors import CleverdonError
 with Campaign(sys.argv[1]) as campaign:
     try:
         campaign.features.update()

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from collection import Campaign
-from collection.campaign.topic_task_state import TopicTaskState
-from collection.layout import DATABASE
-from collection.records import Choice, Judgement, Preference
+from collection.campaign.judging.topic_task_state import TopicTaskState
+from collection.core.layout import DATABASE
+from collection.core.records import Choice, Judgement, Preference
 from tests.helpers import until
 from tests.torture.annotators import Annotator, Chooser, Grader, judging, rounds_of, sentence_problems
 from tests.torture.conftest import TASKS, Campaigning, built, judged_on, many

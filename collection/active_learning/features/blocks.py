@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from collection.active_learning.features import matvec
 from collection.active_learning.features.term_counts import Counts, count, places
 from collection.active_learning.features.tfidf import STEP, idf, write_weights
-from collection.threads import map_ahead
+from collection.core.threads import map_ahead
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

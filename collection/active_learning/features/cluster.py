@@ -20,7 +20,7 @@ from collection.active_learning.features.partitions import (
 )
 from collection.active_learning.features.storage import Report
 from collection.cluster import Workers, require_module
-from collection.errors import FormatError
+from collection.core.errors import FormatError
 
 PARTITION_ROWS = 100_000
 """Documents in a partition."""

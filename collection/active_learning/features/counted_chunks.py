@@ -11,9 +11,9 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from collection import layout
 from collection.active_learning.features.files import COUNTED, decode_terms, encode_terms
 from collection.active_learning.features.term_counts import Counts
+from collection.core import layout
 
 ARRAYS = ("indptr", "indices", "counts", "lengths")
 

@@ -12,7 +12,7 @@ import numpy as np
 from collection.active_learning.features.blocks import Block, DenseBlock
 from collection.active_learning.features.files import create_array
 from collection.active_learning.features.tfidf import STEP
-from collection.errors import FormatError, InputError
+from collection.core.errors import FormatError, InputError
 
 
 class Embeddings:

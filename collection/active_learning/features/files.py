@@ -22,7 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock
 from collection.active_learning.features.matrix import Vectors
-from collection.errors import FormatError
+from collection.core.errors import FormatError
 
 FORMAT = 1
 META = "meta.json"

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from collection.active_learning.features.blocks import Block, DenseBlock, SparseBlock, TextBlock
 from collection.active_learning.features.moments import Moments, norm
 from collection.active_learning.features.selection import top
-from collection.errors import InputError
-from collection.phrases import count, join
+from collection.core.errors import InputError
+from collection.core.phrases import count, join
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 
 STRIPE = 1024
 

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from collection import layout
 from collection.active_learning.features.assembly import Assembly, InFile, Progress, made_blocks, split_chunks, weigh
 from collection.active_learning.features.blocks import TextBlock
 from collection.active_learning.features.counted_chunks import CountedChunks
@@ -37,7 +36,8 @@ from collection.active_learning.features.files import (
 from collection.active_learning.features.term_counts import Counts, places
 from collection.active_learning.features.tfidf import row_ranges
 from collection.active_learning.features.workers import count_chunks
-from collection.errors import FormatError, InputError
+from collection.core import layout
+from collection.core.errors import FormatError, InputError
 
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.errors import require_known
-from collection.tokens import grams, normalise, words
+from collection.core.errors import require_known
+from collection.core.tokens import grams, normalise, words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -21,7 +21,7 @@ from typing import IO, TypeVar
 
 from collection.active_learning.features import matvec
 from collection.active_learning.features.term_counts import Counts, count
-from collection.threads import map_ahead
+from collection.core.threads import map_ahead
 
 T = TypeVar("T")
 Counted = dict[str, Counts]

@@ -10,11 +10,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
-from collection.characters import without_markup
+from collection.core.characters import without_markup
+from collection.core.records import Document
 from collection.documents.rendering import html_text, markup
 from collection.documents.rendering.passages import cut, excerpts
 from collection.documents.rendering.topic_terms import MOST_PLACES, find_terms, terms
-from collection.records import Document
 
 __all__ = ["LARGEST_MARKUP", "MOST_PLACES", "Shown", "cut", "excerpts", "find_terms", "form_of", "is_html", "shown"]
 __all__ += ["terms"]
@@ -80,7 +80,7 @@ def shown(document: Document, form: str = "auto") -> Shown:
     form
         "plain", "preformatted", "markdown" or "html". "auto": the document's field ``format`` (one of these, or a media
         type); without it, HTML if the text begins like a page, else plain, without the markup that databases leave in
-        titles and abstracts (see :func:`collection.characters.without_markup`).
+        titles and abstracts (see :func:`collection.core.characters.without_markup`).
 
     Examples
     --------

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from collection.characters import unescaped
+from collection.core.characters import unescaped
 
 _OPENING = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?s:.){0,2000}?-->\s*)?<(?:!doctype\s+html|(?:html|head|body)(?=[\s/>]))", re.I

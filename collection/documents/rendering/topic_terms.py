@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from collection.records import UNSPACED
+from collection.core.records import UNSPACED
 
 MOST_TERMS = 100
 """Maximum number of terms of a topic."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from collection import arrow
+from collection.core import arrow
 
 Hashes = npt.NDArray[np.uint64]
 

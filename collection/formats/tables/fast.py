@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collection import arrow
+from collection.core import arrow
+from collection.core.threads import map_ahead
 from collection.formats import source
 from collection.formats.source import Bytes, FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, has_duplicate_pairs, hash_pairs
 from collection.formats.tables.lines import Comments, Layout, Rows, parse_grade, to_array
-from collection.threads import map_ahead
 
 MOST_WORKERS = 8
 """Threads at work on blocks; more would wait for the one thread that reads the file."""

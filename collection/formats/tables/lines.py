@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collection.errors import FormatError
+from collection.core.errors import FormatError
+from collection.core.phrases import count, plural
 from collection.formats import source
 from collection.formats.source import FilePath, quote
-from collection.phrases import count, plural
 
 _DECIMAL = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 # Python's float() would also accept '1_000', ' 1' and 'nan'; int() would accept Arabic-Indic digits.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from collection import arrow, phrases
-from collection.errors import FormatError
+from collection.core import arrow, phrases
+from collection.core.errors import FormatError
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.fast import read_quickly
 from collection.formats.tables.lines import (

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from collection.errors import InputError
-from collection.phrases import count, number_range, percent, percent_down, percent_range
+from collection.core.errors import InputError
+from collection.core.phrases import count, number_range, percent, percent_down, percent_range
 from collection.stopping.ledger import Ledger
 from collection.stopping.risk_control.calibration import ROUNDING, required_topics
 from collection.stopping.risk_control.losses import TopicLosses, measure_losses

@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from collection.phrases import count
-from collection.registry import Entry, Registry
+from collection.core.phrases import count
+from collection.core.registry import Entry, Registry
 from collection.stopping.ledger import Floats, Ints, Ledger
 from collection.stopping.published import find_knees
 

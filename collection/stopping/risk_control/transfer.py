@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from collection.errors import InputError
-from collection.phrases import count, percent, percent_down, percent_up
+from collection.core.errors import InputError
+from collection.core.phrases import count, percent, percent_down, percent_up
 from collection.stopping.ledger import Floats
 
 TRANSFER_WARNING = (

@@ -29,16 +29,17 @@ from annotate.auth import rate_limit as attempts
 from annotate.auth.rate_limit import FailedAttempts
 from annotate.auth.roles import ANYBODY, require_roles, roles_of
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
-from annotate.judging.document_payload import FILES, PREFIX
-from annotate.judging.routes import JudgingService
-from collection import Campaign, Judgement, accounts, clock
-from collection.campaign import accounts as access
-from collection.campaign.accounts import Accounts
+from annotate.card.server.document_payload import FILES, PREFIX
+from annotate.card.server.routes import JudgingService
+from collection import Campaign, Judgement, accounts
+from collection.campaign.people import accounts as access
+from collection.campaign.people.accounts import Accounts
 from collection.cli import main
-from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError
-from collection.layout import IMAGES
-from collection.records import ROLES, Role
-from tests.collection.campaign.test_images import PNG
+from collection.core import clock
+from collection.core.errors import CampaignError, ConflictError, InputError, UnknownNameError
+from collection.core.layout import IMAGES
+from collection.core.records import ROLES, Role
+from tests.collection.campaign.corpus.test_images import PNG
 from tests.conftest import judging_token, signed_in
 from tests.helpers import AS_JSON, PATIENCE, at_once, awaited, sql_steps
 

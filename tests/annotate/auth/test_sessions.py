@@ -19,10 +19,10 @@ from annotate.auth.browser_names import describe_browser
 from annotate.auth.oidc import read_provider
 from annotate.auth.routes import SignInService
 from annotate.auth.tokens import CurrentTokens, Tokens, cookie_name
-from annotate.judging.routes import JudgingService
+from annotate.card.server.routes import JudgingService
 from annotate.server.origins import Origins
 from collection import Campaign
-from collection.campaign.accounts import SEEN_SECONDS, Accounts, Device
+from collection.campaign.people.accounts import SEEN_SECONDS, Accounts, Device
 from tests.helpers import PATIENCE, Clock, fails, ok, run
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"

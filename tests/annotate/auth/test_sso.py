@@ -18,9 +18,10 @@ from annotate.application import SCRIPT, create_app
 from annotate.auth import oidc
 from annotate.auth.oidc import Newcomer, Provider
 from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.elements.signin_pages import AT_PROVIDER
-from collection import Campaign, accounts, clock
-from collection.errors import CampaignError, CleverdonError, FormatError, InputError
+from annotate.views.account.signin_pages import AT_PROVIDER
+from collection import Campaign, accounts
+from collection.core import clock
+from collection.core.errors import CampaignError, CleverdonError, FormatError, InputError
 from tests.conftest import signed_in
 from tests.helpers import PATIENCE
 

@@ -28,7 +28,7 @@ from annotate.auth.tokens import Tokens, cookie_name
 from annotate.server import uploads
 from annotate.server.origins import Origins
 from collection import Campaign
-from collection.records import Role
+from collection.core.records import Role
 from tests.conftest import signed_in
 from tests.helpers import awaited
 

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from annotate.auth.tokens import TOKEN_HEADER, cookie_name
-from annotate.judging.document_payload import PREFIX
-from annotate.judging.routes import JudgingService
+from annotate.card.server.document_payload import PREFIX
+from annotate.card.server.routes import JudgingService
 from annotate.server import request_bodies
 from annotate.server.request_bodies import LONGEST_JSON, RequestError, read_form, read_json
 from collection import Campaign

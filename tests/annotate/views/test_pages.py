@@ -23,9 +23,9 @@ from streamlit.testing.v1 import AppTest
 from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
-from annotate.elements import widgets
+from annotate.views.widgets import widgets
 from collection import Campaign, Judgement
-from collection.errors import CampaignError
+from collection.core.errors import CampaignError
 from tests.collection.formats.test_references import ENDNOTE, NBIB
 from tests.conftest import keeping_main_module
 from tests.helpers import PATIENCE

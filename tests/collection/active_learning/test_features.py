@@ -35,8 +35,8 @@ from collection.active_learning.features import (
     workers,
 )
 from collection.active_learning.features.term_counts import MOST, count
-from collection.errors import BusyError, FormatError, InputError, StorageError, UnknownNameError
-from collection.tokens import normalise, words
+from collection.core.errors import BusyError, FormatError, InputError, StorageError, UnknownNameError
+from collection.core.tokens import normalise, words
 from tests.helpers import PATIENCE, ROOT, tries, until
 
 TEXTS = [
@@ -55,7 +55,7 @@ TOPIC = "a flat mat for the cat"
 @pytest.fixture(autouse=True)
 def _no_power_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
     """To wait for the disk takes longer than all else here."""
-    monkeypatch.setattr("collection.layout.sync_file", lambda _: None)
+    monkeypatch.setattr("collection.core.layout.sync_file", lambda _: None)
 
 
 def cosines(matrix: sparse.csr_matrix) -> np.ndarray:

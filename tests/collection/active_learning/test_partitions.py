@@ -23,7 +23,7 @@ from collection.active_learning.features.partitions import (
     without_documents,
 )
 from collection.active_learning.training_round import Evidence, Recipe, Space, train_and_rank
-from collection.errors import InputError
+from collection.core.errors import InputError
 
 SIZES = pytest.mark.parametrize("cuts", [[], [150], [1, 90, 90, 200]], ids=["1", "2", "5 with an empty one"])
 

@@ -11,7 +11,7 @@ from collection.active_learning.features import Vectors, build
 from collection.active_learning.learners import LEARNERS, balance
 from collection.active_learning.run_trust import expect_trust
 from collection.active_learning.training_round import Evidence, Ranking, Recipe, Space, build_queue, train_and_rank
-from collection.errors import InputError, UnknownNameError
+from collection.core.errors import InputError, UnknownNameError
 from collection.stopping import Ledger
 from tests.helpers import tries
 

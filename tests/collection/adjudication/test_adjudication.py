@@ -33,10 +33,10 @@ from collection.adjudication import (
 )
 from collection.campaign import Campaign
 from collection.cli import main
-from collection.errors import CampaignError, ColumnsError, InputError, UnknownNameError
+from collection.core.errors import CampaignError, ColumnsError, InputError, UnknownNameError
+from collection.core.records import Judgement
 from collection.formats import read_qrels
 from collection.measures import parse as measure
-from collection.records import Judgement
 from tests.helpers import GOLDEN, grows_linearly, tries
 
 DAWID_SKENE = json.loads((GOLDEN / "dawid_skene.json").read_text())

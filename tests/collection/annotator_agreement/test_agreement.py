@@ -26,7 +26,7 @@ from collection import annotator_agreement as agreement
 from collection.annotator_agreement import COEFFICIENTS, REST, Labels, Patterns, coefficients
 from collection.annotator_agreement.bootstrap import VALUES
 from collection.annotator_agreement.coefficients import MIN_COMMON_PAIRS
-from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
+from collection.core.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
 from collection.measures import parse
 from tests.helpers import cases, fails, ok, run, tries
 

@@ -19,8 +19,8 @@ from collection.annotator_agreement.annotator_statistics import (
     streak_probability,
 )
 from collection.campaign import Campaign
-from collection.errors import ColumnsError
-from collection.records import Judgement
+from collection.core.errors import ColumnsError
+from collection.core.records import Judgement
 
 MORNING = datetime(2026, 3, 2, 9, tzinfo=UTC)
 

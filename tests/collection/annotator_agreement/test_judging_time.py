@@ -15,7 +15,7 @@ from scipy import stats
 
 from collection.annotator_agreement import judging_time
 from collection.annotator_agreement.judging_time import estimate_duration, find_sessions, seconds_since_break
-from collection.errors import InputError
+from collection.core.errors import InputError
 
 MORNING = datetime(2026, 3, 2, 9, tzinfo=UTC)
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from collection import Campaign, GradeScale, Judgement
-from collection.errors import (
+from collection.core.errors import (
     CampaignError,
     ConflictError,
     FormatError,
@@ -22,10 +22,10 @@ from collection.errors import (
     JudgementError,
     UnknownNameError,
 )
-from collection.layout import DATABASE
+from collection.core.layout import DATABASE
 from collection.measures import parse
 from collection.store import Store
-from tests.collection.campaign.test_images import PNG
+from tests.collection.campaign.corpus.test_images import PNG
 from tests.helpers import at_once
 
 

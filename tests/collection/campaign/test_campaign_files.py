@@ -22,9 +22,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotate.auth.page_access import PAGES
-from collection import Campaign, Judgement, formats, layout
-from collection.campaign import backup_archive, backups, stored_runs
-from collection.errors import CampaignError, CleverdonError, FormatError, InputError, StorageError
+from collection import Campaign, Judgement, formats
+from collection.campaign.corpus import stored_runs
+from collection.campaign.operations import backup_archive, backups
+from collection.core import layout
+from collection.core.errors import CampaignError, CleverdonError, FormatError, InputError, StorageError
 from collection.formats.write import replacing, replacing_bytes
 from collection.measures import parse
 from tests.helpers import PATIENCE, cases, fails, ok, run

@@ -8,8 +8,9 @@ from uuid import uuid4
 
 import pytest
 
-from collection.campaign import Campaign, progress
-from collection.records import Choice
+from collection.campaign import Campaign
+from collection.campaign.progress import progress
+from collection.core.records import Choice
 from tests.helpers import fill
 
 DOCS = [f"d{number}" for number in range(8)]

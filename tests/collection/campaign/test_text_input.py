@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 
 from collection import Campaign, Judgement
-from collection.errors import InputError
-from collection.records import Choice, GradeScale, Preference
+from collection.core.errors import InputError
+from collection.core.records import Choice, GradeScale, Preference
 from tests.helpers import fails
 
 UNWRITABLE = ["\ud800", "half \udfff", "a\x00b"]

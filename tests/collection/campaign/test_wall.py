@@ -24,14 +24,14 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-import collection.clock
+import collection.core.clock
 from annotate.auth.page_access import PAGES
-from annotate.judging.routes import JudgingService
-from annotate.judging.trainer import Trainer
+from annotate.card.server.routes import JudgingService
+from annotate.card.server.trainer import Trainer
 from collection.campaign import Campaign
 from collection.cli import main
 from collection.cli.options import WRITTEN
-from collection.records import Choice, Judgement, Preference
+from collection.core.records import Choice, Judgement, Preference
 from collection.store.machine_labels import LabelRow
 from tests.conftest import card_client
 from tests.helpers import GOLDEN, judged, ok, post
@@ -77,7 +77,7 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Folders with a copy: "plain", "labelled" (with labels), "broken" (with labels as judgements)."""
     folder = tmp_path_factory.mktemp("wall")
     plain = Path(shutil.copytree(GOLDEN / "campaign", folder / "plain" / "campaign"))
-    with mock.patch.object(collection.clock, "seconds", return_value=NOW), Campaign(plain) as campaign:
+    with mock.patch.object(collection.core.clock, "seconds", return_value=NOW), Campaign(plain) as campaign:
         campaign.server_state.secret()  # both copies have the same one
         campaign.settings.set_loop(topics=["10"], mode="pool")  # no process trains meanwhile
     for name, add in (("labelled", add_labels), ("broken", add_as_judgements)):
@@ -88,8 +88,8 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @pytest.fixture(autouse=True)
 def _time_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collection.clock, "seconds", lambda: NOW)
-    monkeypatch.setattr(collection.clock._CLOCK, "seconds", lambda: NOW)
+    monkeypatch.setattr(collection.core.clock, "seconds", lambda: NOW)
+    monkeypatch.setattr(collection.core.clock._CLOCK, "seconds", lambda: NOW)
 
 
 @pytest.fixture

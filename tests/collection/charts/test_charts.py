@@ -12,10 +12,10 @@ import pytest
 
 from collection import agreement, compare, estimate, evaluate, explain, simulate
 from collection.charts.gain_curves import mean_recall
-from collection.errors import InputError, UnknownNameError
+from collection.core.errors import InputError, UnknownNameError
+from collection.core.frames import STANDINGS
+from collection.core.ranking import rank_run
 from collection.formats.in_memory import as_qrels, as_runs
-from collection.frames import STANDINGS
-from collection.ranking import rank_run
 from collection.reusability import assess
 from tests.collection.test_api import LABELS, QRELS_OF, RUNS_OF
 

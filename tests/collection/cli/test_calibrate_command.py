@@ -11,7 +11,7 @@ import pytest
 
 from collection import Campaign
 from collection.stopping.risk_control import TRANSFER_WARNING
-from tests.collection.campaign.test_calibration_topics import TOPICS, build, judge_rest
+from tests.collection.campaign.recall.across_topics.test_calibration_topics import TOPICS, build, judge_rest
 from tests.helpers import fails, ok, run
 
 

@@ -16,7 +16,7 @@ import pytest
 import collection.demo
 from annotate import __main__ as app
 from collection import Campaign
-from collection.campaign.results import ImportReport
+from collection.campaign.log.results import ImportReport
 from tests.helpers import fails, ok, run
 
 IMPORT = "--documents FILE --topics FILE --run FILE"

@@ -166,11 +166,11 @@ def test_names_in_help_are_those_of_the_library() -> None:
     from collection import statistics
     from collection.active_learning.training_round import EvidenceUse, GradeUse
     from collection.adjudication import ADJUDICATION_RULES
-    from collection.campaign.judging_settings import FORMS, TASKS, Long
-    from collection.campaign.loop_settings import MODES, ExplanationLevel
+    from collection.campaign.settings.judging_settings import FORMS, TASKS, Long
+    from collection.campaign.settings.loop_settings import MODES, ExplanationLevel
+    from collection.core.records import Role
     from collection.pooling.depth_pool import Ties
     from collection.preferences import CHOICE_RULES
-    from collection.records import Role
     from collection.simulation import SCHEDULES
 
     known = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from collection import Campaign
-from collection.campaign import label_study
+from collection.campaign.machine_labels import label_study
 from tests.helpers import ok, run
 
 

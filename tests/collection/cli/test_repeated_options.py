@@ -6,7 +6,7 @@ import click
 import pytest
 
 from collection.cli import main
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.pooling import read_parameters, strategies
 from tests.helpers import run
 

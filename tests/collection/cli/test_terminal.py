@@ -14,7 +14,7 @@ import pytest
 
 import collection.cli
 from collection import Campaign
-from collection.campaign.loop_settings import MODES
+from collection.campaign.settings.loop_settings import MODES
 from collection.cli.output import echo_data
 from tests.helpers import fails, ok, run, some
 

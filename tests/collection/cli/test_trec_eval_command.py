@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from collection.cli import main
+from collection.interfaces.trec_eval import NICKNAMES, TREC_MEASURES
 from collection.measures import MEASURES
-from collection.trec_eval import NICKNAMES, TREC_MEASURES
 from tests.helpers import ROOT, fails, ok, run
 
 LONG = {

@@ -31,10 +31,10 @@ from collection.comparison import (
     merge_seeds,
     side_by_side,
 )
-from collection.errors import InputError, UnknownNameError
+from collection.core.errors import InputError, UnknownNameError
+from collection.core.ranking import rank_run
+from collection.core.records import Judgement, Run
 from collection.measures import parse
-from collection.ranking import rank_run
-from collection.records import Judgement, Run
 from collection.statistics import holm
 from tests.conftest import frame
 from tests.helpers import fails, ok, run

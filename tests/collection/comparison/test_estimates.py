@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from collection.comparison import EstimatedPool, Estimates, summarise_draws
-from collection.errors import UnknownNameError
+from collection.core.errors import UnknownNameError
 from collection.measures import parse
 
 POOL = EstimatedPool(2, 6, 2, "the judged pairs and the ranks", "some pairs")

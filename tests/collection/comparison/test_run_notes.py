@@ -11,9 +11,9 @@ import pytest
 
 from collection import compare, evaluate, formats, pool
 from collection.comparison.run_notes import FEW_TOPICS
+from collection.core.ranking import doubt_run, rank_run
 from collection.id_matches import loose_key
 from collection.measures import align
-from collection.ranking import doubt_run, rank_run
 from tests.helpers import ok, run
 
 QRELS = "q1 0 a 3\nq1 0 b 2\nq1 0 c 0\nq2 0 d 1\nq2 0 e 0\n"

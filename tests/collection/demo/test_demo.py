@@ -18,15 +18,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotate.elements import tour
-from collection import Campaign, frames
+from annotate.views.campaign import tour
+from collection import Campaign
+from collection.core import frames
+from collection.core.errors import CleverdonError, UnknownNameError
+from collection.core.ranking import rank_run
+from collection.core.records import GRADE_SCALES
 from collection.demo import build
 from collection.demo.build import ANNOTATORS, BY_BOTH, DATA, GUIDELINES, IN_LOOP
 from collection.demo.documents import LIBRARIES, MIN_CHARACTERS, NAMESPACES, collect
 from collection.demo.systems import SYSTEMS, _parts, fuse, run_all
-from collection.errors import CleverdonError, UnknownNameError
-from collection.ranking import rank_run
-from collection.records import GRADE_SCALES
 from tests.helpers import ROOT, some
 
 TOPICS = ROOT / "data" / "demo" / "topics.jsonl"

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from collection import formats
 from collection.campaign import Campaign
+from collection.core.errors import InputError, UnknownNameError
 from collection.documents import near_duplicates
 from collection.documents.near_duplicates import Sketch, groups, jaccard, likely, shingles, sketch
-from collection.errors import InputError, UnknownNameError
 from tests.helpers import cases, fails, ok, tries
 
 WORDS = st.text(alphabet="abcdefgh", min_size=1, max_size=4)

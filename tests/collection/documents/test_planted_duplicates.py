@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from collection.core.records import Document
+from collection.core.tokens import plain
 from collection.documents.duplicate_records import RecordIndex
-from collection.records import Document
-from collection.tokens import plain
 
 COHEN = Path(__file__).resolve().parents[4] / "shared" / "data" / "sr-cohen-a" / "documents.jsonl.gz"
 

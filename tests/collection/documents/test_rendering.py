@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collection import Document
-from collection.campaign.document_view import excerpts_of
-from collection.campaign.judging_settings import CardSettings
+from collection.campaign.corpus.document_view import excerpts_of
+from collection.campaign.settings.judging_settings import CardSettings
 from collection.documents import rendering
 from collection.documents.rendering import Shown, cut, excerpts, html_text, markup, shown, terms
 from tests.helpers import grows_linearly

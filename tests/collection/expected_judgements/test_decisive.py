@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.records import Run
 from collection.expected_judgements import choose_decisive, decisive, decisive_pairs, describe
-from collection.records import Run
 from tests.collection.expected_judgements.test_expected_judgements import generated, partly
 
 

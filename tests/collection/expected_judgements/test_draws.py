@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.records import Run
 from collection.expected_judgements import describe, draw_values, draws, reads_unlisted
 from collection.measures import align, parse
-from collection.records import Run
 from tests.collection.expected_judgements.test_expected_judgements import _frame, generated
 
 MEASURES = [parse(m) for m in ("nDCG@10", "AP", "ERR@5", "P@5")]

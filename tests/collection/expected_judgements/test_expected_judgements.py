@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from scipy import optimize, sparse, special
 
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.records import Run
 from collection.expected_judgements import (
     Pairs,
     Scales,
@@ -19,7 +20,6 @@ from collection.expected_judgements import (
     number_grades,
 )
 from collection.measures import parse
-from collection.records import Run
 
 FIXED = Scales(certainty=1e12)
 """Scales that the data cannot change."""

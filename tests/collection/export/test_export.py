@@ -27,15 +27,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from annotate.elements import collection_download
+from annotate.views.export import collection_download
 from collection import Campaign, Judgement, export, formats
-from collection.campaign.collection_export import LOADER
-from collection.errors import CampaignError, ColumnsError, InputError, UnknownNameError
+from collection.campaign.exports.collection_export import LOADER
+from collection.core.errors import CampaignError, ColumnsError, InputError, UnknownNameError
+from collection.core.ranking import rank_run
+from collection.core.records import Choice, Document, Preference, Run
 from collection.formats.beir import corpus_record
 from collection.formats.judgements import DETAILS
 from collection.measures import align, parse
-from collection.ranking import rank_run
-from collection.records import Choice, Document, Preference, Run
 from tests.conftest import frame, signed_in
 from tests.helpers import cases, fails, ok, tries, words
 from tests.helpers import run as invoke

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collection import Campaign, Judgement, formats
-from collection.errors import CampaignError, ColumnsError, InputError, UnknownNameError
+from collection.core.errors import CampaignError, ColumnsError, InputError, UnknownNameError
+from collection.core.records import Choice, Document, GradeScale
 from collection.export import training_examples
 from collection.export.training_examples import NEGATIVES, examples
-from collection.records import Choice, Document, GradeScale
 from tests.conftest import frame
 from tests.helpers import fails, ok, run, tries
 

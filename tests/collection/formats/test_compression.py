@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from collection.errors import FormatError, InputError
+from collection.core.errors import FormatError, InputError
 from collection.formats import read_documents, read_qrels, read_run, read_topics, write_qrels
 from tests.helpers import SHARED
 

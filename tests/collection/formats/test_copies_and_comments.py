@@ -13,7 +13,7 @@ import pytest
 
 from collection import evaluate
 from collection.campaign import Campaign
-from collection.errors import FormatError, FormatWarning, InputError
+from collection.core.errors import FormatError, FormatWarning, InputError
 from collection.formats import read_documents, read_qrels, read_run, read_topics
 from collection.formats.in_memory import as_qrels
 

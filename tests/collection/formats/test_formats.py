@@ -19,7 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.errors import ColumnsError, FormatError, InputError, UnknownNameError
+from collection.core.errors import ColumnsError, FormatError, InputError, UnknownNameError
+from collection.core.records import Document, Judgement
 from collection.formats import (
     CHECKSUMS,
     find_pair_line,
@@ -42,7 +43,6 @@ from collection.formats import (
 from collection.formats.tables import strict
 from collection.formats.tables.duplicate_pairs import hash_texts
 from collection.formats.tables.fast import read_quickly
-from collection.records import Document, Judgement
 from tests.helpers import ROOT, SHARED, THOROUGH, join, some, tries
 
 needs_shared = pytest.mark.skipif(

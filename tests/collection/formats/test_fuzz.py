@@ -21,7 +21,7 @@ import pytest
 import rispy
 
 from collection import comparison, formats
-from collection.errors import CleverdonError, FormatError
+from collection.core.errors import CleverdonError, FormatError
 from collection.measures import MEASURES, parse
 from tests.collection.formats.test_references import BIB, CIW, ENDNOTE, NBIB
 from tests.collection.formats.test_trec_text import WSJ

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from collection.errors import FormatError, FormatWarning
+from collection.core.errors import FormatError, FormatWarning
 from collection.formats import kinds, read_documents, read_index, read_labels, read_qrels, read_run, read_topics
 from collection.formats.kinds import DOCUMENTS, LABELS, QRELS, RUN, TOPICS, KnownIds
 from tests.helpers import run

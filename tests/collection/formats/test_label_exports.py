@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from collection.campaign import Campaign
-from collection.errors import FormatError, FormatWarning, InputError
+from collection.core.errors import FormatError, FormatWarning, InputError
 from collection.formats import read_label_log, read_labels, source
 from tests.helpers import ROOT, SHARED
 

@@ -26,8 +26,8 @@ import pytest
 
 from collection import Campaign, formats
 from collection.active_learning.features.embeddings import Embeddings
-from collection.characters import unescaped
-from collection.errors import CleverdonError, FormatError
+from collection.core.characters import unescaped
+from collection.core.errors import CleverdonError, FormatError
 from collection.formats import compression, parquet, source, workbook
 from tests.helpers import grows_linearly
 

@@ -16,10 +16,10 @@ import pytest
 
 from collection import formats
 from collection.campaign import Campaign
-from collection.errors import ConflictError, FormatError, InputError
+from collection.core.errors import ConflictError, FormatError, InputError
+from collection.core.ranking import rank_run
+from collection.core.records import Run
 from collection.measures import align
-from collection.ranking import rank_run
-from collection.records import Run
 from tests.helpers import fails, some
 
 READERS: dict[str, Callable[[Path], Any]] = {

@@ -14,12 +14,12 @@ import openpyxl
 import pytest
 import rispy
 
-from annotate.judging.document_payload import document_payloads
+from annotate.card.server.document_payload import document_payloads
 from collection import formats, read_documents
 from collection.campaign import Campaign
-from collection.errors import FormatError
+from collection.core.errors import FormatError
+from collection.core.records import Document, find_dois
 from collection.formats import endnote
-from collection.records import Document, find_dois
 
 RECORDS: list[dict[str, Any]] = [
     {

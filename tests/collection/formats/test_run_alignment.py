@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collection import comparison, evaluate
-from collection.errors import CleverdonError, InputError
+from collection.core.errors import CleverdonError, InputError
+from collection.core.ranking import Doubts
 from collection.formats import RunFiles, read_index, read_qrels, read_run, read_runs, run_alignment, source
 from collection.formats.run_alignment import last_topic_end
 from collection.measures import MEASURES, Aligned, align, index_qrels, parse
-from collection.ranking import Doubts
 from tests.collection.formats.test_formats import files
 from tests.collection.formats.test_fuzz import malformed, sound
 from tests.helpers import ROOT, cases

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from collection import compare, evaluate, pool, read_run
-from collection.errors import FormatError, InputError
+from collection.core.errors import FormatError, InputError
 from collection.formats import RunFiles, name_runs, read_index
 from collection.measures import parse
 from tests.helpers import ok, run

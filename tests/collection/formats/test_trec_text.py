@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from collection import formats
-from collection.errors import FormatError
-from collection.records import Document
+from collection.core.errors import FormatError
+from collection.core.records import Document
 from tests.helpers import SHARED
 
 WSJ = """\

@@ -19,9 +19,9 @@ import pytest
 
 from collection import evaluate, formats, read_qrels, read_topics
 from collection.campaign import Campaign
-from collection.errors import ConflictError, FormatError, InputError
+from collection.core.errors import ConflictError, FormatError, InputError
+from collection.core.records import Document
 from collection.formats import parquet, source, workbook
-from collection.records import Document
 from tests.helpers import SHARED, fails, ok, run
 
 CORPUS = [

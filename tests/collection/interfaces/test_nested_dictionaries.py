@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.formats.in_memory import as_qrels
 from collection.interfaces.nested_dictionaries import NestedQrels, Ties
 from collection.measures import UNJUDGED, UNPOOLED, Version, align

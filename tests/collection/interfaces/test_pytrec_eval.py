@@ -13,7 +13,7 @@ import pytrec_eval as theirs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.interfaces import pytrec_eval as ours
 from tests.collection.interfaces.generated import Nested, cases, generated
 from tests.helpers import ROOT, SHARED, tries

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from collection import evaluate
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.records import Run
 from collection.expected_judgements import Pairs, describe
 from collection.machine_labels import (
     correct,
@@ -27,7 +28,6 @@ from collection.machine_labels.expected_values import expected_values, require_m
 from collection.machine_labels.human_sample import Drawn, expected_probabilities
 from collection.machine_labels.predicted_grades import describe_labels
 from collection.measures import Measure, parse
-from collection.records import Run
 
 LEVELS = [0.0, 1.0, 2.0, 3.0]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.records import Run
 from collection.machine_labels import compare_with_people
-from collection.records import Run
 
 LLMJUDGE = Path(__file__).parents[4] / "shared" / "data" / "llmjudge-labels"
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collection.core.records import GRADE_SCALES
 from collection.machine_labels.replies import read_grade
-from collection.records import GRADE_SCALES
 from tests.helpers import tries
 
 SCALE = GRADE_SCALES["0-3"]

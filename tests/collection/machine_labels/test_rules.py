@@ -9,11 +9,11 @@ import pandas as pd
 import pyarrow.compute
 import pytest
 
-from collection.errors import InputError, UnknownNameError
+from collection.core.errors import InputError, UnknownNameError
+from collection.core.records import Document, GradeScale, Topic
+from collection.core.registry import Entry, Registry
 from collection.machine_labels import rules
 from collection.machine_labels.rules import LABEL_RULES, label_pairs
-from collection.records import Document, GradeScale, Topic
-from collection.registry import Entry, Registry
 
 GRADES = GradeScale({0: "No", 1: "Yes", 2: "Very"})
 TOPIC = Topic("1", "The flow of wings", "Heat in a slab?")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.errors import InputError
+from collection.core.errors import InputError
+from collection.core.records import GRADE_SCALES
 from collection.machine_labels.injection_probe import CONTROL, ProbeAnswer, documents, evaluate
 from collection.machine_labels.templates import TEMPLATES, Material, Template, read_template, render
-from collection.records import GRADE_SCALES
 from tests.helpers import tries
 
 SCALE = GRADE_SCALES["0-3"]

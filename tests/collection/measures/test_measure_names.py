@@ -19,7 +19,7 @@ from ir_measures.measures import registry
 
 from collection import comparison, reusability
 from collection.campaign import Campaign
-from collection.errors import InputError, UnknownNameError
+from collection.core.errors import InputError, UnknownNameError
 from collection.measures import MEASURES, Measure, align, as_measures, bounds, explain, parse, parse_name, read
 from collection.measures.catalogue import describe
 from collection.measures.names import CUTOFFS, NAMES, REFUSED, bare

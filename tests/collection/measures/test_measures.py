@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 from collection import comparison, measures
-from collection.errors import InputError, UnknownNameError
+from collection.core.errors import InputError, UnknownNameError
+from collection.core.records import Run
 from collection.measures import MEASURES, align, bounds, explain, from_grades, parse
 from collection.measures.catalogue import describe
-from collection.records import Run
 from tests.conftest import frame
 from tests.helpers import GOLDEN, grows_linearly
 

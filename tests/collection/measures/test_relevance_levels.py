@@ -11,8 +11,8 @@ import pytest
 
 from collection import comparison
 from collection.campaign import Campaign
+from collection.core.records import Run
 from collection.measures import MEASURES, bounds, from_grades, parse
-from collection.records import Run
 from tests.helpers import fails, run
 
 RUN = "1 Q0 a 1 3 t\n1 Q0 b 2 2 t\n1 Q0 c 3 1 t\n"

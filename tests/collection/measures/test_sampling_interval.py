@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from collection.errors import ColumnsError, InputError
+from collection.core.errors import ColumnsError, InputError
+from collection.core.records import Run
 from collection.measures import align, index_qrels, parse
 from collection.measures.imputation import complete, number_rows
 from collection.measures.sampling import sampling_interval
 from collection.pooling import stratified
-from collection.records import Run
 from tests.helpers import cases, graded_runs
 
 

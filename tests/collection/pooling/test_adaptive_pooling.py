@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.pooling import choose_next, hedge, maxmean, mm_ns, mtf, replay, strategies, thompson
 
 ADAPTIVE = strategies(adaptive=True)

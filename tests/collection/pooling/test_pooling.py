@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collection import formats
-from collection.errors import ColumnsError, InputError, UnknownNameError
-from collection.frames import POOL
+from collection.core.errors import ColumnsError, InputError, UnknownNameError
+from collection.core.frames import POOL
+from collection.core.ranking import rank_run
+from collection.core.records import Run
 from collection.pooling import (
     Selector,
     depth,
@@ -28,8 +30,6 @@ from collection.pooling import (
     rrf,
     strategies,
 )
-from collection.ranking import rank_run
-from collection.records import Run
 from tests.conftest import frame
 
 ADAPTIVE = strategies(adaptive=True)

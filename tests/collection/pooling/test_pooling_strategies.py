@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.errors import ColumnsError, InputError, UnknownNameError
-from collection.frames import POOL
+from collection.core.errors import ColumnsError, InputError, UnknownNameError
+from collection.core.frames import POOL
+from collection.core.ranking import rank_run
+from collection.core.records import Run
 from collection.pooling import (
     borda,
     combmnz,
@@ -31,8 +33,6 @@ from collection.pooling import (
     uniform,
 )
 from collection.pooling.sampling import SAMPLE_COLUMNS, _prior, _probabilities
-from collection.ranking import rank_run
-from collection.records import Run
 from tests.helpers import tries
 
 STRATEGIES = strategies(adaptive=False)

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from collection import formats
 from collection.campaign import Campaign
-from collection.campaign.results import JudgeResult
-from collection.errors import ColumnsError, InputError, UnknownNameError
+from collection.campaign.log.results import JudgeResult
+from collection.core.errors import ColumnsError, InputError, UnknownNameError
+from collection.core.records import Choice, Document, Topic
 from collection.preferences import choices
 from collection.preferences.choices import CHOICE_RULES, ChoiceAgreement, agreement, build_qrels
-from collection.records import Choice, Document, Topic
 from tests.helpers import Clock, fails, fill, ok, tries
 
 DOCS = [f"d{number}" for number in range(8)]

@@ -20,8 +20,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collection import formats, preferences
-from collection.campaign import Campaign, topic_task_state
-from collection.errors import CampaignError, ColumnsError, FormatError, InputError, UnknownNameError
+from collection.campaign import Campaign
+from collection.campaign.judging import topic_task_state
+from collection.core.errors import CampaignError, ColumnsError, FormatError, InputError, UnknownNameError
+from collection.core.ranking import rank_run
+from collection.core.records import Document, Preference, Run, Topic
 from collection.preferences import (
     Lookahead,
     agreement,
@@ -34,8 +37,6 @@ from collection.preferences import (
     strengths_to_grades,
 )
 from collection.preferences.pair_selection import AnsweredPair
-from collection.ranking import rank_run
-from collection.records import Document, Preference, Run, Topic
 from collection.store.topic_tasks import TopicTaskTables
 from tests.helpers import fails, ok, run, tries
 

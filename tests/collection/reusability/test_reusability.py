@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from collection import Campaign, Judgement, comparison
-from collection.campaign.qrels import TopicsWithGrades
+from collection.campaign.results.qrels import TopicsWithGrades
 from collection.cli.reusability import read_groups
-from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
+from collection.core.errors import CampaignError, FormatError, InputError, UnknownNameError
+from collection.core.ranking import rank_run
+from collection.core.records import Run
 from collection.formats import read_qrels, read_runs, write_qrels, write_run
 from collection.measures import parse
-from collection.ranking import rank_run
-from collection.records import Run
 from collection.reusability import (
     MAX_BREACHES,
     MAX_CHANGE,
@@ -935,7 +935,7 @@ def test_only_kinds_of_runs_that_there_are_have_a_line(left_out: float | None, d
     ],
 )
 def test_the_verdict_comes_with_what_to_do(verdicts: list[str], said: str) -> None:
-    from annotate.elements.reusability_tables import recommend
+    from annotate.views.results.reusability_tables import recommend
 
     ladder = [GOOD._replace(depth=depth, verdict=verdict) for depth, verdict in zip((5, 10), verdicts, strict=True)]
     assert said in recommend(ladder)

@@ -15,15 +15,16 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from collection import display, formats, pooling
+from collection import formats, pooling
 from collection.campaign import Campaign
 from collection.cli.pool import pool
 from collection.cli.pool_comparison import compare_pools as print_comparison
-from collection.errors import InputError, UnknownNameError
+from collection.core import display
+from collection.core.errors import InputError, UnknownNameError
+from collection.core.ranking import rank_run
+from collection.core.records import Document, Run
 from collection.measures import align, index_qrels, parse
 from collection.pooling.sampling import two_strata
-from collection.ranking import rank_run
-from collection.records import Document, Run
 from collection.simulation import budgets
 from collection.simulation.budgets import BudgetComparison, Unjudged
 from collection.statistics.rank_correlation import kendall

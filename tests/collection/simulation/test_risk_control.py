@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.simulation.risk_control import replay_losses, replay_risk_control, replay_selection
 from collection.stopping import Ledger
 from collection.stopping.risk_control import RULE_FAMILIES, TopicLosses, measure_losses

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 from collection.active_learning.training_round import Recipe
 from collection.cli import main
-from collection.errors import InputError, UnknownNameError
-from collection.ranking import rank_run
-from collection.records import Document, Run
+from collection.core.errors import InputError, UnknownNameError
+from collection.core.ranking import rank_run
+from collection.core.records import Document, Run
 from collection.simulation import (
     SCHEDULES,
     Case,

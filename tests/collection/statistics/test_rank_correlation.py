@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from collection.errors import InputError
+from collection.core.errors import InputError
 from collection.statistics.rank_correlation import kendall, rbo, spearman, tau_ap
 from tests.helpers import tries
 

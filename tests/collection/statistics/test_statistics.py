@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from collection import statistics
-from collection.errors import InputError, UnknownNameError
+from collection.core.errors import InputError, UnknownNameError
 from collection.statistics import (
     CORRECTIONS,
     TESTS,

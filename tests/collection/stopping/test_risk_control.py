@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, hypergeom
 
-from collection.errors import InputError, UnknownNameError
+from collection.core.errors import InputError, UnknownNameError
 from collection.stopping import Ledger, estimate
 from collection.stopping.risk_control import (
     EVERYTHING,

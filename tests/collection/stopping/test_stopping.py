@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from collection.errors import InputError, UnknownNameError
+from collection.core.errors import InputError, UnknownNameError
 from collection.stopping import (
     STOPPING_RULES,
     Ledger,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pandas as pd
 import pytest
 
-from collection.records import Topic
+from collection.core.records import Topic
 from collection.store import AskedSample, LabelRow, Store
 
 

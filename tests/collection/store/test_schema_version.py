@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from collection import clock, schema
-from collection.errors import BusyError, CampaignError
+from collection import schema
+from collection.core import clock
+from collection.core.errors import BusyError, CampaignError
 from collection.store import Inspection, Store, connection, schema_version
 from tests.helpers import GOLDEN, ROOT
 

@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collection import assignment
-from collection.errors import CampaignError, ConflictError, StorageError
-from collection.records import COUNTS_AS, Document, Judgement, Topic
+from collection.core.errors import CampaignError, ConflictError, StorageError
+from collection.core.records import COUNTS_AS, Document, Judgement, Topic
 from collection.store import Added, Pair, Selection, Store
 from collection.store.connection import explain
 from collection.store.corpus import BATCH

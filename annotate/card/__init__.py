@@ -1,0 +1,1 @@
+"""The judging card: the script in the browser, and its routes."""

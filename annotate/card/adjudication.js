@@ -1,0 +1,35 @@
+// The card for adjudication: a pair on which annotators differ with their judgements, and one grade for it.
+
+/** @import { Card } from "./shell/card.js" */
+
+import { adjudication } from "./core/kinds/adjudication.js";
+import { topicTitle } from "./core/kinds/list.js";
+import { mountable } from "./view/frame/mount.js";
+import { count } from "./view/frame/phrases.js";
+import { opinions } from "./view/panels/opinions.js";
+import { grades, wordsOf } from "./view/units/grades.js";
+import { PAIR_TEXTS } from "./view/units/unit_rest.js";
+import { unitParts } from "./view/units/units.js";
+
+/** What was picked on the page when a card was mounted last. @type {WeakMap<Card, string | undefined>} */
+const picks = new WeakMap();
+
+export default mountable({
+  kind: adjudication,
+  place: "adjudication:",
+  noun: "adjudication",
+  one: "pair",
+  parts: (view) => [
+    ...unitParts(view, opinions(view), PAIR_TEXTS),
+    grades(view, ". Record this as the adjudicated grade."),
+  ],
+  scroller: (view) => view.node("scroller"),
+  asked({ card }, { pair, picked }) {
+    if (!pair || picked === picks.get(card)) return null;
+    picks.set(card, picked);
+    return JSON.stringify(pair);
+  },
+  words: wordsOf,
+  heard: (_, { unit }) =>
+    `${adjudication.title(unit)}, for ${topicTitle(unit)}: ${count(unit.opinions?.length ?? 0, "judgement")}`,
+});

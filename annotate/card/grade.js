@@ -1,0 +1,99 @@
+// The judging card: shows one document of a topic at a time, and takes a grade for it.
+
+/** @import { DocumentNodes } from "./view/document/drawn_document.js" */
+/** @import { Part } from "./view/types.js" */
+/** @import { View } from "./view/frame/view.js" */
+
+import { grade } from "./core/kinds/grade.js";
+import { documentPart } from "./view/document/document.js";
+import { DrawnDocument } from "./view/document/drawn_document.js";
+import { highlights } from "./view/document/highlights.js";
+import { nearDuplicates } from "./view/document/near_duplicates.js";
+import { passages } from "./view/document/passages.js";
+import { bar, keyHint, said } from "./view/frame/bar.js";
+import { byInput } from "./view/frame/keys.js";
+import { menu } from "./view/frame/menu.js";
+import { mountable } from "./view/frame/mount.js";
+import { newTopic } from "./view/frame/new_topic.js";
+import { rest } from "./view/frame/rest.js";
+import { feedback } from "./view/panels/feedback.js";
+import { flag } from "./view/panels/flag.js";
+import { guidelines } from "./view/panels/guidelines.js";
+import { history } from "./view/panels/history.js";
+import { notes } from "./view/panels/notes.js";
+import { search } from "./view/panels/search.js";
+import { breaks, sessionTime } from "./view/panels/session_time.js";
+import { help, settings } from "./view/panels/settings.js";
+import { shownTopic, topics, topicText } from "./view/panels/topics.js";
+import { why } from "./view/panels/why.js";
+import { deciding } from "./view/units/deciding.js";
+import { grades, wordsOf } from "./view/units/grades.js";
+import { reasons } from "./view/units/reasons.js";
+
+const TO_NOTE = { open: "Saved with your grade for this document.", decided: "Saved with the grade you gave." };
+
+/** Escape goes to the first that has something to leave. @param {View} view @returns {Part[]} */
+function parts(view) {
+  const drawn = new DrawnDocument(/** @type {DocumentNodes} */ (view.nodes), 12);
+  return [
+    documentPart(view, drawn),
+    highlights(view, () => drawn.marked),
+    passages(view, drawn),
+    grades(view),
+    feedback(view),
+    breaks(view),
+    sessionTime(view),
+    nearDuplicates(view),
+    topicText(view, shownTopic),
+    newTopic(view, shownTopic),
+    topics(view),
+    deciding(view),
+    flag(view),
+    reasons(view),
+    search(view),
+    history(view),
+    notes(view, TO_NOTE),
+    why(view),
+    guidelines(view, () => shownTopic(view)?.query_id ?? null, true),
+    menu(view),
+    settings(view),
+    help(view),
+    rest(view),
+    bar(view),
+  ];
+}
+
+export default mountable({
+  kind: grade,
+  place: "",
+  noun: "judgement",
+  one: "document",
+  parts,
+  scroller: (view) => view.node("scroller"),
+  asked: (_, { query_id }) => query_id,
+  words: wordsOf,
+  heard: (_, { unit }) => `Now: ${grade.title(unit)}`,
+  notices: {
+    "looking-back": (view, { decision }) => {
+      const isFar = view.state.look !== view.state.history.at(-1); // one key from however far back
+      const way = `${keyHint(view, "forward", ", ")}${isFar ? byInput(", Esc to return", "") : ""}`;
+      return `: ${said(view, decision)} – grade again to change it${way}`;
+    },
+    "forward-to-open": () => "Back to the unjudged document.",
+    "no-earlier": () => "No earlier judgements.",
+    "already-decided": (view) => `This document is already judged${keyHint(view, "forward", ": press ")}.`,
+    "only-one": () => "This is the only document left in this topic.",
+    skipped: (view) => `: skipped ${view.state.scope.inLoop ? "for now" : "until the end of this topic"}`,
+    "decided-in-another-tab": (view, { decision }) =>
+      `: ${decision?.kind === "undone" ? "undone" : `judged ${said(view, decision)}`} in another tab`,
+    "closed-elsewhere": () => ": no longer needs a judgement",
+    flagged: (_, { on, saved }) => (on ? `: flagged${saved ? "" : "; saved with your grade"}` : ": flag removed"),
+    surplus: () => ": not counted; others judged it first",
+    "calibration-first": () => "Calibration first: all annotators judge these documents.",
+    "next-topic": (_, { words: budget, done }) =>
+      `${budget || (done ? "Topic done" : "No free document in the last topic")}. This one has documents for you.`,
+    "found-now": () => ": found by searching; judge it now",
+    "found-next": () => ": found by searching; it comes next",
+    "on-screen-already": () => "This document is already on screen.",
+  },
+});

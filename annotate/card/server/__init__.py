@@ -1,0 +1,1 @@
+"""The judging card's routes, and the process that learns beside them."""

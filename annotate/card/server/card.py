@@ -1,0 +1,138 @@
+"""The cards: components that show documents and take judgements without a rerun.
+
+What runs in the browser is in ``annotate/card``: modules that the server sends
+(:mod:`.card_modules`), and the HTML and style sheets that this module assembles. A card posts to the
+judging routes and never sets a component value, so judging starts no script run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
+
+from annotate.auth import session
+from annotate.card.server.card_modules import FOLDER, card_modules
+from annotate.card.server.document_payload import PREFIX, TEXT_CAP
+from annotate.card.server.wire import PairFilter
+from collection.campaign.log.results import CANNOT_JUDGE_REASONS
+from collection.core.characters import without_bidi
+
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
+
+    from collection.core.records import GradeScale
+
+KEYS: dict[str, dict[str, Any]] = json.loads((FOLDER / "keys.json").read_text(encoding="utf-8"))
+"""For each card, by its name, its ``actions`` (key, label and help, by name) in the order of the list of keys, and
+the ``fixed`` keys, which nobody can change; those with ``scale`` are listed by the card itself, a row for each grade.
+"""
+
+CAPS = {"ArrowLeft": "←", "ArrowRight": "→", "ArrowUp": "↑", "ArrowDown": "↓", " ": "Space", "Escape": "Esc"}
+"""What is printed on keys that no character names."""
+
+LONGEST_NOTE = 2000  # characters of a judgement's note, as in the card's field
+
+
+class GradeButton(TypedDict):
+    """A grade of the scale: its number (and key), a short label, and the whole sentence."""
+
+    grade: int
+    label: str
+    sentence: str
+
+
+def grade_buttons(scale: GradeScale) -> list[GradeButton]:
+    """Make the buttons of a scale, lowest grade first."""
+    return [
+        {"grade": grade, "label": without_bidi(scale.label(grade)), "sentence": without_bidi(sentence)}
+        for grade, sentence in scale.sentences.items()
+    ]
+
+
+class CardData(TypedDict):
+    """The data that a page gives its card; see also :func:`mount`.
+
+    `query_id` is the topic to start with, None for the annotator's last one. `card` are the manager's settings
+    (:class:`.CardSettings`). The card for adjudication also has `filter`, and
+    `pair`, ``(query_id, doc_id)``, which it shows each time that the number `picked` has changed.
+    """
+
+    scale: list[GradeButton]
+    query_id: str | None
+    card: dict[str, object]
+    filter: NotRequired[PairFilter]
+    pair: NotRequired[tuple[str, str] | None]
+    picked: NotRequired[str]
+
+
+class Card(NamedTuple):
+    """A kind of card: the name of its module, HTML and keys, its style sheets, and its panels."""
+
+    name: str
+    styles: tuple[str, ...]
+    panels: tuple[str, ...]
+
+
+STYLES = ("frame", "topic", "document", "text_forms", "highlights", "bar", "panels")
+SMALL_STYLES = ("narrow", "tools", "screens")
+"""Style sheets of every card, and those that follow a card's own."""
+
+PANELS = ("guidelines", "help", "note", "reasons", "settings")
+"""Panels of every card."""
+
+GRADE = Card(
+    "grade",
+    (*STYLES, "search", *SMALL_STYLES),
+    (*PANELS, "history", "more", "picture", "search", "sentences", "time", "why"),
+)
+LIST, PREFERENCE, ADJUDICATION = (
+    Card(name, (*STYLES, *SMALL_STYLES, "units", name), PANELS) for name in ("list", "preference", "adjudication")
+)
+
+CARDS = {"grades": GRADE, "list": LIST, "preference": PREFERENCE}  # the card for each task of a campaign
+
+
+# The script finds nodes by `data-part`, and the action of a click by `data-do`; `data-key` names the command of a key
+# cap. Text that comes from a campaign is in nodes of the class `cd-apart`, which isolates its writing direction.
+def nodes(card: Card) -> str:
+    """Assemble the card's HTML: ``<!-- NAME -->`` stands for a file that several cards share, or for the panels."""
+    panels = "".join(_read(f"html/panels/{name}.html") for name in card.panels)
+    frame = _read(f"html/{card.name}.html").replace("<!-- panels -->", panels)
+    return re.sub(r"<!-- (\w+) -->", lambda shared: _read(f"html/{shared[1]}.html"), frame)
+
+
+def style_sheet(card: Card) -> str:
+    """Concatenate the card's style sheets."""
+    return "\n".join(_read(f"styles/{name}.css") for name in card.styles)
+
+
+def _read(path: str) -> str:
+    return (FOLDER / path).read_text(encoding="utf-8")
+
+
+@cache
+def _component(card: Card) -> ComponentRenderer:
+    """Register the component, once per process."""
+    import streamlit as st
+
+    script = card_modules().loader(f"{card.name}.js")
+    return st.components.v2.component(f"cleverdon_{card.name}_card", html=nodes(card), css=style_sheet(card), js=script)
+
+
+def mount(data: CardData, card: Card = GRADE, key: str = "card") -> None:
+    """Draw a card for the person who is signed in; a rerun only gives it a new token."""
+    now = session.current()
+    common = {
+        "token": now.token,
+        "campaign": now.campaign.id,
+        "annotator": now.annotator,
+        "keys": KEYS[card.name],
+        "caps": CAPS,
+        "reasons": list(CANNOT_JUDGE_REASONS),
+        "text_cap": TEXT_CAP,
+        "routes": PREFIX,
+        "own": now.campaign.settings.card_arrangement(now.annotator),
+    }
+    _component(card)(data=common | dict(data), key=key)

@@ -1,0 +1,95 @@
+"""Documents as the cards get them: :class:`annotate.card.server.wire.DocumentPayload`."""
+
+import json
+from collections.abc import Iterable
+
+from annotate.card.server import wire
+from collection.campaign import Campaign
+from collection.campaign.corpus.document_view import excerpts_of
+from collection.campaign.corpus.images import images_of
+from collection.campaign.settings.judging_settings import CardSettings
+from collection.core.records import Document
+from collection.documents.rendering import MOST_PLACES, cut, find_terms, form_of
+
+PREFIX = "/api/judging"
+FILES = f"{PREFIX}/files"  # the path of a campaign's image files
+TEXT_CAP = 20_000  # characters of a document that are sent with it; the card asks for the rest
+FIELD_CAP = 1000  # characters of a title, and of any other field; a browser takes seconds to lay out much more
+
+FILE_HEADERS = {"Cache-Control": f"private, max-age={365 * 24 * 3600}, immutable"}  # one year, in seconds
+"""Headers of an image file, whose content never changes. The request guard adds those that keep it from being run."""
+
+
+def document_payloads(
+    campaign: Campaign, documents: Iterable[Document], query_id: str | None, cap: int | None = TEXT_CAP
+) -> list[wire.DocumentPayload]:
+    """Make the payloads of documents, without a word on how they came into the pool: annotators judge blind.
+
+    Each has the places of the topic's terms, which also choose the excerpts; without a topic there are no places and no
+    excerpts. Texts are cut after `cap` characters.
+    """
+    settings = campaign.settings.judging_page()
+    terms = [] if query_id is None else campaign.document_view.terms_of(query_id)
+    payloads: list[wire.DocumentPayload] = []
+    for document in documents:
+        made = campaign.document_view.shown(document, settings)
+        excerpts = None
+        if query_id is not None and settings.long == "passages" and len(made.text) >= settings.long_from:
+            excerpts = excerpts_of(made, terms, settings)
+        truncated = cap is not None and len(made.text) > cap
+        text = made.text if cap is None else cut(made.text, cap)
+        title = cut(made.title, FIELD_CAP)
+        payload: wire.DocumentPayload = {
+            "doc_id": document.doc_id,
+            "title": title,
+            "form": made.form,
+            "text": None if document.text is None else text,
+            "html": None if truncated else made.html,
+            "length": len(made.text),
+            "truncated": truncated,
+            "metadata": other_fields(document),
+            "images": images(document, settings),
+            "excerpts": excerpts,
+            "terms": _places(text, excerpts or [], terms),
+            "title_terms": find_terms(title, terms),
+        }
+        payloads.append(payload)
+    return payloads
+
+
+def _places(text: str, excerpts: list[tuple[int, int, str]], terms: list[str]) -> list[tuple[int, int]]:
+    """Places of the terms in what is sent of a text, and in its excerpts behind that."""
+    places = find_terms(text, terms)
+    for first, last, words in excerpts:
+        if last > len(text):
+            found = [(first + start, first + end) for start, end in find_terms(words, terms)]
+            places += [place for place in found if place[0] >= len(text)]
+    return places[:MOST_PLACES]
+
+
+def other_fields(document: Document) -> dict[str, object]:
+    """A document's metadata without the fields that say how it is displayed."""
+    named = document.metadata.get("images")
+    kept = isinstance(named, list) and any(isinstance(each, dict) and {"file", "link"} & set(each) for each in named)
+    reserved = {"images"} if kept else set()
+    if form_of(document.metadata) is not None:
+        reserved.add("format")
+    return {name[:FIELD_CAP]: _brief(value) for name, value in document.metadata.items() if name not in reserved}
+
+
+def _brief(value: object) -> object:
+    """A value, or the beginning of a long one as text."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= FIELD_CAP else f"{cut(text, FIELD_CAP)}…"
+
+
+def images(document: Document, settings: CardSettings) -> list[wire.Image]:
+    """The images of a document with their addresses."""
+    return [
+        {
+            "src": f"{FILES}/{each.file}" if each.file else each.link or "",
+            "alt": cut(each.alt, FIELD_CAP),
+            "link": not each.allowed,
+        }
+        for each in images_of(document.metadata, settings.image_hosts)
+    ]

@@ -1,0 +1,61 @@
+"""Handlers of the cards' requests: what one is, and what several of them do."""
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from annotate.auth.roles import JUDGES
+from annotate.card.server import wire
+from annotate.card.server.document_payload import FIELD_CAP, TEXT_CAP
+from annotate.card.server.wire import Payload
+from collection.campaign import Campaign
+from collection.core.errors import BusyError
+from collection.core.records import Role
+from collection.documents.rendering import cut
+
+T = TypeVar("T")
+Handler = Callable[[Campaign, str, Payload], Mapping[str, object]]  # answers a request of an annotator in a campaign
+Row = dict[Hashable, Any]  # a row of a frame
+
+
+class PostRoute(NamedTuple):
+    """A path below :data:`~annotate.card.server.document_payload.PREFIX`, its handler, and the thread and roles for it.
+
+    `own_topic`: annotators can name a topic that is or was theirs only, managers any.
+    """
+
+    path: str
+    handler: Handler
+    thread: str = "judging"
+    roles: tuple[Role, ...] = JUDGES
+    own_topic: bool = False
+
+
+def save_and_hand_out(campaign: Campaign, exchange: Callable[[], T]) -> T:
+    """Run `exchange`, which saves decisions and hands out more, in one transaction, so that it syncs to disk once.
+
+    If it fails, it runs again without one: each decision is then saved, even though nothing can be handed out.
+    """
+    try:
+        with campaign.transaction():
+            return exchange()
+    except BusyError:
+        raise
+    except Exception:
+        return exchange()
+
+
+def logged_text(row: Row, name: str, longest: int | None = None) -> str | None:
+    """Return a text in a row of a log, cut after `longest` characters; None where there is none."""
+    text = row[name]
+    return text[:longest] if isinstance(text, str) else None
+
+
+def topic_words(words: Mapping[str, str]) -> wire.TopicWords:
+    """Return a topic of a unit from :meth:`collection.campaign.corpus.corpus.Corpus.topic_words`."""
+    return {
+        "query_id": words["query_id"],
+        "title": cut(words["title"], FIELD_CAP),
+        "description": cut(words["description"], TEXT_CAP),
+        "narrative": cut(words["narrative"], TEXT_CAP),
+        "note": cut(words["note"], TEXT_CAP),
+    }

@@ -1,0 +1,405 @@
+"""Routes of the judging card: hand out pairs and take judgements.
+
+A judgement is acknowledged only after its transaction is on disk. Database work runs in the threads of :data:`THREADS`,
+so that it never blocks the event loop. All judgements are written in one thread and do not wait for each other's locks.
+"""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from annotate.auth.roles import EVERYBODY, JUDGES, open_to
+from annotate.auth.tokens import TOKEN_HEADER, Bearer, CurrentTokens, Tokens, cookie_name
+from annotate.card.server import adjudication_routes, fields, history_routes, task_routes, wire
+from annotate.card.server.card_modules import card_modules
+from annotate.card.server.document_payload import FIELD_CAP, FILE_HEADERS, FILES, PREFIX, TEXT_CAP, document_payloads
+from annotate.card.server.handlers import PostRoute, Row, logged_text, save_and_hand_out
+from annotate.card.server.trainer import NoModelError, Trainer
+from annotate.card.server.wire import Payload
+from annotate.server.campaign_thread import CampaignThread
+from annotate.server.request_bodies import RequestError, read_json
+from collection.campaign import Campaign
+from collection.campaign.log.results import Feedback, NextPairs
+from collection.campaign.people.accounts import Person
+from collection.campaign.progress.progress import Standing
+from collection.core.errors import CleverdonError, InputError
+from collection.core.records import Document, Role
+from collection.documents.rendering import cut
+from collection.documents.rendering.markup import to_html
+from collection.formats import IMAGE_TYPES
+
+RECENT = 20  # judgements sent to a new card, to look back at and to undo
+MOST_WANTED = 24  # documents handed out at once: their texts are prepared in the thread that takes judgements
+IN_LOOP = 16  # documents that a card holds in the loop: enough for a short time offline, few to be replaced
+LONGEST_TOKEN_REQUEST = 10_000  # bytes; the card sends a name
+FOUND = 30  # results of a search
+THREADS = ("judging", "aside", "adjudicating")  # with a connection each; slow reads are done aside
+
+SIGNED_OUT = "reload this page to sign in again; if that fails, your account is locked"
+"""The reason for a refusal, which the card shows after its own message."""
+
+
+class JudgingService:
+    """The judging routes of the campaign in `directory`; `trainer` is one that has been started already."""
+
+    def __init__(self, directory: Path, trainer: Trainer | None = None) -> None:
+        self.directory = directory
+        self._threads = {name: CampaignThread(directory, name) for name in THREADS}
+        self.trainer = trainer or Trainer(directory)
+        with Campaign(directory) as campaign:
+            self.campaign_id = campaign.id
+            self._tokens = CurrentTokens(directory, campaign.id)
+
+    @property
+    def tokens(self) -> Tokens:
+        """The cookies and tokens by the current key."""
+        return self._tokens.get()
+
+    @asynccontextmanager
+    async def lifespan(self, _app: object) -> AsyncIterator[None]:
+        """Start training if a topic is in its loop; end it and close the connections when the server stops."""
+        with Campaign(self.directory) as campaign:
+            self.trainer.start(campaign)
+        try:
+            yield
+        finally:
+            self.trainer.stop()
+            for thread in self._threads.values():
+                await thread.close()
+
+    def routes(self) -> list[Route]:
+        """All routes of this service."""
+        return [
+            Route(f"{PREFIX}/token", self.token, methods=["POST"]),
+            *(Route(f"{PREFIX}/{route.path}", self._endpoint(route), methods=["POST"]) for route in self.posts()),
+            Route(f"{FILES}/{{name}}", self.file, methods=["GET"]),
+            card_modules().route(),
+        ]
+
+    def posts(self) -> list[PostRoute]:
+        """All routes that need a token."""
+        return [
+            PostRoute("topics", _topics),
+            PostRoute("sync", partial(_sync, self.trainer)),
+            PostRoute("document", _document, own_topic=True),
+            PostRoute("why", partial(_why, self.trainer), "aside", own_topic=True),
+            PostRoute("search", _search, "aside", own_topic=True),
+            PostRoute("take", _take),
+            PostRoute("guidelines", _guidelines),
+            *task_routes.routes(),
+            *history_routes.routes(),
+            *adjudication_routes.routes(),
+        ]
+
+    @open_to(JUDGES)
+    async def token(self, request: Request) -> Response:
+        """Give a card whose token has expired a new one, by the browser's sign-in cookie."""
+        try:
+            person = await self._signed_in(request, "judging")
+            # Another origin can make a browser post here with the cookie, but not with this header.
+            if person is None or TOKEN_HEADER.lower() not in request.headers:
+                raise RequestError(SIGNED_OUT, 401)
+            payload = await read_json(request, LONGEST_TOKEN_REQUEST)
+            # Somebody else may have signed in on this browser meanwhile: the card's unsent judgements are not theirs.
+            if payload.get("annotator") != person.name:
+                raise RequestError("somebody else is signed in on this browser", 401)
+            _require_role(person.role, JUDGES)
+            answer: wire.TokenAnswer = {"token": self.tokens.token(person.name, person.session)}
+            return JSONResponse(answer)
+        except RequestError as error:
+            return _refusal(error)
+
+    @open_to(EVERYBODY)
+    async def file(self, request: Request) -> Response:
+        """Send an image of the campaign to everybody who is signed in."""
+        name = request.path_params["name"]
+        if await self._signed_in(request, "aside") is None:
+            return PlainTextResponse("You are not signed in.", 401)
+        path = await self._threads["aside"].run(lambda campaign: campaign.document_view.image_file(name))
+        if path is None:
+            return PlainTextResponse("There is no such file.", 404)
+        return FileResponse(path, media_type=IMAGE_TYPES[path.suffix[1:]], headers=FILE_HEADERS)
+
+    async def _signed_in(self, request: Request, thread: str) -> Person | None:
+        """The person who is signed in on this browser; a request without a sign-in cookie never reaches the thread."""
+        secret = self.tokens.read_cookie(request.cookies.get(cookie_name(self.campaign_id)))
+        if secret is None:
+            return None
+        return await self._threads[thread].run(lambda campaign: campaign.accounts.session(secret))
+
+    def _endpoint(self, route: PostRoute) -> Callable[[Request], Awaitable[Response]]:
+        """An endpoint that needs a valid token of an open session and a JSON object, and answers with one."""
+
+        @open_to(route.roles)
+        async def endpoint(request: Request) -> Response:
+            try:
+                bearer = self.tokens.read_token(request.headers.get(TOKEN_HEADER))
+                if bearer is None:
+                    raise RequestError("the judging token is missing or has expired", 401)
+                work = partial(_answer, route, bearer, await read_json(request))
+                answer, timing = await self._threads[route.thread].run(work)
+                return JSONResponse(answer, headers={"Server-Timing": timing})
+            except (RequestError, CleverdonError) as error:
+                return _refusal(error)
+
+        return endpoint
+
+
+def _refusal(error: RequestError | CleverdonError) -> Response:
+    """An error as JSON; after a 503 the card keeps its judgements and tries again."""
+    status = error.status if isinstance(error, RequestError) else 400 if isinstance(error, InputError) else 503
+    answer: wire.ErrorAnswer = {"error": str(error)}
+    return JSONResponse(answer, status)
+
+
+def _require_role(role: Role, roles: tuple[Role, ...]) -> None:
+    if role not in roles:
+        action = "judge" if "annotator" in roles else "adjudicate"
+        raise RequestError(f"{role}s cannot {action}; a manager of the campaign can change your role", 403)
+
+
+def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campaign) -> tuple[Mapping[str, object], str]:
+    """Answer if the session is still open and has one of the roles; with wall and CPU time (ms) for Server-Timing."""
+    clock, processor = time.perf_counter(), time.thread_time()
+    person = campaign.accounts.session_of(bearer.session)
+    if person is None or person.name != bearer.annotator:
+        raise RequestError(SIGNED_OUT, 401)
+    _require_role(person.role, route.roles)
+    fields.require_bounds(wire.ROUTES[route.path].request, payload)
+    if route.own_topic and person.role != "manager":
+        query_id = fields.read_optional_text(payload, "query_id")
+        if query_id is not None and not campaign.progress.may_see(query_id, person.name):
+            raise RequestError(f"topic {query_id!r} is not yours")
+    answer = route.handler(campaign, bearer.annotator, payload)
+    wall, cpu = (time.perf_counter() - clock) * 1000, (time.thread_time() - processor) * 1000
+    return answer, f"campaign;dur={wall:.2f}, cpu;dur={cpu:.2f}"
+
+
+def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.TopicsAnswer:
+    """The annotator's topics with texts and progress, the last one judged, and one with work left."""
+    mine, last = set(campaign.progress.topics_for(annotator)), campaign.history.last_topic(annotator)
+    standings = campaign.progress.of_topics(annotator, last)
+    without_text, first = campaign.corpus.without_text(), campaign.calibration_topics.pending()
+    topics: list[wire.TopicPayload] = []
+    for query_id, title, description, narrative in campaign.corpus.topics().itertuples(index=False):
+        if query_id in mine:
+            standing = standings[query_id]
+            topics.append(
+                {
+                    "query_id": query_id,
+                    "title": cut(title, FIELD_CAP),
+                    "description": cut(description, TEXT_CAP),
+                    "narrative": cut(narrative, TEXT_CAP),
+                    "pool": standing.goal,
+                    "judged": standing.done,
+                    "without_text": without_text.get(query_id, 0),
+                }
+            )
+            if query_id in first:
+                topics[-1]["first"] = True
+    work = campaign.judging.topic_with_work(annotator, wait=False) if topics else None
+    return {"topics": topics, "last": last, "work": work}
+
+
+def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> wire.SyncAnswer:
+    exchange = partial(_exchange, trainer, campaign, annotator, payload)
+    answer, pairs, labels, needs_round = save_and_hand_out(campaign, exchange)
+    query_id = answer.get("query_id")
+    if query_id is not None:
+        if needs_round:  # the judgements it learns from are on disk now
+            trainer.request(query_id)
+        # After the transaction: long texts take time, and other people's judgements must not wait.
+        if pairs is not None:
+            answer["documents"] = document_payloads(campaign, pairs.documents, query_id)
+            for document in answer["documents"]:
+                if document["doc_id"] in pairs.calibration:
+                    document["calibration"] = True
+                _add_label(document, labels)
+        if payload.get("recent"):
+            answer["recent"] = _recent(campaign, annotator, query_id)
+    answer["progress"] = _progress(campaign, annotator, query_id)
+    return answer
+
+
+def _exchange(
+    trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
+) -> tuple[wire.SyncAnswer, NextPairs | None, dict[str, wire.MachineLabel], bool]:
+    """Save judgements, then choose the next pairs.
+
+    Also returns the machine labels to show with them, and whether the topic's model needs a new round.
+    """
+    readable, refused = fields.read_decisions(payload, "decisions", partial(fields.read_judgement, annotator))
+    result = campaign.judging.judge_many(readable, leased_only=True)
+    campaign.judging.skip_handed_out(annotator, map(fields.read_pair, fields.read_list(payload, "skips")))
+    answer: wire.SyncAnswer = {
+        "saved": result.saved,
+        "refused": fields.refusals(refused + result.refused),
+        "documents": [],
+        "closed": [],
+        "surplus": list(result.surplus),
+        "feedback": [_feedback(campaign, each) for each in result.feedback],
+        "progress": {"all": {"judged": 0, "pool": 0}},  # counted after the transaction
+    }
+    if payload.get("leave") is True:
+        campaign.judging.leave(annotator)
+        return answer, None, {}, False
+    if payload.get("query_id") is None:
+        return answer, None, {}, False
+    want, holding = fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
+    answer["query_id"] = query_id = fields.read_text(payload, "query_id")
+    needs_round = False
+    made, count = trainer.latest(query_id), min(max(want, 0), MOST_WANTED)
+    alone = payload.get("alone") is not False  # else another card of this annotator keeps its documents
+    # Without waiting for the model: the card asks again while it is behind.
+    pairs = campaign.judging.next_pairs(
+        annotator, query_id, count, holding, made=made, in_loop=IN_LOOP, wait=False, alone=alone
+    )
+    answer |= {"closed": pairs.closed, "first": pairs.first}
+    if pairs.order is not None:
+        current = campaign.settings.mode(query_id) == "closed" or (
+            made is not None and campaign.active_learning.is_current(made)
+        )
+        problem = None if current else trainer.problem(query_id)
+        if current and not pairs.order and made is not None and campaign.active_learning.is_short(made):
+            current = False  # others hold all documents of the round
+        # After a failure, only a new judgement or an empty card is worth another attempt.
+        needs_round = not current and bool(result.saved or problem is None or not pairs.order)
+        answer |= {"order": pairs.order, "model_round": pairs.model_round}
+        behind = not current and problem is None
+        chooser = campaign.explanations.chooser(query_id, made, behind, problem)
+        across = campaign.settings.loop().by_system_order
+        answer |= {"behind": behind, "problem": problem, "chooser": chooser, "across_topics": across}
+    in_hand = set(holding) - set(pairs.closed)
+    if want > 0 and not (pairs.documents or in_hand or pairs.first or answer.get("behind")):
+        tried = fields.read_texts(payload, "tried")
+        answer["next"] = campaign.judging.topic_with_work(
+            annotator, query_id, tried, made.topics if made else (), wait=False
+        )
+        answer["budget"] = campaign.budget.used_up(query_id)
+    labels = _show_labels(campaign, annotator, query_id, [document.doc_id for document in pairs.documents])
+    return answer, pairs, labels, needs_round
+
+
+def _show_labels(campaign: Campaign, annotator: str, query_id: str, doc_ids: list[str]) -> dict[str, wire.MachineLabel]:
+    """Labels by document, which count as seen from now on; none unless the manager shows a label set."""
+    name, found = campaign.settings.judging_page().show_labels, {}
+    for doc_id, relevance in campaign.machine_labels.show(annotator, query_id, doc_ids).items():
+        found[doc_id] = wire.MachineLabel(label_set=name, relevance=relevance)
+    return found
+
+
+def _add_label(document: wire.DocumentPayload, labels: Mapping[str, wire.MachineLabel]) -> None:
+    if document["doc_id"] in labels:
+        document["label"] = labels[document["doc_id"]]
+
+
+def _feedback(campaign: Campaign, feedback: Feedback) -> wire.CalibrationFeedback:
+    document = campaign.corpus.document(feedback.doc_id) or Document(feedback.doc_id)
+    return {
+        "uuid": feedback.uuid,
+        "query_id": feedback.query_id,
+        "doc_id": feedback.doc_id,
+        "title": cut(document.title, FIELD_CAP),
+        "relevance": feedback.relevance,
+        "settled": feedback.settled,
+        "note": feedback.note,
+    }
+
+
+def _document(campaign: Campaign, annotator: str, payload: Payload) -> wire.DocumentAnswer:
+    """A document with its whole text; with ``said``, also this annotator's judgement of it."""
+    document = campaign.corpus.document(fields.read_text(payload, "doc_id"))
+    if document is None:
+        raise RequestError("there is no such document")
+    (shown,) = document_payloads(campaign, [document], fields.read_optional_text(payload, "query_id"), cap=None)
+    whole = cast(wire.DocumentAnswer, shown)
+    if payload.get("said"):
+        log = campaign.judgement_log.judgements(annotator=annotator, query_id=fields.read_text(payload, "query_id"))
+        log = log[(log["doc_id"] == document.doc_id) & (log["counts_as"] == "judgement")]
+        whole["said"] = next(map(_judgement, log.to_dict("records")), None)
+    return whole
+
+
+def _guidelines(campaign: Campaign, annotator: str, payload: Payload) -> wire.GuidelinesAnswer:
+    mine = set(campaign.progress.topics_for(annotator))
+    notes = {q: cut(note, TEXT_CAP) for q, note in campaign.settings.topic_notes().items() if q in mine}
+    return {"html": to_html(campaign.settings.guidelines()), "notes": notes}
+
+
+def _progress(campaign: Campaign, annotator: str, query_id: str | None) -> wire.SyncProgress:
+    if query_id is None:
+        return {"all": _counts(campaign.progress.totals(annotator))}
+    counted = campaign.progress.of_annotator(query_id, annotator)
+    return {"topic": _counts(counted.topic), "all": _counts(counted.all)}
+
+
+def _counts(standing: Standing) -> wire.Progress:
+    return {"judged": standing.done, "pool": standing.goal}
+
+
+def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> wire.WhyAnswer:
+    """The reason why a document was proposed, as far as the manager shows it to annotators."""
+    query_id, doc_id = fields.read_text(payload, "query_id"), fields.read_text(payload, "doc_id")
+    try:
+        why = campaign.explanations.why(query_id, doc_id, annotator, partial(trainer.reasons, query_id))
+        return {"sentence": why.sentence, "terms": why.terms}
+    except NoModelError:
+        problem = trainer.problem(query_id)
+        trainer.request(query_id)
+        sentence = "The model is being trained." if problem is None else f"The model is not available: {problem}"
+        return {"sentence": sentence, "terms": [], "behind": problem is None}
+
+
+def _search(campaign: Campaign, annotator: str, payload: Payload) -> wire.SearchAnswer:
+    query_id, words = fields.read_text(payload, "query_id"), fields.read_text(payload, "words")[:500]
+    found = campaign.search.find(query_id, annotator, words, FOUND + 1)
+    documents: list[wire.FoundDocument] = [
+        {
+            "doc_id": each.doc_id,
+            "title": cut(each.title, FIELD_CAP),
+            "snippet": each.snippet,
+            "judged": each.judged,
+            "relevance": each.relevance,
+        }
+        for each in found.documents[:FOUND]
+    ]
+    return {"documents": documents, "more": len(found.documents) > FOUND, "ranked": found.ranked}
+
+
+def _take(campaign: Campaign, annotator: str, payload: Payload) -> wire.DocumentPayload:
+    """Take a document that the annotator found by searching, to be judged next."""
+    query_id = fields.read_text(payload, "query_id")
+    with campaign.transaction():
+        document = campaign.search.take(annotator, query_id, fields.read_text(payload, "doc_id"))
+        labels = _show_labels(campaign, annotator, query_id, [document.doc_id])
+    (taken,) = document_payloads(campaign, [document], query_id)
+    _add_label(taken, labels)
+    return taken
+
+
+def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[wire.RecentJudgement]:
+    """The annotator's latest judgements of the topic, newest first."""
+    rows = campaign.judgement_log.judgements(annotator=annotator, query_id=query_id, last=RECENT)[::-1]
+    rows = rows[rows["counts_as"] == "judgement"]
+    known = campaign.corpus.documents(rows["doc_id"].tolist())
+    documents = document_payloads(campaign, [known[doc_id] for doc_id in rows["doc_id"]], query_id)
+    judgements = map(_judgement, rows.to_dict("records"))
+    return [{"query_id": query_id, **shown, **judged} for shown, judged in zip(documents, judgements, strict=True)]
+
+
+def _judgement(row: Row) -> wire.SaidJudgement:
+    return {
+        "kind": row["kind"],
+        "note": logged_text(row, "note"),
+        "relevance": int(row["relevance"]) if row["kind"] == "graded" else None,
+        "reason": row["reason"] if row["kind"] == "cannot judge" else None,
+        "flagged": bool(row["flagged"]),
+        "passages": list(row["passages"]),
+    }

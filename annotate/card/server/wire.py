@@ -1,0 +1,733 @@
+"""What the cards and their routes send each other: the one definition of every request and answer.
+
+All routes are POST with a JSON object, below :data:`~annotate.card.server.document_payload.PREFIX`; the header
+``X-Cleverdon-Token`` names the annotator. Any other status than 200 comes with an :class:`ErrorAnswer`: after 401 the
+card asks ``token`` for a new token, after 503 it keeps its decisions and tries again. :data:`ROUTES` has the types of
+each route. Requests are what a card sends; handlers read them as untrusted objects (:mod:`.fields`).
+
+Places and lengths are code points, durations seconds, points in time ISO 8601. ``query_id`` and ``doc_id`` are the
+campaign's own ids, a uuid is made by the card. The comment after a field becomes its JSDoc in
+``annotate/card/wire.d.ts``, which ``make wire`` writes.
+
+A card sends a decision until its uuid is in ``saved`` (its transaction is on disk) or in ``refused``; sending one again
+writes nothing and gets the same answer. One refused decision does not keep the others from being saved. The server
+refuses requests with longer lists than :class:`Most` allows; a card sends the rest in its next request.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
+
+from collection.core.records import ChoiceKind, Kind, PreferenceKind
+
+Payload = Mapping[str, object]  # a request as it came, unchecked
+UnitTask = Literal["list", "preference"]
+Source = Literal["key", "click"]
+
+
+class Most(NamedTuple):
+    """The maximum number of items in a list of a request."""
+
+    items: int
+
+
+SENT, HELD, TRIED, SHOWN, NAMES = Most(50), Most(1000), Most(1000), Most(200), Most(1000)
+"""Decisions or skips; documents, pairs or topics that a card holds; topics; documents of a list; annotators."""
+
+# --- documents and topics
+
+
+class Image(TypedDict):
+    """An image of a document."""
+
+    src: str
+    alt: str
+    link: bool  # Only a link is drawn, since the manager has not allowed the host.
+
+
+class MachineLabel(TypedDict):
+    """A label of a pair that no person gave."""
+
+    label_set: str
+    relevance: float
+
+
+class DocumentPayload(TypedDict):
+    """A document as the annotator sees it, without a word on how it came into the pool."""
+
+    doc_id: str
+    title: str
+    form: Literal["text", "preformatted", "markup"]
+    text: str | None  # Plain in every form, cut if `truncated`; null where the campaign has none.
+    html: str | None  # For "markup" that is not cut: safe to draw, with `text` as its textContent.
+    length: int  # Of the whole text.
+    truncated: bool
+    metadata: Mapping[str, object]  # The document's other fields.
+    images: list[Image]
+    excerpts: list[tuple[int, int, str]] | None  # Of a folded long text, in order: start and end in the whole, words.
+    terms: list[tuple[int, int]]  # Places of the topic's words in what is sent, in order and apart; at most 5,000.
+    title_terms: list[tuple[int, int]]  # The same for the title.
+    calibration: NotRequired[bool]  # Everybody judges this document for the topic.
+    label: NotRequired[MachineLabel]  # Only if the manager shows labels; the server records that it was seen.
+
+
+class Topic(TypedDict):
+    """A topic."""
+
+    query_id: str
+    title: str
+    description: str
+    narrative: str
+
+
+class TopicPayload(Topic):
+    """A topic of the annotator with its progress."""
+
+    pool: int | None  # Documents to judge; null in a loop over the whole collection or with a budget.
+    judged: int
+    without_text: int  # Pooled documents that are held back until their text is imported.
+    first: NotRequired[bool]  # Judged before the others: a calibration topic before the calibration.
+
+
+class TopicWords(Topic):
+    """The topic of a unit."""
+
+    note: str  # The manager's, for annotators; "" if there is none.
+
+
+class Pair(TypedDict):
+    """A topic and a document."""
+
+    query_id: str
+    doc_id: str
+
+
+# --- decisions
+
+
+class Decision(TypedDict):
+    """The fields of every decision."""
+
+    uuid: str
+    query_id: str
+    reason: str | None  # Why it cannot be judged.
+    note: str | None
+    shown_at: str
+    seconds: float  # At work on it.
+    away: float  # The other seconds since it was shown.
+    source: Source
+
+
+class JudgementDecision(Decision):
+    """A grade; "undone" takes the pair's judgement back."""
+
+    doc_id: str
+    kind: Kind
+    relevance: int | None  # Null unless `kind` is "graded".
+    flagged: bool
+    passages: Annotated[list[tuple[int, int]], Most(100)]  # The server leaves out further ones.
+
+
+class ListDecision(Decision):
+    """The documents chosen from a list."""
+
+    kind: ChoiceKind
+    shown: Annotated[list[str], SHOWN]  # Ids in display order; empty for "undone".
+    chosen: Annotated[list[str], SHOWN]  # Empty for "chosen" means none of these.
+
+
+class PreferenceDecision(Decision):
+    """The better one of two documents, which may be named the other way round than in the plan."""
+
+    kind: PreferenceKind
+    left: str
+    right: str
+
+
+class AdjudicationDecision(Decision):
+    """An adjudicated grade.
+
+    Refused if another manager has adjudicated the pair meanwhile, if annotators do not differ on it, or if its document
+    has no text yet.
+    """
+
+    doc_id: str
+    kind: Kind
+    relevance: int | None  # Null unless `kind` is "graded".
+
+
+class Refused(TypedDict):
+    """A decision that was not saved, and why."""
+
+    uuid: str
+    reason: str
+
+
+# --- grades: topics, sync
+
+
+class TopicsRequest(TypedDict):
+    """Ask for the annotator's topics."""
+
+
+class TopicsAnswer(TypedDict):
+    """The annotator's topics in the campaign's order."""
+
+    topics: list[TopicPayload]
+    last: str | None  # The topic of the annotator's newest judgement.
+    work: str | None  # The first topic that has documents for them.
+
+
+class SyncRequest(TypedDict):
+    """Save judgements, then ask for documents of a topic; without `query_id`, only save."""
+
+    decisions: NotRequired[Annotated[list[JudgementDecision], SENT]]
+    skips: NotRequired[Annotated[list[Pair], SENT]]  # Those that were never handed out to the annotator have no effect.
+    query_id: NotRequired[str | None]
+    holding: NotRequired[
+        Annotated[list[str], HELD]
+    ]  # Ids of the documents that the card holds; the first is on screen.
+    want: NotRequired[int]  # New documents wanted; in the loop at least 1, since each judgement may change the order.
+    recent: NotRequired[bool]  # Also answer the latest judgements of the topic.
+    alone: NotRequired[bool]  # False: another card of the annotator is open, and keeps its documents.
+    tried: NotRequired[Annotated[list[str], TRIED]]  # Topics that `next` must not name.
+    leave: NotRequired[bool]  # The annotator leaves the page: only save, and end what is reserved for them.
+
+
+class Progress(TypedDict):
+    """Judged pairs, and those to judge; `pool` is null in loops over the whole collection, and topics with a budget."""
+
+    judged: int
+    pool: int | None
+
+
+class SyncProgress(TypedDict):
+    """Progress in the topic asked for and in all topics of the annotator."""
+
+    all: Progress
+    topic: NotRequired[Progress]
+
+
+class SaidGrade(TypedDict):
+    """The annotator's grade of a document."""
+
+    kind: Kind
+    relevance: int | None
+    reason: str | None
+
+
+class SaidJudgement(SaidGrade):
+    """The annotator's judgement of a document."""
+
+    note: str | None
+    flagged: bool
+    passages: list[tuple[int, int]]
+
+
+class RecentJudgement(DocumentPayload, SaidJudgement):
+    """A judged document with the annotator's judgement."""
+
+    query_id: str
+
+
+class CalibrationFeedback(TypedDict):
+    """The annotator's grade of a pair of the calibration set (null: cannot judge), and the adjudicated one."""
+
+    uuid: str
+    query_id: str
+    doc_id: str
+    title: str
+    relevance: int | None
+    settled: int
+    note: str | None  # The adjudicator's.
+
+
+class SyncAnswer(TypedDict):
+    """What was saved, and the next documents of the topic."""
+
+    saved: list[str]
+    refused: list[Refused]
+    surplus: list[str]  # Those of `saved` whose pair had enough judgements: logged, and not counted.
+    feedback: list[CalibrationFeedback]
+    query_id: NotRequired[str]
+    documents: list[DocumentPayload]
+    closed: list[str]  # Those of `holding` that need no judgement any more, or that others have taken over.
+    first: NotRequired[str | None]  # A topic whose calibration set has to be judged before anything is handed out.
+    order: NotRequired[list[str]]  # In the loop: all that is to be held from now on.
+    model_round: NotRequired[int | None]  # In the loop: the round that the order is from.
+    behind: NotRequired[bool]  # In the loop: a newer order is on its way, ask again.
+    problem: NotRequired[str | None]  # In the loop: why the last round failed.
+    chooser: NotRequired[tuple[str, str]]  # In the loop: what chooses the next document; what it has learned from.
+    across_topics: NotRequired[bool]  # In the loop: it chooses across topics, and the card changes topics often.
+    next: NotRequired[str | None]  # Where the topic has nothing left: one that has, and is not in `tried`.
+    budget: NotRequired[str]  # With `next`: the budget that is used up; "" if none is.
+    recent: NotRequired[list[RecentJudgement]]  # Newest first.
+    progress: SyncProgress
+
+
+# --- grades: single documents
+
+
+class DocumentRequest(TypedDict):
+    """Ask for a whole document; the topic chooses its excerpts."""
+
+    doc_id: str
+    query_id: NotRequired[str | None]
+    said: NotRequired[bool]  # Also answer the annotator's judgement for the topic, which is required then.
+
+
+class DocumentAnswer(DocumentPayload):
+    """A document with its whole text."""
+
+    said: NotRequired[SaidJudgement | None]
+
+
+class WhyRequest(Pair):
+    """Ask why a document was proposed."""
+
+
+class WhyAnswer(TypedDict):
+    """Why a document was proposed, as far as the manager shows it to annotators."""
+
+    sentence: str
+    terms: list[tuple[str, float]]  # Weights from -1 (against) to 1 (for).
+    behind: NotRequired[bool]  # The model is being trained: ask again.
+
+
+class SearchRequest(TypedDict):
+    """Search the collection for documents to judge."""
+
+    query_id: str
+    words: str  # A document's id, or words that must all occur; the first 500 characters count.
+
+
+class FoundDocument(TypedDict):
+    """A result of a search."""
+
+    doc_id: str
+    title: str
+    snippet: str  # U+0002 and U+0003 enclose the words.
+    judged: bool
+    relevance: int | None
+
+
+class SearchAnswer(TypedDict):
+    """Results, best first."""
+
+    documents: list[FoundDocument]
+    more: bool
+    ranked: int | None  # If only some of the documents that match were ranked, how many: 0 if none.
+
+
+class TakeRequest(Pair):
+    """Take a document that was found, to be judged next."""
+
+
+class GuidelinesRequest(TypedDict):
+    """Ask for the guidelines."""
+
+
+class GuidelinesAnswer(TypedDict):
+    """The guidelines as safe HTML, and the manager's notes by topic."""
+
+    html: str
+    notes: dict[str, str]
+
+
+# --- the annotator's own judgements, near-duplicates, time and settings
+
+
+class HistoryRequest(TypedDict):
+    """Ask for the annotator's judgements that meet all conditions."""
+
+    query_id: NotRequired[str | None]
+    grade: NotRequired[int | Literal["cannot judge", "flagged"] | None]
+    words: NotRequired[str | None]
+    before: NotRequired[int | None]  # The id of the last entry that the card has.
+    limit: NotRequired[int]
+
+
+class EarlierJudgement(TypedDict):
+    """A judgement that was replaced or undone."""
+
+    kind: Kind
+    relevance: int | None
+    judged_at: str
+
+
+class PastJudgement(SaidJudgement):
+    """A current judgement of the annotator."""
+
+    id: int
+    query_id: str
+    topic: str  # Its title.
+    doc_id: str
+    title: str
+    judged_at: str
+    former: list[EarlierJudgement]  # Of the same pair, newest first.
+
+
+class HistoryAnswer(TypedDict):
+    """Judgements, newest first; `more`: there are older ones."""
+
+    entries: list[PastJudgement]
+    more: bool
+
+
+class NearRequest(TypedDict):
+    """Ask for near-duplicates of documents among themselves and among the annotator's judged ones of the topic."""
+
+    query_id: str
+    doc_ids: Annotated[list[str], Most(50)]
+
+
+class NearDuplicate(TypedDict):
+    """A near-duplicate of a document."""
+
+    doc_id: str
+    title: str
+    similarity: float  # From 0 to 1.
+    said: SaidGrade | None
+
+
+class NearAnswer(TypedDict):
+    """Near-duplicates by document, the most similar first."""
+
+    near: dict[str, list[NearDuplicate]]
+    more: bool  # Some are not compared yet: ask again some seconds later.
+
+
+class TimeRequest(TypedDict):
+    """Ask for the annotator's working time."""
+
+    day: NotRequired[str | None]  # The start of their day, with its offset from UTC.
+
+
+class Work(TypedDict):
+    """A number of judgements and their seconds at work and away."""
+
+    judgements: int
+    seconds: float
+    away: float
+
+
+class Session(Work):
+    """Work without a long pause, from the first document on screen to the last judgement."""
+
+    since: str
+    until: str
+
+
+class TopicTime(TypedDict):
+    """A topic with the annotator's judgements."""
+
+    query_id: str
+    title: str
+    judged: int
+    left: int | None  # Null in a loop over the whole collection or with a budget.
+    seconds: float | None  # The median; null without timed judgements.
+
+
+class Estimate(TypedDict):
+    """Expected seconds of work (`mid`) with a 90% prediction interval."""
+
+    low: float
+    mid: float
+    high: float
+
+
+class TimeAnswer(TypedDict):
+    """The annotator's working time."""
+
+    today: Work
+    session: Session | None  # The one that goes on now.
+    sessions: list[Session]  # Newest first.
+    since_break: float  # Seconds at work since the last break of five minutes.
+    per_topic: list[TopicTime]  # Judged topics, the latest first, then open ones.
+    left: int | None  # Pairs or topics; null where no end is known.
+    estimate: Estimate | None
+    why: str  # Why there is no estimate, or what it depends on.
+
+
+class SettingsRequest(TypedDict):
+    """Keep how the annotator has arranged the card."""
+
+    settings: Mapping[str, object]
+
+
+class SettingsAnswer(TypedDict):
+    """Nothing."""
+
+
+class TokenRequest(TypedDict):
+    """Ask for a new token by the browser's sign-in cookie."""
+
+    annotator: str
+
+
+class TokenAnswer(TypedDict):
+    """A new token."""
+
+    token: str
+
+
+class ErrorAnswer(TypedDict):
+    """Why a request was refused, with the status."""
+
+    error: str
+
+
+# --- lists and preferences
+
+
+class TaskSyncRequest(TypedDict):
+    """Save decisions, then ask for units. Without wants and while reservations are young, only decisions are saved."""
+
+    task: UnitTask
+    decisions: NotRequired[Annotated[list[ListDecision] | list[PreferenceDecision], SENT]]
+    holding: NotRequired[Annotated[list[str], HELD]]  # Topics of the units that the card holds; the first is on screen.
+    want: NotRequired[int]
+    due: NotRequired[bool]  # Of no effect here.
+    leave: NotRequired[bool]  # As for grades.
+
+
+class UnitProgress(TypedDict):
+    """Topics of the annotator; where more are left than the card holds, others hold the rest."""
+
+    done: int
+    goal: int
+    left_for_me: int
+
+
+class PastDecision(TypedDict):
+    """The fields of the annotator's earlier decisions."""
+
+    uuid: str | None
+    query_id: str
+    reason: str | None
+    note: str | None
+    judged_at: str | None
+
+
+class PastListDecision(PastDecision):
+    """The annotator's decision on a list."""
+
+    kind: ChoiceKind
+    shown: list[str]
+    chosen: list[str]
+
+
+class PastPreferenceDecision(PastDecision):
+    """The annotator's decision on two documents."""
+
+    kind: PreferenceKind
+    left: str
+    right: str
+
+
+class PlannedComparison(TypedDict):
+    """A comparison, and what follows each answer, so that no key waits for the network."""
+
+    pair: tuple[str, str] | None  # Left and right; null: the topic is decided.
+    then: NotRequired["dict[PreferenceKind, PlannedComparison]"]  # For left, right, equal, cannot judge; missing: ask.
+
+
+class Plan(TypedDict):
+    """The comparisons of a topic.
+
+    The plan of the first topic in hand looks some answers ahead, that of the others one. For decisions that it has not
+    sent yet, a card follows ``then[kind]`` from `next`; where that ends, it sends them and waits for the next plan.
+    """
+
+    pairs: list[tuple[str, str]]  # The pair of `next`, or nothing.
+    next: PlannedComparison
+    done: int  # Pairs.
+    expected: int  # Pairs, an upper bound, which falls.
+
+
+class ListUnit(TypedDict):
+    """A topic whose documents are chosen from; after a decision, the documents are those shown then."""
+
+    topic: TopicWords
+    documents: list[DocumentPayload]  # In display order, cut after 4,000 characters.
+    former: PastListDecision | None
+
+
+class PreferenceUnit(TypedDict):
+    """A topic whose documents are compared."""
+
+    topic: TopicWords
+    documents: list[DocumentPayload]  # Cut after 4,000 characters.
+    plan: Plan
+    former: list[PastPreferenceDecision]
+
+
+class TaskSyncAnswer(TypedDict):
+    """What was saved, and the next units."""
+
+    task: Literal["grades", "list", "preference"]  # The campaign's now; if not the card's, the page has to be reloaded.
+    saved: list[str]
+    refused: list[Refused]
+    units: list[ListUnit] | list[PreferenceUnit]
+    plans: dict[str, Plan]  # Of topics with a saved decision and the first one held; without decisions, of all held.
+    closed: list[str]  # Held topics that need no decision or were taken over: drop those without work in progress.
+    exhausted: bool  # Nothing more is open to the annotator now.
+    progress: UnitProgress
+
+
+class TaskRecentRequest(TypedDict):
+    """Ask for the annotator's latest decisions."""
+
+    task: UnitTask
+    limit: NotRequired[int]
+
+
+class RecentListDecision(PastListDecision):
+    """A decision with the title of its topic."""
+
+    title: str
+
+
+class RecentPreferenceDecision(PastPreferenceDecision):
+    """A decision with the title of its topic."""
+
+    title: str
+
+
+class TaskRecentAnswer(TypedDict):
+    """Decisions, newest first, without undone ones."""
+
+    decisions: list[RecentListDecision] | list[RecentPreferenceDecision]
+
+
+class TaskUnitRequest(TypedDict):
+    """Ask for a unit, to decide a topic again; 400 for a topic that is not and was not the annotator's."""
+
+    task: UnitTask
+    query_id: str
+
+
+# --- adjudication; a unit is one pair, which is named by the JSON text of [query_id, doc_id]
+
+
+class PairFilter(TypedDict, total=False):
+    """Which pairs to adjudicate; see :func:`collection.adjudication.filter_queue`."""
+
+    why: str | None
+    query_id: str | None
+    distance: int | None
+    names: Annotated[list[str], NAMES]
+
+
+class AdjudicationSyncRequest(TypedDict):
+    """Save adjudications, then ask for pairs that annotators differ on."""
+
+    task: NotRequired[Literal["adjudication"]]  # Of no effect here.
+    decisions: NotRequired[Annotated[list[AdjudicationDecision], SENT]]
+    holding: NotRequired[Annotated[list[str], HELD]]  # Pairs that the card holds.
+    want: NotRequired[int]
+    due: NotRequired[bool]  # Answer `closed` and `progress` even if decisions are sent and nothing is wanted.
+    filter: NotRequired[PairFilter | None]
+    leave: NotRequired[bool]  # As for grades.
+
+
+class Opinion(SaidJudgement):
+    """One annotator's judgement of the pair."""
+
+    annotator: str
+    quotes: list[str]  # The texts of `passages`.
+    seconds: float | None
+    judged_at: str | None
+
+
+class PastAdjudication(SaidGrade):
+    """The manager's current adjudication of a pair."""
+
+    uuid: str
+    query_id: str
+    doc_id: str
+    note: str | None
+    judged_at: str | None
+
+
+class AdjudicationUnit(TypedDict):
+    """A pair with its opinions, lowest grade first."""
+
+    topic: TopicWords
+    documents: list[DocumentPayload]  # One.
+    opinions: list[Opinion]
+    former: PastAdjudication | None
+
+
+class AdjudicationProgress(TypedDict):
+    """Pairs of the filter, without those whose document has no text."""
+
+    done: int
+    goal: int
+
+
+class AdjudicationSyncAnswer(TypedDict):
+    """What was saved, and the next pairs; those that another manager holds come last."""
+
+    task: Literal["adjudication"]
+    saved: list[str]
+    refused: list[Refused]
+    units: list[AdjudicationUnit]
+    closed: list[str]  # Held pairs that need no adjudication any more.
+    exhausted: bool
+    progress: NotRequired[AdjudicationProgress]  # Missing where nothing but decisions was sent: see `due`.
+
+
+class AdjudicationRecentRequest(TypedDict):
+    """Ask for the manager's latest adjudications."""
+
+    task: NotRequired[Literal["adjudication"]]  # Of no effect here.
+    limit: NotRequired[int]
+
+
+class RecentAdjudication(PastAdjudication):
+    """An adjudication with the title of its document."""
+
+    title: str
+
+
+class AdjudicationRecentAnswer(TypedDict):
+    """Adjudications, newest first."""
+
+    decisions: list[RecentAdjudication]
+
+
+class AdjudicationUnitRequest(TypedDict):
+    """Ask for one pair, open or not."""
+
+    task: NotRequired[Literal["adjudication"]]  # Of no effect here.
+    pair: str
+
+
+class RouteTypes(NamedTuple):
+    """The types of a route's request and answer."""
+
+    request: Any
+    answer: Any
+
+
+ROUTES = {
+    "topics": RouteTypes(TopicsRequest, TopicsAnswer),
+    "sync": RouteTypes(SyncRequest, SyncAnswer),
+    "document": RouteTypes(DocumentRequest, DocumentAnswer),
+    "why": RouteTypes(WhyRequest, WhyAnswer),
+    "search": RouteTypes(SearchRequest, SearchAnswer),
+    "take": RouteTypes(TakeRequest, DocumentPayload),
+    "guidelines": RouteTypes(GuidelinesRequest, GuidelinesAnswer),
+    "history": RouteTypes(HistoryRequest, HistoryAnswer),
+    "near": RouteTypes(NearRequest, NearAnswer),
+    "time": RouteTypes(TimeRequest, TimeAnswer),
+    "settings": RouteTypes(SettingsRequest, SettingsAnswer),
+    "token": RouteTypes(TokenRequest, TokenAnswer),
+    "task/sync": RouteTypes(TaskSyncRequest, TaskSyncAnswer),
+    "task/recent": RouteTypes(TaskRecentRequest, TaskRecentAnswer),
+    "task/unit": RouteTypes(TaskUnitRequest, ListUnit | PreferenceUnit),
+    "adjudicate/sync": RouteTypes(AdjudicationSyncRequest, AdjudicationSyncAnswer),
+    "adjudicate/recent": RouteTypes(AdjudicationRecentRequest, AdjudicationRecentAnswer),
+    "adjudicate/unit": RouteTypes(AdjudicationUnitRequest, AdjudicationUnit),
+}
+"""The routes of the judging cards, by path."""

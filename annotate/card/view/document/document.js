@@ -1,0 +1,153 @@
+// The document to grade: as it is read, whole or folded, with its pictures.
+
+/** @import { Doc, Place } from "../../core/types.js" */
+/** @import { DrawnDocument } from "./drawn_document.js" */
+/** @import { Part } from "../types.js" */
+/** @import { View } from "../frame/view.js" */
+
+import { make } from "../frame/nodes.js";
+import { figure } from "../frame/phrases.js";
+import { wordsOf } from "../units/grades.js";
+import { fetchWhole } from "./drawn_document.js";
+import { fetchPictures, pictureNode, shownPictures } from "./pictures.js";
+import { Ruler } from "./places.js";
+import { topOf } from "./text.js";
+
+/** Ms until the pictures of what comes next are fetched: the document first. */
+const FETCH_PICTURES = 100;
+
+/** A label that no person gave. @param {View} view @param {NonNullable<Doc["label"]>} label */
+function labelWords(view, { label_set: name, relevance }) {
+  const words = wordsOf(view, { kind: "graded", relevance });
+  return `Machine label by ${name}: ${words}`;
+}
+
+/** How one document is read: whole, or folded with these gaps opened. @typedef {{ whole?: boolean, opened: Place[] }} Reading */
+/** @type {Reading} */
+const USUAL = { opened: [] };
+
+/** @param {View} view @param {DrawnDocument} drawn @returns {Part} */
+export function documentPart(view, drawn) {
+  const scroller = view.node("scroller");
+  /** By unit. @type {Map<string, Reading>} */
+  const readings = new Map();
+  /** The picture that is shown large, by its place among all. */
+  let picture = 0;
+
+  const shown = () => view.item?.unit.documents[0];
+  const reading = () => readings.get(view.item?.unit.id ?? "") ?? USUAL;
+
+  /** Whether only the passages of a document are shown that match its topic. @param {Doc} doc */
+  const isFolded = ({ excerpts }) => Boolean(excerpts?.length) && !(reading().whole ?? view.own.long === "whole");
+
+  /** What is not shown of a long text, and how it is had. @param {Doc} doc @param {Place[] | null} opened */
+  function renderMore({ excerpts, length, terms, truncated }, opened) {
+    const isCut = truncated && !opened;
+    view.setHidden("more", !isCut);
+    view.setHidden("folding", !excerpts?.length);
+    if (!isCut && !excerpts?.length) return;
+    const all = `Show all (${figure(length)} characters)`;
+    view.setText("showAll", all);
+    view.setText("cap", `Showing the first ${figure(view.data.text_cap)} characters.`);
+    const [first, ...others] = excerpts ?? [];
+    // Where nothing matches, the server gives the beginning alone.
+    const matches = others.length > 0 || (first && (first[0] > 0 || terms.some(([start]) => start < first[1])));
+    let says = matches
+      ? "Showing only passages that match the topic."
+      : "Showing only the beginning: no passage matches the topic.";
+    if (opened?.length) says = "Showing passages that match the topic, and those you opened.";
+    view.setText("foldingSays", opened ? says : "Showing the full text.");
+    view.setText("foldingDo", opened ? all : "Show passages only");
+  }
+
+  /** Shows the whole text, or only its passages again. */
+  function showWhole() {
+    const doc = shown();
+    if (!doc) return view.reply();
+    const folded = isFolded(doc);
+    return read({ whole: folded, opened: [] }, Boolean(doc.excerpts?.length) && !folded);
+  }
+
+  /** Shows the hidden text between two passages. @param {Place} gap */
+  function openGap(gap) {
+    const text = shown()?.text ?? "";
+    const opened = [...reading().opened, gap];
+    return read({ ...reading(), opened }, gap[1] <= new Ruler(text).points(text.length));
+  }
+
+  /** Changes how the document is read, once what that takes of its text is here. @param {Reading} next @param {boolean} isHere */
+  async function read(next, isHere) {
+    const { item } = view;
+    const doc = shown();
+    if (!item || !doc || (!isHere && doc.truncated && !(await fetchWhole(view, doc)))) return;
+    readings.set(item.unit.id, next);
+    view.render();
+  }
+
+  /** Shows a picture of the document large; after the last one, the document again. @param {number} at */
+  function showPicture(at) {
+    const doc = shown();
+    if (!doc) return view.reply();
+    const all = shownPictures(doc);
+    const image = all[at];
+    if (!image) return view.setPanel(null);
+    picture = at;
+    view.setText("pictureAlt", image.alt);
+    view.setText("pictureCount", all.length > 1 ? `${at + 1} of ${all.length}` : "");
+    view.setHidden("pictureNext", all.length < 2);
+    const title = "Switch between full size and fit";
+    const ariaLabel = `${image.alt || "Picture"}: switch between full size and fit`;
+    const dataset = { do: "picture-size" };
+    const button = make("button", { type: "button", title, ariaLabel, dataset }, pictureNode(image));
+    view.node("large").replaceChildren(button);
+    view.node("large").classList.remove("cd-own-size");
+    return view.panel === "picture" ? undefined : view.setPanel("picture");
+  }
+
+  /** Whether an action can do something here; where nothing is on screen, that is said. @param {(doc: Doc) => boolean} can */
+  const whenShown = (can) => () => {
+    const doc = shown();
+    return !doc || can(doc);
+  };
+
+  return {
+    actions: {
+      whole: {
+        run: showWhole,
+        when: whenShown(({ excerpts, truncated }) => truncated || Boolean(excerpts?.length)),
+        refusal: "This is the full text.",
+      },
+      picture: {
+        run: () => showPicture(view.panel === "picture" ? picture + 1 : 0),
+        when: whenShown((doc) => shownPictures(doc).length > 0),
+        refusal: "This document has no pictures.",
+      },
+    },
+    clicks: {
+      "show-all": () => read(reading(), false),
+      "open-gap": ({ dataset: { start, end } }) => openGap([Number(start), Number(end)]),
+      enlarge: ({ dataset }) => showPicture(Number(dataset.picture)),
+      "picture-size": () => view.node("large").classList.toggle("cd-own-size"),
+    },
+    panels: { picture: { node: "picturePanel", beside: true, isOfUnit: true } },
+    render(item, turned) {
+      const doc = item?.unit.documents[0];
+      if (turned && scroller.scrollTop) scroller.scrollTop = 0; // before the new text, while the layout is still valid
+      view.setHidden("document", !doc);
+      if (!doc) return;
+      const opened = isFolded(doc) ? reading().opened : null;
+      // The visible text stays in place where only more of it is drawn, or less.
+      const seen = turned || drawn.isDrawn(doc, opened) ? null : drawn.inSight(scroller);
+      drawn.draw(doc, opened);
+      view.setHidden("calibration", !doc.calibration);
+      view.setHidden("machineLabel", !doc.label);
+      if (doc.label) view.setText("machineLabel", labelWords(view, doc.label));
+      view.node("document").classList.toggle("cd-alone", doc.text === "" && doc.images.length > 0);
+      renderMore(doc, opened);
+      if (seen) scroller.scrollTop += (topOf(drawn.segments, seen.place) ?? seen.top) - seen.top;
+      const next = view.state.units.slice(1, 3).flatMap(({ documents }) => documents);
+      if (turned && next.some(({ images }) => images.length))
+        setTimeout(() => next.forEach(fetchPictures), FETCH_PICTURES);
+    },
+  };
+}

@@ -1,0 +1,141 @@
+// A document as it is drawn in some nodes.
+
+/** @import { Doc, Place } from "../../core/types.js" */
+/** @import { Marked } from "./highlights.js" */
+/** @import { View } from "../frame/view.js" */
+/** @import { DocumentAnswer } from "../../wire.d.ts" */
+
+import { causeOf, Failure } from "../../shell/network.js";
+import { drawChips } from "../frame/chips.js";
+import { cut, forward, make, setHidden } from "../frame/nodes.js";
+import { count } from "../frame/phrases.js";
+import { drawPictures } from "./pictures.js";
+import { countFirst, piecesOf } from "./places.js";
+import { Segment, textNodes } from "./text.js";
+
+/** @typedef {Record<"chips" | "pictures" | "text" | "missing", HTMLElement> & Partial<Record<"title" | "docId", HTMLElement>>} DocumentNodes */
+
+export class DrawnDocument {
+  /** @param {DocumentNodes} nodes @param {number} mostChips */
+  constructor(nodes, mostChips) {
+    this.nodes = nodes;
+    this.mostChips = mostChips;
+    /** @type {Doc | null} */
+    this.doc = null;
+    /** @type {Place[] | null} */
+    this.opened = null;
+    /** The stretches of the text and of the title; replaced with each drawing. @type {Segment[]} */
+    this.segments = [];
+    /** @type {Segment[]} */
+    this.title = [];
+  }
+
+  /** @param {Doc} doc @param {Place[] | null} opened */
+  isDrawn(doc, opened) {
+    return this.doc === doc && this.opened === opened;
+  }
+
+  /** Draws a document, folded to its excerpts and what was opened between them unless that is null. @param {Doc} doc @param {Place[] | null} opened */
+  draw(doc, opened = null) {
+    const { doc: former, mostChips, nodes } = this;
+    if (this.isDrawn(doc, opened)) return;
+    Object.assign(this, { doc, opened, segments: drawText(nodes.text, doc, opened) });
+    if (former === doc) return;
+    setHidden(nodes.missing, doc.text !== null);
+    if (former?.images !== doc.images) drawPictures(nodes.pictures, doc);
+    if (former?.metadata !== doc.metadata) drawChips(nodes.chips, doc.metadata, mostChips);
+    // Browsers choose letters and line ends by the language that a document says it is in.
+    const said = doc.metadata.lang ?? doc.metadata.language;
+    const lang = typeof said === "string" && /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(said) ? said : "";
+    for (const node of [nodes.title, nodes.text]) if (node && node.lang !== lang) node.lang = lang;
+    if (!nodes.title || !nodes.docId) return;
+    const title = cut(doc.title || doc.doc_id, 1_000);
+    this.title = [new Segment(0, title, nodes.title)];
+    nodes.title.textContent = forward(title);
+    nodes.docId.textContent = forward(cut(doc.doc_id, 200));
+    setHidden(nodes.docId, !doc.title); // without a title the id stands in its place
+  }
+
+  /** The first letter in sight, and where it is; null while the beginning of the text is. @param {HTMLElement} scroller */
+  inSight(scroller) {
+    const edge = scroller.getBoundingClientRect().top;
+    const segment = this.segments.find(({ root, text }) => text && root.getBoundingClientRect().bottom > edge);
+    if (!segment || this.nodes.text.getBoundingClientRect().top >= edge) return null;
+    const units = countFirst(segment.text.length - 1, (i) => (segment.box(i)?.bottom ?? 0) <= edge);
+    const top = segment.box(units)?.top;
+    return top === undefined ? null : { place: segment.placeOf(units), top };
+  }
+
+  /** Where the topic's words are. @returns {Marked[]} */
+  get marked() {
+    const { doc, segments, title } = this;
+    return [
+      { terms: doc?.title_terms ?? [], segments: title },
+      { terms: doc?.terms ?? [], segments },
+    ];
+  }
+}
+
+/** @param {HTMLElement} node @param {Doc} doc @param {Place[] | null} opened */
+function drawText(node, doc, opened) {
+  // Markup is drawn whole only: a stretch of it is plain text.
+  const html = doc.form === "markup" && !opened && !doc.truncated ? doc.html : null;
+  setForm(node, doc.form === "markup" && html === null ? "text" : doc.form);
+  if (opened) return drawPieces(node, doc, opened);
+  const text = doc.text ?? "";
+  if (html === null) node.textContent = forward(text);
+  else {
+    node.innerHTML = html; // made safe by the server; besides the guidelines the one place where markup comes in
+    if (forward(text) !== text) for (const each of textNodes(node)) each.node.data = forward(each.node.data);
+  }
+  return [new Segment(0, text, node)];
+}
+
+/** @param {HTMLElement} node @param {Doc["form"]} form */
+function setForm(node, form) {
+  if (node.dataset.form === form) return;
+  node.dataset.form = form;
+  // Lines that are kept may be longer than their place, which then scrolls sideways: by Shift and the arrows, or in the box.
+  const isWide = form === "preformatted";
+  Object.assign(node, { role: isWide ? "group" : null, ariaLabel: isWide ? "Preformatted text" : null });
+  if (isWide) node.tabIndex = 0;
+  else node.removeAttribute("tabindex");
+}
+
+/** @param {HTMLElement} node @param {Doc} doc @param {Place[]} opened */
+function drawPieces(node, doc, opened) {
+  /** @type {Segment[]} */
+  const segments = [];
+  const nodes = piecesOf(doc, opened).map(({ start, end, text }) => {
+    if (text === null) {
+      const dataset = { do: "open-gap", start: String(start), end: String(end) };
+      const words = make("span", {}, `Show ${count(end - start, "hidden character")}`);
+      return make("button", { type: "button", className: "cd-gap", dataset }, words);
+    }
+    const root = make("div", { className: "cd-piece", dir: "auto", textContent: forward(text) });
+    segments.push(new Segment(start, text, root));
+    return root;
+  });
+  node.replaceChildren(...nodes);
+  return segments;
+}
+
+/** Shows the whole of a document on screen that was cut; false if it cannot be had, which is said. @param {View} view @param {Doc} doc */
+export async function fetchWhole({ card, item }, doc) {
+  card.say("Loading the full text \u2026");
+  const { notice } = card.state;
+  /** What was said meanwhile stays. @param {string} words */
+  const say = (words) => card.state.notice === notice && card.say(words);
+  try {
+    const body = { query_id: item?.unit.queryId, doc_id: doc.doc_id };
+    /** @type {DocumentAnswer} */
+    const { text, html, terms } = await card.network.post("document", body);
+    if (typeof text !== "string") throw new Failure(-1);
+    say("");
+    card.dispatch({ type: "whole", doc: { ...doc, text, html, terms, truncated: false } });
+    return true;
+  } catch (error) {
+    say(`The full text could not be loaded: ${causeOf(error)}.`);
+    return false;
+  }
+}

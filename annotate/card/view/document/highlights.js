@@ -1,0 +1,117 @@
+// Highlights in texts, without a change of their nodes (CSS Custom Highlight API).
+
+/** @import { Place } from "../../core/types.js" */
+/** @import { Part } from "../types.js" */
+/** @import { View } from "../frame/view.js" */
+/** @import { Segment } from "./text.js" */
+
+import { setPressed } from "../frame/nodes.js";
+import { findOwnWords } from "./own_words.js";
+import { rangesOf } from "./text.js";
+
+/** A text and the places of the topic's words in it. @typedef {{ terms: Place[], segments: Segment[] }} Marked */
+
+/** Every highlight of the card, the later one over the former: their looks are in the style sheets. */
+const PAINTS = ["cd-passage", "cd-topic-term", "cd-own-word", "cd-sentence"];
+
+const MOST_RANGES = 5_000;
+
+/** Characters: a longer text is highlighted after it is painted. */
+const AT_ONCE = 4_000;
+
+/** Characters of one's own words for a topic, and of those for other topics. */
+const MOST_OWN_WORDS = 300;
+const MOST_KEPT = 4_000;
+
+/** What each highlight depends on. @type {Map<string, unknown[]>} */
+const painted = new Map();
+
+/**
+ * Puts a highlight on these ranges and off all others, where what it depends on has changed: in the frame that shows the
+ * text, so that no key waits for it; that of a long text comes after it.
+ *
+ * @param {string} name @param {unknown[]} on @param {() => AbstractRange[]} ranges
+ */
+export function paint(name, on, ranges, isLong = false) {
+  const former = painted.get(name);
+  if (on.length === former?.length && on.every((each, i) => each === former[i])) return;
+  painted.set(name, on);
+  const run = () => {
+    if (painted.get(name) !== on) return; // something else is on screen
+    const highlight = new Highlight(...ranges().slice(0, MOST_RANGES));
+    highlight.priority = PAINTS.indexOf(name);
+    CSS.highlights.set(name, highlight);
+  };
+  requestAnimationFrame(() => (isLong ? setTimeout(run) : run()));
+}
+
+/** The words of the topic, which the server finds, and in some cards the annotator's own. @param {View} view @param {() => Marked[]} marked what is on screen; drawn before this part is @returns {Part} */
+export function highlights(view, marked) {
+  const { arrangement } = view.card;
+  const field = view.nodes.ownWords && view.field("ownWords");
+
+  function wanted() {
+    const { topic = true, own = true } = view.own.marks ?? {};
+    return { topic, own: field !== undefined && own };
+  }
+
+  function toggle() {
+    const on = !wanted().topic && !wanted().own;
+    arrangement.change({ marks: { ...view.own.marks, topic: on, ...(field && { own: on }) } });
+    return view.card.say(on ? "Highlights are on." : "Highlights are off.");
+  }
+
+  function openField() {
+    if (field?.dataset.query === undefined) return view.reply();
+    if (field.offsetParent === null) view.node("fold").click(); // narrow, the topic is folded to its title
+    field.focus();
+    return field.select();
+  }
+
+  /** They are highlighted as they are written. @param {HTMLInputElement} field */
+  function take({ dataset: { query }, value }) {
+    if (query === undefined) return;
+    const { [query]: _, ...others } = view.own.words;
+    const kept = Object.entries(others);
+    while (JSON.stringify(kept).length > MOST_KEPT) kept.shift(); // the server keeps no more than so much
+    if (value.trim()) kept.push([query, value.slice(0, MOST_OWN_WORDS)]);
+    arrangement.change({ words: Object.fromEntries(kept) });
+  }
+
+  return {
+    actions: { highlight: { run: toggle }, "own-words": { run: openField } },
+    attach(on) {
+      if (field) on(field, "input", () => take(field));
+      return () => {
+        for (const name of PAINTS) CSS.highlights.delete(name);
+        painted.clear();
+      };
+    },
+    render(item) {
+      if (!item) return;
+      const { queryId } = item.unit;
+      const { topic, own } = wanted();
+      const words = view.own.words[queryId] ?? "";
+      if (field) {
+        setPressed(view.node("highlight"), topic || own);
+        const isWriting = view.active === field && field.dataset.query === queryId;
+        if (!isWriting && field.value !== words) field.value = words;
+        field.dataset.query = queryId;
+      }
+      const all = marked();
+      const drawn = all.map(({ segments }) => segments);
+      const isLong = drawn.some((segments) => segments.some(({ text }) => text.length > AT_ONCE));
+      const terms = () => (topic ? all.flatMap(termsIn) : []);
+      paint("cd-topic-term", [topic, ...drawn], terms, isLong);
+      const found = own ? words : "";
+      paint("cd-own-word", found ? [found, ...drawn] : [], () => all.flatMap((each) => wordsIn(each, found)), isLong);
+    },
+  };
+}
+
+/** @param {Marked} marked */
+const termsIn = ({ terms, segments }) => terms.flatMap((place) => rangesOf(segments, place));
+
+/** @param {Marked} marked @param {string} words */
+const wordsIn = ({ segments }, words) =>
+  segments.flatMap((segment) => findOwnWords(words, segment.text).flatMap((place) => segment.range(...place)));

@@ -1,0 +1,59 @@
+// Which words of a text are the annotator's own: words, "words in a row" and prefixes*, without case and accents.
+
+/** @import { Place } from "../../core/types.js" */
+
+import { union } from "./places.js";
+
+/** Letters of languages that do not part their words: each is a word here, so that any stretch of them is found. */
+const UNPARTED = "[\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}\u30fc\u3005]";
+const JOINED = "[\\p{M}\u00ad\u200c\u200d]";
+const WORD = new RegExp(
+  `${UNPARTED}${JOINED}*|[\\p{L}\\p{N}](?:(?!${UNPARTED})(?:[\\p{L}\\p{N}]|${JOINED}))*(?:[+#]+(?![\\p{L}\\p{N}]))?`, // C++
+  "gu",
+);
+const PARTS =
+  /["\u201c\u201e\u00ab]([^"\u201c\u201d\u00bb]+)["\u201c\u201d\u00bb]?|[^\s"\u201c\u201d\u201e\u00ab\u00bb]+/gu;
+
+/** Accents, points and signs of no width; not the vowels that other scripts write as such. */
+const UNSEEN = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u00ad\u200c\u200d]/g;
+
+/** Signs between two words in a row. */
+const BETWEEN = 4;
+
+/** @param {string} text */
+const wordsOf = (text) =>
+  [...text.matchAll(WORD)].map(({ 0: word, index }) => ({
+    plain: word.normalize("NFKD").replace(UNSEEN, "").toLowerCase().normalize("NFC"),
+    begin: index,
+    end: index + word.length,
+  }));
+
+/** What to look for: words in a row, the last of which may be a prefix, or signs without words. @param {string} written */
+const soughtIn = (written) =>
+  [...written.matchAll(PARTS)].map(({ 0: whole, 1: quoted }) => {
+    const signs = (quoted ?? whole).trim();
+    return { words: wordsOf(signs), isPrefix: signs.endsWith("*"), signs: signs.replaceAll("*", "") };
+  });
+
+/** The places of an annotator's own words in a text, in UTF-16 units. @param {string} written @param {string} text */
+export function findOwnWords(written, text) {
+  const sought = soughtIn(written);
+  const row = sought.some(({ words }) => words.length) ? wordsOf(text) : [];
+  /** @type {Place[]} */
+  const found = [];
+  for (const { words, isPrefix, signs } of sought) {
+    const last = words.length - 1;
+    for (let i = 0; last >= 0 && i + last < row.length; i += 1) {
+      const fits = words.every(({ plain, begin }, k) => {
+        const word = row[i + k];
+        if (!word || !(isPrefix && k === last ? word.plain.startsWith(plain) : word.plain === plain)) return false;
+        // Letters without blanks between them are sought as they stand.
+        return k === 0 || word.begin - (row[i + k - 1]?.end ?? 0) <= (begin === words[k - 1]?.end ? 0 : BETWEEN);
+      });
+      if (fits) found.push([row[i]?.begin ?? 0, row[i + last]?.end ?? 0]);
+    }
+    for (let at = signs && last < 0 ? text.indexOf(signs) : -1; at >= 0; at = text.indexOf(signs, at + signs.length))
+      found.push([at, at + signs.length]);
+  }
+  return union(found);
+}

@@ -1,0 +1,76 @@
+// What the card for grades shows while nothing is on screen.
+
+/** @import { Scope } from "../../core/kinds/grade.js" */
+/** @import { State } from "../../core/types.js" */
+/** @import { Part } from "../types.js" */
+/** @import { View } from "./view.js" */
+
+import { countOf, isDone, nextUnfinished, topicOf } from "../../core/kinds/grade.js";
+import { CUT_OFF, drawRest, isCutOff, ONE_MOMENT } from "./bar.js";
+import { count, figure } from "./phrases.js";
+
+/** A title, a sentence, and whether to offer the next topic. @typedef {readonly [title: string, words: string, next?: boolean]} Words */
+
+const CONTINUE = "Continue with the next topic.";
+
+/** @param {State<Scope>} state @param {boolean} cutOff whether there has been no connection for a while @returns {Words} */
+export function restOf(state, cutOff) {
+  const { exhausted, scope } = state;
+  const { topics, budget, nextTopic, problem } = scope;
+  const topic = topicOf(scope, scope.topic);
+  if (cutOff && !exhausted && !isDone(state, topic)) return [...CUT_OFF, Boolean(topic)];
+  if (!topics) return [ONE_MOMENT, "Fetching the topics."];
+  if (!topic) {
+    const words = "Documents appear here after a manager has added topics and a pool, and assigned topics to you.";
+    return ["Nothing to judge yet", words];
+  }
+  if (topics.every((each) => isDone(state, each))) {
+    if (!topics.some((each) => each.without_text))
+      return ["All documents are judged", "Thank you. Managers can download the qrels on the Export page."];
+    const words = "Thank you. The other documents appear here when their texts are imported.";
+    return ["All documents with text are judged", words];
+  }
+  const { judged, pool } = countOf(state, topic);
+  if (exhausted && budget) {
+    const raised = "If a manager raises the budget on the Loop page, new documents appear here automatically.";
+    return [budget, nextTopic === null ? `Thank you. ${raised}` : CONTINUE, nextTopic !== null];
+  }
+  if (exhausted && scope.acrossTopics && !problem && !isDone(state, topic)) {
+    if (nextTopic !== null) return ["No selected documents in this topic", CONTINUE, true];
+    const words =
+      "All selected documents are judged, or other annotators are judging them. Checking again every 10 seconds.";
+    return ["No free document right now", words];
+  }
+  if (pool === null) {
+    if (exhausted && problem)
+      return ["The model cannot choose documents", `Trying again every 10 seconds. Error: ${problem}`, true];
+    if (!exhausted || !scope.inLoop) return [ONE_MOMENT, "The model is choosing the next documents."];
+    const words = "Every document is judged, or another annotator is judging it.";
+    if (nextTopic === null) return ["No free document right now", `${words} Checking again every 10 seconds.`];
+    return ["Nothing left in this topic", `${words} ${CONTINUE}`, true];
+  }
+  if (!pool && topic.without_text) {
+    const words = "Documents of this topic appear here when their texts are imported.";
+    return ["No document has text yet", `${words} ${CONTINUE}`, true];
+  }
+  if (!pool) return ["This topic has no pool", CONTINUE, true];
+  if (judged >= pool) {
+    const missing = count(topic.without_text, "more document has", "more documents have");
+    const words = `Nothing is left for you in this topic.${topic.without_text ? ` ${missing} no text yet.` : ""}`;
+    return [`Topic done: ${figure(judged)} of ${figure(pool)}`, `${words} ${CONTINUE}`, true];
+  }
+  if (!exhausted) return [ONE_MOMENT, "Fetching the next documents."];
+  const others = "Other annotators are judging the remaining ones.";
+  if (nextTopic !== null) return ["No free document in this topic", `${others} ${CONTINUE}`, true];
+  return ["No free document right now", `${others} Checking again every 10 seconds.`, true];
+}
+
+/** @param {View} view @returns {Part} */
+export const rest = (view) => ({
+  render(item) {
+    if (item || view.waiting) return drawRest(view, null);
+    const [title, words, next] = restOf(view.state, isCutOff(view));
+    drawRest(view, [title, words]);
+    view.setHidden("restNext", !next || nextUnfinished(view.state) === null);
+  },
+});

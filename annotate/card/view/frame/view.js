@@ -1,0 +1,210 @@
+/**
+ * What of a card is on the page: its nodes, its parts, the open panel, and what is drawn.
+ *
+ * A view lives as long as its nodes; reruns of the page find it again. Parts draw when `render` is called, after each step
+ * of the machine and each change of the view's own state.
+ */
+
+/** @import { Answer } from "../../core/types.js" */
+/** @import { Card } from "../../shell/card.js" */
+/** @import { Action, CardData, Face, Nodes, Panel, Part, Source } from "../types.js" */
+
+import { newTopicUnit, onScreen } from "../../core/state.js";
+import { causeOf } from "../../shell/network.js";
+import { Keys } from "./keys.js";
+import { forward, setHidden } from "./nodes.js";
+
+export class View {
+  /** @param {Face} face @param {Card} card @param {HTMLElement} root the node with `data-part="card"` */
+  constructor(face, card, root) {
+    this.face = face;
+    this.card = card;
+    this.root = root;
+    const frame = /** @type {HTMLElement} */ (root.closest("[data-part=frame]"));
+    /** @type {Nodes} */
+    this.nodes = { frame };
+    for (const node of [frame, .../** @type {NodeListOf<HTMLElement>} */ (frame.querySelectorAll("[data-part]"))]) {
+      this.nodes[(node.dataset.part ?? "").replace(/-(.)/g, (_, letter) => letter.toUpperCase())] = node;
+    }
+    /** The texts of parts as they are drawn. @type {Record<string, string>} */
+    this.texts = {};
+    /** @type {string | null} */
+    this.panel = null;
+    /** The open panel at the last drawing. @type {string | null | undefined} */
+    this.shownPanel = undefined;
+    /** What had the focus before a panel. @type {HTMLElement | null} */
+    this.cameFrom = null;
+    /** What was on screen at the last drawing. @type {string | null} */
+    this.drawn = null;
+    /** The cards on the page change with it: it draws no more once it was left. */
+    this.isLeft = false;
+    this.keys = new Keys(this);
+    /** @type {Part[]} */
+    this.parts = [...face.parts(this), this.keys];
+    /** @type {Map<string, Action>} */
+    this.actions = new Map();
+    // In the order of the list of keys.
+    const actions = Object.assign({}, ...this.parts.map((part) => part.actions ?? {}));
+    for (const name of Object.keys(this.data.keys.actions)) {
+      if (!actions[name]) throw new Error(`no part has the action ${name} of keys.json`);
+      this.actions.set(name, actions[name]);
+    }
+    /** @type {NonNullable<Part["clicks"]>} */
+    this.clicks = Object.assign({}, ...this.parts.map((part) => part.clicks ?? {}));
+    /** @type {Record<string, Panel>} */
+    this.panels = Object.assign({}, ...this.parts.map((part) => part.panels ?? {}));
+    this.keys.map();
+  }
+
+  get state() {
+    return this.card.state;
+  }
+
+  /** @returns {CardData} */
+  get data() {
+    return this.card.data;
+  }
+
+  /** How the annotator has arranged the card. */
+  get own() {
+    return this.card.arrangement.own;
+  }
+
+  /** What is on screen, or null. */
+  get item() {
+    return onScreen(this.card.kind, this.state);
+  }
+
+  /** The first unit of a new topic, which waits for a key; null for none. */
+  get waiting() {
+    return newTopicUnit(this.card.kind, this.state);
+  }
+
+  /** @returns {Panel | null} */
+  get openPanel() {
+    return this.panel === null ? null : (this.panels[this.panel] ?? null);
+  }
+
+  /** The element that has the focus within the card's root. */
+  get active() {
+    const page = /** @type {Document | ShadowRoot} */ (this.root.getRootNode());
+    return /** @type {HTMLElement | null} */ (page.activeElement);
+  }
+
+  /** Brings the screen up to date. Everything is compared first, so calling it often costs nothing. */
+  render() {
+    if (this.isLeft) return;
+    const { item } = this;
+    const drawn = item?.drawn ?? null;
+    const turned = drawn !== this.drawn;
+    if (turned && this.openPanel?.isOfUnit) {
+      const { openPanel } = this;
+      this.panel = null;
+      openPanel.left?.();
+    }
+    for (const part of this.parts) part.render?.(item, turned);
+    this.drawn = drawn;
+    const { openPanel, panel, shownPanel } = this;
+    if (panel !== shownPanel)
+      for (const [name, { node }] of Object.entries(this.panels)) this.setHidden(node, panel !== name);
+    this.shownPanel = panel;
+    openPanel?.render?.();
+    for (const part of this.parts) part.rendered?.(item, turned);
+  }
+
+  /** A node of the card. @param {string} name @returns {HTMLElement} */
+  node(name) {
+    const found = this.nodes[name];
+    if (!found) throw new Error(`the card has no part ${name}`);
+    return found;
+  }
+
+  /** An input of the card. @param {string} name */
+  field(name) {
+    return /** @type {HTMLInputElement} */ (this.node(name));
+  }
+
+  /** @param {string} name @param {string} text */
+  setText(name, text) {
+    if (this.texts[name] === text) return;
+    this.texts[name] = text;
+    this.node(name).textContent = forward(text);
+  }
+
+  /** @param {string} name @param {boolean} hidden */
+  setHidden(name, hidden) {
+    setHidden(this.node(name), hidden);
+  }
+
+  /** A text in a node, or in a block, that is there only with it. @param {string} name @param {string} text */
+  setLine(name, text, block = name) {
+    this.setText(name, text);
+    this.setHidden(block, !text);
+  }
+
+  /** @param {Answer} answer @param {Source} source */
+  decide(answer, source) {
+    this.card.dispatch({ type: "decide", answer, ...this.card.by(source) });
+  }
+
+  /** Begins the new topic that is shown. */
+  begin() {
+    this.card.dispatch({ type: "enter" });
+  }
+
+  /** Answers a key that cannot do anything now. @param {string} code */
+  reply(code = "nothing-here") {
+    this.card.dispatch({ type: "notice", notice: { code, urgent: true } });
+  }
+
+  /** An answer of a route, or why there is none. @param {string} route @param {object} body @returns {Promise<{ answer?: any, cause?: string }>} */
+  async ask(route, body) {
+    try {
+      return { answer: await this.card.network.post(route, body) };
+    } catch (error) {
+      return { cause: causeOf(error) };
+    }
+  }
+
+  /** Opens a panel; null closes the open one. @param {string | null} name */
+  setPanel(name) {
+    const former = this.openPanel;
+    if (name && !former) this.cameFrom = this.focused();
+    this.panel = name;
+    if (former && former !== this.openPanel) former.left?.();
+    this.render();
+    if (name) this.focusPanel();
+    else this.giveBack();
+  }
+
+  /** Opens a panel, or closes it where it is open. @param {string} name */
+  togglePanel(name) {
+    this.setPanel(this.panel === name ? null : name);
+  }
+
+  focusPanel() {
+    const { openPanel } = this;
+    if (!openPanel) return;
+    const focus = this.node(openPanel.focus ?? openPanel.node);
+    (focus.hidden ? this.node(openPanel.node) : focus).focus({ preventScroll: true });
+  }
+
+  /** What has the focus within the card, to have it again when a panel is closed. */
+  focused() {
+    const { active, root } = this;
+    return active && active !== root && root.contains(active) && !active.closest("[role=dialog]") ? active : null;
+  }
+
+  /** After a panel the focus is where it was before, else at the card's start: never lost. */
+  giveBack() {
+    const node = this.cameFrom;
+    this.cameFrom = null;
+    this.letGo();
+    if (node?.isConnected && node.offsetParent !== null) node.focus({ preventScroll: true });
+    else this.root.focus({ preventScroll: true });
+  }
+
+  letGo() {
+    this.active?.blur();
+  }
+}

@@ -1,0 +1,42 @@
+// The reference grades of calibration pairs that were just judged, until the next ones or Escape.
+
+/** @import { CalibrationFeedback } from "../../core/types.js" */
+/** @import { Part } from "../types.js" */
+/** @import { View } from "../frame/view.js" */
+
+import { apart, cut, make } from "../frame/nodes.js";
+import { wordsOf } from "../units/grades.js";
+
+/** @param {View} view @returns {Part} */
+export function feedback(view) {
+  /** @type {CalibrationFeedback[] | null} */
+  let drawn = null;
+  const close = () => view.card.dispatch({ type: "close-feedback" });
+  return {
+    clicks: { "close-feedback": close },
+    stepBack: () => drawn && close,
+    render() {
+      const { feedback } = view.state.scope;
+      if (drawn === feedback) return;
+      drawn = feedback;
+      view.setHidden("feedback", !drawn);
+      view.node("feedbackList").replaceChildren(...(drawn ?? []).map((each) => drawFeedback(view, each)));
+    },
+  };
+}
+
+/** @param {View} view @param {CalibrationFeedback} feedback */
+function drawFeedback(view, { uuid, doc_id, title, relevance, settled, note }) {
+  const own = view.state.history.find(({ decision }) => decision.uuid === uuid)?.decision;
+  const said = own ?? { kind: relevance === null ? "cannot judge" : "graded", relevance };
+  const same = said.kind === "graded" && said.relevance === settled;
+  const reference = wordsOf(view, { kind: "graded", relevance: settled });
+  const answer = same ? "It matches the reference grade." : `Reference grade: ${reference}.`;
+  return make(
+    "li",
+    { className: same ? "cd-same" : "cd-other-grade" },
+    apart("b", cut(title || doc_id, 120)),
+    make("span", {}, `Your grade: ${wordsOf(view, said)}. ${answer}`),
+    ...(note ? [apart("span", cut(note, 600), "cd-settled-note")] : []),
+  );
+}

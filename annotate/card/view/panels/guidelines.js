@@ -1,0 +1,56 @@
+// The guidelines of the campaign, and the note for the topic on screen.
+
+/** @import { Part } from "../types.js" */
+/** @import { View } from "../frame/view.js" */
+
+import { ONE_MOMENT } from "../frame/bar.js";
+
+/**
+ * @param {View} view @param {() => string | null} topicId the topic on screen
+ * @param {boolean} beside whether the document stays in sight @returns {Part}
+ */
+export function guidelines(view, topicId, beside) {
+  let asked = false;
+  let trouble = "";
+  /** @type {{ html: string | null, notes: Record<string, string> }} */
+  let answer = { html: null, notes: {} };
+  /** @type {string | null} */
+  let shown = null;
+
+  /** Asks once for each view; after a failure again when they are opened. */
+  async function ask() {
+    if (asked) return;
+    [asked, trouble] = [true, ""];
+    const { answer: given, cause } = await view.ask("guidelines", {});
+    if (given) answer = given;
+    asked = !cause;
+    trouble = cause ? `The guidelines could not be loaded: ${cause}.` : "";
+    view.render();
+  }
+
+  return {
+    actions: {
+      guidelines: {
+        run() {
+          if (view.panel !== "guidelines") void ask();
+          view.togglePanel("guidelines");
+        },
+        panel: "guidelines",
+      },
+    },
+    panels: { guidelines: { node: "guidelinesPanel", beside } },
+    /** Draws the guidelines, and the topic's note both there and with the topic. */
+    render() {
+      // They are requested after the first units, because nothing waits for them.
+      if (!trouble && view.state.units.length) void ask();
+      const { html, notes } = answer;
+      const note = notes[topicId() ?? ""] ?? view.item?.unit.topic?.note ?? "";
+      for (const name of ["topicNote", "guidelinesNote"]) view.setLine(name, note, `${name}Block`);
+      const words = html === null ? ONE_MOMENT : html ? "" : "This campaign has no guidelines yet.";
+      view.setLine("guidelinesSays", trouble || words);
+      if (html === shown) return;
+      shown = html;
+      view.node("guidelinesText").innerHTML = html ?? ""; // made safe by the server
+    },
+  };
+}

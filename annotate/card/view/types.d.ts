@@ -1,0 +1,150 @@
+/** What a card's view is made of. */
+
+import type { Decision, Item, Kind, Notice } from "../core/types.js";
+import type { Own } from "../shell/arrangement.js";
+import type { View } from "./frame/view.js";
+
+export interface GradeButton {
+  grade: number;
+  label: string;
+  sentence: string;
+}
+
+/** An entry of keys.json. */
+export interface KeyEntry {
+  key: string;
+  label: string;
+  help: string;
+}
+
+/** What the page gives its card; see `CardData` in annotate/card/server/card.py. */
+export interface CardData {
+  campaign: string;
+  annotator: string;
+  token: string;
+  routes: string;
+  scale: GradeButton[];
+  reasons: string[];
+  text_cap: number;
+  own: Partial<Own> | null;
+  query_id: string | null;
+  /** The manager's settings. */
+  card: { marking?: boolean; near?: boolean; most_chosen?: number; [name: string]: unknown };
+  /** Default keys by action, and the fixed ones. */
+  keys: { actions: Record<string, KeyEntry>; fixed: { keys: string[]; help: string; scale?: boolean }[] };
+  caps: Record<string, string>;
+  filter?: unknown;
+  pair?: [queryId: string, docId: string] | null;
+  picked?: string;
+}
+
+export type Source = "key" | "click";
+
+/** What to do after a key; null leaves the key to the browser. */
+export type Reaction = (() => unknown) | null;
+
+/** What a key or button does. Its key, label and help are in keys.json under the same name. */
+export interface Action {
+  run(source: Source): unknown;
+  /** The panel that it opens, and closes again. */
+  panel?: string;
+  /** Without it, it can always be done; else the key says the `refusal`. */
+  when?(): boolean;
+  refusal?: string;
+  /** Also while a panel covers the document. */
+  anywhere?: boolean;
+  /** Again and again while its key is held. */
+  repeats?: boolean;
+}
+
+export interface Pressed {
+  key: string;
+  digit: number | null;
+}
+
+/** A panel of the card; `node` and `focus` name parts of the HTML (`data-part`, in camel case). */
+export interface Panel {
+  node: string;
+  /** What has the focus when it opens; the panel itself by default. */
+  focus?: string;
+  /** The document stays in sight, and judging goes on. */
+  beside?: boolean;
+  /** It is about the unit on screen, and closes with it. */
+  isOfUnit?: boolean;
+  /** Its text field, and what a key means in it: null to write, undefined for what it means in every field. */
+  field?: string;
+  inField?(event: KeyboardEvent): Reaction | undefined;
+  /** What a key means elsewhere: null for nothing, undefined for what it always means. */
+  keys?(event: KeyboardEvent, pressed: Pressed): Reaction | undefined;
+  /** Draws it while it is open. */
+  render?(): void;
+  /** After it was closed. */
+  left?(): void;
+}
+
+/** Adds a listener that goes with the card's nodes. */
+export type On = <E extends Event>(
+  target: EventTarget,
+  type: string,
+  react: (event: E) => void,
+  options?: AddEventListenerOptions,
+) => void;
+
+/**
+ * A part of a card: what it can do, and what it draws. A card is a list of parts, which are asked in their order.
+ * Everything is optional.
+ */
+export interface Part {
+  actions?: Record<string, Action>;
+  /** What only buttons do, by their `data-do`. */
+  clicks?: Record<string, (button: HTMLElement, event: MouseEvent) => unknown>;
+  panels?: Record<string, Panel>;
+  /** What a digit means; null where it means nothing. */
+  digit?(digit: number): ((source: Source) => unknown) | null;
+  /** Escape where no panel is open. */
+  stepBack?(): Reaction;
+  /** False keeps a click on an action from being carried out. */
+  mayClick?(name: string): boolean;
+  /** Called each time that the card is attached to its nodes; gives the clean-up. */
+  attach?(on: On): (() => void) | undefined;
+  /** Draws; `turned` says that something else is on screen than at the last call. Compares first: it is called often. */
+  render?(item: Item | null, turned: boolean): void;
+  /** Once more after everything is drawn and the clock runs. */
+  rendered?(item: Item | null, turned: boolean): void;
+}
+
+/** What scrolls: a node, or several as one. */
+export interface Scroller {
+  node?: HTMLElement;
+  clientHeight: number;
+  scrollHeight: number;
+  scrollBy(x: number, y: number): void;
+}
+
+/** What differs between cards besides their parts. */
+export interface Face {
+  kind: Kind;
+  /** Added to the prefix of the browser's storage. */
+  place: string;
+  /** How a number of decisions is called: judgement, choice, preference, adjudication. */
+  noun: string;
+  parts(view: View): Part[];
+  scroller(view: View): Scroller;
+  /** What the page asks for when it is opened; null for nothing. */
+  asked(view: View, data: CardData, fresh: boolean): string | null;
+  /** A decision in a few words. */
+  words(view: View, decision: Decision): string;
+  /** Sentences of its own for notices. */
+  notices?: Record<string, (view: View, notice: Notice) => string>;
+  /** A unit takes several decisions, so that the last one is announced. */
+  several?: boolean;
+  /** What is decided: document, topic or pair. */
+  one: string;
+  /** What a screen reader says of what is on screen. */
+  heard(view: View, item: Item): string;
+}
+
+/** The card's nodes by `data-part` in camel case. */
+export interface Nodes {
+  [name: string]: HTMLElement;
+}

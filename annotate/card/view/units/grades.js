@@ -1,0 +1,139 @@
+// The scale of grades: its buttons and keys, which of them is marked, and grades in words.
+
+/** @import { Answer, Item } from "../../core/types.js" */
+/** @import { Part, Source } from "../types.js" */
+/** @import { View } from "../frame/view.js" */
+
+import { entryOf, outstanding } from "../../core/state.js";
+import { apart, labelled, make } from "../frame/nodes.js";
+
+/** A judgement in a few words. @param {View} view @param {Answer} answer */
+export function wordsOf({ data: { scale } }, { kind, relevance, reason }) {
+  if (kind !== "graded") return reason ? `cannot judge (${reason})` : "cannot judge";
+  const known = scale.find(({ grade }) => grade === relevance);
+  return known ? `${relevance} ${known.label}` : String(relevance);
+}
+
+/** The grade in a box that is the fuller the higher the grade is. @param {View} view @param {Answer} answer */
+export function gradeBadge({ data: { scale } }, { kind, relevance }) {
+  const grade = kind === "graded" ? (relevance ?? 0) : null;
+  const className = grade === null ? "cd-grade cd-grade-none" : "cd-grade";
+  const badge = make("span", { className, ariaHidden: "true" }, grade === null ? "\u00d7" : `${grade}`); // the words say it
+  const most = Math.max(1, ...scale.map((each) => each.grade));
+  badge.style.setProperty("--cd-share", String(Math.min(1, (grade ?? 0) / most)));
+  return badge;
+}
+
+/**
+ * The annotator's judgement of a pair: what this browser knows of it is newer than what the server has answered.
+ *
+ * @template {Answer} Said
+ * @param {View} view @param {string} id @param {Said | null} said
+ */
+export function standingOf({ card: { kind }, state }, id, said) {
+  const entry = entryOf(kind, state, id);
+  if (entry) return entry.decision;
+  const last = outstanding(state).findLast(({ decision }) => kind.subject(decision) === id);
+  return last?.decision.kind === "undone" || state.units.some((unit) => unit.id === id) ? null : said;
+}
+
+/**
+ * Looks back at a judgement, which may have to be fetched; the panel that it was found in is closed.
+ *
+ * @param {View} view @param {Answer & { query_id: string, doc_id: string, title: string }} found
+ */
+export function lookBack(view, { query_id, doc_id, title, kind, relevance = null, reason = null }) {
+  if (view.state.fetching !== null) return;
+  const decision = { uuid: null, query_id, doc_id, kind, relevance, reason };
+  view.card.dispatch({ type: "open", decision, title: title || doc_id });
+  if (view.panel && view.state.fetching === null) view.setPanel(null);
+}
+
+/**
+ * Marks the answer of the decision on screen, or of one that was undone; "cannot judge" has its own button.
+ *
+ * @param {View} view @param {Item | null} item @param {HTMLElement[]} buttons @param {string | undefined} given
+ */
+export function markAnswers(view, item, buttons, given) {
+  const stands = Boolean(item?.entry);
+  for (const button of [...buttons, view.node("cannotJudge")]) {
+    const isGiven = (button.dataset.grade ?? button.dataset.do) === given?.replace(" ", "-");
+    button.ariaPressed = String(isGiven && stands);
+    button.classList.toggle("cd-former", isGiven && !stands);
+  }
+}
+
+/** Answers beside one another, in two lines where it is narrow. @param {HTMLElement} node @param {number} columns */
+export function setColumns(node, columns, narrow = columns) {
+  node.style.setProperty("--cd-grades", String(columns));
+  node.style.setProperty("--cd-grades-narrow", String(narrow));
+}
+
+/** Panels that cover the document, and what must not be clicked behind them. */
+const COVERS = new Set(["search", "history"]);
+const JUDGES = new Set(["grade", "undo", "skip", "cannot-judge", "back", "forward"]);
+
+/** @param {View} view @param {string} hint what a grade does, after its words @returns {Part} */
+export function grades(view, hint = "") {
+  const node = view.node("grades");
+  let drawn = "";
+  /** @type {unknown[]} */
+  let marked = [];
+  /** @param {number} relevance @param {Source} source */
+  const give = (relevance, source) => view.decide({ kind: "graded", relevance }, source);
+  /** The annotator's own key for a grade, beside its digit. @param {number} grade */
+  const ownCap = (grade) => make("kbd", { hidden: true, dataset: { key: `digit:${grade}` } });
+
+  return {
+    clicks: { grade: ({ dataset }) => give(Number(dataset.grade), "click") },
+
+    digit(digit) {
+      const isGrade = view.data.scale.some(({ grade }) => grade === digit);
+      return isGrade ? (source) => give(digit, source) : null;
+    },
+
+    mayClick(name) {
+      if (!COVERS.has(view.panel ?? "") || !JUDGES.has(name)) return true;
+      view.card.say(`Close the ${view.panel} first: it covers the document.`);
+      return false;
+    },
+
+    /** A button for each grade, and its key in the list of keys. */
+    attach() {
+      const { scale } = view.data;
+      if (drawn === JSON.stringify(scale)) return undefined;
+      drawn = JSON.stringify(scale);
+      marked = [];
+      setColumns(node, scale.length, scale.length <= 4 ? scale.length : Math.ceil(scale.length / 2));
+      const buttons = scale.map(({ grade, label, sentence }) => {
+        const button = labelled(`${grade}`, label, `${grade} ${sentence}`, { do: "grade", grade: `${grade}` });
+        button.title += hint;
+        button.append(ownCap(grade));
+        return button;
+      });
+      node.replaceChildren(...buttons);
+      const lines = scale.flatMap(({ grade, sentence }) => [
+        make("dt", {}, make("kbd", {}, `${grade}`), " ", ownCap(grade)),
+        apart("dd", sentence),
+      ]);
+      view.node("gradeKeys").replaceChildren(...lines);
+      view.keys.map(); // prints the keys of the new buttons
+    },
+
+    /** Marks the grade that is on screen, or was before undo; without anything to grade, the buttons say so. */
+    render(item) {
+      node.classList.toggle("cd-idle", item === null || view.panel === "search");
+      const decision = item?.entry?.decision ?? item?.unit.before;
+      const stands = item?.entry !== null;
+      if (marked[0] === decision && marked[1] === stands) return;
+      marked = [decision, stands];
+      const given = decision?.kind === "graded" ? String(decision.relevance) : decision?.kind;
+      markAnswers(view, item, /** @type {HTMLElement[]} */ ([...node.children]), given);
+    },
+
+    /** Closes the panel once the unit that was fetched from it is on screen. */
+    rendered(item, turned) {
+      if (turned && item?.entry && COVERS.has(view.panel ?? "")) view.setPanel(null);
+    },
+  };
+}

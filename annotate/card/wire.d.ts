@@ -1,0 +1,815 @@
+// Written by `make wire` from annotate/card/server/wire.py: do not edit.
+
+/**
+ * An adjudicated grade.
+ *
+ * Refused if another manager has adjudicated the pair meanwhile, if annotators do not differ on it, or if its document
+ * has no text yet.
+ */
+export interface AdjudicationDecision {
+  uuid: string;
+  query_id: string;
+  /** Why it cannot be judged. */
+  reason: string | null;
+  note: string | null;
+  shown_at: string;
+  /** At work on it. */
+  seconds: number;
+  /** The other seconds since it was shown. */
+  away: number;
+  source: "key" | "click";
+  doc_id: string;
+  kind: "graded" | "cannot judge" | "undone";
+  /** Null unless `kind` is "graded". */
+  relevance: number | null;
+}
+
+/** Pairs of the filter, without those whose document has no text. */
+export interface AdjudicationProgress {
+  done: number;
+  goal: number;
+}
+
+/** Adjudications, newest first. */
+export interface AdjudicationRecentAnswer {
+  decisions: RecentAdjudication[];
+}
+
+/** Ask for the manager's latest adjudications. */
+export interface AdjudicationRecentRequest {
+  /** Of no effect here. */
+  task?: "adjudication";
+  limit?: number;
+}
+
+/** What was saved, and the next pairs; those that another manager holds come last. */
+export interface AdjudicationSyncAnswer {
+  task: "adjudication";
+  saved: string[];
+  refused: Refused[];
+  units: AdjudicationUnit[];
+  /** Held pairs that need no adjudication any more. */
+  closed: string[];
+  exhausted: boolean;
+  /** Missing where nothing but decisions was sent: see `due`. */
+  progress?: AdjudicationProgress;
+}
+
+/** Save adjudications, then ask for pairs that annotators differ on. */
+export interface AdjudicationSyncRequest {
+  /** Of no effect here. */
+  task?: "adjudication";
+  decisions?: AdjudicationDecision[];
+  /** Pairs that the card holds. */
+  holding?: string[];
+  want?: number;
+  /** Answer `closed` and `progress` even if decisions are sent and nothing is wanted. */
+  due?: boolean;
+  filter?: PairFilter | null;
+  /** As for grades. */
+  leave?: boolean;
+}
+
+/** A pair with its opinions, lowest grade first. */
+export interface AdjudicationUnit {
+  topic: TopicWords;
+  /** One. */
+  documents: DocumentPayload[];
+  opinions: Opinion[];
+  former: PastAdjudication | null;
+}
+
+/** Ask for one pair, open or not. */
+export interface AdjudicationUnitRequest {
+  /** Of no effect here. */
+  task?: "adjudication";
+  pair: string;
+}
+
+/** The annotator's grade of a pair of the calibration set (null: cannot judge), and the adjudicated one. */
+export interface CalibrationFeedback {
+  uuid: string;
+  query_id: string;
+  doc_id: string;
+  title: string;
+  relevance: number | null;
+  settled: number;
+  /** The adjudicator's. */
+  note: string | null;
+}
+
+/** A document with its whole text. */
+export interface DocumentAnswer {
+  doc_id: string;
+  title: string;
+  form: "text" | "preformatted" | "markup";
+  /** Plain in every form, cut if `truncated`; null where the campaign has none. */
+  text: string | null;
+  /** For "markup" that is not cut: safe to draw, with `text` as its textContent. */
+  html: string | null;
+  /** Of the whole text. */
+  length: number;
+  truncated: boolean;
+  /** The document's other fields. */
+  metadata: Record<string, unknown>;
+  images: Image[];
+  /** Of a folded long text, in order: start and end in the whole, words. */
+  excerpts: [number, number, string][] | null;
+  /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */
+  terms: [number, number][];
+  /** The same for the title. */
+  title_terms: [number, number][];
+  /** Everybody judges this document for the topic. */
+  calibration?: boolean;
+  /** Only if the manager shows labels; the server records that it was seen. */
+  label?: MachineLabel;
+  said?: SaidJudgement | null;
+}
+
+/** A document as the annotator sees it, without a word on how it came into the pool. */
+export interface DocumentPayload {
+  doc_id: string;
+  title: string;
+  form: "text" | "preformatted" | "markup";
+  /** Plain in every form, cut if `truncated`; null where the campaign has none. */
+  text: string | null;
+  /** For "markup" that is not cut: safe to draw, with `text` as its textContent. */
+  html: string | null;
+  /** Of the whole text. */
+  length: number;
+  truncated: boolean;
+  /** The document's other fields. */
+  metadata: Record<string, unknown>;
+  images: Image[];
+  /** Of a folded long text, in order: start and end in the whole, words. */
+  excerpts: [number, number, string][] | null;
+  /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */
+  terms: [number, number][];
+  /** The same for the title. */
+  title_terms: [number, number][];
+  /** Everybody judges this document for the topic. */
+  calibration?: boolean;
+  /** Only if the manager shows labels; the server records that it was seen. */
+  label?: MachineLabel;
+}
+
+/** Ask for a whole document; the topic chooses its excerpts. */
+export interface DocumentRequest {
+  doc_id: string;
+  query_id?: string | null;
+  /** Also answer the annotator's judgement for the topic, which is required then. */
+  said?: boolean;
+}
+
+/** A judgement that was replaced or undone. */
+export interface EarlierJudgement {
+  kind: "graded" | "cannot judge" | "undone";
+  relevance: number | null;
+  judged_at: string;
+}
+
+/** Why a request was refused, with the status. */
+export interface ErrorAnswer {
+  error: string;
+}
+
+/** Expected seconds of work (`mid`) with a 90% prediction interval. */
+export interface Estimate {
+  low: number;
+  mid: number;
+  high: number;
+}
+
+/** A result of a search. */
+export interface FoundDocument {
+  doc_id: string;
+  title: string;
+  /** U+0002 and U+0003 enclose the words. */
+  snippet: string;
+  judged: boolean;
+  relevance: number | null;
+}
+
+/** The guidelines as safe HTML, and the manager's notes by topic. */
+export interface GuidelinesAnswer {
+  html: string;
+  notes: Record<string, string>;
+}
+
+/** Ask for the guidelines. */
+export interface GuidelinesRequest {}
+
+/** Judgements, newest first; `more`: there are older ones. */
+export interface HistoryAnswer {
+  entries: PastJudgement[];
+  more: boolean;
+}
+
+/** Ask for the annotator's judgements that meet all conditions. */
+export interface HistoryRequest {
+  query_id?: string | null;
+  grade?: number | "cannot judge" | "flagged" | null;
+  words?: string | null;
+  /** The id of the last entry that the card has. */
+  before?: number | null;
+  limit?: number;
+}
+
+/** An image of a document. */
+export interface Image {
+  src: string;
+  alt: string;
+  /** Only a link is drawn, since the manager has not allowed the host. */
+  link: boolean;
+}
+
+/** A grade; "undone" takes the pair's judgement back. */
+export interface JudgementDecision {
+  uuid: string;
+  query_id: string;
+  /** Why it cannot be judged. */
+  reason: string | null;
+  note: string | null;
+  shown_at: string;
+  /** At work on it. */
+  seconds: number;
+  /** The other seconds since it was shown. */
+  away: number;
+  source: "key" | "click";
+  doc_id: string;
+  kind: "graded" | "cannot judge" | "undone";
+  /** Null unless `kind` is "graded". */
+  relevance: number | null;
+  flagged: boolean;
+  /** The server leaves out further ones. */
+  passages: [number, number][];
+}
+
+/** The documents chosen from a list. */
+export interface ListDecision {
+  uuid: string;
+  query_id: string;
+  /** Why it cannot be judged. */
+  reason: string | null;
+  note: string | null;
+  shown_at: string;
+  /** At work on it. */
+  seconds: number;
+  /** The other seconds since it was shown. */
+  away: number;
+  source: "key" | "click";
+  kind: "chosen" | "cannot judge" | "undone";
+  /** Ids in display order; empty for "undone". */
+  shown: string[];
+  /** Empty for "chosen" means none of these. */
+  chosen: string[];
+}
+
+/** A topic whose documents are chosen from; after a decision, the documents are those shown then. */
+export interface ListUnit {
+  topic: TopicWords;
+  /** In display order, cut after 4,000 characters. */
+  documents: DocumentPayload[];
+  former: PastListDecision | null;
+}
+
+/** A label of a pair that no person gave. */
+export interface MachineLabel {
+  label_set: string;
+  relevance: number;
+}
+
+/** Near-duplicates by document, the most similar first. */
+export interface NearAnswer {
+  near: Record<string, NearDuplicate[]>;
+  /** Some are not compared yet: ask again some seconds later. */
+  more: boolean;
+}
+
+/** A near-duplicate of a document. */
+export interface NearDuplicate {
+  doc_id: string;
+  title: string;
+  /** From 0 to 1. */
+  similarity: number;
+  said: SaidGrade | null;
+}
+
+/** Ask for near-duplicates of documents among themselves and among the annotator's judged ones of the topic. */
+export interface NearRequest {
+  query_id: string;
+  doc_ids: string[];
+}
+
+/** One annotator's judgement of the pair. */
+export interface Opinion {
+  kind: "graded" | "cannot judge" | "undone";
+  relevance: number | null;
+  reason: string | null;
+  note: string | null;
+  flagged: boolean;
+  passages: [number, number][];
+  annotator: string;
+  /** The texts of `passages`. */
+  quotes: string[];
+  seconds: number | null;
+  judged_at: string | null;
+}
+
+/** A topic and a document. */
+export interface Pair {
+  query_id: string;
+  doc_id: string;
+}
+
+/** Which pairs to adjudicate; see :func:`collection.adjudication.filter_queue`. */
+export interface PairFilter {
+  why?: string | null;
+  query_id?: string | null;
+  distance?: number | null;
+  names?: string[];
+}
+
+/** The manager's current adjudication of a pair. */
+export interface PastAdjudication {
+  kind: "graded" | "cannot judge" | "undone";
+  relevance: number | null;
+  reason: string | null;
+  uuid: string;
+  query_id: string;
+  doc_id: string;
+  note: string | null;
+  judged_at: string | null;
+}
+
+/** A current judgement of the annotator. */
+export interface PastJudgement {
+  kind: "graded" | "cannot judge" | "undone";
+  relevance: number | null;
+  reason: string | null;
+  note: string | null;
+  flagged: boolean;
+  passages: [number, number][];
+  id: number;
+  query_id: string;
+  /** Its title. */
+  topic: string;
+  doc_id: string;
+  title: string;
+  judged_at: string;
+  /** Of the same pair, newest first. */
+  former: EarlierJudgement[];
+}
+
+/** The annotator's decision on a list. */
+export interface PastListDecision {
+  uuid: string | null;
+  query_id: string;
+  reason: string | null;
+  note: string | null;
+  judged_at: string | null;
+  kind: "chosen" | "cannot judge" | "undone";
+  shown: string[];
+  chosen: string[];
+}
+
+/** The annotator's decision on two documents. */
+export interface PastPreferenceDecision {
+  uuid: string | null;
+  query_id: string;
+  reason: string | null;
+  note: string | null;
+  judged_at: string | null;
+  kind: "left" | "right" | "equal" | "cannot judge" | "undone";
+  left: string;
+  right: string;
+}
+
+/**
+ * The comparisons of a topic.
+ *
+ * The plan of the first topic in hand looks some answers ahead, that of the others one. For decisions that it has not
+ * sent yet, a card follows `then[kind]` from `next`; where that ends, it sends them and waits for the next plan.
+ */
+export interface Plan {
+  /** The pair of `next`, or nothing. */
+  pairs: [string, string][];
+  next: PlannedComparison;
+  /** Pairs. */
+  done: number;
+  /** Pairs, an upper bound, which falls. */
+  expected: number;
+}
+
+/** A comparison, and what follows each answer, so that no key waits for the network. */
+export interface PlannedComparison {
+  /** Left and right; null: the topic is decided. */
+  pair: [string, string] | null;
+  /** For left, right, equal, cannot judge; missing: ask. */
+  then?: Partial<Record<"left" | "right" | "equal" | "cannot judge" | "undone", PlannedComparison>>;
+}
+
+/** The better one of two documents, which may be named the other way round than in the plan. */
+export interface PreferenceDecision {
+  uuid: string;
+  query_id: string;
+  /** Why it cannot be judged. */
+  reason: string | null;
+  note: string | null;
+  shown_at: string;
+  /** At work on it. */
+  seconds: number;
+  /** The other seconds since it was shown. */
+  away: number;
+  source: "key" | "click";
+  kind: "left" | "right" | "equal" | "cannot judge" | "undone";
+  left: string;
+  right: string;
+}
+
+/** A topic whose documents are compared. */
+export interface PreferenceUnit {
+  topic: TopicWords;
+  /** Cut after 4,000 characters. */
+  documents: DocumentPayload[];
+  plan: Plan;
+  former: PastPreferenceDecision[];
+}
+
+/** Judged pairs, and those to judge; `pool` is null in loops over the whole collection, and topics with a budget. */
+export interface Progress {
+  judged: number;
+  pool: number | null;
+}
+
+/** An adjudication with the title of its document. */
+export interface RecentAdjudication {
+  kind: "graded" | "cannot judge" | "undone";
+  relevance: number | null;
+  reason: string | null;
+  uuid: string;
+  query_id: string;
+  doc_id: string;
+  note: string | null;
+  judged_at: string | null;
+  title: string;
+}
+
+/** A judged document with the annotator's judgement. */
+export interface RecentJudgement {
+  doc_id: string;
+  title: string;
+  form: "text" | "preformatted" | "markup";
+  /** Plain in every form, cut if `truncated`; null where the campaign has none. */
+  text: string | null;
+  /** For "markup" that is not cut: safe to draw, with `text` as its textContent. */
+  html: string | null;
+  /** Of the whole text. */
+  length: number;
+  truncated: boolean;
+  /** The document's other fields. */
+  metadata: Record<string, unknown>;
+  images: Image[];
+  /** Of a folded long text, in order: start and end in the whole, words. */
+  excerpts: [number, number, string][] | null;
+  /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */
+  terms: [number, number][];
+  /** The same for the title. */
+  title_terms: [number, number][];
+  /** Everybody judges this document for the topic. */
+  calibration?: boolean;
+  /** Only if the manager shows labels; the server records that it was seen. */
+  label?: MachineLabel;
+  kind: "graded" | "cannot judge" | "undone";
+  relevance: number | null;
+  reason: string | null;
+  note: string | null;
+  flagged: boolean;
+  passages: [number, number][];
+  query_id: string;
+}
+
+/** A decision with the title of its topic. */
+export interface RecentListDecision {
+  uuid: string | null;
+  query_id: string;
+  reason: string | null;
+  note: string | null;
+  judged_at: string | null;
+  kind: "chosen" | "cannot judge" | "undone";
+  shown: string[];
+  chosen: string[];
+  title: string;
+}
+
+/** A decision with the title of its topic. */
+export interface RecentPreferenceDecision {
+  uuid: string | null;
+  query_id: string;
+  reason: string | null;
+  note: string | null;
+  judged_at: string | null;
+  kind: "left" | "right" | "equal" | "cannot judge" | "undone";
+  left: string;
+  right: string;
+  title: string;
+}
+
+/** A decision that was not saved, and why. */
+export interface Refused {
+  uuid: string;
+  reason: string;
+}
+
+/** The annotator's grade of a document. */
+export interface SaidGrade {
+  kind: "graded" | "cannot judge" | "undone";
+  relevance: number | null;
+  reason: string | null;
+}
+
+/** The annotator's judgement of a document. */
+export interface SaidJudgement {
+  kind: "graded" | "cannot judge" | "undone";
+  relevance: number | null;
+  reason: string | null;
+  note: string | null;
+  flagged: boolean;
+  passages: [number, number][];
+}
+
+/** Results, best first. */
+export interface SearchAnswer {
+  documents: FoundDocument[];
+  more: boolean;
+  /** If only some of the documents that match were ranked, how many: 0 if none. */
+  ranked: number | null;
+}
+
+/** Search the collection for documents to judge. */
+export interface SearchRequest {
+  query_id: string;
+  /** A document's id, or words that must all occur; the first 500 characters count. */
+  words: string;
+}
+
+/** Work without a long pause, from the first document on screen to the last judgement. */
+export interface Session {
+  judgements: number;
+  seconds: number;
+  away: number;
+  since: string;
+  until: string;
+}
+
+/** Nothing. */
+export interface SettingsAnswer {}
+
+/** Keep how the annotator has arranged the card. */
+export interface SettingsRequest {
+  settings: Record<string, unknown>;
+}
+
+/** What was saved, and the next documents of the topic. */
+export interface SyncAnswer {
+  saved: string[];
+  refused: Refused[];
+  /** Those of `saved` whose pair had enough judgements: logged, and not counted. */
+  surplus: string[];
+  feedback: CalibrationFeedback[];
+  query_id?: string;
+  documents: DocumentPayload[];
+  /** Those of `holding` that need no judgement any more, or that others have taken over. */
+  closed: string[];
+  /** A topic whose calibration set has to be judged before anything is handed out. */
+  first?: string | null;
+  /** In the loop: all that is to be held from now on. */
+  order?: string[];
+  /** In the loop: the round that the order is from. */
+  model_round?: number | null;
+  /** In the loop: a newer order is on its way, ask again. */
+  behind?: boolean;
+  /** In the loop: why the last round failed. */
+  problem?: string | null;
+  /** In the loop: what chooses the next document; what it has learned from. */
+  chooser?: [string, string];
+  /** In the loop: it chooses across topics, and the card changes topics often. */
+  across_topics?: boolean;
+  /** Where the topic has nothing left: one that has, and is not in `tried`. */
+  next?: string | null;
+  /** With `next`: the budget that is used up; "" if none is. */
+  budget?: string;
+  /** Newest first. */
+  recent?: RecentJudgement[];
+  progress: SyncProgress;
+}
+
+/** Progress in the topic asked for and in all topics of the annotator. */
+export interface SyncProgress {
+  all: Progress;
+  topic?: Progress;
+}
+
+/** Save judgements, then ask for documents of a topic; without `query_id`, only save. */
+export interface SyncRequest {
+  decisions?: JudgementDecision[];
+  /** Those that were never handed out to the annotator have no effect. */
+  skips?: Pair[];
+  query_id?: string | null;
+  holding?: string[];
+  /** New documents wanted; in the loop at least 1, since each judgement may change the order. */
+  want?: number;
+  /** Also answer the latest judgements of the topic. */
+  recent?: boolean;
+  /** False: another card of the annotator is open, and keeps its documents. */
+  alone?: boolean;
+  /** Topics that `next` must not name. */
+  tried?: string[];
+  /** The annotator leaves the page: only save, and end what is reserved for them. */
+  leave?: boolean;
+}
+
+/** Take a document that was found, to be judged next. */
+export interface TakeRequest {
+  query_id: string;
+  doc_id: string;
+}
+
+/** Decisions, newest first, without undone ones. */
+export interface TaskRecentAnswer {
+  decisions: RecentListDecision[] | RecentPreferenceDecision[];
+}
+
+/** Ask for the annotator's latest decisions. */
+export interface TaskRecentRequest {
+  task: "list" | "preference";
+  limit?: number;
+}
+
+/** What was saved, and the next units. */
+export interface TaskSyncAnswer {
+  /** The campaign's now; if not the card's, the page has to be reloaded. */
+  task: "grades" | "list" | "preference";
+  saved: string[];
+  refused: Refused[];
+  units: ListUnit[] | PreferenceUnit[];
+  /** Of topics with a saved decision and the first one held; without decisions, of all held. */
+  plans: Record<string, Plan>;
+  /** Held topics that need no decision or were taken over: drop those without work in progress. */
+  closed: string[];
+  /** Nothing more is open to the annotator now. */
+  exhausted: boolean;
+  progress: UnitProgress;
+}
+
+/** Save decisions, then ask for units. Without wants and while reservations are young, only decisions are saved. */
+export interface TaskSyncRequest {
+  task: "list" | "preference";
+  decisions?: ListDecision[] | PreferenceDecision[];
+  /** Topics of the units that the card holds; the first is on screen. */
+  holding?: string[];
+  want?: number;
+  /** Of no effect here. */
+  due?: boolean;
+  /** As for grades. */
+  leave?: boolean;
+}
+
+/** Ask for a unit, to decide a topic again; 400 for a topic that is not and was not the annotator's. */
+export interface TaskUnitRequest {
+  task: "list" | "preference";
+  query_id: string;
+}
+
+/** The annotator's working time. */
+export interface TimeAnswer {
+  today: Work;
+  /** The one that goes on now. */
+  session: Session | null;
+  /** Newest first. */
+  sessions: Session[];
+  /** Seconds at work since the last break of five minutes. */
+  since_break: number;
+  /** Judged topics, the latest first, then open ones. */
+  per_topic: TopicTime[];
+  /** Pairs or topics; null where no end is known. */
+  left: number | null;
+  estimate: Estimate | null;
+  /** Why there is no estimate, or what it depends on. */
+  why: string;
+}
+
+/** Ask for the annotator's working time. */
+export interface TimeRequest {
+  /** The start of their day, with its offset from UTC. */
+  day?: string | null;
+}
+
+/** A new token. */
+export interface TokenAnswer {
+  token: string;
+}
+
+/** Ask for a new token by the browser's sign-in cookie. */
+export interface TokenRequest {
+  annotator: string;
+}
+
+/** A topic of the annotator with its progress. */
+export interface TopicPayload {
+  query_id: string;
+  title: string;
+  description: string;
+  narrative: string;
+  /** Documents to judge; null in a loop over the whole collection or with a budget. */
+  pool: number | null;
+  judged: number;
+  /** Pooled documents that are held back until their text is imported. */
+  without_text: number;
+  /** Judged before the others: a calibration topic before the calibration. */
+  first?: boolean;
+}
+
+/** A topic with the annotator's judgements. */
+export interface TopicTime {
+  query_id: string;
+  title: string;
+  judged: number;
+  /** Null in a loop over the whole collection or with a budget. */
+  left: number | null;
+  /** The median; null without timed judgements. */
+  seconds: number | null;
+}
+
+/** The topic of a unit. */
+export interface TopicWords {
+  query_id: string;
+  title: string;
+  description: string;
+  narrative: string;
+  /** The manager's, for annotators; "" if there is none. */
+  note: string;
+}
+
+/** The annotator's topics in the campaign's order. */
+export interface TopicsAnswer {
+  topics: TopicPayload[];
+  /** The topic of the annotator's newest judgement. */
+  last: string | null;
+  /** The first topic that has documents for them. */
+  work: string | null;
+}
+
+/** Ask for the annotator's topics. */
+export interface TopicsRequest {}
+
+/** Topics of the annotator; where more are left than the card holds, others hold the rest. */
+export interface UnitProgress {
+  done: number;
+  goal: number;
+  left_for_me: number;
+}
+
+/** Why a document was proposed, as far as the manager shows it to annotators. */
+export interface WhyAnswer {
+  sentence: string;
+  /** Weights from -1 (against) to 1 (for). */
+  terms: [string, number][];
+  /** The model is being trained: ask again. */
+  behind?: boolean;
+}
+
+/** Ask why a document was proposed. */
+export interface WhyRequest {
+  query_id: string;
+  doc_id: string;
+}
+
+/** A number of judgements and their seconds at work and away. */
+export interface Work {
+  judgements: number;
+  seconds: number;
+  away: number;
+}
+
+/** Request and answer of each route, by path. */
+export interface Routes {
+  topics: { request: TopicsRequest; answer: TopicsAnswer };
+  sync: { request: SyncRequest; answer: SyncAnswer };
+  document: { request: DocumentRequest; answer: DocumentAnswer };
+  why: { request: WhyRequest; answer: WhyAnswer };
+  search: { request: SearchRequest; answer: SearchAnswer };
+  take: { request: TakeRequest; answer: DocumentPayload };
+  guidelines: { request: GuidelinesRequest; answer: GuidelinesAnswer };
+  history: { request: HistoryRequest; answer: HistoryAnswer };
+  near: { request: NearRequest; answer: NearAnswer };
+  time: { request: TimeRequest; answer: TimeAnswer };
+  settings: { request: SettingsRequest; answer: SettingsAnswer };
+  token: { request: TokenRequest; answer: TokenAnswer };
+  "task/sync": { request: TaskSyncRequest; answer: TaskSyncAnswer };
+  "task/recent": { request: TaskRecentRequest; answer: TaskRecentAnswer };
+  "task/unit": { request: TaskUnitRequest; answer: ListUnit | PreferenceUnit };
+  "adjudicate/sync": { request: AdjudicationSyncRequest; answer: AdjudicationSyncAnswer };
+  "adjudicate/recent": { request: AdjudicationRecentRequest; answer: AdjudicationRecentAnswer };
+  "adjudicate/unit": { request: AdjudicationUnitRequest; answer: AdjudicationUnit };
+}

@@ -1,1 +1,0 @@
-"""Elements of pages: small widgets, tables and pickers that several pages share."""

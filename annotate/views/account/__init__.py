@@ -1,0 +1,1 @@
+"""Pages and forms of a person's account."""

@@ -1,0 +1,1 @@
+"""Pages with which a manager sets a campaign up and watches it."""

@@ -1,0 +1,69 @@
+"""Backups: make, schedule and download them, and check the campaign."""
+
+import pandas as pd
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.widgets import display, downloads, widgets
+from annotate.views.widgets.columns import number, text, timestamp
+from collection.core.phrases import count
+
+LARGEST = 200_000_000  # bytes of a campaign whose backup is made for a browser
+
+campaign = session.current().campaign
+backups = campaign.backups
+
+st.title("Backups")
+st.write(
+    "A backup has everything that judging needs, as it is at one moment, in one file. Backups are as secret as the "
+    "campaign: they contain hashes of passwords."
+)
+widgets.documentation_link("operations/backup", "What a backup contains, and how to restore it")
+if problem := backups.problem():
+    st.error(widgets.plain(f"The last backup has a problem. {problem}"))
+
+if st.button("Make a backup", type="primary", key="make"):
+    with widgets.saving("Backup made."), st.spinner("Making a backup"):
+        backups.make()
+made = pd.DataFrame(
+    [(each.made_at, each.size, each.path.name) for each in backups.available()], columns=["made_at", "size", "file"]
+)
+if made.empty:
+    st.write("There is no backup on the server yet.")
+else:
+    columns = {"made_at": timestamp("Made (UTC)"), "size": number("Size", "bytes"), "file": text("File", "large")}
+    display.table(made, columns, alt="Backups on the server")
+st.caption(
+    "They are in the folder *backups* of the campaign, on the same disk. Download one, or run "
+    "`cleverdon backup DIR --to FOLDER` with a folder on another disk."
+)
+if backups.campaign_bytes() > LARGEST:
+    st.write("This campaign is too large for a download in the browser: run `cleverdon backup DIR FILE` instead.")
+else:
+    hint = "Without the key that signs cookies and the settings of single sign-on: everybody has to sign in again."
+    downloads.draw_deferred(lambda opened, path: opened.backups.write(path), "backup.zip", "download", hint)
+
+st.subheader("Automatic backups")
+settings = backups.settings()
+with st.form("schedule", border=False):
+    left, middle, right = st.columns(3)
+    every = left.number_input("Hours between backups (0 = none)", 0, 10_000, settings.every_hours, key="every-hours")
+    keep = middle.number_input("Number of backups kept", 1, 1000, settings.keep, key="keep")
+    days = right.number_input("Maximum age in days (0 = unlimited)", 0, 10_000, settings.keep_days, key="keep-days")
+    st.caption("The server makes them while it runs, and removes older ones. The newest is always kept.")
+    if st.form_submit_button("Save", key="save"):
+        with widgets.saving("Saved."):
+            backups.set_settings(every_hours=int(every), keep=int(keep), keep_days=int(days))
+
+st.subheader("Check")
+st.caption("Reads the database, runs and images of the campaign, and compares their checksums. Nothing is changed.")
+if st.button("Check the campaign", key="check"):
+    with widgets.shown_errors(), st.spinner("Checking"):
+        found = backups.check()
+        for finding in found:
+            (st.error if finding.serious else st.info)(widgets.sentence(finding.sentence))
+        problems = sum(finding.serious for finding in found)
+        if not problems:
+            st.success("No problems.")
+        else:
+            st.write(f"**{count(problems, 'problem')}.**")

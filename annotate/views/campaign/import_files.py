@@ -1,0 +1,122 @@
+"""Import: upload files, with the same checks as `cleverdon import`."""
+
+import re
+import tempfile
+from pathlib import Path
+
+import streamlit as st
+from streamlit import config
+
+from annotate.auth import session
+from annotate.views.campaign import import_form, removal_form
+from annotate.views.widgets import widgets
+from collection.core.errors import DATASET, CleverdonError, DoubtError
+from collection.core.phrases import count, join
+
+campaign = session.current().campaign
+
+
+def contents() -> str:
+    """Describe in a sentence what the campaign contains."""
+    counts = campaign.progress.counts()
+    sizes = [count(counts[f"{name}s"], name) for name in ("topic", "document", "run") if counts[f"{name}s"]]
+    step = campaign.overview.next_step()
+    to_import = f" {widgets.plain(step.sentence)}" if step.page == "import" else ""
+    return f"This campaign {f'has {join(sizes)}' if sizes else 'is empty'}.{to_import}"
+
+
+st.title("Import")
+answer = st.empty()
+answer.write(contents())
+widgets.documentation_link("how-to/import-files", "File formats with examples")
+with st.form("files", border=False):
+    uploads = {
+        name: column.file_uploader(label, key=name, accept_multiple_files=name in import_form.SEVERAL, help=help)
+        for column, fields in zip(st.columns(2), (import_form.LEFT, import_form.RIGHT), strict=True)
+        for name, (label, help) in fields.items()
+    }
+    dataset = st.text_input(
+        "Dataset of ir_datasets",
+        placeholder="beir/scifact/test",
+        help="Imports the documents, topics and qrels of this dataset. The server downloads them if needed.",
+    ).strip()
+    annotator = st.text_input(
+        "Annotator of labels without one",
+        help="Who gave the labels for which their file names no annotator, as in exports of doccano and Quepid.",
+    ).strip()
+    replace = st.checkbox("Replace existing entries with the same id or name")
+    accept = st.checkbox("Accept files that look like another kind")
+    by_people = st.checkbox(
+        "Grades are by people",
+        help="Qrels and labels whose names say that a language model gave the grades become label sets. With this "
+        "setting, they become judgements.",
+    )
+    go = st.form_submit_button("Import", type="primary")
+    largest = f"{config.get_option('server.maxUploadSize'):,} MB"
+    st.caption(
+        f"If a file has an error, nothing is imported. For files of more than {largest}, use `cleverdon import`."
+    )
+
+if go:
+    if not (dataset or any(uploads.values())):
+        st.error("Choose at least one file, or enter a dataset.")
+        st.stop()
+    with tempfile.TemporaryDirectory() as scratch, st.spinner("Importing files"):
+        folder = Path(scratch)
+
+        def paths(name: str) -> list[Path]:
+            """Write uploads into a folder each, since two may have the same name."""
+            upload = uploads[name]
+            found = []
+            for number, file in enumerate(upload if isinstance(upload, list) else [upload] if upload else []):
+                found.append(folder / f"{name}{number}" / Path(file.name).name)
+                found[-1].parent.mkdir()
+                found[-1].write_bytes(file.getbuffer())
+            return found
+
+        def by_name(text: str) -> str:
+            """Name files without the scratch folder."""
+            return re.sub(re.escape(str(folder)) + r"/\w+/", "", text)
+
+        line = st.empty()
+
+        def tell(what: str, done: int, total: int | None) -> None:
+            line.text(f"{what} {done:,}" + (f" of {total:,}" if total else ""))
+
+        try:
+            report = campaign.importer.import_files(
+                collection=f"{DATASET}{dataset}" if dataset else None,
+                topics=next(iter(paths("topics")), None),
+                documents=paths("documents"),
+                runs=paths("runs"),
+                qrels=next(iter(paths("qrels")), None),
+                labels=next(iter(paths("labels")), None),
+                costs=next(iter(paths("costs")), None),
+                clicks=next(iter(paths("clicks")), None),
+                annotator=annotator or None,
+                machine_labels=next(iter(paths("machine_labels")), None),
+                replace=replace,
+                accept_doubts=accept,
+                by_people=by_people,
+                progress=tell,
+            )
+        except CleverdonError as error:
+            line.empty()
+            st.error(f"**Nothing was imported.** {widgets.plain(by_name(str(error)))}")
+            if isinstance(error, DoubtError):
+                st.info(
+                    "To import the file anyway, select *Accept files that look like another kind* and import again."
+                )
+            st.stop()
+        line.empty()
+        answer.write(contents())
+        st.success("Imported.")
+        import_form.draw_report(report, by_name)
+
+if len(logs := campaign.clicks.sources()):
+    named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]
+    st.write(f"Click logs: {join(named)}.")
+    widgets.page_link("export", "Export clicks")
+if (step := campaign.overview.next_step()).page != "import":
+    widgets.page_link(step.page, f"Next step: {widgets.NEXT[step.page]}")
+removal_form.draw(campaign)

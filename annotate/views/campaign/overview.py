@@ -1,0 +1,114 @@
+"""Overview: the state and progress of the campaign, and the next step."""
+
+import pandas as pd
+import streamlit as st
+from streamlit.column_config import ProgressColumn
+
+from annotate.auth import session
+from annotate.views.campaign import tour
+from annotate.views.widgets import display, widgets
+from annotate.views.widgets.columns import number, text, timestamp
+from collection.campaign.log.results import NextStep
+from collection.campaign.settings.loop_settings import MODES
+from collection.core.phrases import count
+
+now = session.current()
+campaign = now.campaign
+st.title(widgets.plain(campaign.title))
+if now.role == "annotator":  # blind: what the others did, and how the systems fare, is not for them
+    widgets.annotator_progress(campaign, now.annotator)
+    st.stop()
+
+state = campaign.overview.status()
+widgets.next_step(NextStep(**state["next"]))
+if now.role == "manager":  # a reader changes nothing
+    if state["next"]["page"] == "judge" and len(campaign.accounts.table()) == 1:
+        widgets.page_link("people", "Invite annotators")
+    if state["next"]["page"] == "export" and state["runs"]:
+        widgets.page_link("compare", "Compare the systems")
+    if campaign.settings.tour():
+        tour.draw(campaign)
+
+outside = state["outside_pool"]
+figures = {"Topics": state["topics"], "Documents": state["documents"]}
+if not outside:  # at most five numbers; the runs are below, too
+    figures["Runs"] = state["runs"]
+if state["pool"]:
+    figures["Pairs in the pool"] = state["pool"]
+if decisions := state["decisions"]:
+    figures["Decisions"] = decisions["made"]
+elif state["pool"]:
+    figures["Pooled pairs judged"] = state["judged_in_pool"]
+if outside:
+    figures["Other pairs judged"] = outside
+if any(figures.values()):
+    widgets.metrics(figures)
+
+judged, made = state["judged"], state["made"]
+goal = None if state["in_loop"] else state["goal"]
+if decisions:
+    widgets.decision_progress(decisions)
+elif goal is None:
+    page = "System order" if campaign.settings.loop().by_system_order else "Recall"
+    advice = "" if "recall_across_topics" in state else f"{page} advises when to stop."
+    loops = "The judgement budget is used up." if state["budget"] else advice
+    within = ""
+    if left := state.get("budget_left"):
+        within = f"; {count(left, 'pair')} can still be judged within the judgement budget"
+    st.caption(f"{count(judged, 'pair')} judged{within}. {loops}".strip())
+elif goal:
+    several = f"{count(goal, 'judgement')} made; some pairs need several"
+    done = f"{made:,} of {several if goal > state['pool'] else count(goal, 'pair') + ' judged'}"
+    cannot = f"; annotators could not judge {count(state['cannot_judge'], 'pair')}" if state["cannot_judge"] else ""
+    st.progress(made / goal, done + cannot)
+for advice in [state[name] for name in ("recall_across_topics", "system_order") if name in state]:
+    st.caption(widgets.plain(advice))
+widgets.missing_texts(topic["without_text"] for topic in state["per_topic"])
+if state["missing_documents"] and not state["without_text"]:
+    without = count(state["missing_documents"], "pooled document")
+    st.info(f"{without} without a text. The Export page lists the ids.")
+
+if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
+    st.subheader("Topics")
+    # A loop over the whole collection or within a budget has no goal, so its bar stays empty.
+    goals = progress["goal"].astype(float)
+    has_goals = (goals > 0).any()
+    progress["share"] = (100 * progress["made"].astype(float) / goals.where(goals > 0)).floordiv(1) / 100
+    progress["left"] = progress["left"].astype("Int64")
+    progress["mode"] = progress["mode"].map(lambda name: MODES[name][0])
+    lacks_text = progress["without_text"].any()
+    no_text = number("No text", help="Pooled documents without a text. They cannot be judged and count as unjudged.")
+    display.table(
+        progress,
+        {
+            "query_id": text("Topic", 60),
+            "title": text("Title", "medium"),
+            "share": ProgressColumn("Done", format="percent", min_value=0, max_value=1) if has_goals else None,
+            "left": "Judgements left" if has_goals else None,
+            "judged": None if lacks_text else "Pairs judged",
+            "pool": "Pairs in the pool",
+            "mode": "Judging mode",
+            "without_text": no_text if lacks_text else None,
+        },
+    )
+if decisions and decisions["annotators"]:
+    with st.expander(f"Annotators ({len(decisions['annotators'])})"):
+        columns = {"annotator": "Annotator", "topics": "Topics decided"}
+        display.table(pd.DataFrame(decisions["annotators"]), columns, alt="Topics that each annotator decided")
+elif len(annotators := campaign.judgement_log.annotators()):
+    with st.expander(f"Annotators ({len(annotators)})"):
+        display.table(
+            annotators,
+            {
+                "annotator": "Annotator",
+                "judgements": number("Judgements", help="Without changed and undone judgements."),
+                "seconds": number("Seconds per judgement, median", "%.1f", help="Time with the document on screen."),
+                "last_at": timestamp("Last judgement (UTC)"),
+            },
+        )
+if not decisions:
+    widgets.grade_scale(campaign.grades)
+if len(runs := campaign.corpus.run_table()):
+    with st.expander(f"Runs ({len(runs)})"):
+        lines = number("Lines", "localized")
+        display.table(runs, {"run": "Run", "topics": "Topics", "rows": lines, "deepest": "Deepest rank"})

@@ -1,0 +1,123 @@
+"""People: accounts, roles, groups, invitations and sessions."""
+
+from urllib.parse import quote, urlsplit
+
+import streamlit as st
+from streamlit.column_config import CheckboxColumn
+
+from annotate.auth import session
+from annotate.views.widgets import display, widgets
+from annotate.views.widgets.columns import text, timestamp
+from annotate.views.widgets.sessions import draw_sessions
+from collection.campaign.operations.server_state import is_loopback
+from collection.campaign.people.accounts import LINK_DAYS
+from collection.core.phrases import count, join
+from collection.core.records import ROLES
+
+now = session.current()
+campaign = now.campaign
+
+st.title("People")
+
+
+def show_link(name: str, token: str) -> None:
+    """Keep a new link; every script run shows it until the manager closes it."""
+    parts, address = urlsplit(st.context.url or ""), campaign.server_state.address() or ""
+    home = f"{parts.scheme}://{parts.netloc}" if parts.netloc else address
+    if is_loopback(home) and address and not is_loopback(address):  # the manager is at the server itself
+        home = address
+    st.session_state["link"] = (name, f"{home}/invitation?token={quote(token)}")
+
+
+if link := st.session_state.get("link"):
+    with st.container(border=True):
+        st.write(
+            f"**Link for {widgets.plain(link[0])}.** Copy it and send it yourself. It cannot be shown again after you "
+            "close it or create another one."
+        )
+        st.caption(f"It works once, within {count(LINK_DAYS, 'day')}.")
+        st.code(link[1], language=None, wrap_lines=True)
+        if is_loopback(link[1]):
+            st.caption(
+                "People on other machines cannot open this address: serve the app at one that they can reach, as "
+                "*How people sign in* says below."
+            )
+        if st.button("Close"):
+            del st.session_state["link"]
+            st.rerun()
+
+table = campaign.accounts.table()
+member_of = dict(zip(table["name"], table["groups"], strict=True))
+roles = table["role"].value_counts()
+alone = " Invite annotators to judge with you." if len(table) == 1 else ""
+st.write(f"This campaign has {join(count(int(roles[role]), role) for role in ROLES if role in roles)}.{alone}")
+widgets.documentation_link("operations/team-server", "How people sign in")
+table["groups"] = [", ".join(groups) for groups in table["groups"]]
+display.table(
+    table,
+    {
+        "name": text("Name", "medium"),
+        "role": text("Role", "small"),
+        "groups": "Groups",
+        "state": text("State", "small"),
+        "has_password": CheckboxColumn("Has password", width="small"),
+        "signed_in_at": timestamp("Last sign-in (UTC)"),
+        "last_at": timestamp("Last judgement (UTC)"),
+    },
+    placeholder="–",
+    alt="Accounts",
+)
+
+st.subheader("Invite a person")
+st.caption("You get a link to send to the person, who chooses a password with it. Cleverdon sends no e-mail.")
+# A new key after each invitation empties the fields; they stay filled if the name is refused.
+with st.form(f"invite-{len(table)}"):
+    left, right = st.columns(2)
+    new_name = left.text_input(
+        "Name", max_chars=64, help="Judgements are stored under this name. It cannot be changed."
+    )
+    about_roles = "\n".join(f"- {role}: {may}" for role, may in ROLES.items())
+    new_role = right.selectbox("Role", list(ROLES), index=1, help=about_roles)
+    new_groups = left.multiselect("Groups", list(campaign.accounts.groups()), accept_new_options=True)
+    new_email = right.text_input("E-mail", help="Only for sign-in with OpenID Connect.")
+    if st.form_submit_button("Invite", type="primary"):
+        with widgets.shown_errors():
+            show_link(new_name.strip(), campaign.accounts.invite(new_name, new_role, new_groups, new_email))
+            st.rerun()
+
+st.subheader("Change an account")
+names = table["name"].tolist()
+name = st.selectbox("Account", names, index=names.index(now.annotator))
+row = table[table["name"] == name].iloc[0]
+groups = member_of[name]
+# The name is part of the key, so that the form cannot change another account.
+with st.form(f"change-{name}"):
+    left, right = st.columns(2)
+    role = left.selectbox("Role", list(ROLES), index=list(ROLES).index(row["role"]), key=f"role-{name}")
+    choices = sorted({*campaign.accounts.groups(), *groups})
+    member = right.multiselect("Groups", choices, default=groups, accept_new_options=True, key=f"groups-{name}")
+    email = left.text_input("E-mail", row["email"] or "", key=f"email-{name}")
+    if st.form_submit_button("Save"):
+        with widgets.saving("Saved."), campaign.transaction():
+            if role != row["role"]:
+                campaign.accounts.set_role(name, role)
+            campaign.accounts.set_groups(name, member)
+            campaign.accounts.set_email(name, email)
+is_locked = bool(row["locked"])
+with st.container(horizontal=True):
+    hint = "For a forgotten password. The old one works until a new one is chosen."
+    renew = st.button("Create password link", key=f"again-{name}", disabled=is_locked, help=hint)
+    hint = "A locked account cannot sign in, and its sessions end at once. Its judgements are kept."
+    switch = st.button("Unlock" if is_locked else "Lock", key=f"lock-{name}", help=hint)
+if renew:
+    with widgets.shown_errors():
+        show_link(name, campaign.accounts.invite_again(name))
+        st.rerun()
+if switch:
+    with widgets.saving("Unlocked." if is_locked else "Locked; all sessions ended."):
+        (campaign.accounts.unlock if is_locked else campaign.accounts.lock)(name)
+
+st.subheader(f"Sessions of {widgets.plain(name)}")
+if not row["sessions"]:
+    st.write("Not signed in on any browser.")
+draw_sessions(campaign, name, now.digest if name == now.annotator else None)

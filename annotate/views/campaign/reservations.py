@@ -1,0 +1,48 @@
+"""What annotators have reserved, and releasing it."""
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.widgets import display, widgets
+from annotate.views.widgets.columns import number, text
+from collection.core.phrases import count
+
+PLACES = {"screen": "On screen", "ahead": "Loaded, not on screen", "work list": "In a work list"}
+
+
+def draw() -> None:
+    """Draw what is reserved now, of which selected rows or everything of an annotator can be released."""
+    campaign = session.current().campaign
+    st.subheader("Current reservations")
+    table = campaign.assignments.reservations()
+    if table.empty:
+        st.write("Nothing is reserved at the moment.")
+        return
+    held = int((table["place"] != "ahead").sum())
+    st.write(
+        f"**{count(held, 'reservation')}** on screens and in work lists; {len(table) - held:,} loaded in browsers, "
+        "which colleagues without a document get."
+    )
+    names = list(dict.fromkeys(table["annotator"]))
+    who = st.selectbox("Annotator", ["Everybody", *names], key="reserved-by")
+    shown = table if who == "Everybody" else table[table["annotator"] == who]
+    display.table(
+        shown.assign(place=shown["place"].map(PLACES)),
+        {
+            "annotator": text("Annotator", 130),
+            "query_id": text("Topic", 90),
+            "doc_id": text("Document", 170),
+            "place": text("Where", 150),
+            "minutes": number("Ends in (minutes)", "localized", width=120),
+        },
+        placeholder="whole topic",
+        most_height=388,
+        alt="Current reservations",
+    )
+    known = list(dict.fromkeys(shown["query_id"]))
+    topics = st.multiselect("Topics", known, key="reserved-of", placeholder="All topics")
+    st.caption("A judgement of a released document is kept, and counts if nobody else has given it meanwhile.")
+    whose = "all reservations" if who == "Everybody" else f"the reservations of {widgets.plain(who)}"
+    if st.button("Release", key="release", help=f"Releases {whose} in these topics."):
+        with widgets.saving("Released."):
+            campaign.assignments.release(None if who == "Everybody" else who, topics or None)

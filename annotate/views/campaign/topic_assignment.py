@@ -1,0 +1,117 @@
+"""Assignment of topics to annotators, and the workload of each annotator."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.widgets import display, widgets
+from annotate.views.widgets.columns import number, text
+from collection.core.phrases import count
+
+EVERYBODY = "everybody"
+
+
+def draw(judges: Sequence[str]) -> None:
+    """Draw the topics, of which selected ones can be assigned, and the workload of each annotator."""
+    campaign = session.current().campaign
+    table = campaign.assignments.table()
+    table["who"] = [_named(*who) for who in zip(table["accounts"], table["groups"], strict=True)]
+    st.caption("Select the topics to assign in the first column.")
+    selection = display.table(
+        table,
+        {
+            "query_id": text("Topic", 60),
+            "title": text("Title", 170),
+            "who": text("Annotators", 150),
+            "pool": number("Pairs", width=60),
+            "wanted": number("Judgements needed", width=135),
+            "made": number("Judgements made", width=125),
+            "left": number("Judgements left", width=115),
+        },
+        placeholder="–",
+        most_height=388,
+        on_select="rerun",
+        selection_mode="multi-row",
+        key="assigned",
+        alt="Annotators of each topic",
+    )
+    rows = [row for row in selection["selection"]["rows"] if row < len(table)]
+    chosen = table["query_id"].iloc[rows].tolist()
+    selected = count(len(chosen), "topic")
+    _draw_assignment(chosen, selected, judges)
+    _draw_even_assignment(chosen, selected if chosen else "all topics", judges)
+    for notice in campaign.assignments.notices():
+        st.warning(widgets.sentence(notice))
+    st.subheader("Workload by annotator")
+    _draw_workloads(judges)
+
+
+def _named(accounts: Sequence[str], groups: Sequence[str]) -> str:
+    """``ann, ben; group students``."""
+    parts = [", ".join(accounts)] * bool(accounts) + [f"group {name}" for name in groups]
+    return "; ".join(parts) or EVERYBODY
+
+
+def _draw_assignment(chosen: list[str], selected: str, judges: Sequence[str]) -> None:
+    campaign = session.current().campaign
+    with st.form("give"):
+        left, right = st.columns(2)
+        accounts = left.multiselect("Annotators", judges, key="people", placeholder="Everybody")
+        groups = right.multiselect("Groups", list(campaign.accounts.groups()), key="groups", placeholder="No groups")
+        pressed = st.form_submit_button("Assign selected topics", type="primary", key="give-topics")
+        st.caption(f"{selected} selected. Without annotators and groups, topics are open to everybody.")
+    if pressed and not chosen:
+        st.error("Select at least one topic in the table.")
+    elif pressed:
+        with widgets.saving(f"Assigned {selected} to {widgets.plain(_named(accounts, groups))}."):
+            campaign.assignments.assign(chosen, accounts, groups)
+
+
+def _draw_even_assignment(chosen: list[str], selected: str, judges: Sequence[str]) -> None:
+    campaign = session.current().campaign
+    settings = campaign.settings.assignment()
+    with st.expander("Distribute topics evenly"):
+        left, right = st.columns([3, 1])
+        among = left.multiselect("Distribute among", judges, judges, key="among")
+        most = max(len(judges), 1)
+        each = right.number_input("Annotators per topic", 1, most, min(settings.annotators, most), key="each")
+        st.caption(f"Distributes {selected} so that everybody gets about the same number of pairs.")
+        if each < settings.annotators and settings.which != "topics":
+            st.caption(
+                f"Each topic needs {settings.annotators} annotators, because {settings.annotators} judge each pair."
+            )
+        with widgets.shown_errors(st.info):
+            dealt = campaign.assignments.deal(among, each, chosen or None)
+            sizes = campaign.assignments.table().set_index("query_id")["pool"]
+            rows = [(name, query_id, sizes[query_id]) for query_id, names in dealt.items() for name in names]
+            by_name = pd.DataFrame(rows, columns=["name", "query_id", "pairs"]).groupby("name", as_index=False)
+            plan = by_name.agg(topics=("query_id", "size"), pairs=("pairs", "sum"))
+            columns = {"name": "Annotator", "topics": "Topics", "pairs": "Pairs"}
+            display.table(plan, columns, alt="Topics and pairs of each annotator")
+            if st.button(f"Assign {selected}", key="deal"):
+                with widgets.saving(f"Assigned {selected}."), campaign.transaction():
+                    for query_id, names in dealt.items():
+                        campaign.assignments.assign([query_id], names)
+
+
+def _draw_workloads(judges: Sequence[str]) -> None:
+    progress = session.current().campaign.progress
+    table = pd.DataFrame([(name, *progress.totals(name)) for name in judges], columns=["name", "done", "goal"])
+    table = table.astype({"done": "Int64", "goal": "Int64"})
+    table["topics"] = [len(progress.topics_for(name)) for name in judges]
+    table["left"] = (table["goal"] - table["done"]).clip(lower=0)
+    display.table(
+        table,
+        {
+            "name": "Annotator",
+            "topics": number("Topics", help="Including topics open to everybody."),
+            "done": number("Pairs done", "localized", help="Pairs that need no judgement from this annotator."),
+            "left": number("Pairs left", "localized", help="Pairs that this annotator can still judge."),
+        },
+        most_height=388,
+        placeholder="unlimited",
+        alt="Workload by annotator",
+    )
+    st.caption("A pair that several annotators can judge counts for each of them.")

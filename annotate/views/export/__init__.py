@@ -1,0 +1,1 @@
+"""The page Export and its downloads."""

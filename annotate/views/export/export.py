@@ -1,0 +1,108 @@
+"""Export: qrels, the whole collection, judgements, machine labels, pool, work lists, training data, missing texts."""
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.export import collection_download, data_downloads, qrels_download
+from annotate.views.widgets import downloads, pickers, widgets
+from collection.adjudication import Adjudicated
+from collection.campaign.settings.loop_settings import EVERYWHERE
+from collection.core.errors import CleverdonError
+from collection.core.phrases import count
+
+campaign = session.current().campaign
+counts = campaign.progress.counts() | campaign.topic_tasks.counts()
+clicks, missing = campaign.clicks.sources(), campaign.corpus.missing_documents()
+label_sets = [label_set.name for label_set in campaign.machine_labels.sets()]
+# A work list reserves pairs, which readers may not do.
+can_reserve = session.current().role == "manager" and campaign.settings.judging_page().task == "grades"
+is_everywhere = campaign.settings.loop().mode in EVERYWHERE  # such a loop needs no pool
+st.title("Export")
+if not (counts["pool"] or counts["judgements"] or len(clicks) or (can_reserve and is_everywhere)):
+    widgets.stop_with_next_step("There is nothing to export yet: no pool, no judgements, no clicks.")
+
+answer = st.empty()
+sections = {
+    "Lists": counts["choices"],
+    "Preferences": counts["preferences"],
+    "Qrels": True,
+    "Collection": counts["judgements"] or counts["choices"] or counts["preferences"],
+    "Judgements": True,
+    "Pool": counts["pool"],
+    "Work lists": can_reserve,
+    "Training data": True,
+    "Clicks": len(clicks),
+    "Machine labels": len(label_sets),
+    "Missing texts": len(missing),
+}
+names = [name for name, is_shown in sections.items() if is_shown]
+tabs = dict(zip(names, st.tabs(names, on_change="rerun", key="section"), strict=True))
+found: Adjudicated | None = None
+with tabs["Qrels"]:
+    annotators = campaign.judgement_log.annotators()["annotator"].tolist()
+    rule = pickers.pick_rule(annotators, key="rule")
+    topics: tuple[str, ...] | None = None
+    try:
+        topics = pickers.pick_finished_topics(rule)
+        found = campaign.qrels.with_sources(rule, topics=topics)
+    except CleverdonError as error:  # the chosen annotator gave no grade
+        st.error(widgets.plain(str(error)))
+    if found is None or found.grades.empty:
+        answer.markdown(f"#### No pair has a grade {'by this rule' if counts['judgements'] else 'yet'}.")
+        widgets.page_link("judge", "Judge documents")
+    else:
+        answer.markdown(f"#### {qrels_download.describe(found.grades, topics is not None)}")
+        qrels_download.draw(found, rule, topics, annotators)
+if "Lists" in tabs:
+    with tabs["Lists"]:
+        data_downloads.draw_choices(counts["choices"])
+if "Preferences" in tabs:
+    with tabs["Preferences"]:
+        data_downloads.draw_preferences(counts["preferences"])
+if "Collection" in tabs:
+    with tabs["Collection"]:
+        collection_download.draw(rule, topics)
+with tabs["Judgements"]:
+    st.write(
+        f"{count(counts['logged'], 'log entry', 'log entries')}, each with annotator, pair, grade, time, duration, how "
+        "the pair was chosen, and the entry that it revises."
+    )
+    if counts["logged"]:
+        with st.container(horizontal=True):
+            for ending in ("jsonl", "csv", "parquet"):
+                downloads.draw_deferred(lambda c, path: c.export.files(judgements=path), f"judgements.{ending}", ending)
+        with st.container(horizontal=True):
+            hint = "Current grade of each annotator and pair: annotator, query_id, doc_id, relevance."
+            downloads.draw_deferred(lambda c, path: c.export.files(labels=path), "labels.csv", "labels", hint)
+            hint = "Passages that annotators marked, one per line, with their text."
+            downloads.draw_deferred(lambda c, path: c.export.files(passages=path), "passages.jsonl", "passages", hint)
+if "Pool" in tabs:
+    with tabs["Pool"]:
+        st.write(f"{count(counts['pool'], 'pair')}, each with its pooling strategy and rank.")
+        downloads.draw_deferred(lambda c, path: c.export.files(pool=path), "pool.tsv", "pool")
+if can_reserve:
+    with tabs["Work lists"]:
+        data_downloads.draw_work_lists()
+with tabs["Training data"]:
+    if campaign.settings.judging_page().task == "list":
+        has_positives = not campaign.qrels.from_choices().empty
+    else:
+        level = campaign.settings.loop().level
+        has_positives = found is not None and bool((campaign.qrels.build(rule)["relevance"] >= level).any())
+    if has_positives:
+        data_downloads.draw_training(rule, counted=bool(tabs["Training data"].open))
+    else:
+        st.write("Training data needs judged relevant documents, and there are none yet.")
+if "Clicks" in tabs:
+    with tabs["Clicks"]:
+        data_downloads.draw_clicks(clicks)
+if "Machine labels" in tabs:
+    with tabs["Machine labels"]:
+        data_downloads.draw_machine_labels(label_sets, checked=bool(tabs["Machine labels"].open))
+if "Missing texts" in tabs:
+    with tabs["Missing texts"]:
+        st.write(
+            f"{count(len(missing), 'pooled document')} without a text: fetch them from the corpus and import them."
+        )
+        downloads.draw_deferred(lambda c, path: c.export.files(missing_documents=path), "missing.txt", "missing")
+        widgets.page_link("import")

@@ -1,0 +1,147 @@
+"""The grades that a rule makes of the judgements, and the qrels in the chosen format."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.widgets import display, downloads, pickers, widgets
+from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.service_cache import cached
+from collection.adjudication import Adjudicated, describe_origin
+from collection.campaign import Campaign
+from collection.campaign.results.evaluation import RuleComparison
+from collection.comparison import DEFAULT_MEASURES
+from collection.core.phrases import count, join, plural
+from collection.export import selection_caution
+from collection.formats import QrelsForm
+
+FORMS: dict[QrelsForm, str] = {
+    "judged": "Grades",
+    "strata": "Grades and strata",
+    "probabilities": "Grades and probabilities",
+}
+
+
+def describe(grades: pd.DataFrame, only_finished: bool) -> str:
+    """Describe in a sentence how many pairs, maybe only of finished topics, have a grade, and how many are relevant."""
+    campaign = session.current().campaign
+    level = campaign.settings.loop().level
+    relevant = int((grades["relevance"] >= level).sum())
+    graded, topics = grades["query_id"].nunique(), count(len(campaign.corpus.topics()), "topic")
+    judged = count(graded, "finished topic") if only_finished else f"{graded:,} of {topics}"
+    have, are = plural(len(grades), "has", "have"), plural(relevant, "is", "are")
+    pairs = f"{count(len(grades), 'pair')} in {judged} {have} a grade"
+    return f"{pairs}; {relevant:,} {are} relevant (grade {level:g} or more)."
+
+
+def draw(found: Adjudicated, rule: str, topics: Sequence[str] | None, annotators: Sequence[str]) -> None:
+    """Draw the result of `rule` for these topics (`found`), the downloads, and the comparison with another rule."""
+    campaign, grades = session.current().campaign, found.grades
+    several = campaign.agreement.disagreements()
+    if several.pairs:
+        pairs = count(several.pairs, "pair")
+        everywhere = "" if topics is None else " of all topics"
+        decides = f"with several judgements{everywhere}; the rule decides these."
+        st.write(f"Annotators differ on {several.differ:,} of {pairs} {decides}")
+        if several.differ and session.current().role == "manager":
+            widgets.page_link("adjudicate", "Adjudicate disagreements")
+    if sentence := found.caution:
+        st.warning(widgets.plain(f"{sentence}."))
+    logged = campaign.progress.counts()["logged"]
+    decisive = cached(campaign.qrels.count_decisive_pairs, logged)(topics=topics)
+    if sentence := selection_caution(decisive):
+        st.info(widgets.with_commands(f"{sentence}."))
+    _draw_downloads(rule, topics)
+    by_grade = grades["relevance"].value_counts().sort_index()
+    st.caption(
+        f"Pairs by grade: {', '.join(f'{n:,} with {g:g}' for g, n in by_grade.items())}. The second file records the "
+        "adjudication rule, for which TREC qrels have no field."
+    )
+    if several.pairs:
+        with st.expander("How each grade was decided"):
+            origins = grades["by"].value_counts().rename_axis("how").reset_index(name="pairs")
+            columns = {"how": text("Origin", 110), "pairs": number("Pairs", width="small")}
+            meaning = origins["how"].map(describe_origin)
+            display.table(origins.assign(means=meaning), {**columns, "means": text("Meaning", "large")})
+    with st.expander("First 20 qrels"):
+        shown = {"query_id": "Topic", "doc_id": "Document", "relevance": "Grade", "by": "Origin"}
+        display.table(grades.head(20), shown)
+    if several.pairs and st.toggle("Compare with another rule", key="compare"):
+        _compare_rules(rule, annotators)
+
+
+def _draw_downloads(rule: str, topics: Sequence[str] | None) -> None:
+    campaign = session.current().campaign
+    forms = campaign.qrels.forms()
+    form = forms[0]
+    if len(forms) > 1:
+        form = st.radio("Qrels format", forms, format_func=FORMS.__getitem__, horizontal=True, key="form")
+        st.caption("The pool is a random sample: xinfAP and infNDCG need its strata or probabilities.")
+    unjudged = form == "strata" or (
+        campaign.progress.counts()["pool"] > 0
+        and st.toggle("Include unjudged pairs of the pool (grade -1)", key="unjudged")
+    )
+    with widgets.shown_errors(about="qrels.txt: "):
+        left_out = campaign.qrels.unjudged_topics(form, rule=rule) if unjudged and topics is None else []
+        label = f"Include topics without a grade ({len(left_out):,})"
+        hint = "Every system scores 0 in these topics, which lowers all means."
+        unjudged_topics = bool(left_out) and st.toggle(label, help=hint, key="unjudged-topics")
+        if form != "judged":  # a pool can have samples of which no such qrels can be made
+            rests_on = (campaign.progress.counts()["logged"], campaign.progress.counts()["pool"])
+            cached(campaign.qrels.in_form, rests_on, entries=1)(form, rule=rule, topics=topics, unjudged=unjudged)
+
+        def write(campaign: Campaign, path: Path) -> None:
+            campaign.export.files(
+                qrels=path.with_name("qrels.txt"),
+                rule=rule,
+                qrels_form=form,
+                unjudged=unjudged,
+                include_unjudged_topics=unjudged_topics,
+                topics=topics,
+            )
+
+        with st.container(horizontal=True):
+            downloads.draw_deferred(write, "qrels.txt", "qrels", kind="primary")
+            downloads.draw_deferred(write, "qrels.txt.rule.json", "rule-file")
+
+
+def _compare_rules(rule: str, annotators: Sequence[str]) -> None:
+    campaign = session.current().campaign
+    left, right = st.columns([3, 2])
+    with left:
+        other = pickers.pick_rule(annotators, "Second adjudication rule", key="other", usual="highest")
+    runs = campaign.corpus.run_table()
+    measure = (
+        right.selectbox("Measure for ranking systems", DEFAULT_MEASURES, accept_new_options=True) if len(runs) else None
+    )
+    rests_on = (campaign.progress.counts()["logged"], ",".join(runs["run"] + runs["sha256"]))
+    with widgets.shown_errors():
+        _draw_comparison(cached(campaign.evaluation.compare_rules, rests_on, "Comparing rules")(rule, other, measure))
+
+
+def _draw_comparison(found: RuleComparison) -> None:
+    for sentence in found.cautions:
+        st.warning(widgets.plain(f"{sentence}."))
+    grades = found.grades
+    st.write(f"The two rules differ on **{grades.differ:,}** of {count(grades.pairs, 'pair')} that both grade.")
+    for name, pairs in ((found.first, grades.only_first), (found.second, grades.only_second)):
+        if pairs:
+            st.write(f"Only {widgets.plain(name)} grades {count(pairs, 'pair')}.")
+    if grades.differ:
+        table = grades.confusion.rename(index=lambda g: f"{g:g}", columns=lambda g: f"{g:g}")
+        display.dataframe(table.rename_axis("First rule"), width="content")
+        st.caption("Pairs by grade: rows for the first rule, columns for the second.")
+    if found.places is None:
+        return
+    moved = found.places.moved
+    tau = "" if pd.isna(found.places.tau) else f" Kendall's tau between the two rankings is {found.places.tau:.3f}."
+    verb = plural(len(moved), "changes", "change")
+    changes = f"**{len(moved)}** of {count(len(found.places.table), 'system')} {verb} rank: "
+    st.write((f"{changes}{join(map(widgets.plain, moved))}." if moved else "No system changes rank.") + tau)
+    measure = found.places.measure
+    values = {which: number(f"{measure}, {which} rule", "%.4f") for which in ("first", "second")}
+    places = {"first_place": "Rank, first rule", "second_place": "Rank, second rule"}
+    display.table(found.places.table, {"run": "System", **values, **places})

@@ -1,0 +1,1 @@
+"""Pages on which people judge, and look at what they judged."""

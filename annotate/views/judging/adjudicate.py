@@ -1,0 +1,110 @@
+"""Adjudicate: the card with the pairs on which annotators disagree."""
+
+from functools import partial
+from uuid import uuid4
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.card.server.card import ADJUDICATION, CardData, grade_buttons, mount
+from annotate.card.server.wire import PairFilter
+from annotate.views.widgets import display, pickers, widgets
+from annotate.views.widgets.columns import text, timestamp
+from annotate.views.widgets.service_cache import cached
+from collection.adjudication import filter_queue
+from collection.core.characters import without_bidi
+from collection.core.phrases import count, plural
+
+now = session.current()
+campaign, scale = now.campaign, now.campaign.grades
+PAIR, LISTED, PICKED = (f"adjudicate-{name}" for name in ("pair", "listed", "picked"))
+picked = st.session_state.get(PICKED, "")
+
+WIDE = 700  # pixels of a table in a popover, at most
+WHY = {"disagreement": "Disagreements", "calibration": "Calibration pairs without a reference grade"}
+
+
+def pick(table: str) -> None:
+    """Show the pair of the selected row, also when its row moves."""
+    rows = st.session_state[table]["selection"]["rows"]
+    if rows:
+        st.session_state[PICKED] = str(uuid4())  # so that the open card sees a new choice
+        st.session_state[PAIR] = st.session_state[LISTED][rows[0]]
+
+
+queue = cached(campaign.adjudication.queue, campaign.adjudication.cache_key(), "Finding disagreements", 4)
+everything = queue(ended=True)
+waiting = int(everything["held_back"].sum())
+everything = everything[~everything["held_back"]].reset_index(drop=True)
+lack = plural(waiting, "lacks its document text", "lack their document texts")
+for_texts = f"{count(waiting, 'pair')} {lack}: import the text to adjudicate {plural(waiting, 'it', 'them')}."
+
+if everything.empty:
+    st.title("Adjudicate")
+    if waiting:
+        st.write(for_texts)
+        widgets.page_link("import")
+        st.stop()
+    several = campaign.agreement.disagreements().pairs
+    if several:
+        st.write(f"Nothing to adjudicate: annotators agree on {count(several, 'pair')} with two or more judgements.")
+    else:
+        st.write("Nothing to adjudicate yet: no pair has judgements by two or more annotators.")
+        widgets.page_link("assign", "Set the overlap")
+        widgets.next_step(campaign.overview.next_step())
+    st.stop()
+
+titles = campaign.corpus.topics().set_index("query_id")["title"]
+above = st.container(horizontal=True, vertical_alignment="center", gap="small", key="above-card")
+above.title("Adjudicate", width="stretch")
+
+with above.popover("Filter", icon=":material/filter_list:"):
+    reasons = sorted(everything["why"].unique(), reverse=True)
+    why = st.selectbox("Pairs", ["", *reasons], format_func=lambda w: WHY.get(w, "All"), key="why")
+    known = set(everything["query_id"])
+    topics = {q: without_bidi(f"{q}: {titles[q]}") for q in titles.index if q in known}
+    topic = st.selectbox("Topic", ["", *topics], format_func=lambda q: topics.get(q, "All topics"), key="topic")
+    distances = {-1: "Any"} | {d: str(d) for d in sorted(map(int, everything["distance"].unique()), reverse=True)}
+    distances |= {0: "0: a grade and “cannot judge”"} if 0 in distances else {}
+    distance = pickers.pick("Difference of highest and lowest grade", distances, -1, "distance")
+    annotators = sorted({name for names in everything["names"] for name in names})
+    people = st.multiselect("Judged by (all of)", annotators, format_func=without_bidi, key="people")
+    apart = None if distance < 0 else distance
+    conditions = PairFilter(why=why or None, query_id=topic or None, distance=apart, names=people)
+
+with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queue-open") as listed:
+    if listed.open:
+        left = filter_queue(everything[~everything["ended"]], **conditions)
+        st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
+        columns = {"query_id": "Topic", "grades": "Grades", "distance": "Grade difference", "doc_id": "Document"}
+        key = f"queue-{picked}"  # a new table has no row selected
+        display.table(left, columns, on_select=partial(pick, key), selection_mode="single-row", key=key, width=WIDE)
+        st.caption('Select a row to show the pair; "?" is "cannot judge".')
+
+with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="done-open") as done:
+    if done.open:
+        ended = campaign.judgement_log.adjudications()[::-1]
+        if ended.empty:
+            st.caption("No pair is adjudicated yet.")
+        else:
+            display.table(
+                ended.assign(grade=widgets.grade_names(scale, ended), note=ended["note"].fillna("")),
+                {
+                    "query_id": "Topic",
+                    "doc_id": "Document",
+                    "grade": "Grade",
+                    "annotator": "Adjudicator",
+                    "note": text("Note", "medium"),
+                    "judged_at": timestamp("Adjudicated (UTC)"),
+                },
+                width=WIDE,
+            )
+            st.caption(
+                "Newest first. *Undo* takes back your last adjudication; \N{LEFTWARDS ARROW} shows earlier ones."
+            )
+
+if waiting:
+    st.caption(for_texts)
+pair = st.session_state.get(PAIR)
+data = CardData(scale=grade_buttons(scale), query_id=None, card={}, filter=conditions, pair=pair, picked=picked)
+mount(data, ADJUDICATION, "adjudicate")

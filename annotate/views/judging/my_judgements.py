@@ -1,0 +1,129 @@
+"""My judgements: find a judgement, read the document again, change or undo the judgement."""
+
+import pandas as pd
+import streamlit as st
+from streamlit.column_config import CheckboxColumn
+
+from annotate.auth import session
+from annotate.card.server.card import LONGEST_NOTE
+from annotate.views.judging import judgements_table
+from annotate.views.widgets import display, widgets
+from annotate.views.widgets.columns import text, timestamp
+from collection.core.characters import without_bidi
+from collection.core.phrases import count, duration
+
+now = session.current()
+campaign, scale = now.campaign, now.campaign.grades
+
+st.title("My judgements")
+mine = campaign.judgement_log.judgements(annotator=now.annotator)[::-1]
+mine = mine[mine["counts_as"] == "judgement"]  # adjudications have a page of their own
+if mine.empty:
+    widgets.stop_with_next_step("You have not judged any documents yet.")
+
+st.write(f"You have judged {count(len(mine), 'pair')}. Select one to read the document again or to change its grade.")
+documents = campaign.corpus.documents(mine["doc_id"].tolist())
+titles = campaign.corpus.topics().set_index("query_id")["title"]
+mine["grade"] = widgets.grade_names(scale, mine)
+mine["title"] = [documents[d].title for d in mine["doc_id"]]
+
+topic_column, grade_column, text_column, flag_column = st.columns([3, 2, 3, 1.2], vertical_alignment="bottom")
+topics = {None: "All topics"} | {q: without_bidi(f"{q}: {titles[q]}") for q in mine["query_id"].drop_duplicates()}
+topic = topic_column.selectbox("Topic", topics, format_func=topics.__getitem__)
+grades = sorted(mine["grade"].unique())
+grade = grade_column.selectbox("Grade", [None, *grades], format_func=lambda g: g or "All grades")
+words = text_column.text_input("Search documents", placeholder="Words of the id, title or text")
+only_flagged = flag_column.checkbox("Flagged")
+
+shown = mine
+if topic is not None:
+    shown = shown[shown["query_id"] == topic]
+if grade is not None:
+    shown = shown[shown["grade"] == grade]
+if only_flagged:
+    shown = shown[shown["flagged"]]
+for word in words.lower().split():
+    shown = shown[[word in f"{d} {documents[d].title} {documents[d].text or ''}".lower() for d in shown["doc_id"]]]
+
+st.caption(f"{len(shown):,} of {count(len(mine), 'judgement')}, newest first.")
+judgements_table.draw(shown)
+picked = mine[mine["uuid"] == st.session_state.get(judgements_table.PICKED)]
+if picked.empty:
+    st.stop()
+
+row = picked.iloc[0]
+st.subheader(f"Topic {widgets.plain(row['query_id'])}: {widgets.plain(titles[row['query_id']])}")
+widgets.document(documents[row["doc_id"]])
+times = {"on screen": row["seconds"], "away": row["away"]}
+details = [f"{duration(seconds)} {where}" for where, seconds in times.items() if pd.notna(seconds) and seconds]
+if isinstance(row["reason"], str):
+    details.append(f"reason: {row['reason']}")
+st.caption(widgets.plain(" · ".join(details)))
+if row["passages"]:
+    st.caption("Marked passages")
+    passages = campaign.document_view.quoted(picked)["passages"].iloc[0]
+    quoted = [passage["text"] for passage in passages if passage["text"]]
+    for words in quoted:
+        st.text(f"“{without_bidi(words)}”")
+    if not quoted:
+        st.text("The document was changed: the marked passages are no longer in it.")
+
+# The form carries the uuid of the judgement that it changes: it cannot reach any other pair.
+with st.form(f"change-{row['uuid']}", border=False):
+    options = {g: f"{g}  {widgets.plain(sentence)}" for g, sentence in scale.sentences.items()}
+    index = list(options).index(int(row["relevance"])) if row["kind"] == "graded" else None
+    choice = st.radio("Grade", options, index=index, format_func=options.__getitem__)
+    former = row["note"] if isinstance(row["note"], str) else ""
+    note = st.text_area("Note", former, height=80, max_chars=LONGEST_NOTE, key=f"note-{row['uuid']}").strip()
+    flagged = st.checkbox("Flag for review", bool(row["flagged"]), key=f"flag-{row['uuid']}")
+    save, undo = st.columns([1, 1])
+    change = save.form_submit_button("Save", type="primary", width="stretch")
+    take_back = undo.form_submit_button("Undo judgement", width="stretch")
+
+if change or take_back:
+    # A changed note alone keeps a "cannot judge".
+    still = not take_back and choice is None and row["kind"] == "cannot judge"
+    same = note == former and flagged == row["flagged"]
+    if still and same:
+        st.error("Choose a grade, or change the note or the flag.")
+        st.stop()
+    if not take_back and row["kind"] == "graded" and choice == row["relevance"] and same:
+        st.info("Nothing to save: grade, note and flag are unchanged.")
+        st.stop()
+    with widgets.shown_errors():
+        judgement = campaign.judging.judge(
+            now.annotator,
+            row["query_id"],
+            row["doc_id"],
+            None if take_back else choice,
+            cannot_judge=row["reason"] if still else None,
+            undo=take_back,
+            note=None if take_back else note or None,
+            source="click",
+            # Marked passages are kept.
+            flagged=flagged and not take_back,
+            passages=() if take_back else row["passages"],
+        )
+        new = "undone" if take_back else widgets.grade_name(scale, judgement.kind, choice)
+        st.toast(f"{widgets.plain(row['doc_id'])}: {widgets.plain(new)}. Saved.")
+        st.session_state[judgements_table.PICKED] = None if take_back else judgement.uuid
+        st.rerun()
+
+log = campaign.judgement_log.judgements(current=False, annotator=now.annotator, query_id=row["query_id"])
+log = log[log["doc_id"] == row["doc_id"]][::-1]
+if len(log) > 1:
+    with st.expander(f"History of this pair ({count(len(log), 'entry', 'entries')})"):
+        display.table(
+            log.assign(grade=widgets.grade_names(scale, log)),
+            {
+                "judged_at": timestamp("Judged (UTC)", "YYYY-MM-DD HH:mm:ss"),
+                "grade": "Grade",
+                "reason": "Reason",
+                "flagged": CheckboxColumn("Flagged", width="small"),
+                "note": text("Note", "large"),
+            },
+            alt="Earlier and current judgements of this pair",
+        )
+
+if not campaign.settings.assignment().blind:
+    judgements_table.draw_others(row["query_id"], row["doc_id"], now.annotator)

@@ -1,0 +1,1 @@
+"""Pages about the loop: its settings, recall, and the order of the systems."""

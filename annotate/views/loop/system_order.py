@@ -1,0 +1,90 @@
+"""System order: how sure the order of the systems is, pair by pair, and whether judging may stop."""
+
+from functools import partial
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.widgets import display, downloads, pickers, widgets
+from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.download import downloadable_chart
+from annotate.views.widgets.service_cache import cached
+from collection.campaign.loop.system_order import CONFIDENCE, TARGET
+from collection.charts.intervals import estimates_chart
+from collection.charts.system_order import certainty_chart
+from collection.core.phrases import count, join, percent_down
+from collection.formats import to_tsv
+
+campaign = session.current().campaign
+NARROW = 130  # pixels of a name, so that a phone shows all columns of the table
+counts = campaign.progress.counts()
+settings = campaign.settings.loop()
+
+st.title("System order")
+if missing := [name for name in ("runs", "judgements") if not counts[name]]:
+    absent = join(missing, "or")
+    widgets.stop_with_next_step(f"This campaign has no {absent} yet; the order of the systems is estimated from both.")
+
+answer = st.container()  # drawn first, computed from the settings below it
+with st.expander("Settings: target and confidence"):
+    left, right = st.columns(2)
+    hint = "Judging may stop when Kendall's tau between the present order and that of all pairs reaches this value."
+    target = left.number_input("Target tau", 0.5, 1.0, TARGET, 0.05, key="target", help=hint)
+    with right:
+        confidence = pickers.pick_share("Confidence (%)", 50.0, 99.0, CONFIDENCE, "confidence")
+    widgets.page_link("loop", "Change the measure")
+sure = percent_down(confidence)
+with widgets.shown_errors():
+    found = cached(campaign.system_order.assess, campaign.system_order.cache_key(), "Estimating unjudged grades", 8)(
+        target=target, confidence=confidence
+    )
+    if session.current().role == "manager":  # a reader changes nothing
+        campaign.system_order.keep_advice(found)  # before drawing, since leaving the page ends its script
+    measure, pairs, pool = found.measure, found.pairs, found.estimates.pool
+    rows = found.estimates.standings(measure)
+    with answer:
+        st.markdown(f"#### {widgets.plain(found.reason)}")
+        widgets.metrics(
+            {
+                "Judged pairs": f"{pool.judged:,} of {pool.pairs:,}",
+                "Expected tau, all pairs judged": f"{found.tau:.2f}",
+                f"Tau, lower bound ({sure})": f"{found.lowest_tau:.2f}",
+                "Open pairs of systems": f"{found.open_pairs:,} of {len(pairs):,}",
+            }
+        )
+        if pool.unjudged:
+            st.info(
+                f"All values are estimates: the grades of {count(pool.unjudged, 'unjudged pair')} of "
+                f"{count(pool.topics, 'topic')} are drawn from a model of the judged ones, and ranges of values were "
+                "too narrow in replays."
+            )
+        if found.caution:
+            st.caption(widgets.plain(found.caution))
+        downloadable_chart(
+            estimates_chart(rows, measure),
+            "system-order",
+            f"Estimated mean {measure}. Lines: {sure} of the draws of the unjudged grades; they do not cover the "
+            f"choice of topics. Worse than the best: probability of {sure} or more. Undecided: lower probability.",
+            alt=f"Estimated {measure} of each system",
+        )
+    chart = certainty_chart(pairs, rows["system"].tolist())
+    st.subheader("Pairs of systems")
+    display.altair_chart(chart, alt="Probability of the order of each pair of systems")
+    is_open = ~pairs["decided"]
+    label = f"Only open pairs ({is_open.sum():,} of {len(pairs):,})"
+    shown = pairs[is_open] if is_open.any() and st.toggle(label, True, key="open") else pairs
+    columns = {
+        "system_a": text("System A", NARROW),
+        "system_b": text("System B", NARROW),
+        "probability_better": number("P(A better)", "%.1f%%", 95, "Probability that A is better than B."),
+    }
+    percents = shown.assign(probability_better=100 * shown["probability_better"])
+    display.table(percents, columns, most_height=388, alt="Pairs of systems, closest first")
+    widgets.documentation_link("how-to/rank-with-fewer-judgements", "How to rank systems with fewer judgements")
+    st.caption(f"Closest first. Open: neither order, nor equality, has a probability of {sure} or more.")
+    downloads.offer_results(
+        {
+            "system-order.tsv": ("Estimates (TSV)", partial(to_tsv, found.values)),
+            "system-pairs.tsv": ("Probabilities (TSV)", partial(to_tsv, pairs)),
+        }
+    )

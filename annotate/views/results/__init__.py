@@ -1,0 +1,1 @@
+"""Pages about results: agreement, annotators, comparison, machine labels, reusability."""

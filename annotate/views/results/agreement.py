@@ -1,0 +1,104 @@
+"""Agreement: how far the annotators agree, where they differ, and what that changes in the ranking of systems."""
+
+from typing import Literal
+
+import pandas as pd
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.results import agreement_tables
+from annotate.views.widgets import pairs_table, pickers, widgets
+from annotate.views.widgets.service_cache import cached
+from collection import annotator_agreement
+from collection.annotator_agreement import COEFFICIENTS, Labels
+
+COEFFICIENTS_OF = {
+    scale: [entry.name for entry in COEFFICIENTS if scale in entry.scales] for scale in ("graded", "binary")
+}
+VIEWS = GRADES, VALUES, ANNOTATORS, TOPICS, TIME, SYSTEMS = (
+    "Grades",
+    "Coefficients",
+    "Annotators",
+    "Topics",
+    "Over time",
+    "Effect on rankings",
+)
+
+campaign = session.current().campaign
+key = campaign.agreement.cache_key()
+
+st.title("Agreement")
+
+
+def labels_of(frame: pd.DataFrame, without: tuple[str, ...] = ()) -> Labels:
+    """The grades of the chosen annotators on the campaign's scale."""
+    selected = annotator_agreement.select_labels(frame, without=without)
+    return Labels.of(selected, session.current().campaign.grades.sentences)
+
+
+frame = cached(campaign.agreement.labels, key, "Comparing", 8)()
+everybody = sorted(frame["annotator"].unique())
+if not labels_of(frame).several.any():
+    reason = f"no two of the {len(everybody):,} annotators graded the same pair"
+    if len(everybody) < 2:
+        reason = f"only **{widgets.plain(everybody[0])}** has graded so far" if everybody else "nothing is graded yet"
+    st.write(f"Agreement is measured on pairs that two or more annotators graded; {reason}.")
+    st.write("One annotator per pair is enough to build a collection. A tenth of the pairs is a good overlap to start.")
+    widgets.page_link("assign", "Set the overlap")
+    widgets.documentation_link("how-to/measure-agreement", "How to measure agreement")
+    st.stop()
+
+answer = st.container()  # drawn first, computed from the settings below it
+is_graded = sum(g > 0 for g in campaign.grades.sentences) > 1
+with st.expander("Settings: annotators, grades and intervals"):
+    hint = "Imported qrels are the annotator qrels:NAME."
+    chosen = st.multiselect("Annotators", everybody, default=everybody, help=hint)
+    left, middle, right = st.columns(3)
+    with left:
+        level = pickers.pick_level("level", "Used for the overlap and the binary scale.")
+    hint = "What the bootstrap resamples; topics give wider intervals, which also cover differences between topics."
+    by: Literal["pairs", "topics"] = middle.selectbox("Bootstrap unit", ["pairs", "topics"], key="by", help=hint)
+    scale = "graded"
+    if is_graded:
+        scales = {"graded": "All grades", "binary": f"Binary (relevant from {level})"}
+        scale = right.selectbox("Scale", scales, key="scale", format_func=scales.__getitem__)
+without = tuple(a for a in everybody if a not in chosen)
+labels = labels_of(frame, without)
+if not labels.several.any():
+    st.info("No two of these annotators graded the same pair; select others.")
+    st.stop()
+rests_on = (key, without, float(level))
+report = cached(campaign.agreement.report, key, "Comparing")
+found = report(without=without, level=float(level), by=by, sides=("rest",))
+with answer:
+    agreement_tables.draw_answer(found)
+
+view = st.segmented_control("Details", VIEWS, default=GRADES, required=True, key="look")
+coefficient = COEFFICIENTS_OF[scale][0]
+if view in (ANNOTATORS, TOPICS, TIME):
+    names = {name: COEFFICIENTS[name].label for name in COEFFICIENTS_OF[scale]}
+    first = "alpha-ordinal" if scale == "graded" else "alpha-nominal"
+    coefficient = pickers.pick("Coefficient", names, first, f"by-{scale}")
+
+breakdown = agreement_tables.Breakdown(rests_on, labels, scale, coefficient)
+selected = None
+if view == GRADES:
+    selected = agreement_tables.by_grade(breakdown)
+elif view == VALUES:
+    rows = found.values[found.values["scale"] == scale]
+    if not is_graded:  # on a scale of two grades, the binary scale only adds the overlap
+        rows = pd.concat([rows, found.values[found.values["coefficient"] == "overlap"]])
+    agreement_tables.draw_coefficients(rows)
+    for note in found.notes:
+        st.caption(widgets.plain(note))
+elif view == ANNOTATORS:
+    selected = agreement_tables.by_annotator(breakdown, found.rest)
+elif view == TOPICS:
+    selected = agreement_tables.by_topic(breakdown)
+elif view == TIME:
+    agreement_tables.over_time(breakdown)
+else:
+    agreement_tables.draw_conclusions(breakdown)
+if selected is not None:
+    graded = frame[frame["annotator"].isin(labels.annotators)]
+    pairs_table.draw(selected.pairs, graded, selected.cell, f"{breakdown.state}-{abs(hash(selected.cell))}")

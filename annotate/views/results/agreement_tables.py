@@ -1,0 +1,280 @@
+"""The Agreement page's answer, tables and charts: coefficients by grades, annotators, topics and time, and rankings."""
+
+from dataclasses import dataclass
+from math import isnan
+from typing import Literal, NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.results import agreement_charts as charts
+from annotate.views.widgets import display, pickers, widgets
+from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.service_cache import cached
+from collection import annotator_agreement
+from collection.annotator_agreement import (
+    COEFFICIENTS,
+    MIN_WINDOW_PAIRS,
+    Agreement,
+    Labels,
+    describe_tau,
+    disagreements,
+)
+from collection.core.phrases import count, percent
+from collection.core.records import sort_naturally
+from collection.measures import parse
+
+MOST_COUPLES = 20  # pairs of annotators whose conclusions are shown by default; each takes two evaluations
+Key = tuple[str, tuple[str, ...], float]
+"""What agreement depends on: state of the judgements, annotators left out, and the minimum relevant grade."""
+
+
+class SelectedPairs(NamedTuple):
+    """The pairs of a selected cell or row, and its description."""
+
+    pairs: pd.DataFrame
+    cell: str
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """Grades, and the scale (``graded`` or ``binary``) and coefficient by which they are broken down."""
+
+    key: Key
+    labels: Labels
+    scale: str
+    coefficient: str
+
+    @property
+    def name(self) -> str:
+        """Label of the coefficient."""
+        return COEFFICIENTS[self.coefficient].label
+
+    @property
+    def scaled(self) -> Labels:
+        """The grades on this scale."""
+        return self.labels if self.scale == "graded" else self.labels.binary(self.key[2])
+
+    @property
+    def state(self) -> int:
+        """Part of each element's key: a selection ends where the grades change."""
+        return abs(hash((self.key, self.scale)))
+
+    def by_side(self, side: Literal["between", "topics", "windows"], resamples: int = 0) -> pd.DataFrame:
+        """The values of this scale and coefficient by one side; `resamples` are for their intervals."""
+        break_down = cached(annotator_agreement.break_down, self.key, "Comparing")
+        return self.select(break_down(self.labels, side, level=self.key[2], resamples=resamples))
+
+    def select(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The rows of this scale and coefficient."""
+        mine = (frame["scale"] == self.scale) & (frame["coefficient"] == self.coefficient)
+        return frame[mine].reset_index(drop=True)
+
+
+def draw_answer(found: Agreement) -> None:
+    """Draw the interpretation of the agreement, with at most six numbers."""
+    _, reading, *more = annotator_agreement.interpret(found)
+    st.markdown(f"#### {widgets.plain(reading)}")
+    for sentence in more:
+        st.write(widgets.plain(sentence))
+    numbers = {
+        "Annotators": f"{len(found.annotators):,}",
+        "Pairs with 2+ grades": f"{found.several:,} of {found.pairs:,}",
+    }
+    overlap = COEFFICIENTS["overlap"].label
+    for label, name, on in (("Observed agreement", "observed", "graded"), (overlap, "overlap", "binary")):
+        value = annotator_agreement.select_value(found.values, name, on)["value"]
+        numbers |= {} if isnan(value) else {label: percent(value)}
+    for name in ("ordinal", "nominal") if len(found.grades) > 2 else ("nominal",):
+        value = annotator_agreement.select_value(found.values, f"alpha-{name}")["value"]
+        numbers |= {} if isnan(value) else {f"Alpha, {name}": f"{value:.3f}"}
+    widgets.metrics(numbers)
+    widgets.documentation_link("explanation/agreement", "How to interpret agreement")
+
+
+def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
+    """Draw the confusion matrix of two annotators, or of all."""
+    couples = list(breakdown.labels.met())
+    names = {-1: "All pairs of annotators"} | {n: " and ".join(couple) for n, couple in enumerate(couples)}
+    position = 0 if couples else -1
+    if len(couples) > 1:
+        position = pickers.pick("Compared annotators", names, -1, f"who-{len(couples)}")
+    couple = None if position < 0 else couples[position]
+    counts = annotator_agreement.confusion(breakdown.scaled, *(couple or ()))
+    scale = session.current().campaign.grades
+    labels = {float(g): scale.label(g) for g in scale.sentences}
+    if breakdown.scale == "binary":
+        labels = {0.0: "not relevant", 1.0: "relevant"}
+    first, second = couple or ("Annotator A", "Annotator B")
+    chart = charts.confusion_chart(counts, first, second, labels)
+    key = f"confusion-{breakdown.state}-{position if couple else 'all'}"
+    alt = f"Confusion matrix: {names[position] if couple else 'all annotators'}"
+    event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
+    twice = "" if couple else ", each disagreement in both of its cells"
+    st.caption(f"Number of pairs by the grades of both annotators{twice}. Select a cell to see its pairs.")
+    if (cell := charts.selected_cell(event)) is None:
+        return None
+    a, b = map(float, cell)
+    pairs = disagreements(breakdown.scaled, annotators=couple, grades=(a, b))
+    one, other = couple or ("one annotator", "another")
+    return SelectedPairs(pairs, f"{one} gave grade {a:g}, {other} gave grade {b:g}")
+
+
+def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | None:
+    """Draw all pairs of annotators, and each annotator against the others (`rest`: ``Agreement.rest``)."""
+    selected = None
+    if len(breakdown.labels.met()) > 1:
+        between = breakdown.by_side("between")
+        chart = charts.annotators_chart(between[["a", "b", "pairs", "value"]], breakdown.name)
+        alt = f"{breakdown.name} by pair of annotators"
+        key = f"annotators-{breakdown.state}-{breakdown.coefficient}"
+        event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
+        st.caption(f"{alt}. Select a cell to see the pairs on which they differ.")
+        if couple := charts.selected_cell(event):
+            pairs = disagreements(breakdown.scaled, annotators=couple)
+            selected = SelectedPairs(pairs, f"{couple[0]} and {couple[1]} differ")
+    rest = breakdown.select(rest)
+    higher = "Mean grade minus that of the other annotators on the same pairs."
+    row = display.select_row(
+        rest,
+        {
+            "annotator": text("Annotator", "medium"),
+            "value": number(breakdown.name, "%.3f"),
+            "low": number("95% CI low", "%.3f"),
+            "high": number("95% CI high", "%.3f"),
+            "difference": number("Mean grade difference", "%+.2f", help=higher),
+            "pairs": "Common pairs",
+        },
+        key=f"rest-{breakdown.state}",
+        alt="Each annotator compared with the others",
+    )
+    st.caption(
+        "Each annotator compared with the majority of the others (lower grade in a tie). Select a row to see the pairs "
+        "on which they differ."
+    )
+    if row is None:
+        return selected
+    annotator = rest["annotator"][row]
+    against = disagreements(breakdown.scaled.against_rest(annotator))[["query_id", "doc_id"]]
+    pairs = against.merge(disagreements(breakdown.scaled), on=["query_id", "doc_id"])
+    return SelectedPairs(pairs, f"{annotator} differs from the majority of the others")
+
+
+def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
+    """Draw a table of the topics, least agreement first."""
+    rows = sort_naturally(breakdown.by_side("topics"))
+    rows = rows.sort_values("value", kind="stable", na_position="last")
+    rows = rows.merge(session.current().campaign.corpus.topics()[["query_id", "title"]], on="query_id")
+    rare = "Alpha and kappa are low if nearly all pairs have the same grade; Gwet's AC1 is not."
+    row = display.select_row(
+        rows if rows["note"].any() else rows.drop(columns="note"),
+        {
+            "query_id": text("Topic", "small"),
+            "value": number(breakdown.name, "%.3f", help=rare),
+            "pairs": "Pairs with 2+ grades",
+            "title": text("Title", "medium"),
+            "note": text("Note", "medium"),
+        },
+        most_height=318,
+        key=f"topics-{breakdown.state}-{breakdown.coefficient}",
+        alt="Agreement by topic, lowest first",
+    )
+    st.caption(
+        "Lowest agreement first: check whether the topic's description is ambiguous. Select a row to see its "
+        "disagreements."
+    )
+    if row is None:
+        return None
+    topic = rows["query_id"][row]
+    return SelectedPairs(disagreements(breakdown.scaled, query_id=topic), f"annotators differ in topic {topic}")
+
+
+def over_time(breakdown: Breakdown) -> None:
+    """Draw the coefficient in windows of pairs."""
+    windows = breakdown.by_side("windows", resamples=500)
+    if windows.empty:
+        st.write(
+            f"Not enough pairs with known times: at least {MIN_WINDOW_PAIRS} pairs with two or more grades are needed. "
+            "Imported grades have no times."
+        )
+        return
+    chart = charts.windows_chart(windows, breakdown.name)
+    display.altair_chart(chart, alt=f"{breakdown.name} in windows over time")
+    st.caption(
+        "Windows of equally many pairs, by the time of their last judgement; grey: 95% confidence intervals. A steady "
+        "trend may mean that annotators now interpret the guidelines differently."
+    )
+
+
+def draw_coefficients(rows: pd.DataFrame) -> None:
+    """Draw the rows: ``coefficient``, ``value``, ``low``, ``high``, ``note``."""
+    entries = [COEFFICIENTS[name] for name in rows["coefficient"]]
+    display.table(
+        (rows if rows["note"].any() else rows.drop(columns="note")).assign(
+            label=[entry.label for entry in entries], forgives=[entry.forgives for entry in entries]
+        ),
+        {
+            "coefficient": None,
+            "label": text("Coefficient", "medium"),
+            "value": number("Value", "%.3f", "small"),
+            "low": number("95% CI low", "%.3f", "small"),
+            "high": number("95% CI high", "%.3f", "small"),
+            "forgives": text("Forgives", "medium"),
+            "note": text("Note", "large"),
+        },
+        height="content",
+        alt="Every coefficient with its interval",
+    )
+    st.caption("0 = chance agreement, 1 = perfect agreement. Observed agreement and overlap are not chance-corrected.")
+    with st.expander("Definitions"):
+        for entry in entries:
+            st.markdown(f"**{entry.label}**: {widgets.plain(entry.description)}")
+
+
+def draw_conclusions(breakdown: Breakdown) -> None:
+    """Draw a measure's field, the pairs of annotators, and the runs by the grades of the selected two."""
+    campaign = session.current().campaign
+    if campaign.progress.counts()["runs"] < 2:
+        st.write("The rankings of systems are compared here: import two or more runs.")
+        return
+    written = st.text_input("Measure", "nDCG@10", help="Measure for ranking the runs, such as AP(rel=2)@100.")
+    couples = len(breakdown.labels.met())
+    most = None
+    if couples > MOST_COUPLES and not st.toggle(
+        f"Compare all {couples:,} pairs of annotators (slow)", key="all-couples"
+    ):
+        st.caption(f"Shown: the {MOST_COUPLES:,} pairs of annotators with the most common pairs.")
+        most = MOST_COUPLES
+    compute = cached(campaign.agreement.conclusions, breakdown.key, "Evaluating")
+    conclusions = compute(str(parse(written)), without=breakdown.key[1], most=most)
+    row = None
+    if len(conclusions) > 1:
+        row = display.select_row(
+            pd.DataFrame([c._asdict() for c in conclusions]),
+            {
+                "a": "Annotator A",
+                "b": "Annotator B",
+                "pairs": "Common pairs",
+                "tau": number("Kendall's tau", "%.3f"),
+                "swaps": "Swapped pairs of runs",
+                "note": "Note",
+            },
+            most_height=318,
+            key=f"conclusions-{breakdown.state}-{written}",
+        )
+    chosen = conclusions[row or 0]
+    note = widgets.sentence(chosen.note or describe_tau(chosen.tau, chosen.swaps, chosen.runs))
+    st.markdown(f"**{widgets.plain(chosen.a)} and {widgets.plain(chosen.b)}:** {note}")
+    columns: display.Columns = {
+        "run": "Run",
+        "a": number(f"{written} by {chosen.a}", "%.4f"),
+        "place_a": f"Rank by {chosen.a}",
+        "b": number(f"{written} by {chosen.b}", "%.4f"),
+        "place_b": f"Rank by {chosen.b}",
+    }
+    display.table(chosen.table, columns, alt="The runs by the grades of each annotator")
+    st.caption(
+        f"Means over {count(chosen.topics, 'topic')}, by the {count(chosen.pairs, 'pair')} that both graded; other "
+        "pairs count as unjudged. Tau is 1 for equal rankings; swaps of runs with close values mean little."
+    )

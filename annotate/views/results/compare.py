@@ -1,0 +1,141 @@
+"""Compare: systems evaluated by the campaign's own qrels, with tests of their differences."""
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.results import comparison_tables, estimate_tables, systems_side_by_side
+from annotate.views.widgets import downloads, pickers, widgets
+from annotate.views.widgets.service_cache import cached
+from collection import comparison
+from collection.comparison import DEFAULT_MEASURES
+from collection.core.characters import natural_key, without_bidi
+from collection.core.phrases import join
+from collection.export import selection_caution
+from collection.formats import to_tsv
+from collection.measures import MEASURES, as_measure
+from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
+
+ALPHAS = [0.05, 0.01, 0.1]
+BOARD, TESTED, TWO, TOPICS, COSTS = "Leaderboard", "Tests", "Two systems", "Topics", "Costs"
+AUTOMATIC = "Permutation test for fewer than 30 topics or skewed differences; else paired t-test."
+UNJUDGED = {"not-relevant": "Not relevant", "left-out": "Left out", "expected": "Expected grades (estimate)"}
+
+campaign = session.current().campaign
+counts = campaign.progress.counts()
+
+st.title("Compare")
+if missing := [name for name in ("runs", "judgements") if not counts[name]]:
+    widgets.stop_with_next_step(f"This campaign has no {join(missing, 'or')} yet; comparing systems needs both.")
+
+answer = st.container()  # drawn first, computed from the settings below it
+with st.expander("Settings: measures, baseline, test and topics"):
+    written = st.multiselect(
+        "Measures",
+        [*DEFAULT_MEASURES, "nDCG", "P@5", "Rprec", "bpref", "Success@10", "RR@10", "R@1000"],
+        default=list(DEFAULT_MEASURES),
+        accept_new_options=True,
+        help="Select measures, or type others, such as AP(rel=2)@100. Names: "
+        + join(m.name for m in MEASURES if not m.needs)
+        + ".",
+    )
+    widgets.documentation_link("reference/measures", "All measures")
+    hint = "How most measures count them. With expected grades all numbers are estimates and there are no tests."
+    unjudged = pickers.pick("Unjudged documents", UNJUDGED, "not-relevant", "unjudged", help=hint)
+    estimated = unjudged == "expected"
+    measures = pickers.read_measures(written)
+    if estimated:
+        measures = estimate_tables.estimable(measures)
+    elif unjudged == "left-out":
+        measures = tuple(dict.fromkeys(str(as_measure(measure)(judged_only=True)) for measure in measures))
+    runs = campaign.corpus.run_table()
+    graders = cached(campaign.judgement_log.annotators, counts["logged"])()["annotator"].tolist()
+    members = comparison.group_seeds(runs["run"])
+    left, right = st.columns(2)
+    hint = "The measure of the conclusion, the charts and the tests; it also orders the systems."
+    measure = left.selectbox("Main measure", measures, key="measure", help=hint)
+    names = {"": "Best system by each measure"} | {name: without_bidi(name) for name in members}
+    baseline = right.selectbox("Baseline", names, key="baseline", format_func=names.__getitem__)
+    left, middle, right = st.columns(3)
+    with left:
+        rule = pickers.pick_rule(graders, key="rule")
+    test, correction = DEFAULT_TEST, DEFAULT_CORRECTION
+    if not estimated:
+        with middle:
+            choices = {DEFAULT_TEST: "By topics and differences"} | {entry.name: entry.label for entry in TESTS}
+            test = pickers.pick("Significance test", choices, DEFAULT_TEST, "test")
+            st.caption(TESTS[test].description if test in TESTS else AUTOMATIC)
+        with right:
+            corrections = {entry.name: entry.label for entry in CORRECTIONS}
+            correction = pickers.pick("Multiple-testing correction", corrections, DEFAULT_CORRECTION, "correction")
+            st.caption(CORRECTIONS[correction].description)
+    alpha = right.selectbox(
+        "Share of draws outside the ranges (α)" if estimated else "Significance level (α)", ALPHAS, key="alpha"
+    )
+    only = pickers.pick_finished_topics(rule)
+state = (counts["logged"], ",".join(runs["run"] + runs["sha256"]), campaign.corpus.costs().to_csv())
+if estimated:
+    known = (*state, counts["pool"], campaign.features.version())
+    estimate = cached(campaign.evaluation.estimate, known, "Estimating unjudged grades")
+    with widgets.shown_errors():
+        estimates = estimate(measures, rule=rule, topics=only, alpha=alpha)
+        estimate_tables.draw(estimates, measure, baseline or None, counts["topics"], answer)
+    st.stop()
+evaluation = cached(campaign.evaluation.evaluate, state, "Evaluating")(measures, rule=rule, topics=only)
+rests_on = (*state, measures, rule, only)
+compare = cached(comparison.compare, rests_on, "Comparing", 32)
+found = compare(evaluation, baseline=baseline or None, test=test, correction=correction, alpha=alpha)
+
+topics = sorted(set(evaluation.values["query_id"]) & set(campaign.corpus.topics()["query_id"]), key=natural_key)
+rows = found.standings(measure)
+order = rows["system"].tolist()
+decisive = cached(campaign.qrels.count_decisive_pairs, counts["logged"])(topics=only)
+with answer:
+    if caution := selection_caution(decisive, "choose expected grades of unjudged documents in the settings"):
+        st.info(widgets.plain(f"{caution}."))
+    comparison_tables.draw_answer(found, measure, rows, f"{len(topics):,} of {counts['topics']:,}")
+
+views = [BOARD, TESTED, TWO, TOPICS, *([] if found.evaluation.costs is None else [COSTS])]
+view = st.segmented_control("Details", views, default=BOARD, required=True, key="look")
+
+if view == BOARD:
+    comparison_tables.draw_leaderboard(found, measure, rows)
+elif view == TESTED:
+    hint = "Controls the probability of any false difference among all pairs (Carterette 2012)."
+    pairs = len(order) > 2 and st.toggle("All pairs of systems (randomised Tukey HSD)", key="pairs", help=hint)
+    tests = found.tests
+    if pairs:  # the randomised test takes a second or two
+        of_measure = replace(evaluation, values=evaluation.values[evaluation.values["measure"] == measure])
+        compare = cached(comparison.compare, (rests_on, measure), "Comparing all pairs")
+        every = compare(of_measure, alpha=alpha, all_pairs=True).pairs
+        tests = tests if every is None else every
+    if measure in set(tests["measure"]):
+        comparison_tables.draw_tests(found, tests, measure, correction)
+    elif len(order) < 2:
+        st.write("A test needs two systems: import the run of another one.")
+    elif len(topics) < 2:
+        st.write("A test needs two topics; only one has judgements.")
+    else:
+        st.write(f"{widgets.plain(measure)} has no preferred direction, so no system is best: choose a baseline.")
+elif view == TWO:
+    if len(order) < 2:
+        st.write("There is only one system: import the run of another one.")
+        st.stop()
+    rank = partial(cached(campaign.evaluation.side_by_side, state, entries=64), rule=rule)
+    systems_side_by_side.draw(found.evaluation, measure, order, members, baseline, rank)
+elif view == TOPICS:
+    explain = partial(cached(campaign.evaluation.explain, state, entries=64), measure, rule=rule, topics=only)
+    comparison_tables.draw_values(found.evaluation, measure, topics, order, members, explain)
+else:
+    comparison_tables.draw_costs(found.evaluation, measure, order)
+
+downloads.offer_results(
+    {
+        "values.tsv": ("Values per topic (TSV)", partial(to_tsv, evaluation.values)),
+        "tests.tsv": ("Tests (TSV)", partial(to_tsv, found.tests)),
+        "leaderboard.tex": ("Leaderboard (LaTeX)", partial(comparison.latex, found)),
+        "leaderboard.md": ("Leaderboard (Markdown)", partial(comparison.markdown, found)),
+    }
+)

@@ -1,0 +1,105 @@
+"""Tables and charts of machine labels: agreement with people, plan, corrected values, and effects on conclusions."""
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from annotate.views.widgets import display, downloads, widgets
+from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.download import downloadable_chart
+from collection.charts.machine_labels import corrected_chart, gains_chart
+from collection.core.phrases import percent
+from collection.formats import to_tsv
+from collection.machine_labels import PLAN_ASSUMES, CorrectedValues, PeopleComparison, SystemEffects
+
+
+def draw_agreement(found: PeopleComparison) -> None:
+    """Draw how far labels agree with people: in all, by grade, by topic and by run."""
+    graded = found.coefficients[found.coefficients["scale"] == "graded"]
+    values = dict(zip(graded["coefficient"], graded["value"].tolist(), strict=True))
+    widgets.metrics(
+        {
+            "Pairs with both": f"{found.pairs:,}",
+            "Same grade": percent(found.same / found.pairs),
+            "Cohen's kappa": f"{values['cohen']:.2f}",
+            "Krippendorff's alpha (ordinal)": f"{values['alpha-ordinal']:.2f}",
+        }
+    )
+    grades = [f"{grade:g}" for grade in found.grades_of_scale]
+    matrix = found.confusion.set_axis([f"people: {grade}" for grade in grades])
+    matrix = matrix.set_axis([f"label: {grade}" for grade in grades], axis="columns")
+    display.dataframe(matrix, alt="People's grades (rows) and labels (columns)")
+    shared = {
+        "pairs": number("Pairs"),
+        "same": number("Same grade", "percent"),
+        "bias": number("Bias", "%+.2f", help="Mean of label minus grade."),
+    }
+    by_topic, by_run = st.tabs(["By topic", "By run"])
+    with by_topic:
+        topics = found.topics.sort_values("disagreement", ascending=False, kind="stable")
+        columns = {"query_id": text("Topic"), **shared, "disagreement": number("Of the disagreement", "percent")}
+        display.table(topics, columns, most_height=388, alt="Agreement by topic")
+    with by_run:
+        runs = found.runs.sort_values("bias", ascending=False, kind="stable")
+        columns = {"run": text("Run"), **shared}
+        display.table(runs, columns, most_height=388, alt="Agreement by run, over the first ten documents")
+
+
+def draw_plan(plan: pd.DataFrame, measure: str) -> None:
+    """Draw how exact values get by the number of human judgements."""
+    shown = plan.assign(value=plan["width"] / 2, difference=plan["difference_width"] / 2)
+    columns = {
+        "judgements": number("Human judgements", "%d"),
+        "share": number("Of the pool", "percent"),
+        "value": number(f"{measure} of a run", "± %.3f"),
+        "difference": number("Difference of two runs", "± %.3f"),
+    }
+    display.table(shown, columns, alt="Expected error by number of human judgements")
+    st.caption(widgets.sentence(PLAN_ASSUMES))
+
+
+def draw_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
+    """Draw corrected values, and what labels do to conclusions."""
+    widgets.metrics(
+        {
+            "Human judgements": f"{found.sampled + found.before:,} of {found.pairs:,}",
+            "Tau of the order by labels": f"{effects.tau:.2f}",
+            "Tau_AP": f"{effects.tau_ap:.2f}",
+        }
+    )
+    downloadable_chart(
+        corrected_chart(found.values, found.measure),
+        "corrected-values",
+        f"{found.measure} corrected by people's grades of a random sample, with 95% intervals; they do not cover the "
+        "choice of topics. Crosses: labels alone.",
+        alt=f"Corrected {found.measure} of each run",
+    )
+    st.markdown("##### What labels give to each run")
+    display.altair_chart(gains_chart(effects.gains), alt="Gain of each run by labels")
+    st.caption("Value by labels minus corrected value, beside the mean of all runs, with 95% intervals.")
+    if len(effects.families):
+        columns = {"family": text("Family of models"), "runs": number("Runs")}
+        columns |= {each: number(each.capitalize(), "%+.3f") for each in ("gain", "low", "high")}
+        display.table(effects.families, columns, alt="Gain of the runs of each family beside the others")
+    if len(effects.decisions):
+        _draw_decisions(effects)
+    downloads.offer_results(
+        {
+            "corrected-values.tsv": ("Corrected values (TSV)", partial(to_tsv, found.values)),
+            "corrected-differences.tsv": ("Differences (TSV)", partial(to_tsv, found.differences)),
+            "label-gains.tsv": ("Gains (TSV)", partial(to_tsv, effects.gains)),
+        }
+    )
+
+
+def _draw_decisions(effects: SystemEffects) -> None:
+    """Draw for how many pairs of runs the test decides the same by labels and by corrected values."""
+    st.markdown("##### Significance of differences")
+    decisions = effects.decisions.pivot_table(index="labels", columns="corrected", values="pairs", fill_value=0)
+    display.dataframe(decisions.astype(int), alt="Pairs of runs by decision: labels (rows), corrected (columns)")
+    st.caption(
+        f"Number of pairs of runs, a and b, by the decision of a {effects.test}. Rows: decision by labels; columns: by "
+        "corrected values; a is the better run by labels. With few judgements, corrected values of single topics "
+        "scatter, and fewer differences are decided."
+    )

@@ -1,0 +1,92 @@
+"""Machine labels: what labels by a model, a rule or clicks are worth beside people's grades, and what they change."""
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.results import label_tables
+from annotate.views.widgets import widgets
+from annotate.views.widgets.service_cache import cached
+from collection.campaign.machine_labels.machine_labels import KINDS
+from collection.core.characters import without_bidi
+from collection.core.errors import CampaignError, InputError
+from collection.core.phrases import count
+from collection.machine_labels import PeopleComparison
+
+campaign = session.current().campaign
+study = campaign.label_study
+MEASURES = ("nDCG@10", "P@10", "DCG@10", "nDCG@20")
+
+st.title("Machine labels")
+sets = {each.name: each for each in campaign.machine_labels.sets()}
+if not sets:
+    widgets.stop_with_next_step(
+        "This campaign has no machine labels: `cleverdon llm` asks a model, `cleverdon label` applies a rule."
+    )
+
+left, right = st.columns(2)
+name = left.selectbox("Label set", sets, format_func=without_bidi, key="label_set")
+measures = list(dict.fromkeys([str(study.main_measure()), *MEASURES]))
+measure = right.selectbox("Measure", measures, key="label_measure", accept_new_options=True)
+made = sets[name]
+about = KINDS[made.kind]
+if model := made.settings.get("model"):
+    about += f" ({widgets.plain(str(model))})"
+st.caption(
+    f"{about}, {made.made_at[:10]}. "
+    "These labels are never part of judgements, agreement or progress, nor of default qrels."
+)
+if made.kind == "llm":
+    described = campaign.llm.label_sets.summary(made)
+    st.caption(
+        f"{described.graded:,} graded, {described.no_grade:,} replies without a grade, {described.failed:,} "
+        f"failed; {described.prompt_tokens + described.reply_tokens:,} tokens, cost {described.cost:,.2f}. "
+        + (widgets.plain(described.probe.summary) if described.probe else "Not probed for injected requests.")
+    )
+key = study.cache_key()
+
+with widgets.shown_errors():
+    for caution in cached(campaign.machine_labels.warnings, key, "Reading labels")(name, measure):
+        st.warning(widgets.sentence(caution))
+
+    st.subheader("Agreement with people")
+    compared: PeopleComparison | None = None
+    try:
+        compared = cached(study.compare, key, "Comparing labels")(name)
+    except InputError as error:
+        st.info(widgets.sentence(str(error)))
+    if compared is not None:
+        label_tables.draw_agreement(compared)
+
+    st.subheader("Human judgements")
+    progress = cached(study.progress, key)(name)
+    if progress.asked:
+        st.write(
+            f"{progress.judged:,} of {count(progress.asked, 'pair')} of the random sample judged without a gap; "
+            f"the pool has {progress.pairs:,}."
+        )
+    plan = cached(study.plan, key, "Planning")(name, measure)
+    label_tables.draw_plan(plan, measure)
+    if session.current().role == "manager":
+        with st.form("ask", border=False):
+            least = min(20, progress.pairs)
+            suggested = min(max(progress.asked, int(plan["judgements"].iloc[0])), progress.pairs)
+            judgements = st.number_input(
+                "Pairs that people judge", least, max(progress.pairs, least), max(suggested, least), key="ask_number",
+                help="A random sample of the pool. People are asked for these pairs and no others; more continue it.",
+            )  # fmt: skip
+            if st.form_submit_button("Ask people for this sample"):
+                study.ask_people(name, int(judgements), measure)
+                st.rerun()
+        if progress.asked and st.button("Ask for the whole pool again"):
+            study.ask_for_pool()
+            st.rerun()
+
+    st.subheader("Corrected values")
+    try:
+        found = cached(study.correct, key, "Correcting values")(name, measure)
+    except (InputError, CampaignError) as error:
+        st.info(widgets.sentence(str(error)))
+        st.stop()
+    effects = cached(study.effects, key, "Comparing systems")(name, found)
+    label_tables.draw_corrected(found, effects)
+    widgets.documentation_link("tutorials/language-model-judgements", "How to use language models as judges")

@@ -1,0 +1,1 @@
+"""Parts of pages that several groups of pages use."""

@@ -1,0 +1,64 @@
+"""Pairs with each annotator's grade, and the document of the selected pair with its judgements."""
+
+import pandas as pd
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.widgets import display, widgets
+from annotate.views.widgets.columns import number, text
+from collection.core.characters import without_bidi
+from collection.core.phrases import count, duration
+
+WIDE = 5  # number of annotators up to which each has a column
+
+
+def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None:
+    """Draw the `pairs` that `cell` describes with the grades in `labels`; `key` identifies their table."""
+    st.subheader("Pairs")
+    found = f"{count(len(pairs), 'pair')}: {cell}."
+    st.caption(f"{widgets.plain(found)} Largest difference first; select a row to read its document.")
+    people = sorted({annotator for grades in pairs["grades"] for annotator in grades})
+    listing = pairs.drop(columns="grades")
+    if len(people) <= WIDE:
+        for place, annotator in enumerate(people):
+            listing[f"by-{place}"] = [grades.get(annotator) for grades in pairs["grades"]]
+    else:
+        listing["said"] = [", ".join(f"{a} {g:g}" for a, g in grades.items()) for grades in pairs["grades"]]
+    row = display.select_row(
+        listing,
+        {
+            "query_id": text("Topic", "small"),
+            "doc_id": text("Document", "medium"),
+            "distance": number("Grade difference", "%g"),
+            "said": text("Grades", "large"),
+            **{f"by-{n}": number(a, "%g", "small") for n, a in enumerate(people)},
+        },
+        most_height=318,
+        key=f"pairs-{key}",
+        alt="Pairs with each annotator's grade",
+    )
+    if row is not None:
+        side_by_side(pairs.iloc[row], labels)
+
+
+def side_by_side(pair: pd.Series, labels: pd.DataFrame) -> None:
+    """Draw the document, and beside it each annotator's grade, time and note."""
+    campaign = session.current().campaign
+    query_id, doc_id = pair["query_id"], pair["doc_id"]
+    titles = campaign.corpus.topics().set_index("query_id")["title"]
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.caption(f"Topic {widgets.plain(query_id)}: {widgets.plain(titles[query_id])}")
+        document = campaign.corpus.document(doc_id)
+        if document is not None:
+            widgets.document(document)
+    given = labels[(labels["query_id"] == query_id) & (labels["doc_id"] == doc_id)].sort_values("annotator")
+    with right:
+        for row in given.to_dict("records"):
+            with st.container(border=True):
+                grade = widgets.grade_name(campaign.grades, "graded", row["relevance"])
+                st.markdown(f"**{widgets.plain(row['annotator'])}:** {widgets.plain(grade)}")
+                if not pd.isna(row["seconds"]):
+                    st.caption(f"{duration(row['seconds'])} on screen")
+                if not pd.isna(row["note"]):
+                    st.text(without_bidi(row["note"]))

@@ -1,0 +1,128 @@
+"""Input fields that several pages share: rules, measures, grades, shares, topics."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.widgets import widgets
+from annotate.views.widgets.service_cache import cached
+from collection.adjudication import ADJUDICATION_RULES, DEFAULT_RULE, parse_rule
+from collection.core.characters import without_bidi
+from collection.core.registry import Entry
+from collection.measures import as_measures
+
+ANNOTATOR = "annotator"  # the parameter of a rule that takes the grades of one person
+
+K = TypeVar("K")
+
+
+def pick(
+    label: str,
+    labels: Mapping[K, str],
+    now: K,
+    key: str,
+    captions: Sequence[str] | None = None,
+    help: str | None = None,
+) -> K:
+    """Draw a select box of labelled values, `now` preselected; with `captions` (may be empty), radio buttons."""
+    names = list(labels)
+    index = names.index(now) if now in labels else 0
+    if captions is None:
+        return st.selectbox(label, names, index=index, format_func=labels.__getitem__, key=key, help=help)
+    return st.radio(label, names, index=index, format_func=labels.__getitem__, captions=captions or None, key=key)
+
+
+def pick_described(label: str, choices: Mapping[K, tuple[str, str]], now: K, key: str) -> K:
+    """Draw radio buttons with a label and a description each, `now` preselected."""
+    labels, captions = {choice: texts[0] for choice, texts in choices.items()}, [text for _, text in choices.values()]
+    return pick(label, labels, now, key, captions)
+
+
+def pick_topics(
+    label: str, titles: Mapping[str, str], key: str, chosen: Sequence[str] = (), none: str | None = None
+) -> list[str]:
+    """Draw a field for several topics, `chosen` preselected; `none` is its placeholder."""
+    named = {query_id: without_bidi(f"{query_id}: {title}") for query_id, title in titles.items()}
+    return st.multiselect(label, list(named), chosen, format_func=named.__getitem__, key=key, placeholder=none)
+
+
+def pick_share(label: str, least: float, most: float, now: float, key: str, step: float = 1.0) -> float:
+    """Draw a field for a share in percent; an unchanged field returns `now` exactly, not as rounded."""
+    shown = round(100 * now, 4)
+    given = st.number_input(label, least, most, shown, step, format="%g", key=key)
+    return now if given == shown else round(given / 100, 6)
+
+
+def pick_level(key: str, help: str | None = None) -> int:
+    """Draw the field for the minimum relevant grade."""
+    campaign = session.current().campaign
+    grades = [g for g in campaign.grades.sentences if g > 0]
+    usual = campaign.settings.loop().level
+    index = grades.index(usual) if usual in grades else 0
+    return st.selectbox("Minimum relevant grade", grades, index=index, key=key, help=help)
+
+
+def read_measures(written: Iterable[str]) -> tuple[str, ...]:
+    """Parse measures, each once; draw an error for unknown ones, and end the page if none is left."""
+    found: dict[str, None] = {}
+    for text in written:
+        with widgets.shown_errors():
+            found |= dict.fromkeys(map(str, as_measures(text)))
+    if not found:
+        st.write("Choose at least one measure.")
+        st.stop()
+    return tuple(found)
+
+
+def pick_finished_topics(rule: str, *, closed_early: bool = True) -> tuple[str, ...] | None:
+    """Draw the toggle for finished topics, if some are not; None is all topics with a grade.
+
+    `closed_early` is that of :meth:`collection.campaign.results.qrels.QrelsBuilder.topics_with_grades`.
+    """
+    qrels, logged = session.current().campaign.qrels, session.current().campaign.progress.counts()["logged"]
+    graded = cached(qrels.graded_topics, logged, entries=8)(rule)
+    there = qrels.topics_with_grades(graded=graded, closed_early=closed_early)
+    if not 0 < len(there.finished) < len(there.graded):
+        return None
+    kind = "finished" if closed_early else "completely judged"
+    label = f"Only {kind} topics ({len(there.finished):,} of {len(there.graded):,} with grades)"
+    hint = "Completely judged or closed." if closed_early else None
+    return there.finished if st.toggle(label, there.usual is not None, key="only-finished", help=hint) else None
+
+
+def pick_parameter(entry: Entry[Any], name: str, key: str) -> Any:
+    """Draw the field of a parameter, by its type and with the label of its annotation; return the value."""
+    default, kind, shown = entry.parameters[name], entry.kind(name), entry.shown(name)
+    if name in entry.choices:
+        labels = {choice: shown.labels.get(choice, str(choice)) for choice in entry.choices[name]}
+        index = list(labels).index(default)
+        return st.selectbox(shown.label, labels, index, format_func=labels.__getitem__, help=shown.help, key=key)
+    if kind is bool:
+        return st.toggle(shown.label, default, help=shown.help, key=key)
+    if kind in (int, float):
+        least = None if shown.least is None else kind(shown.least)
+        step, form = (1, None) if kind is int else (0.05, "%.2f")
+        return st.number_input(
+            shown.label, min_value=least, value=default, step=step, format=form, help=shown.help, key=key
+        )
+    return st.text_input(shown.label, default, help=shown.help, key=key)
+
+
+def pick_rule(
+    annotators: Sequence[str], label: str = "Adjudication rule", *, key: str, usual: str = DEFAULT_RULE
+) -> str:
+    """Draw the fields of an adjudication rule, `usual` preselected; `annotators` are the choices of rules for one."""
+    labels = {rule.name: rule.label for rule in ADJUDICATION_RULES if annotators or not rule.needs_annotator}
+    hint = "Decides the grade of pairs with several judgements."
+    name = pick(label, labels, usual, f"{key}-rule", help=hint)
+    entry = ADJUDICATION_RULES[name]
+    st.caption(entry.description)
+    given = {
+        parameter: st.selectbox(entry.shown(parameter).label, annotators, key=f"{key}-annotator")
+        if entry.needs_annotator and parameter == ANNOTATOR
+        else pick_parameter(entry, parameter, f"{key}-{name}-{parameter}")
+        for parameter in entry.parameters
+    }
+    return str(parse_rule(name, **given))

@@ -1,0 +1,67 @@
+"""Tables of all topics in which one column can be edited."""
+
+from collections.abc import Callable, Mapping
+
+import pandas as pd
+import streamlit as st
+from streamlit.column_config import SelectboxColumn
+from streamlit.elements.lib.column_types import ColumnConfig
+
+from annotate.auth import session
+from annotate.views.widgets import display, widgets
+from annotate.views.widgets.columns import text
+from collection.core.phrases import count
+from collection.core.records import sort_naturally
+
+USUAL = "as the campaign"
+
+
+def edit_topics(
+    values: Mapping[str, str],
+    columns: Mapping[str, ColumnConfig],
+    most: int,
+    alt: str,
+    unit: str,
+    save: Callable[[pd.DataFrame], None],
+) -> None:
+    """Draw the topics, the last column (its `values`) editable, and a button to save the changes.
+
+    `save` gets the changed rows; `unit` is the noun for one of them.
+    """
+    topics = sort_naturally(session.current().campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
+    name = list(columns)[-1]
+    topics[name] = topics["query_id"].map(values)
+    edited = display.data_editor(
+        topics,
+        hide_index=True,
+        height=display.height(topics, most),
+        disabled=["query_id", "title"],
+        key=f"{name}s-{hash(tuple(topics[name]))}",  # a new table after each save, here or elsewhere
+        alt=alt,
+        column_config=columns,
+    )
+    edited[name] = edited[name].fillna("").str.strip()
+    changed = edited[edited[name] != topics[name]]
+    number = count(len(changed), unit)
+    if st.button(f"Save {number}" if len(changed) else "Save", disabled=changed.empty, key=f"save-{unit}s"):
+        with widgets.saving(f"Saved {number}."), session.current().campaign.transaction():
+            save(changed)
+
+
+def draw_modes(modes: Mapping[str, str]) -> None:
+    """Draw the editor of each topic's mode; `modes` are names with labels."""
+    settings = session.current().campaign.settings
+    own = {query_id: mode or USUAL for query_id, mode in settings.own_modes().items()}
+    if not own:
+        return
+    labels = {USUAL: "Campaign default", **modes}
+    mode_column = SelectboxColumn(
+        "Judging mode", options=list(labels), format_func=lambda mode: labels[str(mode)], required=True
+    )
+
+    def save(changed: pd.DataFrame) -> None:
+        for mode, topics in changed.groupby("mode"):
+            settings.set_loop(topics=topics["query_id"].tolist(), mode=None if mode == USUAL else str(mode))
+
+    columns = {"query_id": text("Topic", 60), "title": text("Title", 150), "mode": mode_column}
+    edit_topics(own, columns, 318, "Judging mode of each topic", "topic", save)

@@ -1,0 +1,122 @@
+"""Click logs, and the labels estimated from them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from collection import clicks, formats
+from collection.clicks import SMOOTHING, ClickEstimate
+from collection.core import clock, layout
+from collection.core.errors import CampaignError, require_known
+from collection.store import Store
+
+CLICKS_FILE = ".clicks.json"
+"""Suffix of the report on how a file was estimated from clicks."""
+
+
+@dataclass(eq=False)
+class ClickLogs:
+    """Click logs, and the labels estimated from them."""
+
+    store: Store
+    directory: Path
+    title: str
+
+    def log(self, sources: Iterable[str] | None = None) -> pd.DataFrame:
+        """``source``, ``query_id``, ``doc_id``, ``rank``, ``shown``, ``clicked`` of the imported logs, or of some.
+
+        Raises
+        ------
+        UnknownNameError
+            No log has such a name.
+        """
+        if sources is None:
+            return self.store.corpus.clicks()
+        known, wanted = self.sources()["source"].tolist(), list(sources)
+        require_known("click log", known, *wanted)
+        found = self.store.corpus.clicks()
+        return found[found["source"].isin(wanted)].reset_index(drop=True)
+
+    def sources(self) -> pd.DataFrame:
+        """Names of the imported logs: ``source``, ``rows`` (pairs at a rank)."""
+        return self.store.corpus.click_sources()
+
+    def estimate(self, sources: Iterable[str] | None = None, *, smoothing: float = SMOOTHING) -> ClickEstimate:
+        """Relevance estimated from clicks; see :func:`collection.clicks.estimate`.
+
+        Parameters
+        ----------
+        sources
+            Names of logs; all together by default. One examination probability is estimated per rank, so logs of pages
+            with another layout are better estimated apart.
+        smoothing
+            Impressions added to those of each pair.
+
+        Raises
+        ------
+        CampaignError
+            No log was imported.
+        """
+        counts = self.log(sources)
+        if counts.empty:
+            raise CampaignError("the campaign has no click log; import one with `cleverdon import DIR --clicks FILE`")
+        return clicks.estimate(counts.drop(columns="source"), smoothing=smoothing)
+
+    def export(
+        self,
+        *,
+        table: Path | str | None = None,
+        qrels: Path | str | None = None,
+        sources: Iterable[str] | None = None,
+        smoothing: float = SMOOTHING,
+    ) -> tuple[dict[str, int], ClickEstimate]:
+        """Write labels estimated from clicks, and a report FILE.clicks.json beside each FILE.
+
+        Parameters
+        ----------
+        table
+            TSV with a header: ``query_id doc_id shown clicked ctr attractiveness by``.
+        qrels
+            Attractiveness in TREC form, as labels with fractions: ``cleverdon evaluate`` reads them.
+
+        Returns
+        -------
+        tuple
+            Path -> number of rows, and the estimate.
+        """
+        for file in (table, qrels):
+            layout.require_output(file, self.directory)
+        found = self.estimate(sources, smoothing=smoothing)
+        written: dict[str, int] = {}
+        if table is not None:
+            formats.write_clicks(found.documents, table)
+            written[str(table)] = len(found.documents)
+        if qrels is not None:
+            labels = clicks.labels(found)
+            formats.write_qrels(labels, qrels)
+            written[str(qrels)] = len(labels)
+        for path in written:
+            formats.write_report(self._click_report(found, sources), path, CLICKS_FILE)
+        return written, found
+
+    def _click_report(self, found: ClickEstimate, sources: Iterable[str] | None) -> dict[str, object]:
+        ranks = found.ranks.astype(object).where(found.ranks.notna(), None)
+        return {
+            "by": clicks.BY,
+            "description": "Labels made of clicks by a position-based model; no person judged these pairs.",
+            "sources": (self.sources()["source"].tolist() if sources is None else sorted(set(sources))),
+            "smoothing": found.smoothing,
+            "rank_examined_by_all": found.first,
+            "ranks": ranks.to_dict("records"),
+            "rounds": found.rounds,
+            "converged": found.converged,
+            "cautions": clicks.cautions(found),
+            "campaign": self.title,
+            "cleverdon": importlib.metadata.version("cleverdon"),
+            "made_at": clock.now(),
+        }

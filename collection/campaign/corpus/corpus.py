@@ -1,0 +1,111 @@
+"""Topics, documents, runs and their costs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from collection.campaign.corpus import stored_runs
+from collection.core.phrases import count
+from collection.core.ranking import describe_doubts, doubt_run
+from collection.core.records import Document, Run
+from collection.id_matches import HARDLY_ANY, ask_for_ids, describe_alike, find_alike, loose_key
+from collection.store import Store
+
+FIRST_ROWS = 1000
+"""Rows of a run whose ids are looked at where all would take too long."""
+
+
+@dataclass(eq=False)
+class Corpus:
+    """Topics, documents, runs and their costs."""
+
+    store: Store
+    directory: Path
+
+    def topics(self) -> pd.DataFrame:
+        """``query_id``, ``title``, ``description``, ``narrative``."""
+        return self.store.corpus.topics()
+
+    def document(self, doc_id: str) -> Document | None:
+        """A document, or None if the campaign does not know the id."""
+        return self.documents([doc_id]).get(doc_id)
+
+    def documents(self, doc_ids: Sequence[str]) -> dict[str, Document]:
+        """The documents with these ids."""
+        return self.store.corpus.documents(doc_ids)
+
+    def in_pool(self, query_id: str, doc_id: str) -> bool:
+        """Tell whether the pair is in the pool."""
+        pair = self.store.judgements.pair(query_id, doc_id, "")
+        return pair is not None and pair.strategy is not None
+
+    def run_table(self) -> pd.DataFrame:
+        """``run``, ``file``, ``sha256``, ``topics``, ``rows``, ``deepest``, ``imported_at``; by name."""
+        return self.store.corpus.runs()
+
+    def missing_documents(self) -> list[str]:
+        """Ids of pooled documents without a text."""
+        return self.store.corpus.missing_documents()
+
+    def without_text(self) -> dict[str, int]:
+        """``query_id`` -> number of unjudged pooled pairs without a text, of the topics that have any."""
+        return self.store.pool.without_text()
+
+    def describe_run(self, run: Run, unknown: Collection[str] | None = None) -> list[str]:
+        """Write notes on a run whose order is in doubt, or whose ids may be those of other topics and documents.
+
+        Parameters
+        ----------
+        unknown
+            The documents of the run that have no text here; by default those of its first rows.
+        """
+        tables, notes = self.store.corpus, describe_doubts({run.name: doubt_run(run.frame)})
+        doc_ids = run.frame["doc_id"] if unknown is not None else run.frame["doc_id"].iloc[:FIRST_ROWS]
+        named = doc_ids.unique().tolist()
+        unknown = tables.without_text(named) if unknown is None else unknown
+        known = tables.ids_with_text() if unknown else []
+        if not known:
+            return notes
+        wanted = [doc_id for doc_id in named if doc_id in unknown]
+        if alike := find_alike(wanted, {loose_key(doc_id): doc_id for doc_id in known}):
+            notes.append(describe_alike(run.name, "document", alike, "campaign"))
+        elif len(named) - len(wanted) < HARDLY_ANY * len(named):
+            found = f"{len(named) - len(wanted):,} of {count(len(named), 'document')} have a text in the campaign"
+            found = "no document of the run has a text in the campaign" if len(wanted) == len(named) else found
+            notes.append(ask_for_ids(run.name, found, wanted, "campaign", known))
+        return notes
+
+    def runs(self, names: Iterable[str] | None = None) -> Iterator[Run]:
+        """The imported runs, or those with these names, one at a time, by name.
+
+        Raises
+        ------
+        CampaignError
+            The file of a run is missing, damaged, or another one.
+        """
+        table = self.store.corpus.runs()
+        wanted = set(table["run"] if names is None else names)
+        for recorded in table.to_dict("records"):
+            if recorded["run"] in wanted:
+                yield Run(recorded["run"], stored_runs.read(self.directory, recorded))
+
+    def costs(self) -> pd.DataFrame:
+        """``run``, and a column for each kind of cost that was imported."""
+        return self.store.corpus.costs()
+
+    def topic_words(self, query_ids: Sequence[str]) -> dict[str, dict[str, str]]:
+        """The fields of each topic and the manager's ``note``."""
+        return self.store.corpus.topic_words(query_ids)
+
+    def titles(self, doc_ids: Iterable[str]) -> dict[str, str]:
+        """The title of each of these documents."""
+        return self.store.corpus.titles(sorted(doc_ids))
+
+    def in_topic_order(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The rows by topic, in the order of the campaign's topics; those of a topic as they are."""
+        places = pd.Categorical(frame["query_id"], categories=self.topics()["query_id"]).codes
+        return frame.iloc[places.argsort(kind="stable")].reset_index(drop=True)

@@ -1,0 +1,139 @@
+"""Near-duplicates: beside the document on screen, and in the whole collection."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from collection.campaign.corpus.document_texts import DocumentTexts
+from collection.campaign.settings.settings import Settings
+from collection.core.errors import require_known
+from collection.core.records import Kind
+from collection.documents import near_duplicates as duplicates
+from collection.documents.near_duplicates import Group, Sketch
+from collection.documents.rendering import shown
+from collection.store import Store
+
+COMPARED = 5000
+"""Judged documents of a topic, the newest, that others are compared with."""
+
+MOST_NEW = 300
+"""Sketches made for one answer: about a third of a second."""
+
+SKETCHES = 50_000
+"""Sketches kept in memory, of half a kilobyte each."""
+
+
+class Near(NamedTuple):
+    """A near-duplicate of a document, and the annotator's judgement of it: (kind, grade, reason)."""
+
+    doc_id: str
+    title: str
+    similarity: float
+    said: tuple[Kind, int | None, str | None] | None
+
+
+class Nearby(NamedTuple):
+    """Each known document with its near-duplicates, the most similar first."""
+
+    near: dict[str, list[Near]]
+    more: bool
+    """Whether another call would compare further judged documents."""
+
+
+class Duplicates(NamedTuple):
+    """Near-duplicates in a collection, among a number of documents."""
+
+    groups: list[Group]
+    documents: int
+    pairs: int
+    """Pairs of the pool whose document is in one group with an earlier one of the same topic."""
+    pool: int
+    """Pairs of the pool."""
+
+
+class NearDuplicates:
+    """Near-duplicates: beside the document on screen, and in the whole collection."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store = store
+        self.settings = settings
+
+    def of_documents(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Nearby:
+        """Near-duplicates of documents among themselves and among what the annotator has judged for the topic.
+
+        Only :data:`MOST_NEW` sketches are made for one answer; :attr:`Nearby.more` says whether more are needed. The
+        answer is empty where the manager has switched this off.
+        """
+        self.settings.require_topic(query_id)
+        settings = self.settings.judging_page()
+        if not settings.near:
+            return Nearby({}, False)
+        judgements = self.store.corpus.judgements_on(query_id, annotator)
+        asked = list(dict.fromkeys(doc_ids))
+        judged = [doc_id for doc_id in list(judgements)[:COMPARED] if doc_id not in set(asked)]
+        kept = self._kept_sketches(settings.form)
+        later = set([doc_id for doc_id in judged if doc_id not in kept][MOST_NEW:])
+        sketches = self._sketched([*asked, *(d for d in judged if d not in later)], settings.form)
+        made = {doc_id: sketch for doc_id, sketch in sketches.items() if sketch is not None}
+        ids = list(made)
+        matrix = np.stack(list(made.values())) if made else np.zeros((0, duplicates.HASHES), dtype=np.uint32)
+        likely = {
+            doc_id: [ids[n] for n in duplicates.likely(made[doc_id], matrix).tolist() if ids[n] != doc_id]
+            for doc_id in asked
+            if doc_id in made
+        }
+        documents = self.store.corpus.documents(
+            list({d for doc_id, near in likely.items() if near for d in (doc_id, *near)})
+        )
+        exact = {doc_id: duplicates.shingles(shown(d, settings.form).compared) for doc_id, d in documents.items()}
+        found: dict[str, list[Near]] = {doc_id: [] for doc_id in asked if doc_id in sketches}
+        for doc_id, others in likely.items():
+            for other in others:
+                similarity = duplicates.jaccard(exact[doc_id], exact[other])
+                if similarity >= duplicates.THRESHOLD:
+                    found[doc_id].append(Near(other, documents[other].title, similarity, judgements.get(other)))
+            found[doc_id].sort(key=lambda near: -near.similarity)
+        return Nearby(found, bool(later))
+
+    def _kept_sketches(self, form: str) -> OrderedDict[str, Sketch | None]:
+        """The sketches of the documents as they are now."""
+        version = (self.store.settings.get("documents_version", 0), form)
+        return self.store.cached("sketches", version, OrderedDict[str, Sketch | None])
+
+    def _sketched(self, doc_ids: Sequence[str], form: str) -> dict[str, Sketch | None]:
+        """The sketch of each known document, None for one without a text."""
+        kept = self._kept_sketches(form)
+        for doc_id, document in self.store.corpus.documents([d for d in doc_ids if d not in kept]).items():
+            text = shown(document, form).compared
+            kept[doc_id] = duplicates.sketch(text) if text else None
+        found = {doc_id: kept[doc_id] for doc_id in doc_ids if doc_id in kept}
+        for doc_id in found:
+            kept.move_to_end(doc_id)
+        while len(kept) > SKETCHES:
+            kept.popitem(last=False)
+        return found
+
+    def groups(self, of: str = "pool", threshold: float = duplicates.THRESHOLD) -> Duplicates:
+        """The groups of near-duplicates among the documents of the pool (`of` "pool"), or among "all".
+
+        Raises
+        ------
+        UnknownNameError, InputError
+            As :func:`collection.documents.near_duplicates.groups`, or there is no such choice.
+        """
+        require_known("choice of documents", ("pool", "all"), of)
+        corpus, pool = self.store.corpus, self.store.pool.pairs()
+        read = partial(corpus.documents_with_text, of == "pool")
+        groups = duplicates.groups(DocumentTexts(read, self.settings.judging_page().form), threshold)
+        ids = set(pool["doc_id"])
+        if of == "pool":
+            documents = len(ids) - len(corpus.without_text(ids))
+        else:
+            documents = corpus.document_rows() - len(corpus.without_text_rows())
+        grouped = pool.assign(group=pool["doc_id"].map(duplicates.group_numbers(groups))).dropna(subset=["group"])
+        return Duplicates(groups, documents, int(grouped.duplicated(["query_id", "group"]).sum()), len(pool))

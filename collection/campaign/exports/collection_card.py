@@ -1,0 +1,299 @@
+"""The card of a collection exported from the campaign, and the collection's size."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from itertools import islice
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from collection import adjudication, export, formats
+from collection.adjudication import ChosenRule
+from collection.annotator_agreement import COEFFICIENTS
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.judging.topic_tasks import TopicTasks
+from collection.campaign.machine_labels.machine_labels import MachineLabels
+from collection.campaign.progress.progress import Progress
+from collection.campaign.recall.across_topics.study import CalibrationTopics
+from collection.campaign.recall.recall import RecallEstimates
+from collection.campaign.results.agreement import AgreementStudy
+from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, of_topics
+from collection.campaign.settings.settings import Settings
+from collection.core import clock
+from collection.core.errors import CampaignError, InputError, require_known
+from collection.core.records import GradeScale
+from collection.export.facts import Facts
+from collection.store import Store
+
+CorpusChoice = Literal["all", "judged", "none"]
+
+CORPORA: dict[CorpusChoice, str] = {
+    "all": "all documents of the campaign that have a text",
+    "judged": "only documents with a grade in any topic",
+    "none": "no documents; users of the collection get them elsewhere",
+}
+"""Choice of the documents in an exported collection -> description."""
+
+SAMPLE = 500
+"""Number of documents used to estimate the size of a corpus."""
+
+RESAMPLES = 1000
+"""Bootstrap samples of the card's agreement."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
+
+
+class Outline(NamedTuple):
+    """Name (in ir_datasets) and size of a collection: pairs and topics with a grade, documents, their bytes as JSON."""
+
+    name: str
+    pairs: int
+    topics: int
+    documents: int
+    bytes: int
+
+
+@dataclass(eq=False)
+class CollectionCard:
+    """The card of a collection exported from the campaign, and the collection's size."""
+
+    store: Store
+    title: str
+    grades: GradeScale
+    settings: Settings
+    corpus: Corpus
+    progress: Progress
+    topic_tasks: TopicTasks
+    qrels: QrelsBuilder
+    agreement: AgreementStudy
+    recall: RecallEstimates
+    calibration_topics: CalibrationTopics
+    machine_labels: MachineLabels
+
+    def facts(
+        self,
+        *,
+        name: str | None = None,
+        rule: RuleChoice = None,
+        corpus: CorpusChoice = "all",
+        query_text: str = "title",
+        name_annotators: bool = False,
+        topics: Collection[str] | None = None,
+        fill_with: str | None = None,
+    ) -> Facts:
+        """The content of ``collection.json`` without files; parameters as for :meth:`.CollectionExport.write`.
+
+        Raises
+        ------
+        CampaignError
+            There is no grade, no choice and no preference yet, or the rule leaves fractions of grades.
+        """
+        with self.store.snapshot():
+            graded, made_of = self.qrels_and_source(rule)
+            names = self.annotator_names(name_annotators)
+            filled = self.filled(graded, made_of, fill_with)
+            return self.facts_of(graded, topics, made_of, names, name, rule, corpus, query_text, filled, fill_with)
+
+    def outline(
+        self,
+        *,
+        name: str | None = None,
+        rule: RuleChoice = None,
+        corpus: CorpusChoice = "all",
+        topics: Collection[str] | None = None,
+    ) -> Outline:
+        """The size of the collection; parameters and errors as for :meth:`.CollectionExport.write`."""
+        called = _name_of(name, self.title)
+        qrels = of_topics(self.qrels_and_source(rule)[0], topics)
+        documents = self._exported(qrels, corpus)
+        first = islice(self.store.corpus.documents_with_text(pooled=False), SAMPLE)
+        sizes = [len(json.dumps(formats.corpus_record(d), ensure_ascii=False).encode()) + 1 for d in first]
+        size = round(sum(sizes) / len(sizes) * documents) if sizes else 0
+        return Outline(called, len(qrels), int(qrels["query_id"].nunique()), documents, size)
+
+    def qrels_and_source(self, rule: RuleChoice) -> tuple[pd.DataFrame, str]:
+        """The qrels of all topics and their source: "judgements", or else "choices" or "preferences"."""
+        made_of, found = "judgements", self.qrels.build(rule)
+        if found.empty:
+            made_of, found = "choices", self.qrels.from_choices()
+        if found.empty:
+            made_of, found = "preferences", self.qrels.from_preferences()
+        if found.empty:
+            raise CampaignError("a collection needs grades, found none; judge some pairs first")
+        if (found["relevance"] % 1 != 0).any():
+            raise CampaignError(
+                "the grades by this rule have fractions, which tools that load collections cannot read; choose another "
+                "rule, or export the qrels alone"
+            )
+        return found.astype({"relevance": "int64"}), made_of
+
+    def filled(self, graded: pd.DataFrame, made_of: str, fill_with: str | None) -> pd.DataFrame | None:
+        """The qrels with the machine labels of the set `fill_with`, if there is one; see :meth:`.MachineLabels.filled`.
+
+        CampaignError for qrels of choices or preferences, whose grades machine labels do not share.
+        """
+        if fill_with is None:
+            return None
+        if made_of != "judgements":
+            raise CampaignError(f"machine labels fill qrels of judgements only, found qrels of {made_of}")
+        return self.machine_labels.filled(graded, fill_with).astype({"relevance": "int64"})
+
+    def facts_of(
+        self,
+        graded: pd.DataFrame,
+        topics: Collection[str] | None,
+        made_of: str,
+        names: Mapping[str, str],
+        name: str | None,
+        rule: RuleChoice,
+        corpus: CorpusChoice,
+        query_text: str,
+        filled: pd.DataFrame | None = None,
+        fill_with: str | None = None,
+    ) -> Facts:
+        """The card without its files, for the qrels of all topics (`graded`), of which these `topics` are exported.
+
+        `filled` are the qrels with machine labels of the set `fill_with`; all other numbers are those of people.
+        """
+        require_known("text of queries", formats.QUERY_TEXTS, query_text)
+        asked = self.corpus.topics()[list(formats.QUERY_TEXTS[query_text])]
+        without = int((asked.map(str.strip) == "").all(axis=1).sum())
+        missing = {"query_text_missing": without} if without else {}
+        log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
+        qrels = of_topics(graded, topics)
+        written = qrels if filled is None else of_topics(filled, topics)
+        left_out = graded["query_id"].nunique() - qrels["query_id"].nunique()
+        decisive = self.qrels.count_decisive_pairs(topics=topics) if made_of == "judgements" else 0
+        # A chosen document is relevant, whatever the level of the loop.
+        needs, level = self.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
+        facts = {
+            "name": _name_of(name, self.title),
+            "title": self.title,
+            **asdict(self.settings.collection()),
+            "made_at": clock.now(),
+            "cleverdon": version("cleverdon"),
+            "documents": {
+                "with_text": self.progress.counts()["documents"],
+                "corpus": corpus,
+                "exported": self._exported(written, corpus),
+                "judged_without_text": len(self.store.corpus.without_text(written["doc_id"])),
+            },
+            "topics": {"count": len(needs), "query_text": query_text} | missing,
+            "grades": {str(grade): sentence for grade, sentence in self.grades.sentences.items()},
+            "qrels": {"made_of": made_of}
+            | export.of_qrels(qrels, needs["query_id"], self.grades.sentences, level)
+            | ({"topics_left_out": left_out} if left_out else {})
+            | ({"decisive_pairs": decisive} if decisive else {}),
+            "rule": self._rule_facts(rule, names, topics) if made_of == "judgements" else None,
+            **self._label_facts(written, fill_with),
+            "judging": export.of_judging(log, current),
+            "decisions": self.topic_tasks.counts(),
+            "agreement": self._agreement_facts(),
+            "pool": export.of_pool(
+                self.store.pool.pairs(),
+                self.store.pool.rounds(),
+                self.store.pool.sampled_out(),
+                graded,
+                sum(self.corpus.without_text().values()),
+            ),
+            "recall": export.of_recall(
+                self.corpus.in_topic_order(self.recall.table()), self.settings.loop().confidence
+            ),
+            **self._promise_facts(),
+            "runs": self.store.corpus.runs()[["run", "topics", "rows", "deepest", "sha256"]].to_dict("records"),
+            "guidelines": self.store.settings.text("guidelines"),
+            "topic_notes": self.store.corpus.topic_notes(),
+            "files": [],
+        }
+        return export.plain(facts)
+
+    def _label_facts(self, written: pd.DataFrame, fill_with: str | None) -> Facts:
+        """``machine_labels``: what made those in the qrels, with counts; nothing without any."""
+        if fill_with is None:
+            return {}
+        report = self.machine_labels.filled_report(written, fill_with)
+        grades = written.loc[written["by"] == fill_with, "relevance"].value_counts()
+        counts = {str(grade): int(grades.get(grade, 0)) for grade in self.grades.sentences}
+        names = ("label_set", "kind", "labels", "settings", "labelled_at", "pairs", "warnings")
+        return {"machine_labels": {name: report[name] for name in names} | {"per_grade": counts}}
+
+    def _promise_facts(self) -> Facts:
+        """``recall_across_topics``: the guaranteed recall with its assumptions; nothing without a calibrated rule."""
+        state = self.calibration_topics.state()
+        if state.phase not in ("calibrated", "impossible"):
+            return {}
+        facts = {
+            "promise": state.report,
+            "kept": state.phase == "calibrated" and not state.in_doubt,
+            "expected_recall": state.target,
+            "source": state.source,
+            "limits": list(state.notes),
+            "calibration_topics": [] if state.source else [topic.query_id for topic in state.topics],
+            "closed": [topic.query_id for topic in state.closed if not topic.reopened],
+        }
+        return {"recall_across_topics": facts}
+
+    def _exported(self, qrels: pd.DataFrame, corpus: CorpusChoice) -> int:
+        """Number of documents in the collection."""
+        require_known("choice of documents", CORPORA, corpus)
+        if corpus == "judged":
+            return int(qrels["doc_id"].nunique()) - len(self.store.corpus.without_text(qrels["doc_id"]))
+        return self.progress.counts()["documents"] if corpus == "all" else 0
+
+    def _rule_facts(self, rule: RuleChoice, names: Mapping[str, str], topics: Collection[str] | None) -> Facts:
+        """The rule, with a pseudonym if it names an annotator, and how the grades came about."""
+        chosen = adjudication.parse_rule(rule)
+        parameters = {
+            key: names.get(str(value), value) if key == "annotator" else value
+            for key, value in chosen.parameters.items()
+        }
+        return {
+            "rule": str(ChosenRule(chosen.name, parameters)),
+            "description": adjudication.ADJUDICATION_RULES[chosen.name].description,
+            "by": adjudication.count_origins(self.qrels.with_sources(chosen, topics=topics).grades),
+        }
+
+    def _agreement_facts(self) -> Facts | None:
+        """Inter-annotator agreement over all; None where no pair has several grades."""
+        found = self.agreement.report(resamples=0, sides=())
+        if not found.several:
+            return None
+        found = self.agreement.report(resamples=RESAMPLES, sides=())
+        labels = [COEFFICIENTS[name].label for name in found.values["coefficient"]]
+        names = ("pairs", "several", "judgements", "level", "resamples", "seed", "by")
+        values = found.values.assign(label=labels).to_dict("records")
+        return {name: getattr(found, name) for name in names} | {"values": values, "notes": list(found.notes)}
+
+    def annotator_names(self, name_annotators: bool) -> dict[str, str]:
+        """Annotator -> pseudonym; empty where names are shown."""
+        if name_annotators:
+            return {}
+        logs = [
+            self.store.judgements.table(current=False),
+            self.topic_tasks.choices(current=False),
+            self.topic_tasks.preferences(current=False),
+        ]
+        return export.pseudonyms(logs)
+
+
+def _name_of(name: str | None, title: str) -> str:
+    """The name, if it is valid; without one, a name made of the title.
+
+    >>> _name_of(None, "Wing flow, 2nd edition")
+    'wing-flow-2nd-edition'
+    """
+    if name is None:
+        plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+        return re.sub(r"[^a-z0-9]+", "-", plain).strip("-") or "collection"
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"collection name: expected lower-case letters, digits, '-', '_' and '.', with parts separated by '/', "
+            f"found {name!r}"
+        )
+    return name

@@ -1,0 +1,210 @@
+"""Export of a whole collection into one directory."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+import pandas as pd
+
+from collection import export, formats
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.corpus.document_view import DocumentView
+from collection.campaign.corpus.images import FOLDER, images_of
+from collection.campaign.exports.collection_card import CollectionCard, CorpusChoice
+from collection.campaign.judging.topic_tasks import TopicTasks
+from collection.campaign.log.results import ProgressCallback
+from collection.campaign.machine_labels.machine_labels import MachineLabels
+from collection.campaign.progress.progress import Progress
+from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, of_topics
+from collection.core import layout
+from collection.core.errors import CampaignError
+from collection.core.records import Document
+from collection.export.facts import Facts
+from collection.formats import WrittenFile
+from collection.store import Store
+
+CARD = "collection.json"
+"""The file that identifies an exported collection."""
+
+SAMPLED = "qrels.strata.txt"
+"""Qrels with strata, where the pool was sampled."""
+
+LOADER = Path(formats.__file__).with_name("loader.py")
+"""The source of ``load.py``, which needs ir_datasets and nothing of this package."""
+
+
+class CollectionReport(NamedTuple):
+    """A written collection: its card and its files."""
+
+    directory: Path
+    facts: Facts
+    files: list[WrittenFile]
+
+
+@dataclass(eq=False)
+class CollectionExport:
+    """Export of a whole collection into one directory."""
+
+    store: Store
+    directory: Path
+    corpus: Corpus
+    document_view: DocumentView
+    progress: Progress
+    topic_tasks: TopicTasks
+    qrels: QrelsBuilder
+    collection_card: CollectionCard
+    machine_labels: MachineLabels
+
+    def write(
+        self,
+        directory: Path | str,
+        *,
+        name: str | None = None,
+        rule: RuleChoice = None,
+        corpus: CorpusChoice = "all",
+        query_text: str = "title",
+        with_runs: bool = False,
+        name_annotators: bool = False,
+        replace: bool = False,
+        topics: Collection[str] | None = None,
+        fill_with: str | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> CollectionReport:
+        """Write the collection into a directory of its own, completely or not at all.
+
+        Documents, queries and qrels in BEIR's layout, ``qrels.txt`` in TREC's form, ``load.py`` for ir_datasets,
+        topics with all their fields, the pool, the logs, and the card (``collection.md``, ``collection.json``)
+        with ``checksums.txt``.
+
+        Parameters
+        ----------
+        directory
+            New or empty, or with `replace` an exported collection.
+        name
+            In ir_datasets: small letters, digits, ``-``, ``_``, ``.``, separated by ``/``. Made of the campaign's
+            title by default.
+        rule
+            As :meth:`.QrelsBuilder.build` takes it. Without a grade, the qrels are those of choices, or else of
+            preferences.
+        corpus, query_text
+            Names in :data:`.CORPORA` and :data:`.QUERY_TEXTS`.
+        name_annotators
+            Name the annotators instead of calling them a1, a2, ... in the card and in the logs; notes stay as written.
+        topics
+            Include only the judgements of these topics in the qrels; topics and logs are included completely.
+        fill_with
+            Name of a label set for the pooled pairs without a grade. The card counts these labels, and
+            ``qrels.txt.labels.json`` says for each pair who gave its grade.
+
+        Raises
+        ------
+        CampaignError
+            There is something in the directory, or nothing to export.
+        InputError, UnknownNameError
+            The name or one of the choices is invalid.
+        """
+        tell = progress or (lambda what, done, total: None)
+        layout.require_output(directory, self.directory)
+        with (
+            self.store.snapshot(),  # people may judge meanwhile
+            formats.replacing_folder(directory, replace=replace, known_by=CARD) as folder,
+        ):
+            graded, made_of = self.collection_card.qrels_and_source(rule)
+            filled = self.collection_card.filled(graded, made_of, fill_with)
+            qrels = of_topics(graded if filled is None else filled, topics)
+            names = self.collection_card.annotator_names(name_annotators)
+            facts = self.collection_card.facts_of(
+                graded, topics, made_of, names, name, rule, corpus, query_text, filled, fill_with
+            )
+            self._write_corpus(folder, qrels, corpus, tell)
+            self._write_tables(folder, qrels, made_of, rule, query_text)
+            if fill_with is not None:
+                for file in ("qrels.txt", "qrels/test.tsv"):
+                    self.machine_labels.write_sources(qrels, fill_with, folder / file)
+            self._write_logs(folder, names)
+            if with_runs:
+                self._write_runs(folder, tell)
+            shutil.copyfile(LOADER, folder / "load.py")
+            files = formats.list_files(folder)
+            facts = {**facts, "files": [file._asdict() for file in files]}
+            formats.write_lines([json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)], folder / CARD)
+            formats.write_lines([export.card(facts).rstrip("\n")], folder / "collection.md")
+            files = sorted(
+                [*files, *(formats.describe_file(folder, folder / name) for name in (CARD, "collection.md"))]
+            )
+            formats.write_lines((f"{file.sha256}  {file.path}" for file in files), folder / formats.CHECKSUMS)
+            files = sorted([*files, formats.describe_file(folder, folder / formats.CHECKSUMS)])
+        return CollectionReport(Path(directory), facts, files)
+
+    def _write_corpus(self, folder: Path, qrels: pd.DataFrame, corpus: CorpusChoice, tell: ProgressCallback) -> None:
+        if corpus == "none":
+            return
+        judged = set(qrels["doc_id"])
+        total = self.progress.counts()["documents"] if corpus == "all" else None
+
+        def wanted() -> Iterator[Document]:
+            for number, document in enumerate(self.store.corpus.documents_with_text(pooled=False), start=1):
+                if number % 1000 == 0:
+                    tell("documents", number, total)
+                if corpus == "all" or document.doc_id in judged:
+                    self._copy_images(document, folder)
+                    yield document
+
+        formats.write_corpus(wanted(), folder / "corpus.jsonl", lambda file: f"{FOLDER}/{file}")
+
+    def _copy_images(self, document: Document, folder: Path) -> None:
+        for image in images_of(document.metadata):
+            if image.file is None or (folder / FOLDER / image.file).exists():
+                continue
+            source = self.document_view.image_file(image.file)
+            if source is None:
+                raise CampaignError(
+                    f"document {document.doc_id!r} refers to the image {image.file}, which is missing in "
+                    f"{self.directory / FOLDER}; import the document again"
+                )
+            (folder / FOLDER).mkdir(exist_ok=True)
+            shutil.copyfile(source, folder / FOLDER / image.file)
+
+    def _write_tables(self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: RuleChoice, query_text: str) -> None:
+        topics, pool = self.corpus.topics(), self.store.pool.pairs()
+        formats.write_topics(topics, folder / "topics.jsonl")
+        formats.write_queries(topics, folder / "queries.jsonl", query_text)
+        formats.write_qrels(qrels, folder / "qrels.txt")
+        (folder / "qrels").mkdir()
+        formats.write_beir_qrels(qrels, folder / "qrels" / "test.tsv")
+        if len(pool):
+            formats.write_pool(pool, folder / "pool.tsv")
+        if made_of == "judgements" and pool["stratum"].notna().any():
+            formats.write_qrels(
+                self.qrels.in_form("strata", rule=rule, topics=set(qrels["query_id"])), folder / SAMPLED, form="strata"
+            )
+
+    def _write_logs(self, folder: Path, names: Mapping[str, str]) -> None:
+        """The logs of decisions that have any entry."""
+        judgements = self.store.judgements.table(current=False)
+        logs = (
+            (self.machine_labels.mark_seen(judgements), formats.write_judgements, "judgements.jsonl"),
+            (self.topic_tasks.choices(current=False), formats.write_choices, "choices.jsonl"),
+            (self.topic_tasks.preferences(current=False), formats.write_preferences, "preferences.jsonl"),
+        )
+        for entries, write, name in logs:
+            log = export.renamed(entries, names)
+            if len(log):
+                write(self.document_view.quoted(log) if "passages" in log else log, folder / name)
+
+    def _write_runs(self, folder: Path, tell: ProgressCallback) -> None:
+        (folder / "runs").mkdir()
+        names, total = set[str](), len(self.store.corpus.runs())
+        for number, run in enumerate(self.corpus.runs(), start=1):
+            tell("runs", number, total)
+            name = quote(run.name, safe="")[:150]
+            while name.casefold() in names:  # equal when cut, or on a file system that ignores case
+                name = f"{name}.{number}"
+            names.add(name.casefold())
+            formats.write_run(run, folder / "runs" / f"{name}.run")

@@ -1,0 +1,250 @@
+"""Duplicates among the bibliographic records of an import, and of documents in the campaign."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from collection.campaign.imports.import_session import ImportSession
+from collection.core.errors import unit
+from collection.core.phrases import count, cut, join, plural
+from collection.core.records import Document, DuplicateRecord
+from collection.documents.duplicate_records import Match, RecordIndex
+from collection.formats import Reference
+
+NAMED = 3
+"""Number of duplicates that a notice names."""
+
+LABELS = {"doi": "DOI", "pmid": "PMID", "url": "link"}
+"""Names of fields in sentences."""
+
+FILES = "record_files"
+"""Setting with the digests of the imported files of records."""
+
+
+class _Gain(NamedTuple):
+    """What a document may take from a record that was left out; `place` is that of the record in the report."""
+
+    place: int
+    doc_id: str
+    fields: Mapping[str, object]
+
+
+class DuplicateRecords:
+    """Finds duplicates among records with a DOI or PMID, and among records without their own ids.
+
+    A record without its own id is left out if it is certainly the publication of an earlier record or of a document in
+    the campaign, which takes from it the fields that it lacks. Possible duplicates are imported and listed, as are
+    documents with their own ids, because runs and qrels may name each of them.
+    """
+
+    def __init__(self, session: ImportSession) -> None:
+        self._session = session
+        self._corpus = session.store.corpus
+        self._index: RecordIndex | None = None
+        self._read: Counter[str] = Counter()
+        self._without_abstract: Counter[str] = Counter()
+        self._origins: dict[str, str] = {}
+        """Id of a record of this import -> its file and line."""
+        self._blank: set[str] = set()
+        """Ids of records of this import without an abstract."""
+        self._gains: list[_Gain] = []
+        self._again: set[str] = set()
+
+    def screen(self, path: Path | str, documents: Iterable[tuple[int, Document]]) -> Iterator[tuple[int, Document]]:
+        """Yield the documents to import; the others become duplicates in the report of the session."""
+        for line, document in documents:
+            placed: Document | None = document
+            if isinstance(document, Reference):
+                self._read[str(path)] += 1
+                self._without_abstract[str(path)] += not document.text
+                placed = self._place(path, line, document)
+            else:
+                self._look_up(path, line, document)
+            if placed is not None:
+                self._session.kept_as.pop(placed.doc_id, None)
+                yield line, placed
+
+    def _look_up(self, path: Path | str, line: int, document: Document) -> None:
+        """List a document with its own id, and a DOI or PMID, that duplicates another one."""
+        if document.metadata.get("doi") or document.metadata.get("pmid"):
+            match = self._index_of_campaign().enter(document)
+            if match is not None and match.doc_id != document.doc_id:
+                self._list(path, line, document, match, left_out=False)
+
+    def _place(self, path: Path | str, line: int, document: Document) -> Document | None:
+        """The document to import for a record; None for a duplicate that is left out."""
+        match = self._index_of_campaign().enter(document)
+        own = self._stored(document.doc_id)
+        kept = self._stored(match.doc_id) if match is not None and match.certain else None
+        if own is not None and own.text is None:  # pooled or graded, and to be judged once it has a text
+            if match is not None and match.doc_id != document.doc_id:
+                self._list(path, line, document, match, left_out=False)
+            return self._new(path, line, document)
+        if match is None or not match.certain:
+            if own is not None and _contains(own, document):  # such as a record without a title
+                self._list(path, line, document, Match(own.doc_id, "id and content"), left_out=True)
+                return own
+            named = document if own is None else document._replace(doc_id=self._free_id(document.doc_id))
+            if match is not None:
+                self._list(path, line, named, match, left_out=False)
+            return self._new(path, line, named)
+        if kept is not None and (match.doc_id == document.doc_id or own is not None):
+            if _contains(kept, document):
+                self._list(path, line, document, match._replace(reason="id and content"), left_out=True)
+                return kept  # the import counts it as unchanged
+            if self._session.replace and match.doc_id == document.doc_id:
+                return document
+        self._leave_out(path, line, document, match, own)
+        return None
+
+    def _new(self, path: Path | str, line: int, document: Document) -> Document:
+        """Note where a document comes from, and whether it lacks an abstract."""
+        self._origins[document.doc_id] = f"{path}, {unit(path)} {line}"
+        if not document.text:
+            self._blank.add(document.doc_id)
+        return document
+
+    def _leave_out(self, path: Path | str, line: int, document: Document, match: Match, own: Document | None) -> None:
+        self._list(path, line, document, match, left_out=True)
+        if own is None:
+            self._session.kept_as[document.doc_id] = match.doc_id
+        fields = {**document.metadata, "title": document.title, "abstract": document.text}
+        kept = self._stored(match.doc_id)
+        if match.doc_id not in self._blank and (kept is None or kept.text):
+            del fields["abstract"]  # which is long, and not taken
+        self._gains.append(_Gain(len(self._session.duplicates) - 1, match.doc_id, fields))
+
+    def _list(self, path: Path | str, line: int, document: Document, match: Match, *, left_out: bool) -> None:
+        origin = self._origins.get(match.doc_id, "")
+        self._session.duplicates.append(
+            DuplicateRecord(
+                str(path), line, document.doc_id, document.title, match.doc_id, origin, match.reason, match.certain,
+                left_out,
+            )
+        )  # fmt: skip
+
+    def _stored(self, doc_id: str) -> Document | None:
+        return self._corpus.documents([doc_id]).get(doc_id)
+
+    def _free_id(self, doc_id: str) -> str:
+        """An id for another record of the same title and year."""
+        number = 2
+        while (free := f"{doc_id}-{number}") in self._origins or self._stored(free) is not None:
+            number += 1
+        return free
+
+    def _index_of_campaign(self) -> RecordIndex:
+        """Return the index, which at first has the documents in the campaign."""
+        if self._index is None:
+            self._index = RecordIndex()
+            for document in self._corpus.documents_with_text(pooled=False):
+                self._index.add(document)
+        return self._index
+
+    def merge(self) -> int:
+        """Give the documents what they lack of the records that were left out; return how many changed."""
+        changed: dict[str, Document] = {}
+        for gain in self._gains:
+            document = changed.get(gain.doc_id) or self._stored(gain.doc_id)
+            if document is not None and (taken := _lacking(document, gain.fields)):
+                changed[gain.doc_id] = _with(document, taken)
+                found = self._session.duplicates[gain.place]
+                self._session.duplicates[gain.place] = found._replace(merged=", ".join(taken))
+        self._gains = []
+        return self._corpus.add_documents(changed.values(), replace=True).changed if changed else 0
+
+    def remember(self, path: Path | str) -> None:
+        """Note that a file with records was imported."""
+        if self._read[str(path)] and Path(path).is_file():
+            with Path(path).open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            known = self._session.store.settings.get(FILES, [])
+            if digest in known:
+                self._again.add(str(path))
+            else:
+                self._session.store.settings.put(FILES, [*known, digest])
+
+    def sum_up(self, path: Path | str) -> str:
+        """Count the records of a file that were read, kept and left out; empty for a file without such records."""
+        if not (read := self._read[str(path)]):
+            return ""
+        left_out = [found for found in self._session.duplicates if found.file == str(path) and found.left_out]
+        out, records = len(left_out), count(read, "record")
+        already = out == read and not any(found.kept_from for found in left_out)
+        if already and str(path) in self._again:
+            return f"; this file was imported before: {_all(read)} already in the campaign"
+        duplicates = plural(out, "a duplicate", "duplicates")
+        ending = f"; {_all(read)} already in the campaign" if already else ""
+        return f"; {records} read, {read - out:,} kept, {out:,} left out as {duplicates}{ending}"
+
+    def report(self, path: Path | str) -> None:
+        """Add notices on the duplicates of a file, and on records without an abstract."""
+        found = [duplicate for duplicate in self._session.duplicates if duplicate.file == str(path)]
+        for some, what in (
+            ([d for d in found if d.left_out], "left out"),
+            ([d for d in found if not d.left_out and d.certain],
+             "imported, because documents with their own ids are never left out"),
+        ):  # fmt: skip
+            if some and str(path) not in self._again:
+                were = plural(len(some), "was", "were")
+                self._notice(path, some, f"{count(len(some), 'duplicate record')} {were} {what}")
+        if some := [d for d in found if not d.certain]:
+            were = plural(len(some), "was", "were")
+            self._notice(path, some, f"{count(len(some), 'possible duplicate')} {were} imported")
+        if (blank := self._without_abstract[str(path)]) and str(path) not in self._again:
+            read = self._read[str(path)]
+            have = plural(blank, "has", "have")
+            said = "no record has an abstract" if blank == read else f"{blank:,} of {read:,} records {have} no abstract"
+            self._session.notice(path, said)
+
+    def _notice(self, path: Path | str, some: list[DuplicateRecord], said: str) -> None:
+        reasons = join([f"{n:,} by {reason}" for reason, n in Counter(d.reason for d in some).most_common()])
+        named = [
+            f"{unit(path)} {d.line:,} ({cut(d.title) or d.doc_id}) {'duplicates' if d.certain else 'may duplicate'} "
+            + d.duplicate_of
+            + (f" of {d.kept_from.removeprefix(f'{path}, ')}" if d.kept_from else "")
+            + (f", which took its {join([LABELS.get(n, n) for n in d.merged.split(', ')])}" if d.merged else "")
+            for d in some[:NAMED]
+        ]
+        more = f"; {len(some) - NAMED:,} more" if some[NAMED:] else ""
+        self._session.notice(
+            path, f"{said} ({reasons}): {'; '.join(named)}{more}. `cleverdon import` lists them with --duplicates FILE"
+        )
+
+
+def _all(records: int) -> str:
+    return f"all {records:,} records are" if records > 1 else "its record is"
+
+
+def _contains(stored: Document, record: Document) -> bool:
+    """Tell whether the stored document has everything that the record has."""
+    return not _lacking(stored, {**record.metadata, "title": record.title, "abstract": record.text}, other=True)
+
+
+def _lacking(stored: Document, fields: Mapping[str, object], *, other: bool = False) -> dict[str, object]:
+    """The fields that the stored document lacks, with keywords that it lacks; `other`: also those that differ."""
+    known = {**stored.metadata, "title": stored.title, "abstract": stored.text}
+    found: dict[str, object] = {}
+    for name, value in fields.items():
+        there = known.get(name)
+        if name == "keywords" and isinstance(value, list) and isinstance(there, list):
+            same = {str(word).casefold() for word in there}
+            if more := [word for word in value if str(word).casefold() not in same]:
+                found[name] = more
+        elif value and (not there or (other and there != value)):
+            found[name] = value
+    return found
+
+
+def _with(stored: Document, taken: Mapping[str, object]) -> Document:
+    """The stored document with the fields that were taken from a duplicate."""
+    metadata = {**stored.metadata, **{n: v for n, v in taken.items() if n not in ("title", "abstract", "keywords")}}
+    if isinstance(words := taken.get("keywords"), list):
+        known = stored.metadata.get("keywords")
+        metadata["keywords"] = [*(known if isinstance(known, list) else []), *words]
+    title, text = taken.get("title", stored.title), taken.get("abstract", stored.text)
+    return Document(stored.doc_id, str(title), str(text), metadata)

@@ -1,0 +1,395 @@
+"""Import of grades that were given elsewhere: qrels, and labels of annotators."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pandas as pd
+
+from collection import formats
+from collection.campaign.imports.import_session import ImportSession
+from collection.campaign.judging.judging import Judging
+from collection.campaign.machine_labels.machine_labels import MachineLabels, read_report
+from collection.campaign.settings.loop_settings import EVERYWHERE
+from collection.campaign.settings.settings import Settings
+from collection.core import clock
+from collection.core.errors import ConflictError, DoubtError, FormatError, InputError, place
+from collection.core.phrases import count, join, plural
+from collection.core.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
+from collection.formats import kinds
+from collection.formats.labels import NoTopicsError
+from collection.id_matches import describe_alike, find_alike, loose_key, without_invisible
+from collection.machine_labels.filled_qrels import PEOPLE
+from collection.machine_labels.model_families import find_model, find_source
+from collection.store import Added
+from collection.store.machine_labels import LabelKind
+
+_BY_PEOPLE = 'If people gave them, import the file with --by-people (page Import: "Grades are by people")'
+_LABEL = ["annotator", "query_id", "doc_id", "relevance"]
+
+
+def _spelling(name: str) -> str:
+    """A name as names of people are compared."""
+    return without_invisible(name).casefold()
+
+
+@dataclass(eq=False)
+class GradeImport:
+    """Import of grades that were given elsewhere: qrels, and labels of annotators."""
+
+    session: ImportSession
+    grades: GradeScale
+    settings: Settings
+    judging: Judging
+    machine_labels: MachineLabels
+    annotator: str | None = None
+    """Who gave the labels for which their file names no annotator."""
+    by_people: bool = False
+    """Whether people gave all grades, whatever names say."""
+
+    def import_qrels(self, path: Path | str) -> None:
+        """Import qrels as judgements of the annotator ``qrels:NAME``; those of a language model as a label set."""
+        self.session.refuse_other(path, kinds.QRELS)
+        report = {} if self.by_people else read_report(path)
+        said = "" if self.by_people else find_source(formats.names_of_qrels(path))
+        if said or (report and "by" not in report):
+            self.import_machine_labels(path, said)
+            return
+        frame = self._of_kept_records(path, formats.read_qrels(path))
+        if report:
+            frame = self._of_people(path, frame, report)
+        self._require_grades(path, frame[frame["relevance"] >= 0], "; negative for unjudged")
+        known, ignored = self.session.known_topics(path, frame)
+        graded = known[known["relevance"] >= 0]
+        annotator = f"{QRELS_ANNOTATOR}{formats.stem(path)}"
+        added, _ = self._write(path, graded.assign(annotator=annotator, counts_as="judgement"))
+        if added.new:
+            self.session.notice(path, "graded pairs of the pool count as judged; annotators are not asked for them")
+        self.session.added(path, "judgement", added, f" by annotator {annotator!r}")
+        self._report_unknown_documents(path, graded)
+        self.session.ignored(path, ignored)
+        if unjudged := len(known) - len(graded):
+            self.session.notice(path, f"skipped {count(unjudged, 'pair')} with a negative grade (unjudged)")
+
+    def import_machine_labels(self, path: Path | str, said: str = "") -> None:
+        """Import qrels as a label set of the file's name; `said` is what tells that no people gave the grades."""
+        self.session.refuse_other(path, kinds.QRELS)
+        report, name = read_report(path), formats.stem(path)
+        frame = self._of_kept_records(path, formats.read_qrels(path))
+        frame = frame[frame["relevance"] >= 0]
+        settings: dict[str, object] = {"file": Path(path).name, "model": find_model(said or name)}
+        if "umbrela" in name.casefold():
+            settings["template"] = {"name": "umbrela"}
+        if report:
+            name, settings = str(report["label_set"]), report["settings"]
+        self._add_machine_labels(path, frame, name, report.get("kind", "llm"), settings)
+        if said:
+            self.session.notice(
+                path,
+                f"the name {said!r} says that a language model gave these grades: they are machine labels, never "
+                f"judgements. {_BY_PEOPLE}",
+            )
+
+    def _add_machine_labels(
+        self, path: Path | str, frame: pd.DataFrame, name: str, kind: LabelKind, settings: Mapping[str, object]
+    ) -> None:
+        known, ignored = self.session.known_topics(path, frame)
+        try:
+            made = self.machine_labels.label_by_file(known.astype({"query_id": "str"}), name, kind, settings)
+        except (ConflictError, InputError) as error:
+            raise type(error)(f"{path}: {error}; rename the file or the annotator in it") from error
+        added = Added(made.added, 0, len(known) - made.added)
+        self.session.added(path, "machine label", added, f" in the label set {made.label_set.name!r}")
+        self.session.ignored(path, ignored)
+        outside = known.loc[~known["relevance"].isin(set(self.grades.sentences)), "relevance"]
+        if len(outside):
+            found = f"such as {outside.iloc[0]:g}"
+            self.session.notice(
+                path,
+                f"{count(len(outside), 'label')} {plural(len(outside), 'is no grade', 'are no grades')} of this "
+                f"campaign ({self.grades}), {found}: they cannot be compared with people's",
+            )
+
+    def _of_people(self, path: Path | str, frame: pd.DataFrame, report: Mapping[str, Any]) -> pd.DataFrame:
+        """The grades that people gave, of qrels that were filled with machine labels."""
+        by = report["by"] if isinstance(report["by"], dict) else {}
+        pairs = zip(frame["query_id"].astype(str), frame["doc_id"].astype(str), strict=True)
+        people = [by.get(query_id, {}).get(doc_id, PEOPLE) == PEOPLE for query_id, doc_id in pairs]
+        if left_out := people.count(False):
+            labels = f"{count(left_out, 'machine label')} of {report['label_set']!r}"
+            self.session.notice(path, f"skipped {labels} among the grades; --by-people imports them as judgements")
+        return frame[people].reset_index(drop=True)
+
+    def import_labels(self, path: Path | str) -> None:
+        """Import labels as judgements of their annotators; those of language models as label sets."""
+        if formats.is_work_list(path):
+            self._import_work_list(path)
+            return
+        self.session.refuse_other(path, kinds.LABELS)
+        known_topics = self.session.store.corpus.topics()
+        topics = known_topics["query_id"].tolist()
+        names = known_topics["title"].str.split().str.join(" ").str.casefold()
+        unique = ~names.duplicated(keep=False) & ~names.isin([*topics, ""])
+        titles = dict(zip(names[unique], known_topics["query_id"][unique], strict=True))
+        only = topics[0] if len(topics) == 1 else None
+        try:
+            log = formats.read_label_log(
+                path, query_id=only, names=self.grades.names, annotator=self.annotator, titles=titles
+            )
+        except NoTopicsError as error:
+            found = count(len(topics), "topic")
+            raise InputError(
+                f"{path}: labels without topics, such as those of ASReview, need a campaign with exactly one topic, "
+                f"found {found}"
+            ) from error
+        log = replace(log, labels=self._of_kept_records(path, log.labels))
+        report = {} if self.by_people else read_report(path)
+        if report and "by" not in report:  # an export of machine labels, which names no annotator
+            name, kind, settings = str(report["label_set"]), report["kind"], report["settings"]
+            self._add_machine_labels(path, log.labels, name, kind, settings)
+            return
+        log = replace(log, labels=self._without_unjudged(path, self._without_models(path, log.labels)))
+        if log.labels.empty:
+            if log.left_out:
+                raise InputError(f"{path}: expected labels, found no grades")
+            self.session.added(path, "judgement", Added(0, 0, 0))
+            return
+        self._require_grades(path, log.labels)
+        self._question_future(path, log.labels)
+        known, ignored = self.session.known_topics(path, log.labels)
+        self._require_one_spelling(path, map(str, known["annotator"].unique()))
+        added, surplus = self._write(path, known.assign(counts_as=self._count_as(known)))
+        people, counted = known["annotator"].nunique(), len(known) - surplus
+        if added.new and counted and surplus:
+            judgements = plural(counted, "counts as a judgement", "count as judgements")
+            self.session.notice(path, f"{count(counted, 'label')} {judgements}")
+        self.session.added(path, "judgement", added, f" by {count(people, 'annotator')}")
+        self._report_unknown_documents(path, known)
+        self.session.ignored(path, ignored)
+        if surplus:
+            are = plural(surplus, "is surplus: its pair has", "are surplus: their pairs have")
+            self.session.notice(
+                path,
+                f"{count(surplus, 'label')} {are} enough judgements. Surplus labels stay in the log but do not count; "
+                f"to count them, raise the number of annotators with `cleverdon assign {self.session.directory} "
+                "--annotators K` and import the file again",
+            )
+        if log.left_out:
+            counts = ", ".join(f"{rows:,} {what!r}" for what, rows in log.left_out.items())
+            self.session.notice(path, f"skipped rows that are not an annotator's grade ({counts})")
+
+    def _question_future(self, path: Path | str, labels: pd.DataFrame) -> None:
+        """Raise DoubtError for times of the future, by more than time zones differ; report accepted ones."""
+        limit = (datetime.fromisoformat(clock.now()) + timedelta(days=1)).isoformat(timespec="milliseconds")
+        times = labels["judged_at"].dropna().astype("str") if "judged_at" in labels else pd.Series(dtype="str")
+        late = times[times > limit]
+        if late.empty:
+            return
+        found = (
+            f"{count(len(late), 'label')} with {plural(len(late), 'a time', 'times')} in the future ({late.iloc[0]})"
+        )
+        if not self.session.accept_doubts:
+            raise DoubtError(
+                f"{path}: expected times of the past as judged_at, found {found}; correct them; nothing was imported"
+            )
+        self.session.notice(path, found)
+
+    def _without_unjudged(self, path: Path | str, labels: pd.DataFrame) -> pd.DataFrame:
+        """Return the labels that are no negative grades, and report the others."""
+        if unjudged := int((labels["relevance"] < 0).sum()):
+            self.session.notice(path, f"skipped {count(unjudged, 'label')} with a negative grade (unjudged)")
+        return labels[labels["relevance"] >= 0].reset_index(drop=True)
+
+    def _without_models(self, path: Path | str, labels: pd.DataFrame) -> pd.DataFrame:
+        """Import the labels of annotators that are language models by their names as label sets; return the others."""
+        names = [] if self.by_people else [str(name) for name in labels["annotator"].unique()]
+        models = [name for name in names if find_model(name, of_person=True)]
+        for name in models:
+            frame = labels.loc[labels["annotator"] == name, ["query_id", "doc_id", "relevance"]]
+            settings = {"file": Path(path).name, "model": find_model(name, of_person=True)}
+            self._add_machine_labels(path, frame[frame["relevance"] >= 0], name, "llm", settings)
+        if models:
+            one, several = "is the name of a language model: its", "are the names of language models: their"
+            are = f"{plural(len(models), one, several)} grades are"
+            self.session.notice(
+                path,
+                f"{join(map(repr, models))} {are} machine labels, never judgements. {_BY_PEOPLE}",
+            )
+        return labels[~labels["annotator"].isin(models)].reset_index(drop=True)
+
+    def _import_work_list(self, path: Path | str) -> None:
+        """Import the grades of a work list, whose pairs must all be assigned to its annotator."""
+        store, rows = self.session.store, list(formats.read_work_list(path, self.grades.names))
+        graded = [(row, row.relevance) for row in rows if row.relevance is not None]
+        there = {name: store.judgements.last_grades(name) for name in {row.annotator for row, _ in graded}}
+        new = changed = same = surplus = 0
+        for row, grade in graded:
+            if row.campaign != self.judging.campaign_id:
+                wanted, found = "a work list of this campaign", "one of another campaign"
+                raise FormatError(path, row.line, wanted, f"{found} ({row.campaign})")
+            pair = store.judgements.pair(row.query_id, row.doc_id, row.annotator, "judgement")
+            if pair is None or not (pair.leased or pair.known):
+                found = f"topic {row.query_id!r}, document {row.doc_id!r}"
+                hint = "a spreadsheet may have changed the id; restore the id or remove the row"
+                raise FormatError(path, row.line, f"a pair that is assigned to {row.annotator!r}", found, hint)
+            if grade not in self.grades:
+                raise FormatError(path, row.line, f"a grade of this campaign ({self.grades})", f"{grade}")
+            before, _ = there[row.annotator].get((row.query_id, row.doc_id), (None, None))
+            if before == grade:
+                same += 1
+                continue
+            if before is not None and not self.session.replace:
+                found = f"{grade}; use --replace to overwrite it"
+                raise FormatError(path, row.line, f"{before}, the grade of {row.annotator!r} in the campaign", found)
+            new, changed = new + (before is None), changed + (before is not None)
+            judgement = Judgement(
+                str(uuid4()), row.annotator, row.query_id, row.doc_id, "graded", int(grade), source="work list"
+            )
+            surplus += self.judging.write(judgement, leased_only=True) == "surplus"
+        people = count(len({row.annotator for row in rows}), "annotator")
+        self.session.added(path, "judgement", Added(new, changed, same), f" from a work list by {people}")
+        if surplus:
+            are = plural(surplus, "is surplus: others judged its pair", "are surplus: others judged their pairs")
+            self.session.notice(path, f"{count(surplus, 'judgement')} {are} in the meantime")
+        if left := len(rows) - len(graded):
+            self.session.notice(path, f"{count(left, 'row')} {plural(left, 'has', 'have')} no grade yet")
+
+    def _report_unknown_documents(self, path: Path | str, graded: pd.DataFrame) -> None:
+        """Report documents without a text, unless no document has one yet."""
+        corpus = self.session.store.corpus
+        without = graded.loc[graded["doc_id"].isin(corpus.without_text(graded["doc_id"])), "doc_id"]
+        if without.empty or next(corpus.documents_with_text(pooled=False), None) is None:
+            return
+        known = {loose_key(doc_id): doc_id for doc_id in corpus.ids_with_text()}
+        if alike := find_alike(map(str, without.unique()), known):
+            self.session.report.notices.append(describe_alike(str(path), "document", alike, "campaign"))
+        names, documents = plural(len(without), "names", "name"), without.nunique()
+        are = plural(documents, "that is", "that are")
+        self.session.notice(
+            path,
+            f"{count(len(without), 'judgement')} {names} {count(documents, 'document')} {are} not in the collection, "
+            f"such as {str(without.iloc[0])!r}; the grades count. Import the missing documents, or correct the ids",
+        )
+
+    def _of_kept_records(self, path: Path | str, grades: pd.DataFrame) -> pd.DataFrame:
+        """Move the grades of duplicates that an import left out to the record that was kept.
+
+        If an annotator graded several duplicates, the highest grade counts.
+        """
+        named = self.session.of_kept_records(path, grades)
+        if named is grades:
+            return grades
+        keys = [name for name in ("annotator", "query_id", "doc_id", "subtopic") if name in named]
+        contradicting = int((named.groupby(keys, observed=True)["relevance"].nunique() > 1).sum())
+        if contradicting:
+            records = f"{count(contradicting, 'record')} and {plural(contradicting, 'its', 'their')}"
+            self.session.notice(path, f"{records} left-out duplicates have different grades; the highest grade counts")
+        best = named.sort_values("relevance", ascending=False, kind="stable").drop_duplicates(keys)
+        return best.sort_index().reset_index(drop=True)
+
+    def _find_line(self, path: Path | str, annotator: str, query_id: str, doc_id: str) -> int | None:
+        ids = [doc_id, *(left_out for left_out, kept in self.session.kept_as.items() if kept == doc_id)]
+        lines = (formats.find_label_line(path, annotator, query_id, each) for each in ids)
+        return next((line for line in lines if line is not None), None)
+
+    def _require_grades(self, path: Path | str, frame: pd.DataFrame, or_else: str = "") -> None:
+        outside = frame[~frame["relevance"].isin(set(self.grades.sentences))]
+        if len(outside):
+            row = outside.iloc[0].to_dict()
+            if "annotator" in row:
+                line = self._find_line(path, row["annotator"], row["query_id"], row["doc_id"])
+            else:
+                line = formats.find_pair_line(path, row["query_id"], row["doc_id"])
+            raise FormatError(path, line, f"a grade of this campaign ({self.grades}{or_else})", f"{row['relevance']}")
+
+    def _require_one_spelling(self, path: Path | str, names: Iterable[str]) -> None:
+        """Refuse names of label sets, and those that would split one person into two annotators."""
+        accounts, sets = self.session.store.accounts, self.session.store.machine_labels.folded_names()
+        there = {_spelling(name): name for name in (*accounts.names_in_the_log(), *accounts.names())}
+        for name in names:
+            if name.casefold() in sets:
+                raise ConflictError(f"{path}: the annotator {name!r} has the name of a label set; rename one of them")
+            other = there.setdefault(_spelling(name), name)
+            if other != name:
+                by = "invisible characters" if name.casefold() != other.casefold() else "upper and lower case"
+                raise ConflictError(
+                    f"{path}: annotators {name!r} and {other!r} differ only in {by}; use one spelling if they are the "
+                    "same person, otherwise rename one"
+                )
+
+    def _count_as(self, labels: pd.DataFrame) -> list[CountsAs]:
+        """Decide what each new label counts as: the earliest labels of a pair count until it has enough.
+
+        Labels without a time come last, in the order of the file. Outside the pool and any loop every label counts, and
+        so does every one of imported qrels. `labels` has ``annotator``, ``query_id``, ``doc_id`` and perhaps
+        ``first_judged_at``.
+        """
+        store = self.session.store
+        store.corpus.add_document_ids(labels["doc_id"])
+        pool, open_modes = store.pool.pairs(), self.settings.modes_when_open()
+        pooled = set(zip(pool["query_id"], pool["doc_id"], strict=True))
+        there = {name: store.judgements.last_grades(name) for name in labels["annotator"].unique()}
+        order = labels.reset_index(drop=True)
+        if "first_judged_at" in order:
+            times = pd.to_datetime(order["first_judged_at"], utc=True, format="ISO8601", errors="coerce")
+            order = order.loc[times.sort_values(kind="stable", na_position="last").index]
+        counts_as: list[CountsAs] = ["judgement"] * len(labels)
+        taken: Counter[tuple[str, str]] = Counter()
+        for row, annotator, query_id, doc_id in order[_LABEL[:3]].itertuples(name=None):
+            pair = (query_id, doc_id)
+            is_requested = pair in pooled or open_modes[query_id] in EVERYWHERE
+            counts_already = there[annotator].get(pair, (None, None))[1] == "judgement"
+            if not is_requested or counts_already or annotator.startswith(QRELS_ANNOTATOR):
+                continue
+            if self.judging.demand.has_room_for_label(annotator, query_id, doc_id, taken[pair]):
+                taken[pair] += 1
+            else:
+                counts_as[row] = "surplus"
+        return counts_as
+
+    def _write(self, path: Path | str, graded: pd.DataFrame) -> tuple[Added, int]:
+        """Write grades in the order of the rows; return what was added, and how many of the grades are surplus.
+
+        `graded` has ``annotator``, ``query_id``, ``doc_id``, ``relevance``, ``counts_as`` (applies where the annotator
+        has no judgement of the pair yet), and further fields of a log.
+        """
+        store = self.session.store
+        store.corpus.add_document_ids(graded["doc_id"])
+        there = {name: store.judgements.last_grades(name) for name in graded["annotator"].unique()}
+        new = changed = same = surplus = 0
+        columns = [name for name in graded.columns if name != "first_judged_at"]
+        for row in graded[columns].itertuples(index=False, name=None):
+            details = dict(zip(columns, row, strict=True))
+            annotator, query_id, doc_id, relevance = (details.pop(name) for name in _LABEL)
+            counted: CountsAs = details.pop("counts_as")
+            before, as_before = there[annotator].get((query_id, doc_id), (None, None))
+            if before is not None and before != relevance and not self.session.replace:
+                if annotator.startswith(QRELS_ANNOTATOR):
+                    thing, line = "file", formats.find_pair_line(path, query_id, doc_id)
+                else:
+                    thing, line = "annotator", self._find_line(path, annotator, query_id, doc_id)
+                raise ConflictError(
+                    f"{place(path, line)}: expected {before}, the grade of {annotator!r} in the campaign for topic "
+                    f"{query_id!r}, document {doc_id!r}, found {relevance}; rename the {thing}, or use --replace"
+                )
+            if as_before == "judgement":
+                counted = "judgement"
+            surplus += counted == "surplus"
+            if before == relevance and counted == as_before:
+                same += 1
+                continue
+            new, changed = new + (before is None), changed + (before is not None)
+            uuid = details.pop("uuid", None)
+            if uuid is None or store.judgements.logged(uuid) is not None:
+                uuid = str(uuid4())
+            judgement = Judgement(
+                uuid, annotator, query_id, doc_id, "graded", int(relevance), source="imported", counts_as=counted
+            )
+            self.judging.write(judgement._replace(**{n: v for n, v in details.items() if v is not None}))
+        return Added(new, changed, same), surplus

@@ -1,0 +1,469 @@
+"""Import of files into a campaign, all or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from collection import comparison, formats
+from collection.campaign.corpus import stored_runs
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.corpus.images import ImageImport, named_files
+from collection.campaign.imports.duplicate_records import DuplicateRecords
+from collection.campaign.imports.grade_import import GradeImport
+from collection.campaign.imports.import_session import ImportSession, count_left_out
+from collection.campaign.imports.plausibility import DocumentCheck
+from collection.campaign.judging.judging import Judging
+from collection.campaign.log.results import ImportReport, ProgressCallback
+from collection.campaign.machine_labels.machine_labels import MachineLabels
+from collection.campaign.progress import calibration_record
+from collection.campaign.settings.settings import Settings
+from collection.core import errors, layout
+from collection.core.errors import (
+    BusyError,
+    CampaignError,
+    CleverdonError,
+    ConflictError,
+    DoubtError,
+    InputError,
+    as_path,
+    as_paths,
+)
+from collection.core.frames import SCORES
+from collection.core.phrases import count, join, join_first, plural
+from collection.core.ranking import rank_run
+from collection.core.records import ALL_TOPICS, Document, GradeScale, Run, Topic
+from collection.formats import ImageList, kinds
+from collection.formats.source import FilePath
+from collection.id_matches import has_invisible
+from collection.store import Inspection, Store
+
+RUNS_NAMED = 3
+"""Maximum number of runs that the notice of missing texts names."""
+
+
+@dataclass(eq=False)
+class Importer:
+    """Imports files into the campaign, all or nothing."""
+
+    store: Store
+    directory: Path
+    grades: GradeScale
+    settings: Settings
+    corpus: Corpus
+    judging: Judging
+    machine_labels: MachineLabels
+
+    def import_files(
+        self,
+        *,
+        collection: Path | str | None = None,
+        documents: FilePath | Iterable[FilePath] = (),
+        topics: Path | str | None = None,
+        runs: FilePath | Iterable[FilePath] = (),
+        qrels: Path | str | None = None,
+        labels: Path | str | None = None,
+        costs: Path | str | None = None,
+        clicks: Path | str | None = None,
+        annotator: str | None = None,
+        machine_labels: Path | str | None = None,
+        replace: bool = False,
+        accept_doubts: bool = False,
+        by_people: bool = False,
+        progress: ProgressCallback | None = None,
+    ) -> ImportReport:
+        """Import files: all of them, or none if one has an error.
+
+        Importing a file again changes nothing. Qrels become judgements by the annotator ``qrels:NAME``, labels become
+        judgements by their annotators; the pairs count as judged. Clicks are stored separately, by file name. Grades of
+        language models become label sets, which never count as judgements: those of `machine_labels`, of qrels whose
+        name says so (``qrels_umbrela_gpt-4o.txt``), and of annotators with the name of a model.
+
+        Parameters
+        ----------
+        collection
+            A directory in BEIR's layout, or ``ir_datasets:ID``: documents, topics and qrels at once.
+        documents, runs
+            One path or several of files in a form of :mod:`collection.formats`.
+        topics, qrels, labels, costs, clicks, machine_labels
+            The same, one path each.
+        annotator
+            Who gave the labels for which their file names no annotator.
+        replace
+            Overwrite a topic, document, run, cost, imported grade or click log that has other content.
+        accept_doubts
+            Import files also if they seem to be of another kind, such as documents that look like topics.
+        by_people
+            Import qrels and labels as judgements also if a name says that a language model gave the grades.
+        progress
+            Called with what is imported, the number done, and the total if known.
+
+        Raises
+        ------
+        FormatError
+            A file is malformed, or of another kind; the message has path and line.
+        DoubtError
+            A file seems to be of another kind, and `accept_doubts` is off.
+        ConflictError
+            The campaign has something of that name with other content, and `replace` is off.
+        StorageError
+            The disk is full, or the campaign cannot be written.
+        InputError
+            Something that is not a path.
+        """
+        singles = {"collection": collection, "topics": topics, "qrels": qrels, "labels": labels, "costs": costs}
+        for what, path in (singles | {"clicks": clicks, "machine_labels": machine_labels}).items():
+            if path is not None:
+                as_path(path, what)
+        documents, runs = as_paths(documents, "documents"), as_paths(runs, "runs")
+        session = ImportSession(self.store, self.directory, replace, accept_doubts)
+        files = _FileImport(self, session, progress or (lambda what, done, total: None))
+        gradings = GradeImport(
+            session, self.grades, self.settings, self.judging, self.machine_labels, annotator, by_people=by_people
+        )
+        names = formats.name_runs(runs)
+        parts = formats.find_collection(collection) if collection is not None else formats.CollectionParts()
+        # Inside the transaction below, a download would block all other writers.
+        formats.download(
+            documents=[*parts.documents, *documents],
+            topics=[*parts.topics, *([] if topics is None else [topics])],
+            qrels=[*parts.qrels, *(each for each in (qrels, machine_labels) if each is not None)],
+        )
+        with (
+            session.noting_warnings(),
+            layout.storage_errors(self.directory),
+            self._uncommitted(files.written),
+            self.store.transaction(),
+        ):
+            before = set(self.store.corpus.runs()["file"])
+            try:
+                for path in (*parts.topics, *([] if topics is None else [topics])):
+                    files.import_topics(path, question=path is topics)
+                for path in parts.documents:
+                    files.import_documents(path)
+                for path in documents:
+                    files.import_documents(path, question=True)
+                files.import_runs(names, runs)
+                files.report_runs_of_duplicates()
+                for read, file in (
+                    *((gradings.import_qrels, part) for part in parts.qrels),
+                    (gradings.import_qrels, qrels),
+                    (gradings.import_labels, labels),
+                    (gradings.import_machine_labels, machine_labels),
+                    (files.import_costs, costs),
+                    (files.import_clicks, clicks),
+                ):
+                    if file is not None:
+                        read(file)
+                session.keep()
+            except BaseException:
+                # Inside the transaction: no other process can have used these files yet.
+                _remove(files.written)
+                raise
+        self._remove_leftovers(before)
+        files.report_missing_texts()
+        return session.report._replace(duplicates=session.duplicates)
+
+    @contextmanager
+    def _uncommitted(self, written: list[Path]) -> Iterator[None]:
+        """Remove what was written for a transaction that cannot be committed, unless another import uses it by now."""
+        try:
+            yield
+        except BaseException:
+            if written:
+                # Inside a transaction no other import is running.
+                with suppress(CleverdonError), self.store.transaction():
+                    with Inspection(self.directory / layout.DATABASE) as inspection:
+                        used = {run["file"] for run in inspection.runs()}
+                        used |= named_files(inspection.metadata_with_images())
+                    _remove([place for place in written if place.name not in used])
+            raise
+
+    def _remove_leftovers(self, before: set[str]) -> None:
+        """Remove runs that earlier imports replaced, and unfinished files of imports that were killed.
+
+        Only files named as an import names them. A run that this import replaced, one of those `before` it, stays until
+        the next import, since another process may be about to read it.
+        """
+        if not self._leftovers(before):
+            return
+        # Inside the transaction no other import is running, whose files would not be leftovers.
+        with suppress(BusyError, OSError), self.store.transaction():
+            for file in self._leftovers(before):
+                file.unlink()
+
+    def _leftovers(self, before: set[str]) -> list[Path]:
+        named = before | set(self.store.corpus.runs()["file"])
+        return [
+            file
+            for folder, is_own in ((layout.RUNS, layout.is_run_file), (layout.IMAGES, layout.is_partial_image))
+            if (self.directory / folder).is_dir()
+            for file in (self.directory / folder).iterdir()
+            if is_own(file.name) and file.name not in named and file.is_file() and not file.is_symlink()
+        ]
+
+
+def _remove(written: list[Path]) -> None:
+    """Remove files and then their folders, and forget them."""
+    while written:
+        place = written.pop()
+        with suppress(OSError):
+            place.rmdir() if place.is_dir() else place.unlink(missing_ok=True)
+
+
+class _FileImport:
+    """Import of topics, documents, runs, costs and clicks."""
+
+    def __init__(self, importer: Importer, session: ImportSession, tell: ProgressCallback) -> None:
+        self.store, self.directory = importer.store, importer.directory
+        self.settings, self.corpus = importer.settings, importer.corpus
+        self.session, self.replace, self.tell = session, session.replace, tell
+        self.duplicates = DuplicateRecords(session)
+        self.folder = self.directory / layout.RUNS
+        self.written: list[Path] = []
+        self.without_text: Counter[str] = Counter()
+        self.texts_wanted: set[str] = set()
+
+    def import_topics(self, path: Path | str, *, question: bool = False) -> None:
+        if question:
+            self.session.refuse_other(path, kinds.TOPICS)
+        frame = formats.read_topics(path)
+        if (frame["query_id"] == ALL_TOPICS).any():
+            raise InputError(
+                f"{path}: the topic id {ALL_TOPICS!r} is reserved for the mean over topics; rename the topic"
+            )
+        with _named(path):
+            added = self.store.corpus.add_topics(map(Topic._make, frame.itertuples(index=False)), replace=self.replace)
+        self.session.added(path, "topic", added)
+        self.session.invisible(path, "topic", list(filter(has_invisible, frame["query_id"])))
+
+    def import_documents(self, path: Path | str, *, question: bool = False) -> None:
+        if question:
+            self.session.refuse_other(path, kinds.DOCUMENTS)
+        self.check = DocumentCheck(set(self.store.corpus.topics()["query_id"]))
+        images = ImageImport(self.directory, self.written)
+        waiting, self.blank = sum(self.store.pool.without_text().values()), 0
+        try:
+            with _named(path):
+                added = self.store.corpus.add_documents(self._counted(path, images), replace=self.replace)
+        except ConflictError:  # with documents that have the ids of the file's topics, perhaps
+            self._refuse_doubtful(path, question)
+            raise
+        self._refuse_doubtful(path, question)
+        images.sync()
+        self.tell(f"{Path(path).name}: documents", sum(added), sum(added))
+        merged = self.duplicates.merge()
+        self.duplicates.remember(path)
+        if added.new or added.changed or merged:  # what was derived from the documents is out of date
+            self.store.settings.put("documents_version", self.store.settings.get("documents_version", 0) + 1)
+        self.session.added(path, "document", added, ending=self.duplicates.sum_up(path))
+        if merged:
+            took = f"{count(merged, 'document')} took fields that {plural(merged, 'it', 'they')} lacked"
+            self.session.done(path, f"{took} from duplicates")
+        self.duplicates.report(path)
+        released = waiting - sum(self.store.pool.without_text().values())
+        if released > 0:
+            have = plural(released, "has a text now", "have a text now")
+            self.session.done(path, f"{count(released, 'pooled pair')} {have} and can be judged")
+        if images.files:
+            self.session.done(path, f"{count(len(images.files), 'image')} ({images.new:,} new)")
+        self.session.invisible(path, "document", self.check.invisible)
+        if short := self.check.notice():
+            undo = f"`cleverdon remove {self.directory} --documents-in FILE`"
+            self.session.notice(path, f"{short}; if these are not the documents, {undo} removes them")
+        if self.blank:
+            have = f"{count(self.blank, 'document')} {plural(self.blank, 'has', 'have')}"
+            self.session.notice(path, f"{have} neither a title nor a text; annotators see an empty card")
+        allowed = self.settings.judging_page().image_hosts
+        if links := {host: number for host, number in images.links.items() if host not in allowed}:
+            linked = sum(links.values())
+            self.session.notice(
+                path,
+                f"{count(linked, 'image')} from {join_first(links)} {plural(linked, 'is', 'are')} shown as links. "
+                f"To show images from a host, allow it: `cleverdon card {self.directory} --image-host HOST`",
+            )
+
+    def _refuse_doubtful(self, path: Path | str, question: bool) -> None:
+        if question and not self.session.accept_doubts and (doubt := self.check.question()):
+            raise DoubtError(f"{path}: expected documents, found a file that {doubt}; nothing was imported")
+
+    def _counted(self, path: Path | str, images: ImageImport) -> Iterator[Document]:
+        screened = self.duplicates.screen(path, formats.read_documents(path))
+        for number, (line, document) in enumerate(screened, start=1):
+            if number % 1000 == 0:
+                self.tell(f"{Path(path).name}: documents", number, None)
+            self.check.add(document)
+            named = document.metadata.get("images")
+            if isinstance(named, ImageList):
+                kept = images.add(path, line, named)
+                yield document._replace(metadata={**document.metadata, "images": kept})
+            else:
+                self.blank += not (document.title.strip() or (document.text or "").strip())
+                yield document
+
+    def import_runs(self, names: Sequence[str], paths: Sequence[Path | str]) -> None:
+        before = self._promised_orders() if paths else {}
+        for number, (name, path) in enumerate(zip(names, paths, strict=True)):
+            self.tell("runs", number, len(paths))
+            self._import_run(path, name)
+        if paths:
+            self.tell("runs", len(paths), len(paths))
+        if before and (warning := calibration_record.warn_of_new_order(self.store, before, self._promised_orders())):
+            self.session.report.notices.append(warning)
+
+    def _promised_orders(self) -> dict[str, str]:
+        return calibration_record.promised_orders(self.store, self.settings.loop(), self.settings.modes_when_open())
+
+    def report_missing_texts(self) -> None:
+        """Report how many documents of the runs have no text, and the runs with most of them."""
+        if not self.without_text:
+            return
+        most = sorted(self.without_text.items(), key=lambda item: (-item[1], item[0]))
+        runs = [f"{number:,} in run {name!r}" for name, number in most[:RUNS_NAMED]]
+        if more := len(most[RUNS_NAMED:]):
+            runs.append(f"others in {count(more, 'more run')}")
+        missing = len(self.texts_wanted)
+        self.session.report.notices.append(
+            f"{count(missing, 'document')} of the runs {plural(missing, 'has', 'have')} no text ({join(runs)}). They "
+            f"are pooled anyway; after pooling, `cleverdon export {self.directory} --missing-documents FILE` lists them"
+        )
+
+    def _import_run(self, path: Path | str, name: str) -> None:
+        self.session.refuse_other(path, kinds.RUN)
+        run = formats.read_run(path)
+        frame, ignored = self.session.known_topics(path, self._rank_kept_records(path, run.frame))
+        with Path(path).open("rb") as source:
+            digest = hashlib.file_digest(source, "sha256").hexdigest()
+        there = self.store.corpus.runs().set_index("run")
+        # The same file again is new if more of its topics, or of its duplicates, are known by now.
+        same = there.index[(there["sha256"] == digest) & (there["rows"] == len(frame))]
+        if len(same) and self._is_current(same[0]):
+            self.session.done(path, f"run {same[0]!r} is already in the campaign")
+            return
+        name = same[0] if len(same) else self._free_name(path, name, run, there, digest)
+        unknown = self.store.corpus.without_text(frame["doc_id"].unique())
+        topics = stored_runs.digest_topics(frame)
+        place = stored_runs.free_place(self.folder, name, digest, len(frame))
+        self.written.append(place)
+        try:
+            file = stored_runs.write(frame, place)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+        self.written.append(file)
+        layout.sync_folder(self.folder)
+        self.store.corpus.add_run(name, file.name, digest, topics, len(frame), int(frame["rank"].max()))
+        replaced = ""
+        if before := there.to_dict("index").get(name):
+            replaced = f" (replaces {_size(before['rows'], before['topics'])})"
+        self.session.done(path, f"run {name!r}: {_size(len(frame), len(topics))}{replaced}")
+        self.session.ignored(path, ignored)
+        self.session.report.notices.extend(self.corpus.describe_run(Run(name, frame), unknown))
+        if unknown:
+            self.without_text[name] = len(unknown)
+            self.texts_wanted |= unknown
+
+    def _rank_kept_records(self, path: Path | str, frame: pd.DataFrame) -> pd.DataFrame:
+        """The run with kept records in place of left-out duplicates, each at the best of their ranks."""
+        named = self.session.of_kept_records(path, frame)
+        if named is frame:
+            return frame
+        best = named.sort_values("listed", kind="stable").drop_duplicates(["query_id", "doc_id"])
+        return rank_run(best[list(SCORES.names)])
+
+    def _is_current(self, name: str) -> bool:
+        """Tell whether a run can be read and names no left-out duplicate; importing its file again repairs it."""
+        with suppress(CampaignError):
+            return [self._count_left_out(run) for run in self.corpus.runs([name])] == [0]
+        return False
+
+    def _count_left_out(self, run: Run) -> int:
+        return int(run.frame["doc_id"].isin(list(self.session.kept_as)).sum())
+
+    def report_runs_of_duplicates(self) -> None:
+        """Report runs of earlier imports that name duplicates."""
+        if not any(duplicate.left_out for duplicate in self.session.duplicates):
+            return
+        with suppress(CampaignError):
+            for run in self.corpus.runs():
+                if lines := self._count_left_out(run):
+                    self.session.report.notices.append(
+                        f"run {run.name!r}: {count_left_out(lines, 'line')}; import its file again to put the records "
+                        "that were kept in their place"
+                    )
+
+    def _free_name(self, path: Path | str, name: str, run: Run, there: pd.DataFrame, digest: str) -> str:
+        """Choose the name of a run: its tag, or the name of its file where another run has that tag."""
+        if name not in there.index or self.replace or there.at[name, "sha256"] == digest:
+            return name
+        name = formats.stem(path)
+        if name in there.index:
+            raise ConflictError(
+                f"{path}: the campaign already has a run {name!r} with other content; rename the file, or use --replace"
+            )
+        self.session.notice(path, f"another run has the tag {run.name!r}; this one is named {name!r} after its file")
+        return name
+
+    def import_costs(self, path: Path | str) -> None:
+        self.session.refuse_other(path, kinds.COSTS)
+        frame = formats.read_costs(path).set_index("run")
+        there = self.store.corpus.costs().set_index("run").to_dict("index")
+        for run, row in frame.iterrows():
+            costs = {str(name): value for name, value in row.dropna().items()}
+            known = there.get(str(run), {})
+            for name, value in costs.items():
+                if not self.replace and pd.notna(known.get(name)) and known[name] != value:
+                    line = formats.find_run_line(path, str(run))
+                    raise ConflictError(
+                        f"{errors.place(path, line)}: expected {known[name]}, the {name} of run {str(run)!r} in the "
+                        f"campaign, found {value}; use --replace to overwrite it"
+                    )
+            self.store.corpus.add_costs(str(run), costs)
+        self.session.done(path, f"costs of {count(len(frame), 'run')} ({', '.join(frame.columns)})")
+        strangers = comparison.unknown_costs(self.store.corpus.runs()["run"], frame.reset_index())
+        if strangers:
+            names = join_first(map(repr, sorted(strangers)))
+            self.session.notice(path, f"the campaign has no run or system called {names}")
+
+    def import_clicks(self, path: Path | str) -> None:
+        self.session.refuse_other(path, kinds.CLICKS)
+        named = self.session.of_kept_records(path, formats.read_clicks(path))
+        summed = named.groupby(["query_id", "doc_id", "rank"], sort=False, as_index=False).sum()
+        frame, ignored = self.session.known_topics(path, summed)
+        source, columns = formats.stem(path), ["query_id", "doc_id", "rank"]
+        there = self.store.corpus.clicks().query("source == @source").drop(columns="source")
+        new = frame.astype({"query_id": "str"}).sort_values(columns, ignore_index=True)
+        same = there.sort_values(columns, ignore_index=True).equals(new.astype(there.dtypes))
+        if same:
+            self.session.done(path, f"click log {source!r} is already in the campaign")
+            return
+        if len(there) and not self.replace:
+            raise ConflictError(
+                f"{path}: the campaign already has a click log {source!r} with other content; rename the file, or use "
+                "--replace"
+            )
+        self.store.corpus.add_clicks(source, frame)
+        clicks, shown = count(int(frame["clicked"].sum()), "click"), count(int(frame["shown"].sum()), "impression")
+        pairs = count(len(frame.drop_duplicates(columns[:2])), "pair")
+        self.session.done(path, f"{clicks} on {shown} of {pairs}, stored as click log {source!r}")
+        estimate = f"`cleverdon export {self.directory} --clicks FILE` estimates how attractive each document is"
+        self.session.notice(path, f"clicks do not count as judgements; {estimate}")
+        self.session.ignored(path, ignored)
+
+
+def _size(lines: int, topics: int) -> str:
+    return f"{count(lines, 'line')}, {count(topics, 'topic')}"
+
+
+@contextmanager
+def _named(path: Path | str) -> Iterator[None]:
+    """Name the file in the message of a conflict."""
+    try:
+        yield
+    except ConflictError as error:
+        raise ConflictError(f"{path}: {error}") from error

@@ -1,0 +1,229 @@
+"""Removal of topics, documents, runs and pooled pairs that nobody has judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypedDict, Unpack
+
+import pandas as pd
+
+from collection.campaign.corpus import stored_runs
+from collection.campaign.imports.import_session import KEPT_AS
+from collection.campaign.people.assignments import Assignments
+from collection.campaign.progress import calibration_record
+from collection.core import clock, layout
+from collection.core.errors import InputError, require_known
+from collection.core.phrases import count, join, join_first, plural
+from collection.store import Store
+
+
+class Selection(TypedDict, total=False):
+    """What is to be removed.
+
+    Pooled pairs of a removed topic or document go with it, and so do lines of runs on removed topics; a run that names
+    no other topic goes as well.
+    """
+
+    topics: Iterable[str]
+    documents: Iterable[str]
+    runs: Iterable[str]
+    rounds: Iterable[int]
+    """Numbers of rounds of pooling (``pool_round`` of :meth:`.Pools.rounds`) whose unjudged pairs go.
+
+    Of a random sample, all pairs of a topic go, or none if one of them was judged: its probabilities would be wrong.
+    """
+
+
+class Kept(NamedTuple):
+    """A topic, a document or a pooled pair that was to be removed and stays, with the reason."""
+
+    kind: str
+    """``topic``, ``document`` or ``pooled pair``."""
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What a removal takes out of a campaign, and what stays."""
+
+    topics: list[str]
+    documents: list[str]
+    runs: list[str]
+    pairs: pd.DataFrame
+    """Pooled pairs: ``query_id``, ``doc_id``, ``pool_round``."""
+    shortened: dict[str, int]
+    """Run that stays -> its number of lines on removed topics, which go."""
+    kept: list[Kept]
+    warning: str = ""
+    """What the removal of runs does to the recall across topics; empty for nothing."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing goes."""
+        return not self.contents
+
+    @property
+    def contents(self) -> str:
+        """What goes: "2 topics, 1 run and 120 pooled pairs"; empty for nothing."""
+        sizes = {
+            "topic": len(self.topics),
+            "document": len(self.documents),
+            "run": len(self.runs),
+            "pooled pair": len(self.pairs),
+        }
+        return join(count(size, what) for what, size in sizes.items() if size)
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on runs that get shorter, on what stays, and on the recall across topics."""
+        notes = [
+            f"Run {name!r} loses {count(lines, 'line')} on removed topics." for name, lines in self.shortened.items()
+        ]
+        groups: dict[tuple[str, str], list[str]] = {}
+        for kept in self.kept:
+            groups.setdefault((kept.kind, kept.reason), []).append(kept.name)
+        for (kind, reason), names in groups.items():
+            stays = plural(len(names), "stays", "stay")
+            notes.append(f"{count(len(names), kind)} {stays} ({reason}): {join_first(names)}.")
+        return notes + [self.warning] * bool(self.warning)
+
+
+@dataclass(eq=False)
+class Removals:
+    """Removal of topics, documents, runs and pooled pairs that nobody has judged.
+
+    The log of judgements and the machine labels are never touched: whatever they name stays.
+    """
+
+    store: Store
+    directory: Path
+    assignments: Assignments
+
+    def preview(self, **selection: Unpack[Selection]) -> Removal:
+        """Tell what :meth:`remove` would take out; nothing is changed.
+
+        Raises
+        ------
+        InputError
+            The campaign has no such topic, document, run or round.
+        CampaignError
+            The file of a run is missing or damaged.
+        """
+        chosen, wanted = _unique(selection.get("topics", ())), _unique(selection.get("documents", ()))
+        named = _unique(selection.get("runs", ()))
+        rounds = list(selection.get("rounds", ()))
+        with self.store.snapshot():
+            self._require_known(chosen, wanted, named, rounds)
+            topic_reasons = self._topics_that_stay()
+            document_reasons = self.store.removal.documents_in_use(clock.seconds()) if wanted else {}
+            kept = _kept("topic", chosen, topic_reasons) + _kept("document", wanted, document_reasons)
+            going_topics = [query_id for query_id in chosen if query_id not in topic_reasons]
+            going_documents = [doc_id for doc_id in wanted if doc_id not in document_reasons]
+            pairs = self.store.removal.pooled_pairs(going_topics, going_documents, rounds, clock.seconds())
+            goes = pairs["query_id"].isin(going_topics) | pairs["doc_id"].isin(going_documents)
+            goes |= pairs["stays"] == ""
+            kept += [
+                Kept("pooled pair", f"{row.query_id} {row.doc_id}", str(row.stays)) for row in pairs[~goes].itertuples()
+            ]
+            lines = self._lines_of(going_topics, named)
+        gone = [name for name, (removed, others) in lines.items() if not others]
+        return Removal(
+            going_topics,
+            going_documents,
+            named + gone,
+            pairs.loc[goes, ["query_id", "doc_id", "pool_round"]].reset_index(drop=True),
+            {name: removed for name, (removed, others) in lines.items() if others},
+            kept,
+            self._warn(named + gone),
+        )
+
+    def _warn(self, runs: Sequence[str]) -> str:
+        """Tell which judgements the rule across topics no longer reads without these runs; empty for none."""
+        loop, modes = self.assignments.settings.loop(), self.assignments.settings.modes_when_open()
+        before, after = (calibration_record.promised_orders(self.store, loop, modes, gone) for gone in ((), runs))
+        return calibration_record.warn_of_new_order(self.store, before, after)
+
+    def remove(self, **selection: Unpack[Selection]) -> Removal:
+        """Remove what nobody has judged, all or nothing; result and errors as of :meth:`preview`."""
+        with layout.storage_errors(self.directory), self.store.transaction():
+            plan = self.preview(**selection)
+            tables = self.store.removal
+            self._shorten_runs(plan)
+            tables.remove_pairs(plan.pairs)
+            tables.remove_topics(plan.topics)
+            tables.remove_documents(plan.documents)
+            tables.remove_empty_rounds()
+            for name in plan.runs:
+                tables.remove_run(name)
+            if plan.documents:
+                self._forget_documents(set(plan.documents))
+            self.assignments.spread_overlap()
+        return plan
+
+    def _require_known(
+        self, topics: Sequence[str], documents: Sequence[str], runs: Sequence[str], rounds: Sequence[int]
+    ) -> None:
+        corpus = self.store.corpus
+        require_known("topic", corpus.topics()["query_id"].tolist(), *topics)
+        known = corpus.titles(documents)
+        if unknown := [doc_id for doc_id in documents if doc_id not in known]:
+            raise InputError(f"the campaign has no {plural(len(unknown), 'document')} {join_first(unknown)}")
+        require_known("run", corpus.runs()["run"].tolist(), *runs)
+        require_known("round of pooling", self.store.pool.rounds()["pool_round"].tolist(), *rounds)
+
+    def _topics_that_stay(self) -> dict[str, str]:
+        """Return the reason for which a topic stays, by its id."""
+        record = calibration_record.read(self.store)
+        promised = () if record is None else record.modes
+        reasons = dict.fromkeys(promised, "part of the recall across topics")
+        assigned = dict.fromkeys(
+            self.assignments.settings.assignment().topics, "named in the overlap of the assignment"
+        )
+        return assigned | reasons | self.store.removal.topics_in_use(clock.seconds())
+
+    def _lines_of(self, topics: Sequence[str], without: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Count the lines on these topics and on others, for each run that has such lines and is not in `without`."""
+        found = {}
+        for recorded in self.store.corpus.runs().to_dict("records") if topics else ():
+            if recorded["run"] not in without:
+                ids = stored_runs.read(self.directory, recorded, columns=["query_id"])["query_id"]
+                if removed := int(ids.isin(topics).sum()):
+                    found[recorded["run"]] = (removed, len(ids) - removed)
+        return found
+
+    def _shorten_runs(self, plan: Removal) -> None:
+        """Write runs again without their lines on removed topics.
+
+        The next import removes the files that no run has: the former ones, which another process may be reading, and
+        those written for a removal that failed.
+        """
+        folder = self.directory / layout.RUNS
+        for recorded in self.store.corpus.runs().to_dict("records"):
+            if recorded["run"] in plan.shortened:
+                name, digest = recorded["run"], recorded["sha256"]
+                frame = stored_runs.read(self.directory, recorded)
+                frame = frame[~frame["query_id"].isin(plan.topics)].reset_index(drop=True)
+                frame["query_id"] = frame["query_id"].astype("category").cat.remove_unused_categories()
+                file = stored_runs.write(frame, stored_runs.free_place(folder, name, digest, len(frame)))
+                layout.sync_folder(folder)
+                topics = stored_runs.digest_topics(frame)
+                self.store.corpus.add_run(name, file.name, digest, topics, len(frame), int(frame["rank"].max()))
+
+    def _forget_documents(self, doc_ids: set[str]) -> None:
+        """Let a later import read duplicates of removed records again, and let features be built again."""
+        kept_as: Mapping[str, str] = self.store.settings.get(KEPT_AS, {})
+        remaining = {left_out: kept for left_out, kept in kept_as.items() if kept not in doc_ids}
+        if len(remaining) < len(kept_as):
+            self.store.settings.put(KEPT_AS, remaining)
+        self.store.settings.put("documents_version", self.store.settings.get("documents_version", 0) + 1)
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _kept(kind: str, names: Iterable[str], reasons: Mapping[str, str]) -> list[Kept]:
+    return [Kept(kind, name, reasons[name]) for name in names if name in reasons]

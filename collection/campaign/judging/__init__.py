@@ -1,0 +1,1 @@
+"""The next pairs, judgements, skips and undo; adjudication, search, lists and preferences."""

@@ -1,0 +1,112 @@
+"""Adjudication of the pairs on which annotators disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from collection import adjudication
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.judging.judging import Judging
+from collection.campaign.log.results import JudgeResult, Refused
+from collection.core.errors import JudgementError
+from collection.core.records import Judgement
+from collection.store import Store
+
+
+@dataclass(eq=False)
+class Adjudication:
+    """Adjudication of the pairs on which annotators disagree."""
+
+    store: Store
+    corpus: Corpus
+    judging: Judging
+
+    def queue(self, *, ended: bool = False) -> pd.DataFrame:
+        """The pairs that wait for adjudication: disagreements, then pairs of the calibration set without a grade.
+
+        Returns
+        -------
+        DataFrame
+            The columns of :func:`collection.adjudication.list_disagreements`; ``why``: "disagreement" or "calibration";
+            ``held_back``: whether the pair waits for the text of its document. `ended` adds adjudicated pairs, also
+            those that the adjudicator could not judge.
+        """
+        queue = self._queue(ended)
+        missing = self.store.corpus.held_back(queue["doc_id"].unique().tolist())
+        return queue.assign(held_back=queue["doc_id"].isin(missing) & ~queue["ended"])
+
+    def cache_key(self) -> tuple[Hashable, ...]:
+        """Cache key of :meth:`queue`: differs where the queue may differ."""
+        calibration = self.store.assignments.calibration()[["query_id", "doc_id"]]
+        return *self.store.judgements.versions(), tuple(calibration.itertuples(index=False, name=None))
+
+    def _queue(self, ended: bool) -> pd.DataFrame:
+        judgements = self.store.judgements.table(several=True)
+        pair = ["query_id", "doc_id"]
+        queue = adjudication.list_disagreements(judgements, self.corpus.topics()["query_id"].tolist(), ended=ended)
+        queue = queue.assign(why="disagreement")
+        # An adjudicator who could not judge a pair has ended it too, though it has no grade.
+        over = judgements.loc[judgements["counts_as"] == adjudication.ADJUDICATION, pair]
+        adjudicated, known = set(over.itertuples(index=False)), set(queue[pair].itertuples(index=False))
+        rows = []
+        calibration = self.store.assignments.calibration()[[*pair, "settled"]]
+        for query_id, doc_id, grade in calibration.itertuples(index=False):
+            is_over = (query_id, doc_id) in adjudicated
+            if (query_id, doc_id) in known or (is_over and not ended) or (not is_over and not pd.isna(grade)):
+                continue
+            sides = adjudication.list_opinions(judgements, query_id, doc_id)
+            grades = " ".join("?" if pd.isna(grade) else str(grade) for grade in sides["relevance"])
+            names = tuple(sides["annotator"])
+            rows.append((query_id, doc_id, 0, len(sides), grades, names, is_over, "calibration"))
+        return pd.concat([queue, pd.DataFrame(rows, columns=queue.columns)], ignore_index=True) if rows else queue
+
+    def adjudicate(self, judgements: Sequence[Judgement]) -> JudgeResult:
+        """Write adjudications to the log; those in ``saved`` are durable. Idempotent by uuid.
+
+        Refused are pairs that somebody else has already adjudicated, pairs that need no adjudication, and pairs
+        that wait for the text of their document. One's own adjudication can be revised and taken back.
+        """
+        saved: list[str] = []
+        refused: list[Refused] = []
+        with self.store.transaction():
+            waiting = self._waiting_calibration() if judgements else set()
+            for judgement in judgements:
+                try:
+                    self._check_open(judgement, waiting)
+                    self.judging.write(judgement._replace(counts_as="adjudication"))
+                    saved.append(judgement.uuid)
+                except JudgementError as error:
+                    refused.append(Refused(judgement.uuid, str(error)))
+        return JudgeResult(saved, refused)
+
+    def _waiting_calibration(self) -> set[tuple[str, str]]:
+        """Return the pairs of the calibration set that have no grade yet."""
+        pairs = self.store.assignments.calibration()
+        waiting = pairs.loc[pairs["settled"].isna(), ["query_id", "doc_id"]]
+        return set(waiting.itertuples(index=False, name=None))
+
+    def _check_open(self, judgement: Judgement, waiting: set[tuple[str, str]]) -> None:
+        """Raise JudgementError if the pair needs no adjudication or somebody else has adjudicated it.
+
+        `waiting` are the pairs that need one although annotators do not differ.
+        """
+        j = judgement
+        if j.kind == "undone" or self.store.judgements.logged(j.uuid) is not None:
+            return
+        opinions = self.store.judgements.opinions_on(j.query_id, j.doc_id)
+        over = [each for each in opinions if each.counts_as == adjudication.ADJUDICATION]
+        if over:
+            last = over[-1]
+            if last.annotator != j.annotator:
+                found = f"with grade {last.relevance}" if last.kind == "graded" else 'as "cannot judge"'
+                raise JudgementError(f"{last.annotator} has already adjudicated this pair, {found}")
+            return
+        # As list_disagreements() tells for all pairs: "cannot judge" differs from every grade.
+        differ = len({each.relevance for each in opinions if each.counts_as == "judgement"}) > 1
+        if not differ and (j.query_id, j.doc_id) not in waiting:
+            raise JudgementError("annotators do not disagree on this pair")
+        if self.store.corpus.held_back([j.doc_id]):
+            raise JudgementError(f"document {j.doc_id!r} has no text yet and cannot be judged")

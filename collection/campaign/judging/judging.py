@@ -1,0 +1,484 @@
+"""Choice of the next pairs, and writing of judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+import numpy as np
+
+from collection import assignment
+from collection.campaign.judging.judging_demand import JudgingDemand
+from collection.campaign.log.decision_checks import check_annotator, check_judgement
+from collection.campaign.log.results import Feedback, JudgeResult, NextPairs, Refused
+from collection.campaign.loop.active_learning import ActiveLearning
+from collection.campaign.loop.loop_round import LoopRound
+from collection.campaign.loop.system_order import DecisivePairs
+from collection.campaign.people.qualification_set import Calibration
+from collection.campaign.progress.judging_budget import JudgingBudget
+from collection.campaign.progress.loop_scope import LoopScope
+from collection.campaign.progress.progress import Progress
+from collection.campaign.recall.across_topics.study import CalibrationTopics
+from collection.campaign.settings.loop_settings import IN_POOL, LOOPING
+from collection.campaign.settings.settings import Settings
+from collection.core import clock
+from collection.core.errors import JudgementError
+from collection.core.records import QRELS_ANNOTATOR, Candidate, CountsAs, GradeScale, Judgement
+from collection.store import Pair, Selection, Store
+
+LONGEST_IN_LOOP = 600.0
+"""Maximum seconds of a lease in the loop; an open card renews it every two minutes."""
+
+SPARE = 16
+"""Documents of a round that are read in addition to those requested, held, and judged since."""
+
+SKIPPED_FOR = 20
+"""Judgements of an annotator after which a document that they skipped in the loop may come again."""
+
+
+@dataclass(eq=False)
+class Judging:
+    """Choice of the next pairs, and writing of judgements.
+
+    A pair on an annotator's screen, found by searching or in a work list is held for them. What their browser has
+    loaded behind it is theirs only until a colleague has nothing: an annotator without a document, in a topic in which
+    all are reserved, takes over half of what others have loaded, from its end.
+    """
+
+    store: Store
+    campaign_id: str
+    grades: GradeScale
+    settings: Settings
+    progress: Progress
+    calibration: Calibration
+    loop_scope: LoopScope
+    budget: JudgingBudget
+    active_learning: ActiveLearning
+    demand: JudgingDemand
+    calibration_topics: CalibrationTopics
+
+    def next_pairs(
+        self,
+        annotator: str,
+        query_id: str,
+        count: int,
+        holding: Sequence[str] = (),
+        *,
+        made: LoopRound | None = None,
+        in_loop: int | None = None,
+        wait: bool = True,
+        alone: bool = True,
+    ) -> NextPairs:
+        """Give an annotator the next documents of a topic, on lease.
+
+        In the pool, the annotator keeps what they hold and gets more behind it. In the loop, the latest round reorders
+        everything that is held but not on screen. The first document is taken to be on screen.
+
+        Parameters
+        ----------
+        count
+            Maximum number of further documents.
+        holding
+            Ids that the annotator holds; the first one is on screen.
+        made
+            The latest round of the topic's loop, if there is one.
+        in_loop
+            Number of documents to hold in the loop; those held and `count` if left out.
+        wait
+            Make a round if `made` is None; if False, what is held stays as it is.
+        alone
+            The annotator judges in one place only: their leases in other topics end when they come to this one.
+        """
+        mode = self.settings.mode(query_id)
+        holding = list(dict.fromkeys(holding))
+        if mode == "closed":
+            return NextPairs([], holding, [], None)
+        first = self.store.assignments.calibration_left(annotator)
+        if (first and query_id not in first) or not (
+            query_id in first or self.store.assignments.is_for(query_id, annotator)
+        ):
+            with self.store.transaction():
+                self.store.queue.end_leases(query_id, annotator, clock.seconds())
+            return NextPairs([], holding, None, None, first=next(iter(first), None))
+        release = alone and not holding
+        if first:
+            return self._from_pool(annotator, query_id, count, holding, calibration=True, release=release)
+        if mode not in ("loop", "loop-in-pool"):
+            pairs = self._from_pool(annotator, query_id, count, holding, release=release)
+            beyond = {*pairs.closed, *self.store.pool.missing(query_id, holding)}
+            if mode in IN_POOL or pairs.documents or not beyond.issuperset(holding):
+                return pairs
+        if made is not None and made.mode != mode:
+            made = None  # of the mode that the topic had before
+        if made is None and not wait:
+            return NextPairs([], [], holding, None)
+        length = len(holding) + count if in_loop is None else in_loop
+        made = made or self.active_learning.next_round(query_id)
+        return self._from_loop(annotator, query_id, length, holding, made, release=release)
+
+    def topic_with_work(
+        self,
+        annotator: str,
+        after: str | None = None,
+        exclude: Sequence[str] = (),
+        among: Sequence[str] = (),
+        *,
+        wait: bool = True,
+    ) -> str | None:
+        """Find a topic that has documents for the annotator now, or return None.
+
+        Starts behind the topic `after`, which is excluded itself; or takes the first of the topics `among`, if any.
+        Calibration topics come first. Topics in which others have loaded all documents come last.
+
+        Parameters
+        ----------
+        wait
+            If decisive pairs are judged, select them if needed, and find only topics that have some, those with the
+            most first. If False, find any topic with unjudged documents.
+
+        Raises
+        ------
+        CampaignError
+            As for :meth:`.SystemOrderStudy.choose`.
+        """
+        if first := self.store.assignments.calibration_left(annotator):
+            return next((query_id for query_id in first if query_id not in {*exclude, after}), None)
+        mine, at = self.store.assignments.topics_for(annotator), clock.seconds()
+        start = mine.index(after) + 1 if after in mine else 0
+        in_order = self.calibration_topics.put_first(mine[start:] + mine[:start])  # may close topics
+        modes = self.settings.modes()
+        standings = self.progress.standings(annotator, None)
+        is_asked = wait and not among and LOOPING & set(modes.values()) and self.settings.loop().by_system_order
+        decisive = self.active_learning.decisive_pairs() if is_asked else None
+        if among:
+            in_order = [query_id for query_id in among if query_id in mine]
+        elif decisive is not None:
+            place = {query_id: number for number, query_id in enumerate(decisive.topics)}
+            in_order = sorted(in_order, key=lambda query_id: place.get(query_id, len(place)))
+        open_ = [query_id for query_id in in_order if query_id not in {*exclude, after} and modes[query_id] != "closed"]
+        for query_id in open_:
+            pool, done, _ = standings[query_id]
+            pooled = modes[query_id] not in ("loop", "loop-in-pool") and done < pool
+            if pooled and self.demand.open_in_pool(query_id, annotator, at, 1):
+                return query_id
+            if modes[query_id] in LOOPING and self._loop_has_work(query_id, annotator, at, decisive):
+                return query_id
+        return next((query_id for query_id in open_ if self.demand.prefetched(query_id, annotator, at)), None)
+
+    def _loop_has_work(self, query_id: str, annotator: str, at: float, decisive: DecisivePairs | None) -> bool:
+        """Tell whether a topic's loop needs second opinions, or has unjudged documents within the budgets."""
+        if self._second_opinions(query_id, annotator, at, 1):
+            return True
+        rows = self.loop_scope.loop_rows()[query_id]
+        if decisive is not None:
+            rows = np.intersect1d(rows, list(self.loop_scope.rows_of(decisive.of_topic(query_id)).values()))
+        taken = np.isin(self.store.queue.unavailable_rows(query_id, at, annotator), rows)  # not labels from elsewhere
+        return len(rows) > int(taken.sum()) and self.budget.room(query_id, annotator) != 0
+
+    def _from_pool(
+        self,
+        annotator: str,
+        query_id: str,
+        count: int,
+        holding: Sequence[str],
+        *,
+        calibration: bool = False,
+        release: bool,
+    ) -> NextPairs:
+        """Choose documents of the pool, or of the calibration set alone; `release` is as in :meth:`_from_loop`."""
+        lease = self.settings.assignment().lease * 60
+        with self.store.transaction():
+            at = clock.seconds()  # others have ended reservations while this waited for the transaction
+            until = at + lease
+            candidates = self._pool_candidates(annotator, query_id, count, holding, at, calibration)
+            waiting = [c.doc_id for c in assignment.next_pairs(candidates)]
+            open_, in_hand = set(waiting), set(holding)
+            # Documents found by searching are not in the pool.
+            if beyond := in_hand - {c.doc_id for c in candidates}:
+                elsewhere = self.demand.candidates(query_id, annotator, at, [d for d in holding if d in beyond])
+                open_ |= {c.doc_id for c in assignment.next_pairs(elsewhere)}
+            held = [doc_id for doc_id in holding if doc_id in open_]
+            fresh = [doc_id for doc_id in waiting if doc_id not in in_hand][: max(count, 0)]
+            if release:
+                self.store.queue.end_leases(query_id, annotator, at, keep=fresh, others=True)
+            self.store.queue.prolong(query_id, held, annotator, at, until)
+            order = None
+            if fresh and not calibration and self.settings.mode(query_id) in LOOPING:  # the pool before the loop
+                order = self.store.queue.number_conditions(self.active_learning.describe_order(query_id))
+            chosen = [Selection(doc_id, conditions=order) for doc_id in fresh]
+            self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(held))
+            if not held and not fresh and self.settings.mode(query_id) != "pool-then-loop":
+                fresh = self.demand.take_over(query_id, annotator, at, until, count)
+        documents = self.store.corpus.documents(fresh)
+        closed = [d for d in holding if d not in open_]
+        return NextPairs([documents[d] for d in fresh], closed, None, None, calibration=fresh if calibration else [])
+
+    def _pool_candidates(
+        self, annotator: str, query_id: str, count: int, holding: Sequence[str], at: float, calibration: bool
+    ) -> list[Candidate]:
+        """Return the pairs of a pool that are held, and at least `count` others that are open, in order."""
+        if calibration:
+            ids = self.store.assignments.calibration_ids(query_id)
+            return self.demand.candidates(query_id, annotator, at, ids)
+        if count > 0 and self.settings.mode(query_id) == "random":
+            candidates = self.demand.candidates(query_id, annotator, at)
+            return assignment.shuffle(candidates, self.campaign_id, annotator, query_id)
+        # No more of a large pool than is needed.
+        searched = {*self.store.pool.missing(query_id, holding)}
+        candidates = self.demand.candidates(query_id, annotator, at, [d for d in holding if d not in searched])
+        return candidates + self.demand.open_in_pool(query_id, annotator, at, count, set(holding))
+
+    def _second_opinions(self, query_id: str, annotator: str, at: float, most: int) -> list[str]:
+        """Return documents of a loop that others have judged and more annotators are to judge, the oldest first."""
+        if self.settings.assignment().annotators == 1:
+            return []
+        judged = self.store.queue.judged_by_others(query_id, annotator, at)
+        numbers = self.demand.wanted_outside_pool(query_id, [doc_id for doc_id, _, _ in judged]).tolist()
+        wanted = [
+            doc_id
+            for (doc_id, taken, pooled), number in zip(judged, numbers, strict=True)
+            if taken < (number if pooled is None else pooled)
+        ]
+        return wanted[:most]
+
+    def _from_loop(
+        self,
+        annotator: str,
+        query_id: str,
+        length: int,
+        holding: Sequence[str],
+        made: LoopRound,
+        *,
+        release: bool,
+    ) -> NextPairs:
+        """Choose documents of a round; `release`: end what the annotator held before, also in other topics."""
+        if self.settings.loop().budget:
+            self.budget.most_in_loop()  # may read all runs, so it is cached before the transaction
+        with self.store.transaction():
+            at = clock.seconds()  # others have ended reservations while this waited for the transaction
+            if self.calibration_topics.settle(made):
+                return NextPairs([], [*holding], [], None)
+            unavailable = self.store.queue.count_unavailable(query_id, at, annotator)
+            since = self.store.judgements.logged_in(query_id) - made.model_round
+            enough = length + len(holding) + unavailable + since + SPARE
+            second = self._second_opinions(query_id, annotator, at, enough)
+            # Second opinions come first, so that there are soon judgements to compare.
+            selections = {doc_id: Selection(doc_id, "overlap", None, made.model_round) for doc_id in second}
+            selections |= {
+                chosen.doc_id: chosen for chosen in made.selections[:enough] if chosen.doc_id not in selections
+            }
+            among = [*selections, *(d for d in holding if d not in selections)]
+            candidates = self.demand.candidates(query_id, annotator, at, among)
+            # A loop has no end, so skipped documents come again after some others.
+            since_when = self.store.judgements.judged_since(query_id, annotator, SKIPPED_FOR)
+            candidates = [
+                c if c.skipped is None or c.skipped >= since_when else c._replace(skipped=None) for c in candidates
+            ]
+            open_ = [c.doc_id for c in assignment.next_pairs(candidates)]
+            # The document on screen was selected by an earlier round, and keeps its lease.
+            on_screen = [d for d in holding[:1] if d in open_]
+            others = [d for d in open_ if d in selections and d not in on_screen]
+            room = self.budget.room(query_id, annotator, alone=release)
+            if room is not None:
+                others = _within(others, second, room - len(set(on_screen).difference(second)))
+            order = on_screen + others[: max(length - len(on_screen), 0)]
+            self.store.queue.end_leases(query_id, annotator, at, keep=[*holding, *order], others=release)
+            until = at + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
+            self.store.queue.prolong(query_id, [d for d in holding if d in open_], annotator, at, until)
+            left = made.left - self.store.judgements.judged_among(query_id, since) - unavailable
+            conditions, chosen = self.store.queue.number_conditions(made.order), []
+            for d in order:
+                if d not in on_screen:
+                    by = None if d in second else conditions
+                    chosen.append(_with_probability(selections[d], left)._replace(conditions=by))
+                left -= d not in second  # a draw excludes the unjudged documents before it
+            self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(on_screen))
+            if not order and not self.active_learning.is_short(made):
+                order = self.demand.take_over(query_id, annotator, at, until, length)
+        fresh = [d for d in order if d not in set(holding)]
+        documents = self.store.corpus.documents(fresh)
+        closed = [d for d in holding if d not in set(order)]
+        return NextPairs([documents[d] for d in fresh], closed, order, made.model_round)
+
+    def skip(self, annotator: str, query_id: str, doc_id: str) -> None:
+        """Skip a pair: it comes again for this annotator after the others of the topic."""
+        self.store.queue.skip(query_id, doc_id, annotator, clock.seconds())
+
+    def skip_handed_out(self, annotator: str, pairs: Iterable[tuple[str, str]]) -> None:
+        """Skip pairs, given as topic and document, except those that were never handed out to the annotator."""
+        for query_id, doc_id in dict.fromkeys(pairs):
+            pair = self.store.judgements.pair(query_id, doc_id, annotator)
+            if pair is not None and pair.leased:
+                self.skip(annotator, query_id, doc_id)
+
+    def leave(self, annotator: str) -> None:
+        """End the reservations of an annotator who leaves the judging page; work lists stay theirs."""
+        self.store.reservations.release(clock.seconds(), annotator)
+
+    def judge(
+        self,
+        annotator: str,
+        query_id: str,
+        doc_id: str,
+        relevance: int | None = None,
+        *,
+        cannot_judge: str | None = None,
+        undo: bool = False,
+        adjudicate: bool = False,
+        note: str | None = None,
+        flagged: bool = False,
+        passages: Sequence[tuple[int, int]] = (),
+        source: str = "script",
+        uuid: str | None = None,
+    ) -> Judgement:
+        """Write a judgement: a grade (`relevance`), a reason why none can be given (`cannot_judge`), or an `undo`.
+
+        Another judgement of the same annotator and pair revises the first. The pair need not be in the pool.
+
+        Parameters
+        ----------
+        annotator
+            A name: one line, spelled as everywhere else in the campaign.
+        adjudicate
+            Record it as the adjudicated grade of the pair, beside the annotator's own judgement.
+        note, flagged, passages, source
+            See :class:`~collection.core.records.Judgement`.
+        uuid
+            Makes writing idempotent; a new one if left out.
+
+        Returns
+        -------
+        Judgement
+            As it was given; the log adds when and how the pair was chosen.
+
+        Raises
+        ------
+        JudgementError
+            Unknown topic or document, a grade outside the campaign's scale, nothing to undo, or a name that differs
+            from another annotator's in upper and lower case only.
+        """
+        if (relevance is not None) + (cannot_judge is not None) + undo != 1:
+            raise JudgementError("expected exactly one of relevance, cannot_judge and undo")
+        judgement = Judgement(
+            uuid or str(uuid4()),
+            annotator,
+            query_id,
+            doc_id,
+            "graded" if relevance is not None else "undone" if undo else "cannot judge",
+            relevance=relevance,
+            reason=cannot_judge,
+            note=note,
+            source=source,
+            counts_as="adjudication" if adjudicate else "judgement",
+            flagged=flagged,
+            passages=tuple(passages),
+        )
+        self._check_spelling(annotator)
+        self.write(judgement)
+        return judgement
+
+    def judge_many(self, judgements: Sequence[Judgement], *, leased_only: bool = False) -> JudgeResult:
+        """Write judgements to the log in order, idempotently by uuid; those in `saved` are then on disk.
+
+        Parameters
+        ----------
+        judgements
+            ``kind`` "graded" needs a grade of the campaign's scale, "cannot judge" a reason; "undone" undoes the
+            annotator's current judgement of the pair.
+        leased_only
+            Refuse pairs that were never assigned to the annotator or that have no text yet. A judgement after the
+            end of its lease is surplus if others have given all judgements that the pair needs, or have it on screen
+            or in a work list.
+        """
+        saved: list[str] = []
+        refused: list[Refused] = []
+        surplus: list[str] = []
+        feedback: list[Feedback] = []
+        with self.store.transaction():
+            for judgement in judgements:
+                try:
+                    counts_as = self.write(judgement, leased_only=leased_only)
+                except JudgementError as error:
+                    refused.append(Refused(judgement.uuid, str(error)))
+                    continue
+                saved.append(judgement.uuid)
+                if counts_as == "surplus" and judgement.kind != "undone":
+                    surplus.append(judgement.uuid)
+                if leased_only and judgement.kind != "undone" and (answer := self.calibration.feedback(judgement)):
+                    feedback.append(answer)
+        return JudgeResult(saved, refused, surplus, feedback)
+
+    def _check_spelling(self, annotator: str) -> None:
+        """Refuse a name that is reserved for imported qrels, or that would split one person into two annotators."""
+        if str(annotator).startswith(QRELS_ANNOTATOR):
+            raise JudgementError(
+                f"names that begin with {QRELS_ANNOTATOR!r} are reserved for imported qrels, found {annotator!r}"
+            )
+        if str(annotator).casefold() in self.store.machine_labels.folded_names():
+            raise JudgementError(f"expected the name of a person, found {annotator!r}, the name of a label set")
+        known = {*self.store.accounts.names_in_the_log(), *self.store.accounts.names()}
+        spellings = sorted(name for name in known if name.casefold() == str(annotator).casefold())
+        if spellings and annotator not in spellings:
+            raise JudgementError(
+                f"expected the annotator's name as in the campaign, {spellings[0]!r}, found {annotator!r}"
+            )
+
+    def write(self, judgement: Judgement, *, leased_only: bool = False) -> CountsAs:
+        """Write a judgement, and return what it counts as; JudgementError if it is invalid."""
+        j, topic, document = judgement, f"topic {judgement.query_id!r}", f"document {judgement.doc_id!r}"
+        with self.store.transaction():
+            check_annotator(j, "judgement")
+            logged = self.store.judgements.logged(j.uuid)
+            if logged is not None:
+                if logged[:3] != (j.annotator, j.query_id, j.doc_id):
+                    raise JudgementError(f"expected a new uuid, found {j.uuid} of another judgement")
+                return logged.counts_as
+            if leased_only and j.counts_as != "judgement":
+                raise JudgementError(f"expected a judgement, found {j.counts_as}")
+            pair = self.store.judgements.pair(j.query_id, j.doc_id, j.annotator, j.counts_as)
+            if pair is None:
+                known = j.query_id in set(self.store.corpus.topics()["query_id"])
+                raise JudgementError(f"{document if known else topic} is not in the campaign")
+            if leased_only and not (pair.leased or pair.known):
+                raise JudgementError(f"{document} of {topic} is not assigned to {j.annotator}")
+            if leased_only and pair.held_back and pair.judgement is None and j.kind != "undone":
+                raise JudgementError(f"{document} has no text yet and cannot be judged")
+            if leased_only and pair.judgement is None:
+                j, pair = self._if_wanted(j, pair)
+            check_judgement(j, self.grades, pair.judgement)
+            if j.source != "imported" or j.strategy is None:  # an imported log may have its own selections
+                j = j._replace(
+                    strategy=pair.strategy,
+                    pool_rank=pair.pool_rank,
+                    model_round=pair.model_round,
+                    probability=pair.probability,
+                )
+            else:
+                pair = pair._replace(conditions=None)  # the loop of this campaign did not select it
+            self.store.judgements.append(j, pair)
+            if leased_only and j.kind == "undone":
+                until = clock.seconds() + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
+                self.demand.hold_again(j.annotator, j.query_id, j.doc_id, until)
+            return j.counts_as
+
+    def _if_wanted(self, j: Judgement, pair: Pair) -> tuple[Judgement, Pair]:
+        """Turn the judgement into surplus unless the pair still needs it (:meth:`.JudgingDemand.has_room`)."""
+        surplus = self.store.judgements.pair(j.query_id, j.doc_id, j.annotator, "surplus")
+        if surplus is None or (j.kind == "undone" and surplus.judgement is None):
+            return j, pair
+        if j.kind != "undone" and self.demand.has_room(j.annotator, j.query_id, j.doc_id):
+            return j, pair
+        return j._replace(counts_as="surplus"), surplus
+
+
+def _within(documents: Sequence[str], judged: Sequence[str], room: int) -> list[str]:
+    """Return the documents that are judged already, and `room` of the others, in order."""
+    fresh = [doc_id for doc_id in documents if doc_id not in judged]
+    kept = {*judged, *fresh[: max(room, 0)]}
+    return [doc_id for doc_id in documents if doc_id in kept]
+
+
+def _with_probability(chosen: Selection, documents: int) -> Selection:
+    """Set the probability of a random draw from this number of documents."""
+    return chosen if chosen.probability is None else chosen._replace(probability=1 / max(documents, 1))

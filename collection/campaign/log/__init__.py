@@ -1,0 +1,1 @@
+"""The append-only log of judgements: its checks, its results, the ledger of a topic."""

@@ -1,0 +1,1 @@
+"""Rounds of training, and the order of the systems."""

@@ -1,0 +1,314 @@
+"""Ranking of a topic's unjudged documents by a model or an adaptive pooling strategy."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from collection import pooling
+from collection.active_learning import training_round
+from collection.campaign.corpus import stored_runs
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.corpus.features import Features
+from collection.campaign.log.topic_ledger import RuleJudgements, build_topic_ledger, reduce_to_documents
+from collection.campaign.loop.loop_round import ExplainableRound, LoopRound, TargetProgress, TopicRankings
+from collection.campaign.loop.system_order import DecisivePairs, SystemOrderStudy
+from collection.campaign.progress import calibration_record
+from collection.campaign.progress.loop_scope import LoopScope
+from collection.campaign.settings.settings import Settings
+from collection.core import clock
+from collection.core.records import Run
+from collection.stopping import Ledger, betting
+from collection.store import Selection, SQLiteError, Store, Ungraded
+
+MAX_SPACES = 16
+"""Number of topics with a cached space, which has a few numbers for every document."""
+
+MAX_RANKINGS = 16
+"""Number of topics with cached rankings of the runs."""
+
+
+log = logging.getLogger(__name__)
+
+
+def seed_of(*parts: object) -> int:
+    """Derive a seed from the parts, the same on any machine."""
+    return int.from_bytes(hashlib.blake2b("\0".join(map(str, parts)).encode(), digest_size=4).digest())
+
+
+@dataclass(eq=False)
+class ActiveLearning:
+    """Ranks a topic's unjudged documents by a model or an adaptive pooling strategy."""
+
+    store: Store
+    directory: Path
+    campaign_id: str
+    settings: Settings
+    corpus: Corpus
+    features: Features
+    loop_scope: LoopScope
+    system_order: SystemOrderStudy
+    _evidence: tuple[str, dict[str, pd.DataFrame]] | None = field(default=None, init=False)
+    _topic_rankings: dict[str, tuple[tuple[object, ...], TopicRankings]] = field(default_factory=dict, init=False)
+
+    def next_round(self, query_id: str, count: int | None = None) -> LoopRound:
+        """Learn from a topic's judgements, and select what to judge next; nothing is written.
+
+        `count` is the number of documents; 100 and those that annotators hold if left out.
+        """
+        return self.next_explainable_round(query_id, count).round
+
+    def next_explainable_round(self, query_id: str, count: int | None = None) -> ExplainableRound:
+        """Return the round of :meth:`next_round` with the data that explain it."""
+        self.settings.require_topic(query_id)
+        settings, mode = self.settings.loop(), self.settings.mode(query_id)
+        by_model = settings.by_model
+        space = self.space(query_id) if by_model else self.topic_rankings(query_id)  # may make the vectors first
+        key = self._key(query_id, self.features.opened_version if by_model else None)
+        if count is None:
+            count = self._usual_count(query_id)
+        model_round, order = self.store.judgements.logged_in(query_id), self.describe_order(query_id)
+        judgements = self.store.judgements.current_judgements(query_id)
+        stop, draws_alone = self._find_stop(query_id)
+        judgements = judgements[judgements["row"] < len(space.allowed)]
+        once = reduce_to_documents(judgements)
+        is_graded = once["relevance"].notna()
+        topics: tuple[str, ...] = ()
+        graded, passed = once[is_graded], once.loc[~is_graded, "row"].to_numpy(dtype=np.int64)
+        judged, grades = graded[["row", "relevance"]].to_numpy(dtype=np.int64).T
+        if isinstance(space, training_round.Space):
+            seed = seed_of(self.campaign_id, query_id, model_round)
+            ranking = training_round.train_and_rank(space, judged, grades, settings.recipe(), seed, count, passed)
+            usual = "start" if ranking.model is None else "loop"
+        elif settings.by_system_order:
+            decisive = self.decisive_pairs()
+            found = self.loop_scope.rows_of(ids := decisive.of_topic(query_id))
+            rows, topics = np.array([found[doc_id] for doc_id in ids], dtype=np.int64), decisive.topics
+            ranking = training_round.Ranking(rows, np.zeros(len(rows), dtype=np.float32), None, settings.by)
+            usual = settings.by
+        else:
+            # The strategy needs an answer for documents without a grade.
+            answers = dict.fromkeys(passed.tolist(), False)
+            answers |= dict(zip(judged.tolist(), (grades >= settings.level).tolist(), strict=True))
+            rows = pooling.choose_next(self.strategy(query_id, settings.by, space), answers, count)
+            ranking = training_round.Ranking(rows, np.zeros(len(rows), dtype=np.float32), None, settings.by)
+            usual = settings.by
+        left = space.allowed.copy()
+        left[judged] = left[passed] = False
+        topic = build_topic_ledger(judgements, space.allowed, settings.level)
+        chosen = training_round.build_queue(
+            ranking,
+            topic.ledger,
+            left,
+            seed_of(self.campaign_id, query_id, model_round, "draws"),
+            run=settings.draws_after,
+            share=1.0 if draws_alone else settings.share_of_draws,
+            turns=topic.from_loop,
+        )
+        names = self.store.corpus.doc_ids([c.row for c in chosen])
+        selections = [
+            Selection(doc_id, "random" if c.rank is None else usual, c.rank, model_round, c.probability)
+            for doc_id, c in zip(names, chosen, strict=True)
+        ]
+        ended = not by_model and len(ranking.rows) < count
+        made = LoopRound(
+            query_id,
+            mode,
+            model_round,
+            selections,
+            int(left.sum()),
+            ranking.came_by,
+            key,
+            ended,
+            len(judged),
+            topics,
+            stop,
+            order,
+            None if stop else self.assess([query_id])[query_id],
+        )
+        return ExplainableRound(made, space, ranking)
+
+    def decisive_pairs(self) -> DecisivePairs:
+        """Return the pairs of :meth:`.SystemOrderStudy.choose`."""
+        return self.system_order.choose(seed_of(self.campaign_id))
+
+    def _find_stop(self, query_id: str) -> tuple[calibration_record.RuleStop | None, bool]:
+        """Return why a topic ends with its judgements, and whether it only draws random documents from now on.
+
+        A failure is logged and never keeps anybody from judging.
+        """
+        try:
+            record = calibration_record.read(self.store)
+            if record is None or not record.concerns(query_id):
+                return None, False
+            ledger = self.rule_judgements([query_id])[query_id].ledger
+            return record.find_stop(query_id, ledger), record.draws_alone(query_id, ledger)
+        except SQLiteError:
+            raise  # it may have rolled an open transaction back
+        except Exception:
+            log.exception("the stopping rule failed in topic %s", query_id)
+            return None, False
+
+    def space(self, query_id: str) -> training_round.Space:
+        """Return the documents, words and runs of a topic's loop; cached."""
+        opened = self.features.open()
+        mode = self.settings.mode(query_id)
+        pool = len(self.store.pool.rows(query_id)) if mode == "loop-in-pool" else None
+        signature = self.store.corpus.runs_signature()
+        topics = self.corpus.topics()
+        words = topics.loc[topics["query_id"] == query_id, ["title", "description", "narrative"]]
+        text = training_round.topic_text(*words.to_numpy().ravel().tolist())
+        key = (self.features.opened_version, mode, pool, signature, text)
+        spaces = self.store.cached("spaces", None, dict[str, tuple[tuple[object, ...], training_round.Space]])
+        if query_id in spaces and spaces[query_id][0] == key:
+            return spaces[query_id][1]
+        allowed = self.loop_scope.of_topic(query_id, opened.size)
+        space = training_round.Space(opened, allowed, text, self._evidence_of(query_id, signature, opened.size))
+        while len(spaces) >= MAX_SPACES:
+            del spaces[next(iter(spaces))]
+        spaces[query_id] = (key, space)
+        return space
+
+    def _evidence_of(self, query_id: str, signature: str, size: int) -> training_round.Evidence | None:
+        if self._evidence is None or self._evidence[0] != signature:
+            frame = pooling.evidence(list(self.corpus.runs()))
+            self._evidence = (signature, {str(q): part for q, part in frame.groupby("query_id", observed=True)})
+        part = self._evidence[1].get(query_id)
+        if part is None or part.empty:
+            return None
+        ids = part["doc_id"].tolist()
+        rows = self.store.corpus.rows_of(ids)
+        at = np.array([rows.get(doc_id, size) for doc_id in ids], dtype=np.int64)
+        there = at < size
+        if not there.any():
+            return None
+        return training_round.Evidence(
+            *(_spread(part[c].to_numpy()[there], at[there], size) for c in ("fusion", "best", "runs"))
+        )
+
+    def ledger(self, query_id: str) -> Ledger:
+        """Return a topic's judgements in order; see :meth:`ledgers`."""
+        return self.ledgers([query_id])[query_id]
+
+    def ledgers(self, query_ids: Collection[str]) -> dict[str, Ledger]:
+        """Return the judgements of these topics in order, for :mod:`collection.stopping`."""
+        ungraded = self.store.judgements.ungraded(query_ids)
+        topics = self.loop_scope.topic_ledgers(query_ids)
+        return {q: topic.with_withheld(ungraded.get(q, Ungraded()).drawn) for q, topic in topics.items()}
+
+    def assess(self, query_ids: Collection[str]) -> dict[str, TargetProgress]:
+        """Return how far each of these topics is judged, and whether its random draws guarantee the target recall."""
+        settings = self.settings.loop()
+        found = {}
+        for query_id, ledger in self.ledgers(query_ids).items():
+            size, stop = ledger.rankable, False
+            if not settings.by_system_order and 0 < ledger.judged < size:
+                stop = betting(ledger, target=settings.target, confidence=settings.confidence).stop
+            found[query_id] = TargetProgress(ledger.judged, size, stop)
+        return found
+
+    def rule_judgements(self, query_ids: Collection[str]) -> dict[str, RuleJudgements]:
+        """Return what a rule calibrated across topics may read of these topics: of documents that the loop ordered.
+
+        Documents that were selected otherwise, or under other settings than the present ones, are set aside.
+        """
+        ungraded, passed = self.store.judgements.ungraded(query_ids), self.store.judgements.count_passed(query_ids)
+        conditions = self.present_conditions(query_ids)
+        return {
+            q: topic.for_rule(conditions[q], ungraded.get(q, Ungraded()), passed.get(q, 0))
+            for q, topic in self.loop_scope.topic_ledgers(query_ids).items()
+        }
+
+    def present_conditions(self, query_ids: Collection[str]) -> dict[str, list[int]]:
+        """Return the numbers of the conditions under which the loop now orders each of these topics."""
+        return calibration_record.number_orders(self.store, self._describe_orders(query_ids))
+
+    def describe_order(self, query_id: str) -> str:
+        """Describe the conditions under which the loop now orders a topic; its judgements carry them."""
+        return self._describe_orders([query_id])[query_id]
+
+    def _describe_orders(self, query_ids: Collection[str]) -> dict[str, str]:
+        modes = self.settings.modes_when_open()
+        mine = {query_id: modes[query_id] for query_id in query_ids}
+        return calibration_record.describe_orders(self.store, self.settings.loop(), mine)
+
+    def _usual_count(self, query_id: str) -> int:
+        return 100 + self.store.queue.count_unavailable(query_id, clock.seconds())
+
+    def is_short(self, made: LoopRound) -> bool:
+        """Tell whether annotators hold so much of a round that a longer one is needed."""
+        return not made.complete and len(made.selections) < self._usual_count(made.query_id)
+
+    def is_current(self, made: LoopRound) -> bool:
+        """Tell whether a round has read all of its topic's log, with the current settings and documents.
+
+        A round of the comparison of systems holds for several judgements.
+        """
+        logged = self.store.judgements.logged_in(made.query_id)
+        is_read = made.model_round == logged or self.settings.loop().by_system_order
+        return is_read and made.key == self._key(made.query_id)
+
+    def _key(self, query_id: str, vectors_state: str | None = None) -> tuple[object, ...]:
+        """Return a version of what a round is made from beside the topic's log: settings, mode, vectors, pool, runs."""
+        settings = self.store.settings.all()
+        mode = self.settings.mode(query_id)
+        pool = len(self.store.pool.rows(query_id)) if mode == "loop-in-pool" else None
+        state = vectors_state or self.features.version()
+        key = (json.dumps(settings.get("loop")), mode, state, pool, self.store.corpus.runs_signature())
+        return (*key, self.system_order.version()) if self.settings.loop().by_system_order else key
+
+    def strategy(self, query_id: str, strategy: str, listed: TopicRankings) -> pooling.Selector:
+        """Start an adaptive pooling strategy on the runs of a topic; its documents are rows of the matrix.
+
+        Campaign and topic determine the seed, so the same answers lead to the same documents.
+        """
+        return pooling.STRATEGIES[strategy].begin(listed.rankings, seed_of(self.campaign_id, query_id))
+
+    def topic_rankings(self, query_id: str) -> TopicRankings:
+        """Return the rankings of a topic within its scope; cached."""
+        if query_id in self._topic_rankings and self._topic_rankings[query_id][0] == self._scope_of(query_id)[0]:
+            return self._topic_rankings[query_id][1]
+        runs = self._runs_of(query_id)
+        every = pd.concat([run.frame for run in runs]) if runs else pd.DataFrame({"doc_id": [], "listed": []})
+        ranks = every.groupby("doc_id", observed=True, sort=False)["listed"].agg(["size", "min"])
+        at = self.loop_scope.rows_of(ranks.index.tolist())
+        key, allowed = self._scope_of(query_id)  # after rows_of, which may add rows
+        ranks["row"] = pd.Series(at, dtype="float64").reindex(ranks.index)
+        known = ranks[ranks["row"] < len(allowed)].astype("int64")
+        shown = known[allowed[known["row"].to_numpy()]]
+        rows = shown["row"].to_numpy()
+        rankings = [rows[places] for places in pooling.list_rankings(runs, query_id, shown.index)]
+        best = zip(known["size"].tolist(), known["min"].tolist(), strict=True)
+        made = TopicRankings(allowed, rankings, dict(zip(known["row"].tolist(), best, strict=True)))
+        while len(self._topic_rankings) >= MAX_RANKINGS:
+            del self._topic_rankings[next(iter(self._topic_rankings))]
+        self._topic_rankings[query_id] = (key, made)
+        return made
+
+    def _scope_of(self, query_id: str) -> tuple[tuple[object, ...], NDArray[np.bool_]]:
+        """Return a version of runs, documents and scope of a topic, and the scope."""
+        allowed = self.loop_scope.of_topic(query_id)
+        version, scope = self.store.settings.get("documents_version", 0), hashlib.blake2b(allowed.tobytes()).digest()
+        return (self.store.corpus.runs_signature(), version, len(allowed), scope), allowed
+
+    def _runs_of(self, query_id: str) -> list[Run]:
+        """Read the documents of one topic from every run."""
+        columns, topic = ["query_id", "doc_id", "listed"], [("query_id", "==", query_id)]
+        return [
+            Run(recorded["run"], stored_runs.read(self.directory, recorded, columns=columns, filters=topic))
+            for recorded in self.store.corpus.runs().to_dict("records")
+        ]
+
+
+def _spread(values: NDArray[np.float64], at: NDArray[np.int64], size: int) -> NDArray[np.float32]:
+    wide = np.zeros(size, dtype=np.float32)
+    wide[at] = values
+    return wide

@@ -1,0 +1,1 @@
+"""Label sets and the study of their worth."""

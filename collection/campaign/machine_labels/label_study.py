@@ -1,0 +1,346 @@
+"""What machine labels are worth: people's grades of a sample beside them, and the values that both give."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from collection import machine_labels
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.machine_labels.machine_labels import MachineLabels
+from collection.campaign.people.assignments import Assignments
+from collection.campaign.results.qrels import QrelsBuilder
+from collection.campaign.settings.loop_settings import LOOPING
+from collection.core.errors import CampaignError, InputError
+from collection.core.phrases import count, decimal, percent, plural
+from collection.core.records import GradeScale
+from collection.expected_judgements import Pairs, describe
+from collection.machine_labels import (
+    LEAST_SAMPLE,
+    CorrectedValues,
+    PeopleComparison,
+    SystemEffects,
+    compare_with_people,
+    find_effects,
+)
+from collection.measures import Measure, as_measure
+from collection.store import AskedSample, LabelSet, Store
+
+Floats = NDArray[np.float64]
+
+PAIR = ["query_id", "doc_id"]
+
+MEASURE = "nDCG@10"
+"""The measure of warnings, where the campaign's own cannot be corrected."""
+
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
+"""Shares of the pairs for which a plan gives the width of the intervals."""
+
+ERROR = 0.05
+"""Error of a corrected value (half the width of its interval) up to which no caution is given."""
+
+CONCENTRATED, LEAST_TOPICS = 1 / 3, 5
+"""Share of the disagreement in one topic, and number of topics, from which a caution names the topic."""
+
+
+class PeopleGrades(NamedTuple):
+    """What people say of N pooled pairs."""
+
+    grades: Floats
+    """(N,) their grades, nan without a judgement."""
+    textless: NDArray[np.bool_]
+    """(N,) whether a pair has neither a judgement nor a text, while others have one."""
+
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        """(N,) whether a pair has a grade."""
+        judged: NDArray[np.bool_] = ~np.isnan(self.grades)
+        return judged
+
+
+class SampleProgress(NamedTuple):
+    """How much of a sample people have judged."""
+
+    asked: int
+    """Pairs of the sample that people are asked to judge."""
+    judged: int
+    """Pairs of the sample judged without a gap in its order."""
+    before: int
+    """Pairs that were judged before the sample was drawn."""
+    pairs: int
+
+
+@dataclass(eq=False)
+class LabelStudy:
+    """What machine labels are worth; labels and people's grades stay apart."""
+
+    store: Store
+    grades: GradeScale
+    corpus: Corpus
+    qrels: QrelsBuilder
+    labels: MachineLabels
+    assignments: Assignments
+
+    def __post_init__(self) -> None:
+        """Add what this service finds to the warnings of label sets."""
+        self.labels.checks.append(self._limits)
+
+    def cache_key(self) -> str:
+        """Cache key of all results; it changes with labels, judgements, pool, asked pairs, runs, families, measure."""
+        tables = self.store
+        labels, judgements = tables.machine_labels.version(), tables.judgements.versions()
+        built_on = [self.labels.runs_built_on(each.name) for each in self.labels.sets()]
+        wanted = tables.pool.wanted()["wanted"]
+        rest = [tables.corpus.runs_signature(), built_on, len(wanted), int(wanted.sum()), self._own_measure()]
+        return json.dumps([labels, judgements, *rest])
+
+    def _own_measure(self) -> str:
+        """The measure that orders the systems of this campaign."""
+        return self.labels.settings.loop().measure
+
+    def main_measure(self) -> Measure:
+        """The measure of warnings, and of results for which none is named.
+
+        That of the campaign if it can be corrected and has values between 0 and 1, as the error that is stated for it;
+        otherwise :data:`MEASURE`.
+        """
+        try:
+            own = self._measure(self._own_measure())
+        except InputError:
+            return as_measure(MEASURE)
+        return own if own.entry.highest == 1 else as_measure(MEASURE)
+
+    def people(self, name: str) -> pd.DataFrame:
+        """People's adjudicated grades, without pairs that somebody judged after seeing the label."""
+        qrels = self.qrels.build()[[*PAIR, "relevance"]]
+        return qrels[~pd.MultiIndex.from_frame(qrels[PAIR]).isin(self._seen(name))].reset_index(drop=True)
+
+    def _seen(self, name: str) -> pd.MultiIndex:
+        """The pairs that somebody judged after seeing the label."""
+        judged = self.store.judgements.table(columns=("annotator", *PAIR, "judged_at"))
+        after = judged.drop(self.labels.unseen(name, judged).index)
+        return pd.MultiIndex.from_frame(after[PAIR].drop_duplicates())
+
+    def compare(self, name: str, *, resamples: int = 1000) -> PeopleComparison:
+        """Compare a label set with people's grades.
+
+        Raises
+        ------
+        InputError
+            No pair has both, or the labels are no grades of the scale.
+        """
+        scale = sorted(map(float, self.grades.sentences))
+        return compare_with_people(
+            self.labels.labels(name), self.people(name), list(self.corpus.runs()), scale, resamples=resamples
+        )
+
+    def plan(
+        self, name: str, measure: Measure | str | None = None, counts: Sequence[int] | None = None
+    ) -> pd.DataFrame:
+        """Expected width of the intervals by number of human judgements; see :func:`collection.machine_labels.plan`."""
+        measure, pairs = self._measure(measure), self._pairs()
+        asked = sorted({max(20, round(share * len(pairs.topic))) for share in SHARES}) if counts is None else counts
+        sizes = self._sizes(name, pairs, measure)[0]
+        return machine_labels.plan(pairs, measure, self._aligned(name, pairs), sizes, self._scale(), asked)
+
+    def ask_people(
+        self, name: str, judgements: int, measure: Measure | str | None = None, *, seed: int = 1
+    ) -> SampleProgress:
+        """Ask people to judge a random sample of the pool, and no other pair; a larger number continues the sample.
+
+        The first call draws the order of the sample, from all pairs of the pool that have a text and are not judged
+        yet. The overlap of the assignment applies to the sample as to a pool. :meth:`ask_for_pool` ends it.
+
+        Raises
+        ------
+        CampaignError
+            A topic is in a loop, which hands out pairs outside the sample; or the pool has grown since the sample was
+            drawn.
+        InputError
+            Fewer than 20 judgements, or every pair is judged.
+        """
+        if judgements < LEAST_SAMPLE:
+            raise InputError(f"expected at least {LEAST_SAMPLE} judgements, found {judgements}")
+        if looping := [q for q, mode in self.labels.settings.modes().items() if mode in LOOPING]:
+            raise CampaignError(
+                f"expected topics that are judged from the pool, found {count(len(looping), 'topic')} in a loop; "
+                "change the mode with `cleverdon loop DIR --mode pool`"
+            )
+        label_set, measure, pairs = self.labels.named(name), self._measure(measure), self._pairs()
+        with self.store.transaction():
+            if self.store.machine_labels.sample(label_set.key).empty:
+                people = self._people_of(pairs)
+                judged = people.judged
+                if judged.all():
+                    with_text = " with a text" if people.textless.any() else ""
+                    raise InputError(f"expected pairs of the pool that nobody has judged, found none{with_text}")
+                sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
+                priorities = machine_labels.draw_priorities(sizes, seed)
+                priorities[judged] = np.nan
+                drawn = pairs.frame.assign(size=sizes, priority=priorities)
+                self.store.machine_labels.set_sample(label_set.key, drawn)
+            _, priorities = self._sizes(name, pairs, measure)
+            asked = AskedSample(label_set.key, min(judgements, int((~np.isnan(priorities)).sum())))
+            self.store.machine_labels.ask(asked)
+            self.assignments.spread_overlap()
+        return self.progress(name)
+
+    def ask_for_pool(self) -> None:
+        """Ask people to judge the whole pool again."""
+        with self.store.transaction():
+            self.store.machine_labels.ask(None)
+            self.assignments.spread_overlap()
+
+    def progress(self, name: str) -> SampleProgress:
+        """Return the progress of judging the sample beside a label set."""
+        pairs, asked = self._pairs(), self.store.machine_labels.asked()
+        sizes, priorities = self._sizes(name, pairs, self.main_measure())
+        drawn = machine_labels.judged_sample(sizes, priorities, self._people_of(pairs).judged)
+        number = asked.pairs if asked is not None and asked.label_set == self.labels.named(name).key else 0
+        return SampleProgress(number, len(drawn.rows) - drawn.before, drawn.before, len(pairs.topic))
+
+    def correct(self, name: str, measure: Measure | str | None = None, *, with_labels: bool = True) -> CorrectedValues:
+        """Correct the values that a label set gives by people's grades of its sample.
+
+        Without labels, people's grades and the ranks alone: what the labels add is the difference in width.
+
+        Raises
+        ------
+        InputError
+            Too few judgements of the sample, or a measure that cannot be corrected.
+        """
+        pairs, measure = self._pairs(), self._measure(measure)
+        if self.store.machine_labels.sample(self.labels.named(name).key).empty:
+            raise InputError(
+                "expected people's grades of a random sample, found no sample; "
+                "draw one on the page Machine labels or by `worth --ask N`"
+            )
+        sizes, priorities = self._sizes(name, pairs, measure)
+        people = self._people_of(pairs)
+        drawn = machine_labels.judged_sample(sizes, priorities, people.judged)
+        labels = self._aligned(name, pairs) if with_labels else None
+        found = machine_labels.correct(pairs, measure, labels, drawn, people.grades[drawn.rows], self._scale())
+        return replace(found, before=found.before - int(people.textless[drawn.rows[: drawn.before]].sum()))
+
+    def effects(self, name: str, found: CorrectedValues) -> SystemEffects:
+        """Compare conclusions about the systems by the labels and by people."""
+        runs = self.labels.runs_built_on(name)
+        model = str(self.labels.named(name).settings.get("model", name))
+        return find_effects(found, {model: runs} if runs else {})
+
+    def _limits(self, label_set: LabelSet, measure: Measure | str | None) -> list[str]:
+        """Sentences for :meth:`.MachineLabels.warnings`."""
+        name = label_set.name
+        return [*self._few(name, measure), *self._one_topic(name), *self._views(name), *self.notices(name)]
+
+    def notices(self, name: str) -> list[str]:
+        """Sentences about pairs of the sample beside a label set that people cannot judge."""
+        if self.store.machine_labels.sample(self.labels.named(name).key).empty:
+            return []
+        if not (missing := int(self._people_of(self._pairs()).textless.sum())):
+            return []
+        return [
+            f"{count(missing, 'pair')} of the pool without a text cannot be judged and "
+            f"{plural(missing, 'counts', 'count')} as not relevant in corrected values. Import the texts."
+        ]
+
+    def _few(self, name: str, measure: Measure | str | None) -> list[str]:
+        try:
+            found = self.correct(name, measure)
+        except (InputError, CampaignError) as error:
+            return [f"How far these labels are from people's grades is not known: {error}."]
+        half = float((found.values["high"] - found.values["low"]).mean() / 2)
+        if half <= ERROR:
+            return []
+        own = self._own_measure()
+        is_own = measure is not None or found.measure == str(as_measure(own))
+        instead = "" if is_own else f" (none is known for {own}, the campaign's measure)"
+        return [
+            f"{count(found.sampled, 'human judgement')} of the sample give an error of ±{decimal(half, 2)} in "
+            f"{found.measure}{instead}; for ±{decimal(ERROR, 2)} more are needed."
+        ]
+
+    def _one_topic(self, name: str) -> list[str]:
+        try:
+            topics = self.compare(name, resamples=0).topics
+        except InputError:
+            return []
+        if len(topics) < LEAST_TOPICS:
+            return []
+        worst = topics.sort_values("disagreement", kind="stable").iloc[-1]
+        if not worst["disagreement"] >= CONCENTRATED:
+            return []
+        return [f"Topic {worst['query_id']} carries {percent(worst['disagreement'])} of the disagreement with people."]
+
+    def _views(self, name: str) -> list[str]:
+        seen = len(self._seen(name))
+        if not seen:
+            return []
+        return [
+            f"{count(seen, 'pair')} judged after the label was seen: agreement leaves them out, "
+            "corrected values do not."
+        ]
+
+    def _measure(self, named: Measure | str | None) -> Measure:
+        """The measure, if it can be corrected; InputError otherwise."""
+        measure = self.main_measure() if named is None else as_measure(named)
+        machine_labels.require_measure(measure)
+        if measure.level is None:
+            raise InputError(f"{measure} cannot be corrected; expected a cut-off, as in {measure}@10")
+        return measure
+
+    def _pairs(self) -> Pairs:
+        pool = self.store.pool.pairs()
+        if pool.empty:
+            raise CampaignError("expected a pool, found none; add one with `cleverdon pool`")
+        runs = list(self.corpus.runs())
+        if not runs:
+            raise CampaignError(
+                "expected runs to evaluate, found none; import some with `cleverdon import DIR --run FILE`"
+            )
+        return describe(pool[PAIR].astype("str"), runs)
+
+    def _scale(self) -> list[float]:
+        return sorted(map(float, self.grades.sentences))
+
+    def _people_of(self, pairs: Pairs) -> PeopleGrades:
+        """Read people's grades of the pairs.
+
+        A pair that people could not judge counts as not relevant, as in values by the qrels; otherwise it would end the
+        sample. So does a pair without a text, about which nobody can be asked.
+        """
+        index = pd.MultiIndex.from_frame(pairs.frame)
+        graded = self.qrels.build().set_index(PAIR)["relevance"]
+        grades = graded.reindex(index).to_numpy(dtype=np.float64, copy=True)
+        judged = index.isin(pd.MultiIndex.from_frame(self.store.judgements.table(columns=PAIR)))
+        grades[judged & ~(grades >= 0)] = 0.0
+        held = self.store.corpus.held_back(pairs.frame["doc_id"].unique().tolist())
+        textless = pairs.frame["doc_id"].isin(held).to_numpy(dtype=np.bool_) & ~judged
+        grades[textless] = 0.0
+        return PeopleGrades(grades, textless)
+
+    def _aligned(self, name: str, pairs: Pairs) -> Floats:
+        """(N,) labels of the pairs, nan without one."""
+        labels = self.labels.labels(name).set_index(PAIR)["relevance"]
+        return labels.reindex(pd.MultiIndex.from_frame(pairs.frame)).to_numpy(dtype=np.float64)
+
+    def _sizes(self, name: str, pairs: Pairs, measure: Measure) -> tuple[Floats, Floats]:
+        """(N,) sizes and priorities of the sample; the sizes that it would have, and no priorities, without one."""
+        sample = self.store.machine_labels.sample(self.labels.named(name).key)
+        if sample.empty:
+            sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
+            return sizes, np.full(len(sizes), np.nan)
+        found = sample.set_index(PAIR).reindex(pd.MultiIndex.from_frame(pairs.frame))
+        if len(sample) != len(pairs.topic) or found["size"].isna().any():
+            other = "but had other pairs" if len(sample) == len(pairs.topic) else f"but had {len(sample):,}"
+            raise CampaignError(
+                f"the pool has {count(len(pairs.topic), 'pair')}, {other} when the sample was drawn; "
+                "label the new pairs under another name, and draw a new sample"
+            )
+        return found["size"].to_numpy(), found["priority"].to_numpy()

@@ -1,0 +1,1 @@
+"""Language models: a plan, requests and batches to an endpoint, label sets."""

@@ -1,0 +1,259 @@
+"""Label sets of language models: the settings that made each, its log, and its summary."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from collection.campaign.machine_labels.llm.endpoint import ChatEndpoint
+from collection.campaign.machine_labels.llm.requests import Ended, LabelRequest, LabelRequests, RequestLimits
+from collection.campaign.machine_labels.llm.settings import LlmSettings, Prices
+from collection.campaign.machine_labels.machine_labels import LabelSetSummary, MachineLabels
+from collection.campaign.settings.settings import Settings
+from collection.core.errors import CampaignError
+from collection.core.phrases import join
+from collection.core.records import GradeScale
+from collection.machine_labels import injection_probe
+from collection.machine_labels.injection_probe import ProbeAnswer, ProbeResult
+from collection.store import LabelRow, LabelSet, LogCount, Store
+
+Pair = tuple[str, str]
+Progress = Callable[[str, int, int | None], None]
+
+_SETTING = {
+    "model": "model",
+    "endpoint": "endpoint",
+    "template": "prompt template",
+    "parameters": "parameters of requests",
+    "characters": "characters of a document",
+    "document_form": "form of documents",
+    "grades": "grade scale",
+    "guidelines": "guidelines",
+}
+"""Key of the settings of a label set -> its name in messages."""
+
+
+class LabelReport(NamedTuple):
+    """What a labelling, trial or probe did."""
+
+    graded: int
+    no_grade: int
+    failed: int
+    prompt_tokens: int
+    reply_tokens: int
+    cost: float
+    ended: Ended
+    problem: str | None
+    """Why it ended early, if `ended` is "failed"."""
+    last_failure: str | None
+    """Why the last failed request failed."""
+    overrun: str | None = None
+    """Why an answer cost more than its request could have cost at most."""
+    closed: int = 0
+    """Questions of the plan that were answered otherwise, and not asked again."""
+    late: int = 0
+    """Answers of a batch to questions that had been answered otherwise: the first grade counts."""
+    left: int = 0
+    """Questions of the plan that are open, those whose request failed included."""
+
+
+@dataclass(eq=False)
+class Tally:
+    """Counts rows for a report."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    cost: float = 0.0
+    failure: str | None = None
+
+    def add(self, row: LabelRow) -> None:
+        """Count a row."""
+        self.failure = row.problem if row.status == "failed" else self.failure
+        self.statuses[row.status] += 1
+        self.prompt_tokens += row.prompt_tokens or 0
+        self.reply_tokens += row.reply_tokens or 0
+        self.cost += row.cost or 0.0
+
+    def report(self, ended: Ended, problem: str | None = None) -> LabelReport:
+        """Report what was counted; without any answer, it ended as "failed" unless it was stopped."""
+        graded, no_grade, failed = map(self.statuses.__getitem__, ("graded", "no grade", "failed"))
+        tokens = self.prompt_tokens, self.reply_tokens
+        if failed and not graded + no_grade and ended in ("complete", "budget"):
+            ended, problem = "failed", f"every request failed, the last one with: {self.failure}"
+        return LabelReport(graded, no_grade, failed, *tokens, self.cost, ended, problem, self.failure)
+
+
+class Plan(Protocol):
+    """Questions for a language model: pairs to label, or requests of a probe."""
+
+    @property
+    def name(self) -> str:
+        """Name of the label set."""
+
+    @property
+    def settings(self) -> LlmSettings:
+        """What makes the labels, as given."""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """What makes the labels, as :meth:`LlmLabelSets.record` gave it when the plan was made."""
+
+    @property
+    def answers(self) -> Mapping[Pair, int]:
+        """Question -> number of answers that it had when the plan was made, in the order of asking."""
+
+
+@dataclass(frozen=True)
+class LlmLabelSet(LabelSetSummary):
+    """A label set of a language model, for lists."""
+
+    model: str
+    endpoint: str
+    template: str
+    prompt_tokens: int
+    reply_tokens: int
+    cost: float
+    probe: ProbeResult | None
+
+
+@dataclass(eq=False)
+class LlmLabelSets:
+    """Label sets of language models."""
+
+    store: Store
+    campaign_id: str
+    grades: GradeScale
+    settings: Settings
+    labels: MachineLabels
+
+    def summaries(self) -> list[LlmLabelSet]:
+        """Return the label sets of language models, in order of creation."""
+        return [self.summary(made) for made in self.labels.sets() if made.kind == "llm"]
+
+    def summary(self, made: LabelSet) -> LlmLabelSet:
+        """Count pairs, tokens and cost of a label set of a language model."""
+        totals = self.store.machine_labels.totals(made.key)
+        return LlmLabelSet(
+            **vars(self.labels.summary(made)),
+            # Labels that were imported need not have such settings.
+            model=str(made.settings.get("model", "")),
+            endpoint=str(made.settings.get("endpoint", "")),
+            template=str(made.settings.get("template", {}).get("name", "")),
+            prompt_tokens=int(totals["prompt_tokens"].sum()),
+            reply_tokens=int(totals["reply_tokens"].sum()),
+            cost=self.store.machine_labels.cost(made.key, 0.0, 0.0),
+            probe=self.probe_result(made.key),
+        )
+
+    def record(self, settings: LlmSettings) -> dict[str, Any]:
+        """Everything that makes the labels, as it is stored with them."""
+        made = settings.record(self.grades, self.settings.guidelines(), self.settings.judging_page().form)
+        stored: dict[str, Any] = json.loads(json.dumps(made))
+        return stored
+
+    def require_same(self, plan: Plan) -> None:
+        """Raise CampaignError if what makes the labels of a plan has changed since it was made."""
+        now = self.record(plan.settings)
+        if differing := [key for key in now if plan.record[key] != now[key]]:
+            raise CampaignError(
+                f"settings of the label set {plan.name!r} have changed since it was planned "
+                f"({join(map(_SETTING.__getitem__, differing))}); repeat the command to plan again"
+            )
+
+    def name(self, settings: LlmSettings, name: str | None) -> str:
+        """Return the name of a label set, by default that of the model; errors as :meth:`.MachineLabels.create`.
+
+        A name that cannot be stored is refused here, before the first answer is paid.
+        """
+        wanted = settings.model if name is None else name
+        return wanted if self.labels.find(wanted) else self.labels.require_free(wanted)
+
+    def spent(self, name: str, prices: Prices | None = None) -> float:
+        """Return the cost of a label set and its probe; `prices` count for answers that came without any."""
+        found = self.labels.find(name)
+        return 0.0 if found is None else self.store.machine_labels.cost(found.key, *(prices or (0.0, 0.0)))
+
+    def find(self, name: str, settings: LlmSettings) -> LabelSet | None:
+        """Return the label set of this name, or None; CampaignError if it was made in another way."""
+        found = self.labels.find(name)
+        if found is None:
+            return None
+        if found.kind != "llm":
+            raise CampaignError(f"the label set {name!r} was not made by a language model; choose another --name")
+        wanted = self.record(settings)
+        differing = [key for key in wanted if found.settings.get(key) != wanted[key]]
+        if differing:
+            raise CampaignError(
+                f"the label set {name!r} was made with other settings ({join(map(_SETTING.__getitem__, differing))}), "
+                "and settings of a label set never change; choose another --name"
+            )
+        return found
+
+    def log_counts(self, found: LabelSet | None, *, probe: bool = False) -> Mapping[Pair, LogCount]:
+        """Return the rows of each pair, or of each topic and request of the probe; a pair without any has no key."""
+        if found is None:
+            return {}
+        tables = self.store.machine_labels
+        return tables.probe_counts(found.key) if probe else tables.log_counts(found.key)
+
+    def answered(self, found: LabelSet | None, again: bool) -> set[Pair]:
+        """Return the pairs with an answer; with `again`, only those with a grade."""
+        if found is None:
+            return set()
+        current = self.store.machine_labels.current(found.key)
+        statuses = ["graded"] if again else ["graded", "no grade"]
+        current = current[current["status"].isin(statuses)]
+        return set(zip(current["query_id"], current["doc_id"], strict=True))
+
+    def probe_result(self, key: int) -> ProbeResult | None:
+        """Return the result of the probe of a label set; None without answers."""
+        replies = (row for row in self.store.machine_labels.probe(key) if row.status != "failed")
+        rows = {(row.query_id, row.doc_id): row for row in replies}
+        answers = [ProbeAnswer(*pair, row.relevance) for pair, row in rows.items()]
+        return injection_probe.evaluate(answers, max(self.grades.sentences)) if answers else None
+
+    def keeper(self, plan: Plan, add: Callable[[int, Iterable[LabelRow]], None]) -> Callable[[LabelRow], None]:
+        """Return a function that stores a row; the first answer creates the label set, which no failure alone does.
+
+        So an address with a typing error takes no name.
+        """
+        found, early = self.find(plan.name, plan.settings), list[LabelRow]()
+
+        def keep(row: LabelRow) -> None:
+            nonlocal found
+            if found is None and row.status == "failed":
+                early.append(row)
+                return
+            with self.store.transaction():
+                if found is None:
+                    found = self.labels.create(plan.name, "llm", plan.record)
+                add(found.key, [*early, row])
+            early.clear()
+
+        return keep
+
+    def collect(
+        self,
+        plan: Plan,
+        requests: Iterator[LabelRequest],
+        endpoint: ChatEndpoint,
+        limits: RequestLimits,
+        keep: Callable[[LabelRow], None],
+        total: int | None = None,
+        progress: Progress | None = None,
+    ) -> LabelReport:
+        """Make requests, and keep each row."""
+        limits.check(plan.settings)
+        endpoint.connect()
+        identity = f"{self.campaign_id} {plan.name} {json.dumps(plan.record, sort_keys=True)}"
+        asked, tally = LabelRequests(requests, endpoint, plan.settings, self.grades, identity, limits), Tally()
+        for row in asked:
+            keep(row)
+            tally.add(row)
+            if progress is not None:
+                progress(plan.name, tally.statuses.total(), total)
+        return tally.report(asked.ended, asked.problem)._replace(overrun=asked.overrun)

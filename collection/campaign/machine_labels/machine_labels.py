@@ -1,0 +1,456 @@
+"""Labels that no person gave: label sets, weak labels by rules and clicks, and their export."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from collection import accounts, clicks, formats
+from collection.campaign.corpus.click_logs import ClickLogs
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.settings.settings import Settings
+from collection.clicks import SMOOTHING
+from collection.core import clock, layout
+from collection.core.errors import CampaignError, ConflictError, InputError, require_known
+from collection.core.phrases import count, join, plural
+from collection.core.records import Document, GradeScale, Topic
+from collection.machine_labels.filled_qrels import PEOPLE, fill_qrels
+from collection.machine_labels.model_families import family_of, runs_of_family
+from collection.machine_labels.rules import LABEL_RULES, label_pairs
+from collection.machine_labels.views import labels_seen
+from collection.measures import Measure
+from collection.store import Store
+from collection.store.machine_labels import LabelKind, LabelRow, LabelSet
+
+LABELS_FILE = ".labels.json"
+"""Suffix of the report on the machine labels in a file."""
+
+KINDS: Mapping[LabelKind, str] = {
+    "llm": "Labels by a language model",
+    "rule": "Labels by a rule",
+    "clicks": "Labels estimated from clicks",
+}
+"""What labels of each kind are."""
+
+_BUILT_ON = "runs built on models"
+"""Key of the setting: name of a label set -> runs."""
+
+_PAIR = ["query_id", "doc_id"]
+
+
+class Labelled(NamedTuple):
+    """A label set after labelling: pairs that were labelled now, those of them without a grade, and all its pairs."""
+
+    label_set: LabelSet
+    added: int
+    without_grade: int
+    pairs: int
+
+
+@dataclass(frozen=True)
+class LabelSetSummary:
+    """A label set, for lists."""
+
+    name: str
+    kind: LabelKind
+    made_at: str
+    graded: int
+    """Pairs whose last answer has a grade."""
+    no_grade: int
+    """Pairs whose last answer has none."""
+    failed: int
+    """Pairs whose last request failed."""
+    built_on: list[str]
+    """As :meth:`MachineLabels.runs_built_on`."""
+
+
+@dataclass(eq=False)
+class MachineLabels:
+    """Label sets, weak labels by rules and clicks, and their export.
+
+    Labels are never judgements: progress, recall, agreement of people, the loop and qrels do not read them.
+    """
+
+    store: Store
+    directory: Path
+    title: str
+    grades: GradeScale
+    settings: Settings
+    corpus: Corpus
+    clicks: ClickLogs
+    checks: list[Callable[[LabelSet, Measure | str | None], Iterable[str]]] = field(default_factory=list, init=False)
+    """Further sources of :meth:`warnings`: other services add theirs."""
+
+    # --- label sets
+
+    def sets(self) -> list[LabelSet]:
+        """All label sets, in order of creation."""
+        return self.store.machine_labels.sets()
+
+    def find(self, name: str) -> LabelSet | None:
+        """The label set of this name; None if there is none."""
+        return next((each for each in self.sets() if each.name == name), None)
+
+    def named(self, name: str) -> LabelSet:
+        """The label set of this name; UnknownNameError if there is none."""
+        there = self.find(name)
+        if there is None:
+            require_known("label set", [each.name for each in self.sets()], name)
+        assert there is not None
+        return there
+
+    def summaries(self) -> list[LabelSetSummary]:
+        """All label sets, in order of creation."""
+        return [self.summary(each) for each in self.sets()]
+
+    def summary(self, there: LabelSet) -> LabelSetSummary:
+        """Count the pairs of a label set."""
+        graded, no_grade, failed = map(self._count(there).__getitem__, ("graded", "no grade", "failed"))
+        runs = self.runs_built_on(there.name)
+        return LabelSetSummary(there.name, there.kind, there.made_at, graded, no_grade, failed, runs)
+
+    def _count(self, there: LabelSet) -> Counter[str]:
+        """Status -> number of pairs whose last row has it."""
+        return Counter(sorted(self.store.machine_labels.current(there.key)["status"].tolist()))
+
+    def labels(self, name: str) -> pd.DataFrame:
+        """The labels of a set: ``query_id``, ``doc_id``, ``relevance`` (float64), in the order of topics."""
+        found = self.store.machine_labels.current(self.named(name).key)
+        graded = found[found["status"] == "graded"].sort_values("doc_id", kind="stable")
+        return self.corpus.in_topic_order(graded[[*_PAIR, "relevance"]])
+
+    def create(self, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> LabelSet:
+        """Add a label set without labels.
+
+        Raises
+        ------
+        InputError, ConflictError
+            The name is invalid; or it is that of another set, an account or an annotator, ignoring case.
+        """
+        with self.store.transaction():
+            return self.store.machine_labels.create(self.require_free(name), kind, settings, clock.now())
+
+    def require_free(self, name: str) -> str:
+        """Return the name for a new label set, trimmed; the errors are those of :meth:`create`."""
+        clean = accounts.clean_name(name, "label set")
+        if clean.casefold() == PEOPLE:
+            raise InputError(f"label set: {PEOPLE!r} stands for grades by people; choose another name")
+        if clean.casefold() in self.store.machine_labels.folded_names():
+            raise ConflictError(f"there is a label set {clean!r}; choose another name")
+        people = {*self.store.accounts.names(), *self.store.accounts.names_in_the_log()}
+        if clean.casefold() in {person.casefold() for person in people}:
+            raise ConflictError(f"{clean!r} is the name of an annotator; choose another name for the label set")
+        return clean
+
+    # --- weak labels
+
+    def label_by_rule(
+        self, rule: str, parameters: Mapping[str, Any] | None = None, *, name: str | None = None
+    ) -> Labelled:
+        """Label the pairs that are pooled or judged by a rule.
+
+        A set of this name with the same settings keeps its labels, and gets those of pairs that came later.
+
+        Parameters
+        ----------
+        rule, parameters
+            A name of :data:`collection.machine_labels.rules.LABEL_RULES`, and those of its parameters that differ from
+            the defaults.
+        name
+            Name of the label set; by default that of the rule.
+
+        Raises
+        ------
+        UnknownNameError, InputError, ConflictError
+            As :func:`.label_pairs` and :meth:`create`.
+        """
+        entry, given = LABEL_RULES[rule], dict(parameters or {})
+        entry.require_parameters(given)
+        settings = {
+            "rule": rule,
+            "parameters": {**entry.parameters, **given},
+            "description": entry.description,
+            "function": f"{entry.function.__module__}.{entry.function.__qualname__}",
+        }
+        pairs = self._documents_of(self._unlabelled(self._set_with(name := name or rule, "rule", settings)))
+        found = label_pairs(entry, pairs, self.grades, given)  # takes time: others label meanwhile
+        with self.store.transaction():
+            there = self._set_with(name, "rule", settings) or self.create(name, "rule", settings)
+            left = self._unlabelled(there)
+            return self._append(there, found.merge(left, on=_PAIR))
+
+    def label_by_clicks(
+        self, sources: Iterable[str] | None = None, *, name: str = "clicks", smoothing: float = SMOOTHING
+    ) -> Labelled:
+        """Label the pairs of click logs by their attractiveness, from 0 to 1.
+
+        `sources` and `smoothing` are those of :meth:`.ClickLogs.estimate`.
+
+        Raises
+        ------
+        CampaignError, InputError, UnknownNameError, ConflictError
+            As :meth:`.ClickLogs.estimate` and :meth:`create`; or the set has labels of other logs.
+        """
+        sources = None if sources is None else sorted(set(sources))
+        estimate = self.clicks.estimate(sources, smoothing=smoothing)
+        rows = self.clicks.log(sources).groupby("source")[["shown", "clicked"]].sum()
+        settings = {
+            "model": "position-based click model",
+            "sources": {str(log): {"shown": int(n), "clicked": int(c)} for log, n, c in rows.itertuples()},
+            "smoothing": smoothing,
+        }
+        found = clicks.labels(estimate)
+        with self.store.transaction():
+            there = self._set_with(name, "clicks", settings)
+            found = self._in_campaign(found) if there is None else found.head(0)
+            return self._append(there or self.create(name, "clicks", settings), found)
+
+    def label_by_file(self, labels: pd.DataFrame, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> Labelled:
+        """Label pairs whose labels were made elsewhere: ``query_id``, ``doc_id``, ``relevance``, at least 0.
+
+        The campaign has the topics. Pairs that the set labels already keep their labels. Errors are those of
+        :meth:`create`; ConflictError if a set of this name was made in another way.
+        """
+        with self.store.transaction():
+            there = self._set_with(name, kind, settings) or self.create(name, kind, settings)
+            known = self.store.machine_labels.current(there.key)[_PAIR].assign(known=True)
+            self.store.corpus.add_document_ids(labels["doc_id"])
+            found = labels.merge(known, on=_PAIR, how="left")
+            return self._append(there, found[found["known"].isna()].astype({"relevance": "float64"}))
+
+    def _set_with(self, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> LabelSet | None:
+        """The set of this name, which must have these settings; None if there is none."""
+        there = self.find(name)
+        if there is None:
+            return None
+        if there.kind != kind or dict(there.settings) != json.loads(json.dumps(dict(settings))):
+            raise ConflictError(f"the label set {name!r} was made in another way; choose another name")
+        return there
+
+    def _append(self, there: LabelSet, found: pd.DataFrame) -> Labelled:
+        at = clock.now()
+        rows = [
+            LabelRow(
+                query_id, doc_id, "no grade" if pd.isna(value) else "graded", None if pd.isna(value) else value, at
+            )
+            for query_id, doc_id, value in found[[*_PAIR, "relevance"]].itertuples(index=False, name=None)
+        ]
+        self.store.machine_labels.add(there.key, rows)
+        missing = sum(row.relevance is None for row in rows)
+        return Labelled(there, len(rows), missing, len(self.store.machine_labels.current(there.key)))
+
+    def _unlabelled(self, there: LabelSet | None) -> pd.DataFrame:
+        """``query_id``, ``doc_id`` of the pooled and the judged pairs that a set does not label yet, by topic."""
+        judged = self.store.judgements.table(columns=_PAIR)
+        pairs = pd.concat([self.store.pool.pairs()[_PAIR], judged]).drop_duplicates()
+        if there is None:
+            return self.corpus.in_topic_order(pairs)
+        known = self.store.machine_labels.current(there.key)[_PAIR].assign(known=True)
+        left = pairs.merge(known, on=_PAIR, how="left")
+        return self.corpus.in_topic_order(left.loc[left["known"].isna(), _PAIR])
+
+    def _documents_of(self, pairs: pd.DataFrame) -> Iterator[tuple[Topic, Document]]:
+        """Topic and document of each pair, reading the documents of one topic at a time."""
+        topics = {each.query_id: each for each in map(Topic._make, self.corpus.topics().itertuples(index=False))}
+        for query_id, ids in pairs.groupby("query_id", sort=False)["doc_id"]:
+            for document in self.store.corpus.iterate_documents(ids.tolist()):
+                yield topics[str(query_id)], document
+
+    def _in_campaign(self, found: pd.DataFrame) -> pd.DataFrame:
+        topics = found["query_id"].isin(set(self.corpus.topics()["query_id"]))
+        known = found["doc_id"].isin(set(self.store.corpus.doc_keys(found["doc_id"].tolist())))
+        return found[topics & known]
+
+    # --- warnings
+
+    def warnings(self, name: str, measure: Measure | str | None = None) -> list[str]:
+        """Sentences about a label set that every export of its labels carries; by default about the main measure."""
+        there = self.named(name)
+        found = (sentence for check in self.checks for sentence in check(there, measure))
+        return [*self._pooled_model(there), *found]
+
+    def runs_built_on(self, name: str) -> list[str]:
+        """Runs built on the family of a label set's model: declared ones, and those whose name has the family."""
+        there = self.named(name)
+        built_on = {*self._declared(there), *self._similar(there)}
+        return [run for run in self.store.corpus.runs()["run"].tolist() if run in built_on]
+
+    def _declared(self, there: LabelSet) -> list[str]:
+        return list(self.store.settings.get(_BUILT_ON, {}).get(there.name, []))
+
+    def _similar(self, there: LabelSet) -> list[str]:
+        """Runs whose name has the family of the model, which tells nothing certain."""
+        if there.kind != "llm":
+            return []
+        return runs_of_family(str(there.settings.get("model", "")), self.store.corpus.runs()["run"].tolist())
+
+    def declare_runs(self, name: str, runs: Iterable[str]) -> None:
+        """Declare which runs are built on the model of a label set, in place of those declared before.
+
+        UnknownNameError for an unknown set or run.
+        """
+        wanted = list(dict.fromkeys(runs))
+        self.named(name)
+        require_known("run", self.store.corpus.runs()["run"].tolist(), *wanted)
+        with self.store.transaction():
+            self.store.settings.put(_BUILT_ON, {**self.store.settings.get(_BUILT_ON, {}), name: wanted})
+
+    def _pooled_model(self, there: LabelSet) -> Iterator[str]:
+        model, declared = str(there.settings.get("model", there.name)), self._declared(there)
+        if declared:
+            yield (
+                f"The judging model {model} is part of {count(len(declared), 'pooled system')} as declared "
+                f"({join(declared)}): its labels may favour {plural(len(declared), 'it', 'them')}."
+            )
+        if similar := [run for run in self._similar(there) if run not in declared]:
+            number, names = len(similar), plural(len(similar), "name contains", "names contain")
+            yield (
+                f"The judging model {model} may be part of {count(number, 'pooled system')} whose {names} "
+                f"{family_of(model)!r} ({join(similar)}): its labels may favour {plural(number, 'it', 'them')}."
+            )
+
+    # --- what annotators see
+
+    def show(self, annotator: str, query_id: str, doc_ids: Iterable[str]) -> dict[str, float]:
+        """Labels to show an annotator with documents: nothing unless the manager shows a set; recorded as seen.
+
+        Call it in the transaction that hands out the documents.
+        """
+        name = self.settings.judging_page().show_labels
+        if not name:
+            return {}
+        there = self.named(name)
+        found = self.store.machine_labels.grades_of(there.key, query_id, doc_ids)
+        if found:
+            pairs = [(query_id, doc_id) for doc_id in found]
+            self.store.machine_labels.record_view(annotator, there.key, pairs, clock.now())
+        return found
+
+    def unseen(self, name: str, judgements: pd.DataFrame) -> pd.DataFrame:
+        """The judgements that were not given after their annotator saw the label of this set.
+
+        `judgements` has ``annotator``, ``query_id``, ``doc_id``, ``judged_at``, as :meth:`.AgreementStudy.labels`.
+        """
+        self.named(name)
+        views = self.store.machine_labels.views()
+        return judgements[labels_seen(judgements, views[views["label_set"] == name]) == ""]
+
+    def mark_seen(self, judgements: pd.DataFrame) -> pd.DataFrame:
+        """Judgements with ``saw_label`` (:func:`.labels_seen`); without it while no label was shown to anybody."""
+        views = self.store.machine_labels.views()
+        return judgements if views.empty else judgements.assign(saw_label=labels_seen(judgements, views))
+
+    # --- files
+
+    def export(self, name: str, path: Path | str) -> int:
+        """Write the labels of a set, and FILE.labels.json, which says what made them; return the number of rows.
+
+        ``.csv`` has ``label_set``, ``query_id``, ``doc_id``, ``relevance``; ``.jsonl`` has the whole log with prompts
+        and replies; any other file is in TREC form, as qrels.
+        """
+        layout.require_output(path, self.directory)
+        there, found = self.named(name), self.labels(name)
+        _write_report(self._report(there) | {"labels": len(found)}, path)
+        ending, rows = Path(path).name.lower().removesuffix(".gz").rpartition(".")[2], len(found)
+        if ending == "jsonl":
+            # With escapes: a reply may have characters that UTF-8 cannot write.
+            log = [json.dumps(row._asdict()) for row in self.store.machine_labels.log(there.key)]
+            formats.write_lines(log, path)
+            rows = len(log)
+        elif ending == "csv":
+            columns = ["label_set", *_PAIR, "relevance"]
+            formats.write_log(found.assign(label_set=name)[columns], path, columns, "machine labels")
+        else:
+            formats.write_qrels(found, path)
+        return rows
+
+    def filled(self, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
+        """Qrels of people with the labels of a set for pooled pairs without a grade; ``by`` says who gave each grade.
+
+        Raises
+        ------
+        UnknownNameError, CampaignError
+            There is no such set; or its labels are not grades of the campaign's scale.
+        """
+        labels = self.labels(name)
+        outside = labels[~labels["relevance"].isin(set(self.grades.sentences))]
+        if len(outside):
+            raise CampaignError(
+                f"qrels cannot be filled with {name!r}: expected grades of this campaign ({self.grades}), found "
+                f"{outside['relevance'].iloc[0]:g}; export these labels alone"
+            )
+        filled = fill_qrels(qrels, labels, self.store.pool.pairs(), name)
+        return self.corpus.in_topic_order(filled.sort_values("doc_id", kind="stable"))
+
+    def write_sources(self, filled: pd.DataFrame, name: str, path: Path | str) -> None:
+        """Write FILE.labels.json, which says for each pair of filled qrels who gave its grade; before the qrels.
+
+        Raises
+        ------
+        InputError
+            FILE is a pipe or a device, beside which there is no report.
+        """
+        _write_report(self.filled_report(filled, name), path)
+
+    def filled_report(self, filled: pd.DataFrame, name: str) -> dict[str, object]:
+        """What is in filled qrels (:meth:`filled`): number of pairs by source, and the source of each pair."""
+        sources = {
+            str(query_id): dict(zip(rows["doc_id"], rows["by"], strict=True))
+            for query_id, rows in filled.groupby("query_id", sort=False)
+        }
+        return self._report(self.named(name)) | {
+            "description": "Grades by people; where they gave none, a machine label. `by` says which, for each pair.",
+            "labels": _describe(self.named(name)),
+            "pairs": {who: int((filled["by"] == who).sum()) for who in (PEOPLE, name)},
+            "by": sources,
+        }
+
+    def _report(self, there: LabelSet) -> dict[str, object]:
+        return {
+            "description": _describe(there),
+            "label_set": there.name,
+            "kind": there.kind,
+            "settings": dict(there.settings),
+            "labelled_at": there.made_at,
+            "status": self._count(there),
+            "warnings": self.warnings(there.name),
+            "campaign": self.title,
+            "cleverdon": importlib.metadata.version("cleverdon"),
+            "made_at": clock.now(),
+        }
+
+
+def read_report(path: Path | str) -> dict[str, Any]:
+    """Read the report that :meth:`MachineLabels.export` has written beside a file; empty if there is none."""
+    report = Path(f"{path}{LABELS_FILE}")
+    with suppress(OSError, ValueError, RecursionError):
+        found = json.loads(report.read_text(encoding="utf-8"))
+        is_report = isinstance(found, dict) and found.get("kind") in KINDS and isinstance(found.get("settings"), dict)
+        return found if is_report and isinstance(found.get("label_set"), str) else {}
+    return {}
+
+
+def _describe(there: LabelSet) -> str:
+    return f"{KINDS[there.kind]}; no person judged these pairs."
+
+
+def _write_report(report: Mapping[str, object], path: Path | str) -> None:
+    """Write FILE.labels.json, before FILE, so that no file with labels is ever without one."""
+    if not formats.takes_report(path):
+        raise InputError(f"{path}: machine labels need a report beside their file; expected a regular file")
+    formats.write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{LABELS_FILE}")
+
+
+def remove_stale_report(path: Path | str) -> None:
+    """Remove the FILE.labels.json of an earlier export from beside qrels without machine labels."""
+    report = Path(f"{path}{LABELS_FILE}")
+    if report.is_file() and '"label_set"' in report.read_text(encoding="utf-8", errors="replace"):
+        report.unlink()

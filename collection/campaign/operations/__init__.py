@@ -1,0 +1,1 @@
+"""Backups, integrity, the lock of a server and its state."""

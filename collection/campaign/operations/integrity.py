@@ -1,0 +1,338 @@
+"""What is wrong with a campaign's directory or a backup, found by reading alone, and what to do about each."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from shlex import quote
+from typing import IO, Any, NamedTuple
+
+from collection.active_learning import features
+from collection.campaign.corpus import images, stored_runs
+from collection.campaign.log.results import ProgressCallback
+from collection.campaign.operations import backup_archive, stored_settings
+from collection.campaign.operations.backup_archive import OpenBackup
+from collection.campaign.operations.server_state import SECRET_CHARACTERS
+from collection.core import layout
+from collection.core.errors import CampaignError, FormatError, InputError, as_path
+from collection.core.phrases import count, join_first, plural
+from collection.store import Inspection
+
+HEAD = 4096
+"""Bytes of a file of vectors that say how many numbers it has."""
+RESTORED = "after restoring, "
+"""When to do what a finding in a backup asks for."""
+IMAGES_AGAIN = "import the documents with their images again: `cleverdon import DIR --documents FILE --replace`"
+
+
+class Finding(NamedTuple):
+    """Something that a check found."""
+
+    serious: bool
+    """Whether somebody has to act; otherwise Cleverdon deals with it."""
+    sentence: str
+    """What is wrong and what to do, without a capital and a full stop."""
+
+
+def check(path: Path | str, progress: ProgressCallback | None = None) -> list[Finding]:
+    """Check a campaign's database and files, also while it is in use, or those in a backup; nothing is changed.
+
+    Parameters
+    ----------
+    path
+        The campaign's directory, or the file of a backup, of this version or an earlier one. Of a backup, the database
+        is unpacked into a temporary folder, and one run at a time.
+    progress
+        Gets the number of files that were read.
+
+    Returns
+    -------
+    list of Finding
+        Empty if nothing was found.
+
+    Raises
+    ------
+    CampaignError
+        There is neither a campaign nor a file.
+    InputError, StorageError
+        There is no room to unpack a backup.
+    """
+    path = as_path(path)
+    if path.is_file():
+        found = _check_backup(path, progress)
+    elif (path / layout.DATABASE).is_file():
+        found = _check_directory(path, progress)
+    elif path.exists():
+        raise CampaignError(f"there is no campaign in {path}")
+    else:
+        raise CampaignError(f"{path}: expected the directory of a campaign or a backup, found no such file")
+    return sorted(found, key=lambda finding: not finding.serious)
+
+
+def _check_directory(directory: Path, progress: ProgressCallback | None) -> list[Finding]:
+    secret = directory / layout.SECRET
+    found = list(_key(secret.stat().st_size)) if secret.is_file() else []
+    found += _readable(_permissions(directory))
+    return [*found, *find_damage(directory, progress), *_readable(_unknown(directory))]
+
+
+def find_damage(directory: Path, progress: ProgressCallback | None = None) -> list[Finding]:
+    """Check the database, runs, images and vectors of a campaign: what an earlier backup may have intact."""
+    found: list[Finding] = []
+    try:
+        with Inspection(directory / layout.DATABASE) as inspection:
+            found += _database(inspection, "restore a backup with `cleverdon restore FILE NEW`")
+            found += _readable(_runs(directory, inspection, progress))
+            found += _readable(_own_images(directory, inspection, progress))
+            found += _readable(_vectors(directory, inspection))
+    except CampaignError as error:
+        found.append(Finding(True, str(error)))
+    return found
+
+
+def _readable(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Pass findings on, up to a file or folder that cannot be read."""
+    try:
+        yield from findings
+    except OSError as error:
+        what = f"{error.filename or 'a file'} cannot be read ({error.strerror or error})"
+        yield Finding(True, f"{what}; look at the disk and at its permissions")
+
+
+def _check_backup(path: Path, progress: ProgressCallback | None) -> list[Finding]:
+    with tempfile.TemporaryDirectory(prefix=layout.SCRATCH) as scratch, layout.storage_errors(Path(scratch)):
+        try:
+            with backup_archive.open_backup(path) as backup:
+                return _Unpacked(backup, Path(scratch), progress).check()
+        except FormatError as error:
+            return [Finding(True, f"the backup {error}; use another one")]
+
+
+class _Unpacked:
+    """The files of a backup, which are read once and unpacked, where that is needed, one after the other."""
+
+    def __init__(self, backup: OpenBackup, folder: Path, progress: ProgressCallback | None) -> None:
+        self.backup, self.folder, self.progress = backup, folder, progress
+        self.files = backup.manifest.files
+        self.unread, self.damage = dict.fromkeys(self.files), list[Finding]()
+        sizes = {name: size for name, (size, _) in self.files.items()}
+        needed = sizes[layout.DATABASE] + max([sizes[name] for name in self._in(layout.RUNS)], default=0)
+        if needed > (free := shutil.disk_usage(folder).free):
+            raise InputError(
+                f"{folder.parent}: expected {needed:,} bytes of free disk space to unpack {backup.path}, found "
+                f"{free:,}; name a folder on another disk in the environment variable TMPDIR"
+            )
+
+    def check(self) -> list[Finding]:
+        """Check all files."""
+        found: list[Finding] = []
+        path = self.backup.path
+        if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            can = f"other users of this machine can read {path.name}"
+            found.append(Finding(True, f"{can}; run `chmod go= {quote(str(path))}`"))
+        if layout.SECRET in self.files:
+            found += _key(self.files[layout.SECRET][0], RESTORED)
+        if self._unpack(layout.DATABASE):
+            try:
+                with Inspection(self.folder / layout.DATABASE, known=True) as inspection:
+                    found += self._check_content(inspection)
+            except CampaignError as error:
+                found.append(Finding(True, str(error).replace(f"{self.folder}/", "")))
+        for name in list(self.unread):
+            self._read(name)
+        return found + self.damage
+
+    def _check_content(self, inspection: Inspection) -> Iterator[Finding]:
+        yield from _database(inspection, "use another backup")
+        for run in inspection.runs():
+            name = f"{layout.RUNS}/{run['file']}"
+            if name not in self.files:
+                yield _run_problem(f"run {run['run']!r}: {name} is missing")
+            elif self._unpack(name):
+                if problem := stored_runs.find_problem(self.folder, run):
+                    yield _run_problem(problem)
+                (self.folder / name).unlink()
+        digests = {Path(name).name: self.files[name][1] for name in self._in(layout.IMAGES)}
+        yield from _images(inspection, digests, RESTORED)
+        if "dense" in inspection.settings.get("vectors", {}).get("blocks", []):  # others are built again
+            stored = self._in(layout.VECTORS)
+            intact = [self._unpack(name, None if name.endswith(".json") else HEAD) for name in stored]
+            if all(intact):
+                yield from _vectors(self.folder, inspection, RESTORED)
+
+    def _in(self, folder: str) -> list[str]:
+        return [name for name in self.files if name.startswith(f"{folder}/")]
+
+    def _unpack(self, name: str, most: int | None = None) -> bool:
+        """Read a file and write it into the folder, or only its first bytes and nothing after them."""
+        place = self.folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with layout.create_private(place) as file:
+            intact = self._read(name, file, most)
+            file.truncate(self.files[name][0])
+        if not intact:
+            place.unlink()
+        return intact
+
+    def _read(self, name: str, target: IO[bytes] | None = None, most: int | None = None) -> bool:
+        self.unread.pop(name, None)
+        try:
+            self.backup.read(name, target, most)
+        except FormatError as error:
+            self.damage.append(Finding(True, f"the backup {error}; use another one"))
+            return False
+        if self.progress:
+            self.progress("reading the backup", len(self.files) - len(self.unread), len(self.files))
+        return True
+
+
+def _database(inspection: Inspection, remedy: str) -> Iterator[Finding]:
+    for problem in [*inspection.damage(), *inspection.dangling_rows()]:
+        yield Finding(True, f"{layout.DATABASE} is damaged: {problem}; {remedy}")
+    damaged = stored_settings.find_damage(inspection.settings)
+    for name, problem in damaged.items():
+        yield Finding(True, f"{layout.DATABASE} is damaged: the setting {name!r}: {problem}; {remedy}")
+        inspection.settings.pop(name, None)  # what is read next does without it
+    if inspection.pending:
+        yield Finding(
+            False,
+            f"the tables have version {inspection.version}, of an earlier Cleverdon; the next command that opens the "
+            "campaign updates them, after a copy to the folder backups",
+        )
+
+
+def _runs(directory: Path, inspection: Inspection, progress: ProgressCallback | None) -> Iterator[Finding]:
+    """Damaged, missing and unnamed files of runs."""
+    recorded = inspection.runs()
+    damaged: list[tuple[dict[Hashable, Any], str]] = []
+    for number, run in enumerate(recorded, 1):
+        if problem := stored_runs.find_problem(directory, run):
+            damaged.append((run, problem))
+        if progress:
+            progress("reading runs", number, len(recorded))
+    now = inspection.runs()  # an import may have replaced runs meanwhile
+    yield from (_run_problem(problem, directory) for run, problem in damaged if run in now)
+    named = {run["file"] for run in (*recorded, *now)}
+    if unnamed := [
+        file.name
+        for file in _files(directory / layout.RUNS)
+        if layout.is_run_file(file.name) and file.name not in named
+    ]:
+        belong = f"{count(len(unnamed), 'file')} in {layout.RUNS} {plural(len(unnamed), 'belongs', 'belong')} to no run"
+        yield Finding(False, f"{belong} ({join_first(unnamed, 3)}), for example of a replaced one; the next import "
+                      f"removes {plural(len(unnamed), 'it', 'them')}")  # fmt: skip
+
+
+def _run_problem(problem: str, directory: Path | None = None) -> Finding:
+    """A run that cannot be read, in a campaign's directory or in a backup."""
+    when, where = (RESTORED, "DIR") if directory is None else ("", quote(str(directory)))
+    return Finding(True, f"{problem}; {when}import the run again: `cleverdon import {where} --run FILE --replace`")
+
+
+def _own_images(directory: Path, inspection: Inspection, progress: ProgressCallback | None) -> Iterator[Finding]:
+    """Unreadable, damaged, missing and unnamed images of a directory."""
+    digests, present = {}, [file for file in _files(directory / layout.IMAGES) if images.NAME.match(file.name)]
+    unreadable = []
+    for number, file in enumerate(present, 1):
+        digests[file.name] = file.stem
+        try:
+            with file.open("rb") as content:
+                digests[file.name] = hashlib.file_digest(content, "sha256").hexdigest()
+        except FileNotFoundError:  # of an import that failed meanwhile
+            del digests[file.name]
+        except OSError:
+            unreadable.append(file.name)
+        if progress:
+            progress("reading images", number, len(present))
+    if unreadable:
+        hint = f"look at the disk, or delete {plural(len(unreadable), 'it', 'them')} and {IMAGES_AGAIN}"
+        yield Finding(True, f"{_some(unreadable, 'image')} cannot be read; {hint}")
+    yield from _images(inspection, digests)
+
+
+def _images(inspection: Inspection, digests: Mapping[str, str], when: str = "") -> Iterator[Finding]:
+    """Damaged, missing and unnamed images."""
+    named = images.named_files(inspection.metadata_with_images())
+    if damaged := [name for name, digest in digests.items() if digest != Path(name).stem]:
+        of_other = f"{plural(len(damaged), 'has', 'have')} another content than when imported"
+        hint = f"{when}delete {plural(len(damaged), 'it', 'them')} and {IMAGES_AGAIN}"
+        yield Finding(True, f"{_some(damaged, 'image')} {of_other}; {hint}")
+    if missing := sorted(named - digests.keys()):
+        yield Finding(
+            True,
+            f"{_some(missing, 'image')} of documents {plural(len(missing), 'is', 'are')} missing; {when}{IMAGES_AGAIN}",
+        )
+    if unnamed := [name for name in digests if name not in named]:
+        yield Finding(
+            False,
+            f"{_some(unnamed, 'image')} {plural(len(unnamed), 'belongs', 'belong')} to no document; {when}you may "
+            f"delete {plural(len(unnamed), 'it', 'them')}",
+        )
+
+
+def _vectors(directory: Path, inspection: Inspection, when: str = "") -> Iterator[Finding]:
+    """Vectors that are damaged, or of other documents than those that the database has."""
+    made = inspection.settings.get("vectors")
+    if made is None:
+        return
+    again, serious = "they are built again when the loop needs them", False
+    if "dense" in made.get("blocks", []):
+        again, serious = f"{when}provide your embeddings again: `cleverdon vectors DIR --vectors FILE.npy`", True
+    try:
+        vectors = features.open_vectors(directory / layout.VECTORS)
+    except FormatError:
+        yield Finding(serious, f"the vectors are missing or damaged; {again}")
+        return
+    if made.get("version") != inspection.settings.get("documents_version", 0):
+        return  # documents came since, and the next update reads them
+    if vectors.fingerprint != made.get("fingerprint") or vectors.size != inspection.document_rows():
+        yield Finding(serious, f"the vectors were built from other documents ({vectors.size:,} rows); {again}")
+
+
+def _key(size: int, when: str = "") -> Iterator[Finding]:
+    if size < SECRET_CHARACTERS:
+        remedy = f"{when}delete it to get a new key: everybody then has to sign in again"
+        yield Finding(True, f"{layout.SECRET} is damaged; {remedy}")
+
+
+def _unknown(directory: Path) -> Iterator[Finding]:
+    """What others put among the files of the campaign."""
+    entries = list(layout.unknown_entries(directory))
+    names = [f"{place.relative_to(directory).as_posix()}{'/' if place.is_dir() else ''}" for place in entries]
+    if names:
+        nouns = ("file or folder", "files or folders") if any(place.is_dir() for place in entries) else ("file",)
+        do, leave = plural(len(names), "does", "do"), f"backups leave {plural(len(names), 'it', 'them')} out"
+        not_ours = f"{count(len(names), *nouns)} in {directory} {do} not belong to the campaign"
+        yield Finding(False, f"{not_ours} ({join_first(names, 3)}); {leave}")
+
+
+def _permissions(directory: Path) -> Iterator[Finding]:
+    """Files that others can read, or that another user owns."""
+    if os.name != "posix":
+        return
+    files = {}
+    for file in (directory, *layout.own_files(directory)):
+        with suppress(FileNotFoundError):  # SQLite's files beside the database come and go
+            files[file] = file.stat()
+    if readable := [file.name for file, of in files.items() if of.st_mode & (stat.S_IRWXG | stat.S_IRWXO)]:
+        can = f"other users of this machine can read {join_first(readable, 3)}"
+        yield Finding(True, f"{can}; run `chmod -R go= {quote(str(directory))}`")
+    if foreign := [file.name for file, of in files.items() if of.st_uid != files[directory].st_uid]:
+        belong = (
+            f"{_some(foreign, 'file')} {plural(len(foreign), 'belongs', 'belong')} to another user than {directory}"
+        )
+        yield Finding(True, f"{belong}; run `chown -R` with the user that runs the server")
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if file.is_file()) if folder.is_dir() else []
+
+
+def _some(names: list[str], noun: str) -> str:
+    return f"{count(len(names), noun)} ({join_first(names, 3)})"

@@ -1,0 +1,1 @@
+"""Accounts, assignments, the qualification set, pools."""

@@ -1,0 +1,220 @@
+"""Assignment of topics to annotators, and the overlap of their judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from collection import assignment
+from collection.assignment import AssignmentSettings
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.log.judgement_log import JudgementLog
+from collection.campaign.log.results import Workload
+from collection.campaign.people.accounts import Accounts
+from collection.campaign.progress.progress import Progress
+from collection.campaign.settings.settings import Settings, changed
+from collection.core import clock
+from collection.core.errors import InputError, UnknownNameError, require_known
+from collection.core.phrases import count, join_first, plural
+from collection.core.records import sort_naturally
+from collection.store import Store
+
+
+@dataclass(eq=False)
+class Assignments:
+    """Assignment of topics to annotators, and the overlap of their judgements."""
+
+    store: Store
+    campaign_id: str
+    settings: Settings
+    corpus: Corpus
+    judgement_log: JudgementLog
+    accounts: Accounts
+    progress: Progress
+
+    def update(self, **changes: Any) -> AssignmentSettings:
+        """Change fields of the :class:`~collection.assignment.AssignmentSettings`; existing judgements stay.
+
+        A shorter lease also applies to what is reserved now.
+
+        UnknownNameError for an unknown setting or topic, InputError for a value out of range.
+        """
+        with self.store.transaction():
+            settings = self._with(changes)
+            self.store.settings.put("assignment", asdict(settings))
+            self.store.reservations.shorten(clock.seconds(), settings.lease * 60)
+            self.spread_overlap()
+        return settings
+
+    def _with(self, changes: dict[str, Any]) -> AssignmentSettings:
+        settings = changed(self.settings.assignment(), changes, "setting of the assignment")
+        self.among(settings.topics)
+        return settings
+
+    def spread_overlap(self) -> None:
+        """Store how many annotators are to judge each pooled pair; the caller has opened a transaction."""
+        pool = self._wanted_by(self.settings.assignment())
+        changed = pool[pool["wanted"] != pool["now"]]
+        self.store.pool.set_wanted(changed[["now", "topic", "doc"]].itertuples(index=False, name=None))
+        self.store.assignments.changed()
+
+    def _wanted_by(self, settings: AssignmentSettings) -> pd.DataFrame:
+        """Return the pool with a column ``now``: how many annotators are to judge each pair by these settings.
+
+        While people judge a sample beside machine labels, nobody is to judge the other pairs. Pairs known before the
+        sample need one judgement: they are handed out again if theirs is undone.
+        """
+        pool = self.store.pool.wanted()
+        numbers = [
+            assignment.count_wanted(settings, str(query_id), ids.tolist(), self.campaign_id)
+            for query_id, ids in pool.groupby("query_id", sort=False)["doc_id"]
+        ]
+        pool = pool.assign(now=np.concatenate(numbers) if numbers else 0)
+        asked = self.store.machine_labels.asked()
+        if asked is None:
+            return pool
+        sample = self.store.machine_labels.sample(asked.label_set)
+        places = pd.MultiIndex.from_frame(pool[["query_id", "doc_id"]])
+        before, drawn = (
+            places.isin(pd.MultiIndex.from_frame(pairs[["query_id", "doc_id"]]))
+            for pairs in (sample[sample["priority"].isna()], sample.head(asked.pairs))
+        )
+        now = pool["now"].mask(~drawn, 0)
+        return pool.assign(now=now.mask(before, pool["now"].clip(upper=1)))
+
+    def workload(self, **changes: Any) -> Workload:
+        """Count the judgements that the pool needs under the settings with these changes; nothing is written.
+
+        As :meth:`.Progress.topics` counts them: a loop over the whole collection or with a budget has no number of
+        judgements, and a closed topic needs none.
+        """
+        pool = self._wanted_by(self._with(changes))
+        log = self.judgement_log.judgements()
+        log = log.assign(judgements=log["counts_as"] == "judgement", adjudicated=log["counts_as"] == "adjudication")
+        counts = log.groupby(["query_id", "doc_id"]).agg({"judgements": "sum", "adjudicated": "any"})
+        judged = pool.merge(counts, on=["query_id", "doc_id"])
+        made = judged["now"].where(judged["adjudicated"], judged[["now", "judgements"]].min(axis=1))
+        progress = self.progress.topics()
+        counted = progress.loc[progress["goal"].notna(), "query_id"]
+        closed = progress.loc[progress["mode"] == "closed", "query_id"]
+        needed = pool.loc[pool["query_id"].isin(counted) & ~pool["query_id"].isin(closed), "now"].sum()
+        of_closed = made[judged["query_id"].isin(closed)].sum()
+        return Workload(len(pool), int(needed + of_closed), int(made[judged["query_id"].isin(counted)].sum()))
+
+    def assign(self, query_ids: Iterable[str], accounts: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
+        """Assign topics to exactly these people and groups; without any, they are open to everybody.
+
+        What others have reserved of these topics is free.
+
+        UnknownNameError for an unknown topic, account or group, InputError for the account of a reader.
+        """
+        accounts, groups, query_ids = list(accounts), list(groups), list(query_ids)
+        with self.store.transaction():
+            self.among(query_ids)
+            people = self.accounts.table()
+            names = {name.casefold(): name for name in people["name"]}
+            teams = {group for groups_of in people["groups"] for group in groups_of}
+            may = people[people["role"].isin(["manager", "annotator"])]
+            for name in accounts:
+                if name.casefold() not in names:
+                    raise UnknownNameError("account", name, names.values())
+                if names[name.casefold()] not in set(may["name"]):
+                    raise InputError(f"{names[name.casefold()]!r} is a reader and cannot judge; change the role first")
+            require_known("group", teams, *groups)
+            for query_id in query_ids:
+                self.store.assignments.assign(query_id, [names[name.casefold()] for name in accounts], groups)
+            self.store.assignments.changed()
+            self.store.reservations.release_foreign(clock.seconds())
+
+    def table(self) -> pd.DataFrame:
+        """Return the annotators of each topic, in natural order.
+
+        ``query_id``, ``title``, ``accounts`` and ``groups`` (lists of names; both empty: everybody), ``pool``
+        (pairs), ``wanted``, ``made`` and ``left`` (``goal``, ``made`` and ``left`` of :meth:`.Progress.topics`).
+        """
+        progress = self.progress.topics().rename(columns={"goal": "wanted"})
+        given = self.store.assignments.table()
+        for kind, column in (("account", "accounts"), ("group", "groups")):
+            names: dict[str, list[str]] = {}
+            for query_id, of, name in given:
+                if of == kind:
+                    names.setdefault(query_id, []).append(name)
+            progress[column] = [names.get(query_id, []) for query_id in progress["query_id"]]
+        columns = ["query_id", "title", "accounts", "groups", "pool", "wanted", "made", "left"]
+        return sort_naturally(progress)[columns]
+
+    def reservations(self) -> pd.DataFrame:
+        """Return what annotators have reserved now, by annotator; the columns of :meth:`.ReservationTables.table`.
+
+        Without ``since`` and ``until``: ``minutes`` until the reservation ends, rounded up.
+        """
+        at = clock.seconds()
+        table = self.store.reservations.table(at)
+        minutes = np.ceil((table.pop("until") - at) / 60).astype("int64")
+        return table.drop(columns="since").assign(minutes=minutes)
+
+    def release(self, annotator: str | None = None, topics: Iterable[str] | None = None) -> int:
+        """End reservations of an annotator or of all, in these topics or in all, also of work lists.
+
+        Returns their number. A judgement that comes later all the same is kept. UnknownNameError for an unknown topic,
+        or an annotator without a reservation and without an account.
+        """
+        with self.store.transaction():
+            if annotator is not None:
+                holders = {*self.store.reservations.table(clock.seconds())["annotator"], *self.accounts.table()["name"]}
+                require_known("annotator", holders, annotator)
+            which = [None] if topics is None else sorted(self.among(topics))
+            return sum(
+                self.store.reservations.release(clock.seconds(), annotator, query_id, lists=True) for query_id in which
+            )
+
+    def notices(self) -> list[str]:
+        """Describe topics that have too few annotators for the judgements that they need."""
+        people = self.accounts.table()
+        if people.empty:  # judged by scripts, or the app was never started
+            return []
+        may = people[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool)]
+        member_of = dict(zip(may["name"], map(set, may["groups"]), strict=True))
+        most = self.store.pool.most_wanted()
+        short: dict[tuple[int, int], list[str]] = {}
+        for row in self.table().to_dict("records"):
+            of = [
+                name
+                for name, groups in member_of.items()
+                if not (row["accounts"] or row["groups"]) or name in row["accounts"] or groups & set(row["groups"])
+            ]
+            wanted = most.get(row["query_id"], 1)
+            if len(of) < wanted:
+                short.setdefault((len(of), wanted), []).append(row["query_id"])
+        return [
+            f"{count(of, 'annotator')} for {_named(topics)}, but each pair needs {wanted}: "
+            "assign more annotators, or reduce the annotators per pair"
+            for (of, wanted), topics in sorted(short.items())
+        ]
+
+    def deal(
+        self, people: Sequence[str], per_topic: int = 1, topics: Iterable[str] | None = None
+    ) -> dict[str, list[str]]:
+        """Distribute topics evenly by the sizes of their pools, for :meth:`assign`; nothing is written.
+
+        See :func:`collection.assignment.distribute_topics`.
+        """
+        progress = self.store.judgements.progress()
+        chosen = self.among(topics)
+        sizes = {q: int(n) for q, n in zip(progress["query_id"], progress["pool"], strict=True) if q in chosen}
+        return assignment.distribute_topics(sizes, people, per_topic)
+
+    def among(self, topics: Iterable[str] | None) -> set[str]:
+        """Return these topics, or all; raise UnknownNameError for an unknown one."""
+        known = self.corpus.topics()["query_id"].tolist()
+        require_known("topic", known, *(topics or ()))
+        return set(known if topics is None else topics)
+
+
+def _named(topics: Sequence[str]) -> str:
+    """``topics 7, 8 and 12 more``."""
+    return f"{plural(len(topics), 'topic')} {join_first(topics)}"

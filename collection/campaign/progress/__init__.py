@@ -1,0 +1,1 @@
+"""Counts, budgets, and the scope of the loop."""

@@ -1,0 +1,272 @@
+"""Progress of topics, for the campaign and for each annotator."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pandas as pd
+
+from collection.campaign.progress.judging_budget import JudgingBudget
+from collection.campaign.progress.loop_scope import LoopScope
+from collection.campaign.settings.loop_settings import EVERYWHERE
+from collection.campaign.settings.settings import Settings
+from collection.store import Store
+
+PROGRESS = (
+    "query_id", "title", "mode", "pool", "judged", "judged_in_pool", "cannot_judge", "made", "goal", "left", "waiting",
+    "without_text",
+)  # fmt: skip
+"""Columns of :meth:`.Progress.topics`."""
+
+OTHERS_AFTER = 10.0
+"""Seconds after which the judgements of others are included in an annotator's progress."""
+
+Numbers = Mapping[str, tuple[int, int, int]]
+"""By topic: the numbers of pooled pairs, those that are done, and judged pairs."""
+
+Scopes = Mapping[str, tuple[str, bool]]
+"""By topic: its mode while it is open, and whether it is closed."""
+
+
+class Standing(NamedTuple):
+    """Pairs that need no judgement by an annotator, and all pairs; the goal is None where a topic has no own number."""
+
+    done: int
+    goal: int | None
+
+
+class AnnotatorStanding(NamedTuple):
+    """Progress of an annotator in a topic and in all of their topics."""
+
+    topic: Standing
+    all: Standing
+
+
+@dataclass
+class _Standings:
+    """The cached progress of an annotator in each topic.
+
+    Of the topic `query_id`, also the keys of judged pairs and of pooled ones that are done, up to the entry `read`.
+    """
+
+    logged: int
+    at: float
+    topics: dict[str, tuple[int, int, int]]
+    query_id: str = ""
+    read: int = 0
+    judged: set[int] = field(default_factory=set)
+    done: set[int] = field(default_factory=set)
+
+
+@dataclass(eq=False)
+class Progress:
+    """Progress of topics, for the campaign and for each annotator."""
+
+    store: Store
+    settings: Settings
+    loop_scope: LoopScope
+    budget: JudgingBudget
+
+    def counts(self) -> dict[str, int]:
+        """Count ``topics``, ``documents`` with a text, ``runs``, ``pool``, current ``judgements``, ``logged`` ones."""
+        return self.store.judgements.counts()
+
+    def standing(self, query_id: str, annotator: str) -> Standing:
+        """Count the pairs of a topic that need no judgement by an annotator, and all pairs.
+
+        Pairs without a text are left out. In a loop over the whole collection: judged pairs, and None; in one with a
+        budget None, too, since :meth:`totals` has what the budget allows. Only the calibration set counts until it is
+        judged, and in topics that are not assigned to the annotator.
+        """
+        left = self.store.assignments.calibration_left(annotator)
+        if query_id in left or not self.store.assignments.is_for(query_id, annotator):
+            count = len(self.store.assignments.calibration_ids(query_id))
+            return Standing(count - left.get(query_id, 0), count)
+        numbers = {query_id: self.store.assignments.standing_for(query_id, annotator)}
+        scopes, _, limited = self._scopes()
+        return _in_scope(numbers, scopes, limited)[query_id]
+
+    def topics_for(self, annotator: str) -> list[str]:
+        """Return the topics that an annotator judges, if only for the calibration set."""
+        mine = {*self.store.assignments.topics_for(annotator), *self.store.assignments.calibration()["query_id"]}
+        return [query_id for query_id in self.store.corpus.topics()["query_id"] if query_id in mine]
+
+    def may_see(self, query_id: str, annotator: str) -> bool:
+        """Tell whether a topic is or was one of :meth:`topics_for`."""
+        return self.store.assignments.may_see(query_id, annotator)
+
+    def topics(self, query_id: str | None = None) -> pd.DataFrame:
+        """Return the progress of all topics or of one.
+
+        ``query_id``, ``title``, ``mode``, ``pool`` (pairs), ``judged`` (pairs in the topic's scope: the pool, or in a
+        loop over the whole collection all pairs), ``judged_in_pool``, ``cannot_judge`` (of ``judged``), ``made`` and
+        ``goal`` (judgements that the pool has, and is to have; null in a loop over the whole collection while it has
+        unjudged documents, and in one with a budget while pairs with a text are left; equal in a closed topic),
+        ``left`` (``goal`` - ``made``), ``waiting`` (of ``left``: the text is missing), ``without_text`` (unjudged
+        pooled pairs whose text is missing).
+        """
+        return self._count_topics(query_id, self.budget.limited_topics() or [])
+
+    def _count_topics(self, query_id: str | None, limited: Collection[str]) -> pd.DataFrame:
+        """Return :meth:`topics`; a budget limits what is judged of the topics `limited`."""
+        frame = self.store.judgements.progress(query_id)
+        scopes = self.settings.modes_and_closed()
+        modes = self.settings.modes(scopes)
+        frame["mode"] = frame["query_id"].map(modes)
+        everywhere = frame["query_id"].map(lambda topic: scopes[topic][0] in EVERYWHERE).astype(bool)
+        closed = frame["mode"] == "closed"
+        frame["judged_in_pool"] = frame["judged"]
+        frame["judged"] += frame["elsewhere"].where(everywhere, 0)
+        frame["cannot_judge"] += frame["elsewhere_cannot"].where(everywhere, 0)
+        free = frame["wanted"] - frame["made"] - frame["waiting"] > 0
+        some = frame[everywhere & ~closed]
+        loops = dict(zip(some["query_id"], some["judged"].tolist(), strict=True))
+        unjudged = self.loop_scope.topics_with_unjudged(loops, modes)
+        endless = frame["query_id"].isin([q for q, number in loops.items() if not number or q in unjudged])
+        endless |= free & frame["query_id"].isin(limited)
+        frame["made"] = frame["made"].astype("Int64").mask(endless)
+        frame["goal"] = frame["wanted"].astype("Int64").mask(endless).mask(closed, frame["made"])
+        frame["left"] = frame["goal"] - frame["made"]
+        frame["waiting"] = frame["waiting"].mask(endless | closed, 0)
+        return frame[list(PROGRESS)]
+
+    def finished(self, *, closed_early: bool = True) -> set[str]:
+        """Topics whose scope is completely judged, and with `closed_early` those that were closed before.
+
+        A topic of which people were asked for a sample only has all judgements that are wanted, but is not finished.
+        """
+        topics = self._count_topics(None, [])
+        closed = topics["mode"] == "closed"
+        some = (topics["goal"] > 0) | (~closed & (topics["judged"] > 0))  # a loop needs no pool
+        done = (some & (topics["made"] >= topics["goal"])).fillna(False) & (topics["judged_in_pool"] >= topics["pool"])
+        done = done | closed if closed_early else done
+        return set(topics.loc[done, "query_id"].astype(str))
+
+    def of_annotator(self, query_id: str, annotator: str) -> AnnotatorStanding:
+        """Return :meth:`standing` and :meth:`totals` from the cache, after each judgement."""
+        scopes, modes, limited = self._scopes()
+        totals = self._sum(annotator, query_id, scopes, modes, limited)
+        numbers = self._counted()[annotator].topics.get(query_id)
+        if numbers is None or query_id in self.store.assignments.calibration_left(annotator):
+            return AnnotatorStanding(self.standing(query_id, annotator), totals)
+        return AnnotatorStanding(_in_scope({query_id: numbers}, scopes, limited)[query_id], totals)
+
+    def of_topics(self, annotator: str, changed: str | None = None) -> dict[str, Standing]:
+        """Return :meth:`standing` of each topic of an annotator from the cache; `changed` as for :meth:`totals`."""
+        scopes, _, limited = self._scopes()
+        mine = _in_scope(self.standings(annotator, changed), scopes, limited)
+        # Topics that have only calibration pairs, or unjudged calibration pairs.
+        others = {*self.topics_for(annotator)} - mine.keys() | {*self.store.assignments.calibration_left(annotator)}
+        return mine | {query_id: self.standing(query_id, annotator) for query_id in others}
+
+    def _scopes(self) -> tuple[Scopes, dict[str, str], list[str] | None]:
+        """Return the scope and the mode of each topic, and the topics that a budget limits; None without a budget."""
+        scopes = self.settings.modes_and_closed()
+        modes = self.settings.modes(scopes)
+        return scopes, modes, self.budget.limited_topics(modes)
+
+    def totals(self, annotator: str, changed: str | None = None) -> Standing:
+        """Return the sums over an annotator's topics; None as goal with a loop over everything without a budget.
+
+        With a budget, the goal of the topics in a loop is what is judged and what the budget still allows.
+        Calibration pairs of other topics count as well, so that the goal stays the same while the set is judged. The
+        topic that `changed` is up to date, the others within :data:`OTHERS_AFTER`.
+        """
+        return self._sum(annotator, changed, *self._scopes())
+
+    def _sum(
+        self,
+        annotator: str,
+        changed: str | None,
+        scopes: Scopes,
+        modes: Mapping[str, str],
+        limited: Sequence[str] | None,
+    ) -> Standing:
+        """Return :meth:`totals`; a budget limits what is judged of the topics `limited`."""
+        numbers = self.standings(annotator, changed)
+        mine = {q: _standing_in_scope(*scopes[q], of) for q, of in numbers.items()}
+        within_budget = 0 if limited is None else self._limit(mine, numbers, modes, limited)
+        total = sum(done for done, _ in mine.values())
+        goal = sum(of or 0 for _, of in mine.values()) + within_budget
+        for query_id, is_counted, is_judged in self.store.assignments.calibration_standing(annotator):
+            scope, is_closed = scopes[query_id]
+            if not (is_counted or (query_id in mine and scope in EVERYWHERE)):
+                total += is_judged
+                goal += is_judged or not is_closed
+        return Standing(total, None if any(of is None for _, of in mine.values()) else goal)
+
+    def _limit(
+        self, mine: dict[str, Standing], numbers: Numbers, modes: Mapping[str, str], limited: Sequence[str]
+    ) -> int:
+        """Reduce the goals of topics with a budget to judged documents, and return what the budget allows in addition.
+
+        What is judged still needs second opinions: all judged documents of a pool that are not done. A pool that comes
+        before the loop is judged whatever the budget.
+        """
+        left = self.budget.left_of(limited, modes, {query_id: count for query_id, (_, _, count) in numbers.items()})
+        judged = self.budget.judged_in_pool(modes) if self.settings.assignment().annotators > 1 else {}
+        more, pooled = 0, 0
+        for query_id in mine.keys() & left.topics.keys():
+            (done, goal), room = mine[query_id], left.topics[query_id]
+            second = 0
+            if goal is not None:
+                second = min(max(judged.get(query_id, 0) - done, 0), goal - done) if judged else 0
+                room = min(room, goal - done - second)
+            elif modes[query_id] == "pool-then-loop":
+                waiting = numbers[query_id][0] - numbers[query_id][1]
+                room, pooled = max(room, waiting), pooled + waiting
+            mine[query_id] = Standing(done, done + second)
+            more += room
+        return max(min(more, left.total), pooled)
+
+    def standings(self, annotator: str, changed: str | None) -> dict[str, tuple[int, int, int]]:
+        """Return for each topic of an annotator the numbers of pooled pairs, those that are done, and judged pairs.
+
+        Cached: the topic that `changed` is up to date, the others within :data:`OTHERS_AFTER`.
+        """
+        logged, at, counted = self.store.judgements.versions()[1], time.monotonic(), self._counted()
+        known = counted.get(annotator)
+        if known is None:
+            mine = set(self.store.assignments.topics_for(annotator))
+            numbers = {q: n for q, n in self.store.assignments.standings_for(annotator).items() if q in mine}
+            counted[annotator] = known = _Standings(logged, at, numbers)
+        if known.logged != logged:
+            if changed in known.topics:
+                known.topics[changed] = self._standing_now(annotator, changed, known, logged)
+            if at >= known.at + OTHERS_AFTER:
+                others = set(self.store.judgements.topics_since(known.logged)) & known.topics.keys() - {changed}
+                known.topics |= self.store.assignments.standings_for(annotator, others)
+                known.logged, known.at = logged, at
+        return known.topics
+
+    def _counted(self) -> dict[str, _Standings]:
+        """Return the cached progress of annotators in the topics, pool and assignments as they are now."""
+        return self.store.cached("standings", self.store.judgements.versions()[0], dict[str, _Standings])
+
+    def _standing_now(self, annotator: str, query_id: str, known: _Standings, logged: int) -> tuple[int, int, int]:
+        """Update the pairs of a topic from the new entries of the log; see :meth:`.AssignmentTables.standing_for`."""
+        if known.query_id != query_id:
+            known.query_id, known.read, known.judged, known.done = query_id, 0, set(), set()
+        for doc, judged, done in self.store.assignments.standing_since(query_id, annotator, known.read):
+            (known.judged.add if judged else known.judged.discard)(doc)
+            (known.done.add if done else known.done.discard)(doc)
+        known.read = logged
+        return known.topics[query_id][0], len(known.done), len(known.judged)
+
+
+def _in_scope(numbers: Numbers, scopes: Scopes, limited: Sequence[str] | None) -> dict[str, Standing]:
+    """Return :meth:`.Progress.standing` from the numbers of :meth:`.Progress.standings`."""
+    found = {query_id: _standing_in_scope(*scopes[query_id], of) for query_id, of in numbers.items()}
+    mine = [query_id for query_id in limited or () if query_id in found]
+    return found | {query_id: Standing(found[query_id].done, None) for query_id in mine}
+
+
+def _standing_in_scope(scope: str, is_closed: bool, numbers: tuple[int, int, int]) -> Standing:
+    """Return done and goal in a scope, from the numbers of pooled pairs, those that are done, and judged pairs."""
+    pool, done, everywhere = numbers
+    if scope in EVERYWHERE:
+        return Standing(everywhere, everywhere if is_closed else None)
+    return Standing(done, done if is_closed else pool)

@@ -1,0 +1,1 @@
+"""Recall of a topic, and the advice to stop."""

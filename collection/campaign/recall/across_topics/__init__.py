@@ -1,0 +1,1 @@
+"""Calibration topics, and the promise across topics."""

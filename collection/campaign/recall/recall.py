@@ -1,0 +1,235 @@
+"""Estimated recall of each topic, with the recall that is guaranteed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.loop.active_learning import ActiveLearning
+from collection.campaign.progress import calibration_record
+from collection.campaign.progress.loop_scope import LoopScope
+from collection.campaign.recall.across_topics.progress import CalibrationProgress
+from collection.campaign.recall.recall_advice import (
+    CLOSED_BY_RULE,
+    JUDGE_ON,
+    JUDGED,
+    describe_cost,
+    describe_notes,
+    promise_and_advice,
+)
+from collection.campaign.settings.loop_settings import IN_POOL, LOOPING, LoopSettings
+from collection.campaign.settings.settings import Settings
+from collection.core.phrases import sentence
+from collection.core.records import sort_naturally
+from collection.stopping import STOPPING_RULES, Estimate, Ledger, StopDecision, advise, betting, estimate
+from collection.store import Store, Ungraded
+
+TABLE = {
+    "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
+    "without_text": "int64", "relevant": "float64", "low": "Int64", "high": "Int64", "recall": "float64",
+    "recall_low": "float64", "recall_high": "float64", "stop": "bool", "advice": "str",
+}  # fmt: skip
+
+
+class Recall(NamedTuple):
+    """The recall of one topic."""
+
+    query_id: str
+    mode: str
+    """How its documents are chosen."""
+    judged: int
+    found: int
+    """Relevant documents among those judged."""
+    size: int
+    """Documents in scope: the pool or the collection."""
+    without_text: int
+    """Unjudged documents of the pool that cannot be judged because their text is missing; they count as unjudged."""
+    curve: pd.DataFrame
+    """The gain curve: ``judged`` (0 to n), ``found``, ``drawn`` (whether this document was drawn at random)."""
+    batches: pd.DataFrame
+    """The ranking's precision in windows of equally many ranked judgements, without draws: ``first``, ``last`` (numbers
+    of the judgements), ``judged`` (how many of them were ranked), ``relevant``, ``precision``."""
+    estimate: Estimate
+    decision: StopDecision
+    """The decision of the stopping rule with the guarantee."""
+    promise: str
+    """The guaranteed recall with its confidence, or what is missing for a guarantee; one or two sentences."""
+    advice: str
+    """What to do, in a few words."""
+    notes: list[str]
+    """Sentences on disagreement, documents that could not be judged, and draws that count only in part."""
+    cost: str
+    """How many judgements more recall costs at the recent precision, or why that is unknown; one sentence."""
+    rules: pd.DataFrame
+    """The decisions of other rules: ``rule``, ``says`` ("stop", "continue", "not available"), ``promises``,
+    ``reason``."""
+
+
+@dataclass(eq=False)
+class RecallEstimates:
+    """Estimated recall of each topic, with the recall that is guaranteed."""
+
+    store: Store
+    settings: Settings
+    corpus: Corpus
+    loop_scope: LoopScope
+    active_learning: ActiveLearning
+    calibration: CalibrationProgress
+
+    def of_topic(self, query_id: str) -> Recall:
+        """The recall of a topic; raises UnknownNameError if there is no such topic."""
+        self.settings.require_topic(query_id)
+        settings, mode = self.settings.loop(), self.settings.mode(query_id)
+        judgements, judgeable = self.store.judgements.current_judgements(query_id), self.loop_scope.judgeable()
+        ungraded = self.store.judgements.ungraded(query_id).get(query_id, Ungraded())
+        ledger = self.active_learning.ledgers([query_id])[query_id]
+        scope = self.loop_scope.recall_scope(query_id, judgements, judgeable)
+        known = _estimate(ledger, settings.confidence)
+        decision = advise(ledger, settings.target, settings.confidence)
+        in_pool, by_rule = self.settings.modes_when_open()[query_id] in IN_POOL, query_id in self.calibration.awaiting()
+        texts = promise_and_advice(ledger, decision, settings, mode, in_pool, by_rule=by_rule)
+        decision, promise, advice = self._calibration_advice()(query_id, decision, *texts)
+        notes = describe_notes(judgements, scope, settings.level, ledger, ungraded)
+        return Recall(
+            query_id, mode, ledger.judged, ledger.found, ledger.size, ledger.unreachable, _curve(ledger),
+            _batches(ledger), known, decision, promise, advice, notes, describe_cost(ledger, known),
+            _rules(ledger, settings),
+        )  # fmt: skip
+
+    def table(self) -> pd.DataFrame:
+        """Every topic's recall, worst first: topics without a judgement, then by the lower bound.
+
+        Returns
+        -------
+        DataFrame
+            ``query_id``, ``title``, ``mode``, ``of`` ("pool" or "collection"), ``judged``, ``found``,
+            ``without_text`` (as in :class:`Recall`), ``relevant`` (the most likely number), ``low``, ``high``,
+            ``recall``, ``recall_low``, ``recall_high``, ``stop``, ``advice`` (in a few words). All estimates are null
+            if nothing is judged, the most likely ones until a random draw was relevant.
+        """
+        settings, modes, open_modes = self.settings.loop(), self.settings.modes(), self.settings.modes_when_open()
+        awaiting, add_calibration = self.calibration.awaiting(), self._calibration_advice()
+        ledgers = self.active_learning.ledgers(list(modes))
+        rows = []
+        for query_id, title in self.corpus.topics()[["query_id", "title"]].itertuples(index=False):
+            mode, in_pool = modes[query_id], open_modes[query_id] in IN_POOL
+            ledger = ledgers[query_id]
+            decision = betting(ledger, target=settings.target, confidence=settings.confidence)
+            by_rule = query_id in awaiting
+            texts = promise_and_advice(ledger, decision, settings, mode, in_pool, by_rule=by_rule)
+            decision, _, advice = add_calibration(query_id, decision, *texts)
+            known = _estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
+            counts = (ledger.judged, ledger.found, ledger.unreachable)
+            of = "pool" if in_pool else "collection"
+            rows.append((query_id, title, mode, of, *counts, *known, decision.stop and ledger.judged > 0, advice))
+        table = sort_naturally(pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE))
+        worst = table.assign(started=table["judged"] > 0).sort_values(["started", "recall_low"], kind="stable")
+        return worst[list(TABLE)].reset_index(drop=True)
+
+    def _calibration_advice(self) -> Callable[[str, StopDecision, str, str], tuple[StopDecision, str, str]]:
+        """Return a function that takes calibration topics and topics that the rule closed into account."""
+        record, by_rule = calibration_record.read(self.store), calibration_record.closed_by_rule(self.store)
+        drawn = () if record is None else record.topics
+        ledgers = dict(zip(drawn, self.calibration.ledgers(drawn), strict=True))
+
+        def add(query_id: str, decision: StopDecision, promise: str, advice: str) -> tuple[StopDecision, str, str]:
+            if advice == "closed":
+                if query_id not in by_rule:
+                    return decision, promise, advice
+                reason = by_rule[query_id].reason
+                return decision, f"{promise} It was closed by the stopping rule: {reason}.", CLOSED_BY_RULE
+            if record is None or query_id not in ledgers:
+                return decision, promise, advice
+            if record.is_finished(ledgers[query_id]):
+                return decision, f"{promise} It is a calibration topic, and it is judged to the end.", JUDGED
+            decision = decision._replace(stop=False)
+            return decision, f"{promise} It is a calibration topic, so judge it to the end anyway.", JUDGE_ON
+
+        return add
+
+    def ready_topics(self) -> dict[str, tuple[int, int]]:
+        """Return the open topics in a loop that may stop, with the numbers of judged documents and of those in scope.
+
+        A topic is read again only when something changes that concerns it. Topics that a calibrated rule closes, and
+        calibration topics, are left out.
+        """
+        settings, modes = self.settings.loop(), self.settings.modes()
+        looping = [query_id for query_id, mode in modes.items() if mode in LOOPING]
+        if settings.by_system_order or not looping:
+            return {}
+        record = calibration_record.read(self.store)
+        others = {*self.calibration.awaiting(), *(() if record is None else record.topics)}
+        ungraded, scope = self.store.judgements.ungraded(), self.store.judgements.versions()[0]
+        versions = self.store.judgements.topic_versions()
+        keys = {
+            query_id: (versions[query_id], ungraded.get(query_id), settings, modes[query_id], scope)
+            for query_id in looping
+            if query_id not in others and versions[query_id][0]
+        }
+        reached = self.store.cached_each("ready", keys, self.active_learning.assess)
+        return {query_id: (one.judged, one.size) for query_id, one in reached.items() if one.stop}
+
+    def cache_key(self) -> str:
+        """Cache key of :meth:`of_topic` and :meth:`table`, which changes with anything they read."""
+        return self.calibration.cache_key()
+
+
+def _curve(ledger: Ledger) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "judged": np.arange(ledger.judged + 1),
+            "found": np.concatenate(([0], np.cumsum(ledger.relevant, dtype=np.int64))),
+            "drawn": np.concatenate(([False], ledger.drawn)),
+        }
+    )
+
+
+def _batches(ledger: Ledger) -> pd.DataFrame:
+    """The ranking's precision in windows of 10 judgements, or larger ones to have at most about 40 windows."""
+    ranked = np.flatnonzero(~ledger.drawn)
+    length = next((n for n in (10, 20, 50, 100) if len(ranked) <= 40 * n), ceil(len(ranked) / 40))
+    windows = [ranked[at : at + length] for at in range(0, len(ranked), length)]
+    if len(windows) > 1 and 2 * len(windows[-1]) < length:
+        # A few documents have no meaningful precision, so they join the window before.
+        windows[-2:] = [np.concatenate(windows[-2:])]
+    columns = {
+        "first": [int(window[0]) + 1 for window in windows],
+        "last": [int(window[-1]) + 1 for window in windows],
+        "judged": [len(window) for window in windows],
+        "relevant": [int(ledger.relevant[window].sum()) for window in windows],
+    }
+    frame = pd.DataFrame(columns, dtype="int64")
+    return frame.assign(precision=frame["relevant"] / frame["judged"])
+
+
+def _estimate(ledger: Ledger, confidence: float) -> Estimate:
+    """The estimate, without the most likely number until a draw was relevant: it would equal the number found."""
+    known = estimate(ledger, confidence)
+    if ledger.unjudged and not ledger.relevant[ledger.draws].any():
+        return known._replace(relevant=float("nan"), recall=float("nan"))
+    return known
+
+
+def _rules(ledger: Ledger, settings: LoopSettings) -> pd.DataFrame:
+    """The decisions of all rules except the one that gives the advice."""
+    usual: dict[str, float] = {"target": settings.target, "confidence": settings.confidence}
+    if settings.topic_budget:
+        usual["judgements"] = settings.topic_budget
+    rows = []
+    for entry in STOPPING_RULES:
+        if entry.function is betting:
+            continue
+        if lacks := entry.lacks(ledger):
+            says, reason = "not available", f"Needs {lacks}."
+        else:
+            parameters = {name: value for name, value in usual.items() if name in entry.parameters}
+            decision = entry.function(ledger, **parameters)
+            says, reason = "stop" if decision.stop else "continue", sentence(decision.reason)
+        rows.append((entry.label, says, entry.traits["promises"], reason))
+    return pd.DataFrame(rows, columns=["rule", "says", "promises", "reason"])

@@ -1,0 +1,1 @@
+"""Qrels, evaluation, agreement, rank comparison, overview."""

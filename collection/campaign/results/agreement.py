@@ -1,0 +1,198 @@
+"""Inter-annotator agreement, and statistics of each annotator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from collection import adjudication, comparison
+from collection import annotator_agreement as agreeing
+from collection.annotator_agreement import Agreement, Labels, annotator_statistics
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.results.rank_comparison import side_by_side
+from collection.campaign.settings.settings import Settings
+from collection.core.errors import InputError
+from collection.core.phrases import count, join, plural
+from collection.core.records import QRELS_ANNOTATOR, GradeScale, Run
+from collection.machine_labels.views import labels_seen
+from collection.measures import Measure, as_measure
+from collection.store import Store
+
+LABELS = ("annotator", "query_id", "doc_id", "relevance", "judged_at", "seconds", "note", "source")
+
+
+class Conclusion(NamedTuple):
+    """The orders of the runs by the grades of two annotators.
+
+    Attributes
+    ----------
+    a, b
+        The annotators.
+    topics, pairs
+        Graded by both: the runs are evaluated on these alone.
+    tau
+        Kendall's tau-b between the two orders; nan where there is none, and `note` says why.
+    swaps
+        Pairs of runs that change places.
+    table
+        ``run``, ``a``, ``b`` (means), ``place_a``, ``place_b``, as in :class:`.SideBySide`.
+    """
+
+    a: str
+    b: str
+    topics: int
+    pairs: int
+    runs: int
+    tau: float
+    swaps: int
+    note: str
+    table: pd.DataFrame
+
+
+@dataclass(eq=False)
+class AgreementStudy:
+    """Inter-annotator agreement, and statistics of each annotator."""
+
+    store: Store
+    grades: GradeScale
+    settings: Settings
+    corpus: Corpus
+
+    def labels(self, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> pd.DataFrame:
+        """Every annotator's current grades, without adjudications.
+
+        Parameters
+        ----------
+        topics
+            All by default.
+        without
+            Annotators to leave out.
+
+        Returns
+        -------
+        DataFrame
+            ``annotator`` (for imported qrels ``qrels:NAME``), ``query_id``, ``doc_id``, ``relevance`` (int64),
+            ``judged_at`` (ISO 8601; null where the grade was imported), ``seconds``, ``note``, ``source``; oldest
+            first.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such topic, or nobody of that name has graded anything.
+        """
+        for query_id in topics:
+            self.settings.require_topic(query_id)
+        judged = self.store.judgements.table(columns=(*LABELS, "kind", "counts_as"))
+        graded = judged[(judged["kind"] == "graded") & (judged["counts_as"] == "judgement")]
+        frame = graded[list(LABELS)].astype({"relevance": "int64"})
+        frame["judged_at"] = frame["judged_at"].mask(frame["source"] == "imported")
+        frame = agreeing.select_labels(frame, without=without)
+        return (frame[frame["query_id"].isin(list(topics))] if topics else frame).reset_index(drop=True)
+
+    def report(
+        self, *, topics: Sequence[str] = (), without: Sequence[str] = (), level: float | None = None, **options: Any
+    ) -> Agreement:
+        """Inter-annotator agreement by the labels; the default `level` is that of the loop's settings.
+
+        `options` are ``resamples``, ``seed``, ``by``, ``sides`` of :func:`collection.annotator_agreement.agreement`.
+        """
+        labels = self.labels(topics=topics, without=without)
+        level = self.settings.loop().level if level is None else level
+        found = agreeing.agreement(labels, level=level, grades=self.grades.sentences, **options)
+        return replace(found, notes=(*found.notes, *self._left_out(labels, topics, without)))
+
+    def _left_out(self, labels: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> Iterable[str]:
+        judged = self.store.judgements.table(columns=("annotator", "query_id", "kind", "counts_as"))
+        if topics:
+            judged = judged[judged["query_id"].isin(list(topics))]
+        own = judged[(judged["counts_as"] == "judgement") & ~judged["annotator"].isin(list(without))]
+        qrels = [name for name in labels["annotator"].unique() if name.startswith(QRELS_ANNOTATOR)]
+        if qrels:
+            yield f"Imported qrels count as an annotator: {join(qrels)}."
+        if cannot := int((own["kind"] == "cannot judge").sum()):
+            yield f'{cannot:,} "cannot judge" {plural(cannot, "judgement")} left out.'
+        if adjudicated := int((judged["counts_as"] == "adjudication").sum()):
+            yield f"{count(adjudicated, 'adjudication')} left out: adjudications are not independent opinions."
+        if seen := int((labels_seen(labels, self.store.machine_labels.views()) != "").sum()):
+            yield (
+                f"{count(seen, 'judgement')} {plural(seen, 'was', 'were')} given after the annotator saw a machine "
+                f"label of the pair, and {plural(seen, 'is', 'are')} not independent of it."
+            )
+
+    def cache_key(self) -> str:
+        """Cache key of :meth:`report` and :meth:`conclusions`."""
+        runs = self.store.corpus.runs()
+        return repr((self.store.judgements.versions(), self.settings.loop().level, list(runs["run"] + runs["sha256"])))
+
+    def conclusions(
+        self,
+        measure: Measure | str,
+        *,
+        topics: Sequence[str] = (),
+        without: Sequence[str] = (),
+        most: int | None = None,
+    ) -> list[Conclusion]:
+        """Compare the orders of the imported runs by the grades of every two annotators, on the pairs both graded.
+
+        `most` limits the pairs of annotators to those with the most graded pairs in common, since each takes as long
+        as evaluating all runs twice. The list is ordered by name.
+
+        Raises
+        ------
+        InputError
+            The measure needs more than grades.
+        """
+        measure = as_measure(measure)
+        if measure.entry.needs:
+            raise InputError(f"{measure} needs qrels with {measure.entry.needs}, which annotators' grades do not have")
+        labels = self.labels(topics=topics, without=without)
+        runs = [_of_topics(run, labels["query_id"]) for run in self.corpus.runs()]
+        if not runs:
+            return []
+        parts = {str(name): part for name, part in labels.groupby("annotator")}
+        met = Labels.of(labels, self.grades.sentences).met()
+        asked = met if most is None else sorted(sorted(met, key=met.__getitem__, reverse=True)[:most])
+        return [_compare_orders(runs, measure, parts[a], parts[b], a, b) for a, b in asked]
+
+    def disagreements(self) -> adjudication.Disagreements:
+        """Number of pairs that several annotators graded, and on which they differ."""
+        return adjudication.count_disagreements(self.store.judgements.table(several=True))
+
+    def annotator_statistics(self) -> annotator_statistics.AnnotatorStatistics:
+        """Pace, grades and agreement of each annotator."""
+        needed, read = annotator_statistics.NEEDED, self.store.judgements.table
+        with self.store.snapshot():
+            log = read(current=False, columns=(*needed, "current"))
+            several = read(several=True, columns=(*needed, *annotator_statistics.PAIR))
+        return annotator_statistics.compute_statistics(log, log[log["current"]], several)
+
+
+def _of_topics(run: Run, topics: pd.Series[str]) -> Run:
+    """The rows of a run for these topics; evaluation would read the others each time only to ignore them."""
+    return Run(run.name, run.frame[run.frame["query_id"].isin(topics.unique())])
+
+
+def _compare_orders(
+    runs: list[Run], measure: Measure, of_a: pd.DataFrame, of_b: pd.DataFrame, a: str, b: str
+) -> Conclusion:
+    keys = ["query_id", "doc_id"]
+    both = of_a.merge(of_b[[*keys, "relevance"]], on=keys, suffixes=("_a", "_b"))
+    runs = [_of_topics(run, both["query_id"]) for run in runs]
+    means = []
+    for side in ("a", "b"):
+        qrels = both[[*keys, f"relevance_{side}"]].rename(columns={f"relevance_{side}": "relevance"})
+        means.append(comparison.evaluate(runs, qrels, [measure], strangers=True).means()[str(measure)])
+    found = side_by_side(*means, less_is_better=measure.entry.monotone < 0)
+    note = ""
+    if len(found.table) < 2:
+        note = "there are fewer than two runs"
+    elif found.equal:
+        note = f"all runs have the same value by the grades of {a if found.equal == 'first' else b}"
+    names = {"first": "a", "second": "b", "first_place": "place_a", "second_place": "place_b"}
+    return Conclusion(
+        a, b, both["query_id"].nunique(), len(both), len(found.table), found.tau, found.swaps, note,
+        found.table.rename(columns=names),
+    )  # fmt: skip

@@ -1,0 +1,285 @@
+"""Adjudication of judgements, choices and preferences into qrels."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import pandas as pd
+
+from collection import adjudication, export, preferences
+from collection.adjudication import Adjudicated, ChosenRule
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.judging.topic_tasks import TopicTasks
+from collection.campaign.progress.progress import Progress
+from collection.campaign.settings.loop_settings import DECISIVE
+from collection.core import clock
+from collection.core.errors import CampaignError, InputError
+from collection.core.phrases import count, join
+from collection.core.records import GradeScale
+from collection.formats import QrelsForm
+from collection.preferences import choices
+from collection.store import Store
+
+RuleChoice = str | ChosenRule | None
+"""An adjudication rule; None is the default."""
+
+
+ENOUGH_FINISHED = 0.5
+"""Share of finished topics, among those with grades, from which only finished ones are used: unfinished topics have
+unjudged documents through no fault of the pool, but with fewer the result would depend on a few topics."""
+
+OPINION = ("annotator", "query_id", "doc_id", "kind", "relevance", "counts_as")
+"""Columns of the log that adjudication reads."""
+
+
+class TopicsWithGrades(NamedTuple):
+    """Topics with a grade, and those among them that are finished; by name."""
+
+    graded: tuple[str, ...] = ()
+    finished: tuple[str, ...] = ()
+
+    @property
+    def usual(self) -> tuple[str, ...] | None:
+        """The default of the pages and of `cleverdon reusability`; None: all topics with a grade.
+
+        >>> TopicsWithGrades(("1", "2", "3"), ("1", "2")).usual
+        ('1', '2')
+        >>> TopicsWithGrades(("1", "2", "3"), ("1",)).usual
+        """
+        enough = ENOUGH_FINISHED * len(self.graded) <= len(self.finished) < len(self.graded)
+        return self.finished if enough else None
+
+    def select(self, which: str | None) -> tuple[str, ...] | None:
+        """The topics for "all" (None) or "finished", or by default (:attr:`usual`).
+
+        Raises
+        ------
+        InputError
+            No topic is finished.
+        """
+        if which == "finished" and not self.finished:
+            topics = count(len(self.graded), "topic")
+            raise InputError(f"none of {topics} with a grade is finished; use --topics all")
+        return self.usual if which is None else self.finished if which == "finished" else None
+
+
+@dataclass(eq=False)
+class QrelsBuilder:
+    """Adjudication of judgements, choices and preferences into qrels."""
+
+    store: Store
+    title: str
+    grades: GradeScale
+    corpus: Corpus
+    progress: Progress
+    topic_tasks: TopicTasks
+    adjudicated: dict[str, tuple[int, Adjudicated]] = field(default_factory=dict, init=False)
+    """Grades of all topics by the rule used last, with the last entry of the log then. Builders of the same campaign
+    may share the dictionary."""
+
+    def build(self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str) -> pd.DataFrame:
+        """Qrels from judgements: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
+
+        Parameters
+        ----------
+        rule, **parameters
+            As :func:`collection.adjudication.parse_rule` takes them: ``"majority"``, ``"majority(ties=higher)"``.
+        topics
+            Only these topics.
+        """
+        return self.with_sources(rule, topics=topics, **parameters).qrels
+
+    def with_sources(
+        self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str
+    ) -> Adjudicated:
+        """The qrels of :meth:`build` with the rule and how each grade came about."""
+        found = self._adjudicate(adjudication.parse_rule(rule, **parameters))
+        grades = of_topics(found.grades, topics)
+        return replace(found, grades=grades.copy(deep=False) if topics is None else grades.reset_index(drop=True))
+
+    def _adjudicate(self, rule: ChosenRule) -> Adjudicated:
+        """The grades of all topics by a rule, kept until the next entry of the log: a page needs them several times."""
+        in_transaction = self.store.connection.in_transaction  # what is read then may be rolled back
+        with self.store.snapshot():
+            logged = self.store.judgements.versions()[1]
+            kept = self.adjudicated.get(str(rule))
+            if kept is not None and kept[0] == logged and not in_transaction:
+                return kept[1]
+            found = adjudication.adjudicate(self.store.judgements.opinions(), rule)
+            found = replace(found, grades=self.store.judgements.name_pairs(found.grades))
+        if not in_transaction:
+            self.adjudicated.clear()
+            self.adjudicated[str(rule)] = (logged, found)
+        return found
+
+    def from_choices(self, rule: str = "majority") -> pd.DataFrame:
+        """Sparse qrels from choices: ``query_id``, ``doc_id``, ``relevance``; documents not chosen have no row.
+
+        `rule` is a name of :data:`collection.preferences.choices.CHOICE_RULES`.
+        """
+        return self.corpus.in_topic_order(choices.build_qrels(self.topic_tasks.choices(), rule))
+
+    def strengths(self, *, prior: float = preferences.PRIOR) -> pd.DataFrame:
+        """Strength of each document by preferences; see :func:`collection.preferences.bradley_terry`."""
+        return self.corpus.in_topic_order(preferences.estimate_strengths(self.topic_tasks.preferences(), prior=prior))
+
+    def from_preferences(self, *, lowest: int | None = None, alike: float = preferences.ALIKE) -> pd.DataFrame:
+        """Qrels from preferences, on the campaign's scale; see :func:`collection.preferences.strengths_to_grades`.
+
+        Parameters
+        ----------
+        lowest
+            The grade of the last document; the lowest of the scale by default.
+        alike
+            Difference of strengths (log odds) that counts as none.
+        """
+        scale = [grade for grade in self.grades.sentences if lowest is None or grade >= lowest]
+        return preferences.strengths_to_grades(self.strengths(), scale, alike=alike)
+
+    def in_form(
+        self,
+        form: QrelsForm = "judged",
+        *,
+        rule: RuleChoice = None,
+        unjudged: bool = False,
+        include_unjudged_topics: bool = False,
+        topics: Iterable[str] | None = None,
+    ) -> pd.DataFrame:
+        """Qrels in one of the forms that :func:`collection.formats.read_qrels` reads.
+
+        Parameters
+        ----------
+        form
+            "judged": one grade per pair. "strata": :func:`collection.export.with_strata`, with unjudged pairs.
+            "probabilities": with the probability of being drawn, 1 where nothing was drawn.
+        unjudged
+            Also the pairs of the pool without a grade, as -1.
+        include_unjudged_topics
+            Also topics in which no pair has a grade, all of it -1. Every system has 0 in them, so they lower all means.
+        topics
+            Only these topics.
+
+        Raises
+        ------
+        CampaignError
+            The form is strata or probabilities, and the pool has no sample with them.
+        InputError
+            There is no such form, or topics without a grade are included without unjudged pairs or beside `topics`.
+        """
+        frame = of_topics(self._qrels_of_all_topics(form, rule, unjudged), topics)
+        if not include_unjudged_topics:
+            return export.of_judged_topics(frame)
+        if topics is not None:
+            raise InputError(
+                "topics without grades cannot be included if topics are selected; leave out one of the two options"
+            )
+        if not unjudged and form != "strata":
+            raise InputError("topics without grades have only unjudged pairs; include the unjudged pairs too")
+        return frame
+
+    def unjudged_topics(self, form: QrelsForm = "judged", *, rule: RuleChoice = None) -> list[str]:
+        """Topics of the pool in which no pair has a grade: :meth:`in_form` leaves them out by default."""
+        frame = self._qrels_of_all_topics(form, rule, unjudged=True)
+        judged = export.of_judged_topics(frame)["query_id"]
+        return frame.loc[~frame["query_id"].isin(judged), "query_id"].drop_duplicates().tolist()
+
+    def _qrels_of_all_topics(self, form: QrelsForm, rule: RuleChoice, unjudged: bool) -> pd.DataFrame:
+        """The qrels with the topics in which no pair has a grade."""
+        qrels, pool = self.build(rule), self.store.pool.pairs()
+        if form == "judged":
+            return self.corpus.in_topic_order(export.with_unjudged(qrels, pool)) if unjudged else qrels
+        if form not in ("strata", "probabilities"):
+            raise InputError(
+                f"form: expected judged, strata or probabilities, found {form}, for which there are no grades"
+            )
+        column = "stratum" if form == "strata" else "probability"
+        if not pool[column].notna().any():
+            makers = "the strategies stratified and uniform" if form == "strata" else "sampling strategies"
+            raise CampaignError(
+                f"the pool has no {form}, which only {makers} make; export the qrels in the form "
+                f"{join(self.forms(), 'or')}"
+            )
+        left_out = self.store.pool.sampled_out()
+        if form == "strata":
+            return self.corpus.in_topic_order(export.with_strata(qrels, pool, left_out))
+        return self.corpus.in_topic_order(export.with_probabilities(qrels, pool, left_out, unjudged=unjudged))
+
+    def forms(self) -> list[QrelsForm]:
+        """The possible forms: strata and probabilities only where the pool was sampled."""
+        forms: list[QrelsForm] = ["strata", "probabilities"]
+        return ["judged", *(form for form, has in zip(forms, self.store.pool.is_sampled(), strict=True) if has)]
+
+    def rule_report(
+        self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str
+    ) -> dict[str, object]:
+        """How the qrels were made, as plain data; parameters as for :meth:`build`."""
+        chosen = adjudication.parse_rule(rule, **parameters)
+        topics = None if topics is None else list(topics)
+        every = self.with_sources(chosen)
+        found = replace(every, grades=of_topics(every.grades, topics))
+        judgements = of_topics(self.store.judgements.table(columns=OPINION), topics)
+        decisive = self.count_decisive_pairs(topics=topics)
+        adjudicated = judgements["counts_as"] == adjudication.ADJUDICATION
+        graded = judgements[~adjudicated & (judgements["kind"] == "graded")]
+        return {
+            "rule": chosen.name,
+            "parameters": chosen.parameters,
+            "description": adjudication.ADJUDICATION_RULES[chosen.name].description,
+            **({} if found.converged is None else {"rounds": found.rounds, "converged": found.converged}),
+            "grades": {str(g): s for g, s in self.grades.sentences.items()},
+            "topics": int(found.grades["query_id"].nunique()),
+            **(
+                {}
+                if topics is None
+                else {"topics_left_out": every.grades["query_id"].nunique() - found.grades["query_id"].nunique()}
+            ),
+            "pairs": len(found.grades),
+            **({"decisive_pairs": decisive, "caution": export.selection_caution(decisive)} if decisive else {}),
+            "by": adjudication.count_origins(found.grades),
+            "judgements": len(graded),
+            "cannot_judge": int((~adjudicated & (judgements["kind"] == "cannot judge")).sum()),
+            "adjudications": int(adjudicated.sum()),
+            "annotators": _count_names(graded),
+            "adjudicators": _count_names(judgements[adjudicated]),
+            "campaign": self.title,
+            "cleverdon": importlib.metadata.version("cleverdon"),
+            "made_at": clock.now(),
+        }
+
+    def count_decisive_pairs(self, *, topics: Iterable[str] | None = None) -> int:
+        """Count the graded pairs that were selected to compare the systems; parameters as for :meth:`build`."""
+        counts = self.store.judgements.count_graded_pairs(DECISIVE)
+        return sum(counts.values() if topics is None else (counts.get(query_id, 0) for query_id in set(topics)))
+
+    def graded_topics(self, rule: RuleChoice = None) -> tuple[str, ...]:
+        """The topics that have a grade, by name."""
+        qrels = self.build(rule)
+        return tuple(sorted(map(str, qrels.loc[qrels["relevance"] >= 0, "query_id"].unique())))
+
+    def topics_with_grades(
+        self, rule: RuleChoice = None, *, graded: tuple[str, ...] | None = None, closed_early: bool = True
+    ) -> TopicsWithGrades:
+        """The topics that have a grade, and those among them that are finished.
+
+        Parameters
+        ----------
+        graded
+            :meth:`graded_topics`, if already known, because adjudicating all judgements takes a while.
+        closed_early
+            As for :meth:`.Progress.finished`.
+        """
+        graded = self.graded_topics(rule) if graded is None else graded
+        finished = self.progress.finished(closed_early=closed_early)
+        return TopicsWithGrades(graded, tuple(topic for topic in graded if topic in finished))
+
+
+def of_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:
+    """The rows of these topics (``query_id``), or all."""
+    return frame if topics is None else frame[frame["query_id"].isin(list(topics))]
+
+
+def _count_names(judgements: pd.DataFrame) -> dict[str, int]:
+    return {str(name): int(n) for name, n in judgements["annotator"].value_counts().sort_index().items()}

@@ -1,0 +1,239 @@
+"""Settings of a campaign: loop, assignment, judging page, collection, guidelines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, TypeVar
+
+from collection.assignment import AssignmentSettings
+from collection.campaign.settings.judging_settings import CardSettings
+from collection.campaign.settings.loop_settings import MODES, LoopSettings
+from collection.core.characters import is_web_address, require_writable
+from collection.core.errors import InputError, require_known
+from collection.core.records import GradeScale
+from collection.store import Store
+
+CARD_BYTES = 20_000
+"""Maximum size of the arrangement of a card."""
+
+LONGEST_GUIDELINES = 200_000
+"""Maximum number of characters."""
+
+
+@dataclass(frozen=True)
+class About:
+    """The manager's description of the collection, for its card.
+
+    The description is plain text with blank lines between paragraphs, `url` a web address (``http`` or ``https``).
+    """
+
+    description: str = ""
+    licence: str = ""
+    citation: str = ""
+    url: str = ""
+
+
+T = TypeVar("T", LoopSettings, AssignmentSettings, CardSettings, About)
+
+
+def changed(settings: T, changes: Mapping[str, Any], what: str) -> T:
+    """Return the settings with these changes; raise UnknownNameError for an unknown field."""
+    require_known(what, asdict(settings), *changes)
+    return replace(settings, **changes)
+
+
+@dataclass(eq=False)
+class Settings:
+    """Settings of a campaign: loop, assignment, judging page, collection, guidelines."""
+
+    store: Store
+    grades: GradeScale
+    _known: dict[str, tuple[dict[str, Any], Any]] = field(default_factory=dict, init=False)
+
+    def _read(self, key: str, kind: type[T]) -> T:
+        """Return the settings under a key, with defaults, and without fields of other versions."""
+        kept = self.store.settings.get(key, {})
+        if key not in self._known or self._known[key][0] != kept:  # to check values takes time
+            names = {each.name for each in fields(kind)}
+            self._known[key] = kept, kind(**{name: value for name, value in kept.items() if name in names})
+        found: T = self._known[key][1]
+        return found
+
+    def loop(self) -> LoopSettings:
+        """Return the settings of the loop."""
+        settings = self._read("loop", LoopSettings)
+        # Campaigns of earlier versions may have decisive pairs and a budget per topic.
+        return replace(settings, topic_budget=0) if settings.by_system_order and settings.topic_budget else settings
+
+    def set_loop(self, *, topics: list[str] | None = None, **changes: Any) -> LoopSettings:
+        """Change fields of the :class:`~collection.campaign.settings.loop_settings.LoopSettings`.
+
+        With `topics`, only their `mode` can be changed; None gives them the campaign's mode again. Without, the mode
+        "closed" closes every topic.
+        """
+        with self.store.transaction():
+            settings = self.loop()
+            require_known("loop setting", asdict(settings), *changes)
+            known = self.store.corpus.topics()["query_id"].tolist()
+            if topics is None and changes.get("mode") == "closed":
+                topics, rest = known, {name: value for name, value in changes.items() if name != "mode"}
+                settings = self._change_loop(settings, rest)
+            elif topics is None:
+                return self._change_loop(settings, changes)
+            elif set(changes) != {"mode"}:
+                found = ", ".join(sorted(changes))
+                raise InputError(
+                    f"topics: expected only a mode, found {found}; the other settings apply to the whole campaign"
+                )
+            if changes["mode"] is not None:
+                require_known("mode", MODES, changes["mode"])
+            require_known("topic", known, *topics)
+            for query_id in topics:
+                if changes["mode"] == "closed":
+                    self.store.queue.close_topic(query_id)
+                else:
+                    self.store.queue.set_mode(query_id, changes["mode"])
+        return settings
+
+    def _change_loop(self, settings: LoopSettings, changes: dict[str, Any]) -> LoopSettings:
+        settings = replace(settings, **changes)
+        if settings.level not in self.grades or settings.level < 1:
+            raise InputError(
+                f"level: expected a grade of this campaign above 0 ({self.grades}), found {settings.level}"
+            )
+        if settings.by_system_order and settings.topic_budget:
+            raise InputError(
+                "topic_budget: expected 0 with decisive pairs, which spend one budget across all topics, found "
+                f"{settings.topic_budget:,}; set it to 0, and use the budget of all topics"
+            )
+        self.store.settings.put("loop", asdict(settings))
+        return settings
+
+    def reopen_topic(self, query_id: str) -> None:
+        """Reopen a closed topic in the mode that it had."""
+        self.store.queue.close_topic(query_id, closed=False)
+
+    def modes(self, scopes: Mapping[str, tuple[str, bool]] | None = None) -> dict[str, str]:
+        """Return the mode of each topic, a name of ``MODES``, in the order of topics.
+
+        `scopes` are those of :meth:`modes_and_closed`, if they are known.
+        """
+        scopes = self.modes_and_closed() if scopes is None else scopes
+        return {query_id: "closed" if is_closed else scope for query_id, (scope, is_closed) in scopes.items()}
+
+    def modes_when_open(self) -> dict[str, str]:
+        """Return the mode of each topic, for closed topics the one that they had, which defines the scope of recall."""
+        return {query_id: scope for query_id, (scope, _) in self.modes_and_closed().items()}
+
+    def modes_and_closed(self) -> dict[str, tuple[str, bool]]:
+        """Return the mode of each topic, as :meth:`modes_when_open`, and whether it is closed."""
+        usual = self.usual_mode()
+        return {query_id: (mode or usual, closed) for query_id, mode, closed in self.store.queue.modes()}
+
+    def mode(self, query_id: str) -> str:
+        """Return the mode of a topic."""
+        return self.store.queue.mode(query_id) or self.usual_mode()
+
+    def usual_mode(self) -> str:
+        """Return the campaign's mode, for topics without their own."""
+        return str(self.store.settings.get("loop", {}).get("mode", "pool"))
+
+    def assignment(self) -> AssignmentSettings:
+        """Return the settings of the assignment."""
+        return self._read("assignment", AssignmentSettings)
+
+    def guidelines(self) -> str:
+        """Return the guidelines for annotators, in Markdown."""
+        return self.store.settings.text("guidelines")
+
+    def set_guidelines(self, text: str) -> None:
+        """Set the guidelines, in Markdown; InputError if they are too long or not valid Unicode."""
+        require_writable(text, "guidelines")
+        if len(text) > LONGEST_GUIDELINES:
+            raise InputError(f"guidelines: expected at most {LONGEST_GUIDELINES:,} characters, found {len(text):,}")
+        self.store.settings.put_text("guidelines", text.strip())
+
+    def topic_notes(self) -> dict[str, str]:
+        """Return the manager's notes for annotators, by topic."""
+        return self.store.corpus.topic_notes()
+
+    def set_topic_note(self, query_id: str, note: str) -> None:
+        """Set or remove (empty) the note of a topic.
+
+        UnknownNameError for an unknown topic, InputError if the note is not valid Unicode.
+        """
+        require_writable(note, f"note for topic {query_id!a}")
+        self.require_topic(query_id)
+        self.store.corpus.set_topic_note(query_id, note.strip())
+
+    def judging_page(self) -> CardSettings:
+        """Return the settings of the judging page."""
+        return self._read("card", CardSettings)
+
+    def set_judging_page(self, **changes: Any) -> CardSettings:
+        """Change fields of the :class:`CardSettings`.
+
+        UnknownNameError for an unknown setting or named value, InputError for a value out of range.
+        """
+        with self.store.transaction():
+            settings = changed(self.judging_page(), changes, "judging-page setting")
+            if "show_labels" in changes and settings.show_labels:
+                names = [label_set.name for label_set in self.store.machine_labels.sets()]
+                require_known("label set", names, settings.show_labels)
+            self.store.settings.put("card", asdict(settings))
+        return settings
+
+    def collection(self) -> About:
+        """Return the manager's description of the collection."""
+        return self._read("about", About)
+
+    def set_collection(self, **changes: str) -> About:
+        """Change fields of :class:`About`.
+
+        UnknownNameError for an unknown field, InputError for an invalid URL or text.
+
+        >>> from collection import Campaign
+        >>> with Campaign.create("wings") as campaign:
+        ...     campaign.settings.set_collection(licence="CC BY 4.0").licence
+        'CC BY 4.0'
+        """
+        with self.store.transaction():
+            texts = {name: text.strip() for name, text in changes.items()}
+            about = changed(self.collection(), texts, "collection field")
+            if about.url and not is_web_address(about.url):
+                raise InputError(f"url: expected an address that begins with http:// or https://, found {about.url!r}")
+            self.store.settings.put("about", asdict(about))
+        return about
+
+    def tour(self) -> bool:
+        """Whether the Overview page shows the tour of the demo."""
+        return bool(self.store.settings.get("tour", False))
+
+    def set_tour(self, shown: bool) -> None:
+        """Show or hide the tour of the demo."""
+        self.store.settings.put("tour", shown)
+
+    def own_modes(self) -> dict[str, str | None]:
+        """Return each topic's own mode, or None where the campaign's mode applies."""
+        return {query_id: "closed" if closed else mode for query_id, mode, closed in self.store.queue.modes()}
+
+    def card_arrangement(self, annotator: str) -> dict[str, object] | None:
+        """Return the arrangement of an annotator's card, which only the card interprets, or None."""
+        return self.store.settings.card_arrangement(annotator)
+
+    def keep_card_arrangement(self, annotator: str, settings: Mapping[str, object]) -> None:
+        """Keep the arrangement of an annotator's card; InputError if it is no JSON or exceeds :data:`CARD_BYTES`."""
+        try:
+            text = json.dumps(dict(settings), ensure_ascii=False, allow_nan=False)
+            size = len(text.encode())
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(f"card arrangement: expected plain JSON ({error})") from None
+        if size > CARD_BYTES:
+            raise InputError(f"card arrangement: expected at most {CARD_BYTES:,} bytes, found {size:,}")
+        self.store.settings.keep_card_arrangement(annotator, text)
+
+    def require_topic(self, query_id: str) -> None:
+        """Raise UnknownNameError unless the campaign has this topic."""
+        require_known("topic", self.modes(), query_id)

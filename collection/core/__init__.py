@@ -1,0 +1,1 @@
+"""What everything else stands on: records, frames, errors, the layout of a campaign on disk."""

@@ -1,0 +1,329 @@
+"""The files of a campaign's directory: their names, permissions, and protection from outputs."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+from typing import IO
+
+from collection.core.errors import BusyError, InputError, StorageError, as_path
+
+DATABASE = "campaign.db"
+SECRET = ".secret"
+PROVIDER = "sso.toml"
+SERVER = ".server.json"
+RUNS = "runs"
+IMAGES = "files"
+VECTORS = "vectors"
+EXPORTS = "exports"
+BACKUPS = "backups"
+SCRATCH = ".cleverdon-backup-"
+"""The beginning of the names of folders in which backups are written; a killed process may leave one."""
+
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+"""The database has password hashes and addresses: only the owner of a campaign reads it."""
+
+_TOP = re.compile(r"campaign\.db(?:-wal|-shm|-journal)?|\.secret(?:-[0-9a-f]+)?|\.server\.json|sso\.toml", re.I)
+_RUN = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?(?:-[0-9a-f]{16})?\.(?:parquet|part)", re.A)
+_CURRENT_RUN = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?(?:-[0-9a-f]{16}\.parquet|\.part)", re.A)
+"""With a digest of the content, unlike names from earlier versions."""
+_IMAGE = re.compile(r"[0-9a-f]{64}\.[a-z]+(?:(?:\.[0-9a-f]{8})?\.part)?")
+_BACKUP = re.compile(r"before-version-[0-9]+\.db(?:\.part)?|[^/\x00]*-[0-9a-f]{12}-[0-9]{8}-[0-9]{6}\.zip")
+_VECTOR_FOLDER = re.compile(r"made-[a-z0-9_]{8}")
+_VECTOR = re.compile(
+    r"(?:hashes|dense|[a-z]+\.[a-z]+)\.npy|[a-z]+\.terms\.txt|meta\.json|(?:[0-9a-f]{32}|unfinished)\.npz"
+)
+
+
+def is_run_file(name: str) -> bool:
+    """Whether a file in ``runs/`` is certainly from an import; one without a digest may be the user's own."""
+    return bool(_CURRENT_RUN.fullmatch(name))
+
+
+def is_partial_image(name: str) -> bool:
+    """Whether a file in ``files/`` is an image that an import did not finish."""
+    return bool(_IMAGE.fullmatch(name)) and name.endswith(".part")
+
+
+def is_vector_folder(name: str) -> bool:
+    """Whether a folder in ``vectors/`` was made by an update of the vectors."""
+    return bool(_VECTOR_FOLDER.fullmatch(name))
+
+
+def is_vector(name: str) -> bool:
+    """Whether a file in a folder of vectors was written by an update of the vectors."""
+    return bool(_VECTOR.fullmatch(name))
+
+
+def is_backed_up(name: str) -> bool:
+    """Whether a path inside a campaign's directory, with slashes, is one that a backup can have."""
+    folder, _, file = name.rpartition("/")
+    if not folder:
+        return file in (DATABASE, SECRET, PROVIDER)
+    if folder in (RUNS, IMAGES):
+        return not file.endswith(".part") and bool((_RUN if folder == RUNS else _IMAGE).fullmatch(file))
+    parent, _, made = folder.partition("/")
+    return name == f"{VECTORS}/meta.json" or (parent == VECTORS and is_vector_folder(made) and is_vector(file))
+
+
+def remove_vectors(folder: Path) -> None:
+    """Remove a folder of vectors, except for files that an update did not write."""
+    with suppress(OSError):
+        for file in _regular_files(folder):
+            if is_vector(file.name):
+                file.unlink()
+        folder.rmdir()
+
+
+def own_files(directory: Path) -> Iterator[Path]:
+    """Every regular file that Cleverdon named, without exports."""
+    for folder, names in _names_in(directory).items():
+        yield from (file for file in _regular_files(folder) if names.fullmatch(file.name))
+
+
+def unknown_entries(directory: Path) -> Iterator[Path]:
+    """Every file and folder whose name is not one of Cleverdon's, without exports and what lies in such folders."""
+    folders = {directory / name for name in (RUNS, IMAGES, VECTORS, EXPORTS, BACKUPS)} | {*_vector_folders(directory)}
+    for folder, names in _names_in(directory).items():
+        if folder.is_dir() and not (folder.name == BACKUPS and folder.is_symlink()):  # a link to where others write
+            for entry in sorted(folder.iterdir()):
+                if not (entry in folders or names.fullmatch(entry.name) or entry.name.startswith(SCRATCH)):
+                    yield entry
+
+
+def _names_in(directory: Path) -> dict[Path, re.Pattern[str]]:
+    """Each folder, except that of exports -> names that Cleverdon gives to files in it."""
+    names_in = {directory: _TOP, directory / RUNS: _RUN, directory / IMAGES: _IMAGE, directory / VECTORS: _VECTOR}
+    return names_in | {directory / BACKUPS: _BACKUP} | dict.fromkeys(_vector_folders(directory), _VECTOR)
+
+
+def _vector_folders(directory: Path) -> list[Path]:
+    vectors = directory / VECTORS
+    return sorted(f for f in vectors.iterdir() if is_vector_folder(f.name)) if vectors.is_dir() else []
+
+
+def _regular_files(folder: Path) -> list[Path]:
+    """Regular files by name, without links, which may lead to files of others."""
+    if not folder.is_dir():
+        return []
+    return sorted(file for file in folder.iterdir() if file.is_file() and not file.is_symlink())
+
+
+def resolved(path: str | PathLike[str]) -> Path:
+    """The path without links; raises :class:`InputError` if they cannot be followed."""
+    try:
+        found = as_path(path).resolve()
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself, before Python 3.13
+        raise InputError(f"{path}: symbolic links cannot be resolved ({error})") from error
+    # Unlike pathlib, os.path raises nothing for a folder that may not be entered.
+    if any(os.path.islink(part) for part in (found, *found.parents)):  # noqa: PTH114
+        raise InputError(f"{path}: symbolic links cannot be resolved (one leads to itself)")  # since Python 3.13
+    return found
+
+
+def home(path: str | PathLike[str]) -> Path | None:
+    """The nearest campaign directory above a path, if any."""
+    return next(iter(_homes(resolved(path))), None)
+
+
+def _homes(target: Path) -> list[Path]:
+    # Unlike pathlib, os.path raises nothing for a folder that may not be entered.
+    return [folder for folder in target.parents if os.path.isfile(folder / DATABASE)]  # noqa: PTH113
+
+
+def require_output(path: str | PathLike[str] | None, campaign: Path | None = None) -> None:
+    """Raise :class:`InputError` for an output that would replace a file of a campaign or be among its files.
+
+    That is the database, the key, the settings of a provider, anything in ``runs/``, ``files/`` or ``vectors/``, a link
+    to such a file, or a folder above a campaign.
+
+    Parameters
+    ----------
+    path
+        The output; None: nothing is written.
+    campaign
+        The directory of the open campaign. Others are found by the folders above `path`.
+    """
+    if path is None:
+        return
+    # The path as written, too: a folder of the campaign may be a link to another disk.
+    for target in dict.fromkeys([resolved(path), Path(os.path.abspath(path))]):  # noqa: PTH100
+        for directory in dict.fromkeys([*([resolved(campaign)] if campaign else []), *_homes(target)]):
+            if _is_own(target, directory):
+                raise InputError(
+                    f"{path} belongs to the campaign in {directory} and cannot be overwritten; write to another path, "
+                    f"such as {directory / EXPORTS / target.name}"
+                )
+
+
+def _is_own(target: Path, directory: Path) -> bool:
+    if directory == target or directory.is_relative_to(target):
+        return True
+    if target.is_relative_to(directory):
+        first, *more = (part.casefold() for part in target.relative_to(directory).parts)
+        if first in (RUNS, IMAGES, VECTORS) or (not more and _TOP.fullmatch(first)):
+            return True
+        # An existing one; a new backup is written there.
+        if first == BACKUPS and len(more) == 1 and _BACKUP.fullmatch(more[0]) and target.exists():
+            return True
+    if any(target.is_relative_to(resolved(directory / name)) for name in (RUNS, IMAGES, VECTORS, DATABASE, SECRET)):
+        return True
+    with suppress(OSError):
+        found = target.stat()
+        if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+            return any(os.path.samestat(found, file.stat()) for file in own_files(directory))
+    return False
+
+
+@contextmanager
+def storage_errors(place: Path) -> Iterator[None]:
+    """Raise :class:`StorageError` where a full or read-only disk keeps something from being written into a folder."""
+    try:
+        yield
+    except OSError as error:
+        short = type(error) is OSError and error.errno is None  # how NumPy says that a file has no room
+        if not short and error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
+            raise
+        reason = error.strerror or error
+        raise StorageError(
+            f"{place} cannot be written ({reason}); free some space on its disk, or make it writable"
+        ) from error
+
+
+def create_private(path: Path) -> IO[bytes]:
+    """Open a new file for writing that only its owner may read, whatever the umask."""
+    how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(path, how, PRIVATE_FILE), "wb")
+
+
+def sync_file(path: Path) -> None:
+    """Make the content of a file durable that somebody else wrote and closed, also through a memory map."""
+    with path.open("rb+") as file:  # Windows syncs only files that are open for writing
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Make new names in a folder durable; does nothing on Windows."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def publish(part: Path, target: Path) -> None:
+    """Give a finished file its durable name; raises :class:`FileExistsError` if another file has it."""
+    try:
+        target.hardlink_to(part)  # unlike a rename, it replaces nothing
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if target.exists():
+            raise FileExistsError(target) from None
+        part.rename(target)
+    sync_folder(target.parent)
+
+
+def make_folder(folder: Path, mode: int = PRIVATE_FOLDER) -> None:
+    """Make a folder, and those above it that are missing, and make their names durable."""
+    if not folder.is_dir():
+        make_folder(folder.parent, 0o777)
+        folder.mkdir(mode, exist_ok=True)
+        sync_folder(folder.parent)
+
+
+SERVED: set[Path] = set()
+"""Directories that this process serves, resolved."""
+
+
+def is_served_elsewhere(directory: Path) -> bool:
+    """Whether another process serves the campaign in a directory; never on Windows and file systems without locks."""
+    if directory.resolve() in SERVED:
+        return False
+    try:
+        handle = os.open(directory / SERVER, os.O_RDONLY)
+    except OSError:  # there was no server yet
+        return False
+    try:
+        return not lock_file(handle, shared=True)
+    finally:
+        os.close(handle)
+
+
+def lock_file(handle: int, *, shared: bool = False) -> bool:
+    """Lock an open file until it is closed, and say whether no other process has locked it.
+
+    True without a lock on Windows and on file systems without locks.
+    """
+    if os.name != "posix":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+@contextmanager
+def locked(directory: Path, work: str = "updating") -> Iterator[None]:
+    """Lock a directory for one piece of work; the operating system releases the lock when the process ends.
+
+    Raises
+    ------
+    BusyError
+        Another process has locked it.
+    """
+    if os.name != "posix":
+        yield
+        return
+    import fcntl
+
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BusyError(f"another process is {work} {directory}; try again when it has finished") from None
+        yield
+    finally:
+        os.close(handle)
+
+
+def make_private(folder: Path) -> None:
+    """Restrict a folder that Cleverdon wrote, with its content, to its owner."""
+    for place in (folder, *folder.rglob("*")):
+        if not place.is_symlink():
+            place.chmod(PRIVATE_FOLDER if place.is_dir() else PRIVATE_FILE)
+
+
+def restrict_permissions(directory: Path) -> None:
+    """Restrict the files of a campaign that others can read, as earlier versions made them, to its owner."""
+    if not (_is_open(directory) or _is_open(directory / DATABASE)):
+        return
+    with suppress(OSError):
+        directory.chmod(PRIVATE_FOLDER)
+        for folder in (
+            *(directory / name for name in (RUNS, IMAGES, VECTORS, EXPORTS, BACKUPS)),
+            *_vector_folders(directory),
+        ):
+            if folder.is_dir() and not folder.is_symlink():
+                folder.chmod(PRIVATE_FOLDER)
+        for file in own_files(directory):
+            if file.name != PROVIDER:  # the user's own; `serve` warns if others can read it
+                file.chmod(PRIVATE_FILE)
+
+
+def _is_open(path: Path) -> bool:
+    return os.name == "posix" and bool(path.stat().st_mode & 0o077)

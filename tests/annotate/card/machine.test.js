@@ -1,0 +1,346 @@
+// Whatever keys are pressed, answers lost, tabs opened, reloaded and killed: nothing is lost, nothing doubled, and a
+// decision goes only to what was on screen.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import { adjudication } from "../../../annotate/card/core/kinds/adjudication.js";
+import { grade } from "../../../annotate/card/core/kinds/grade.js";
+import { list } from "../../../annotate/card/core/kinds/list.js";
+import { preference } from "../../../annotate/card/core/kinds/preference.js";
+import { newTopicUnit, onScreen } from "../../../annotate/card/core/state.js";
+import { commit, doc, standing, World } from "./world.js";
+
+/** @import { Kind, Sent } from "../../../annotate/card/core/types.js" */
+/** @import { Server } from "./world.js" */
+
+const RUNS = Number(process.env.CARD_RUNS ?? 60);
+/** The plan after each answer; no promise. */
+const THEN = "then";
+const DOCS = ["d1", "d2", "d3", "d4", "d5", "d6"];
+const TOPICS = ["t1", "t2", "t3"];
+
+/** @param {string} queryId */
+const topic = (queryId) => ({ query_id: queryId, title: `Topic ${queryId}`, description: "", narrative: "", note: "" });
+
+/** Grades from a pool, or in the loop: then the order changes with each answer. @param {boolean} inLoop @returns {Server} */
+function gradeServer(inLoop) {
+  /** @type {Server["log"]} */
+  const log = new Map();
+  let round = 0;
+  const judged = (/** @type {string} */ queryId) =>
+    [...standing(grade, log).values()].filter(({ query_id }) => query_id === queryId);
+  const progress = (/** @type {string} */ queryId) => ({
+    judged: judged(queryId).length,
+    pool: inLoop ? null : DOCS.length,
+  });
+  return {
+    log,
+    answer(route, body) {
+      if (route === "topics")
+        return {
+          topics: TOPICS.map((id) => ({ ...topic(id), ...progress(id), without_text: 0 })),
+          last: null,
+          work: null,
+        };
+      if (route === "document") return { ...doc(body.doc_id), said: null };
+      const answer = commit(log, body.decisions, ({ doc_id, kind }) => doc_id === "d6" && kind === "cannot judge");
+      const all = { judged: standing(grade, log).size, pool: inLoop ? null : DOCS.length * TOPICS.length };
+      if (body.query_id === null)
+        return { ...answer, documents: [], closed: [], surplus: [], feedback: [], progress: { all } };
+      const done = new Set(judged(body.query_id).map(({ doc_id }) => doc_id));
+      const open = DOCS.filter((id) => !done.has(id));
+      round += 1;
+      const order = inLoop ? (round % 2 ? open : [...open].reverse()) : undefined;
+      const fresh = (order ?? open).filter((id) => !body.holding.includes(id)).slice(0, body.want);
+      return {
+        ...answer,
+        query_id: body.query_id,
+        documents: fresh.map(doc),
+        closed: body.holding.filter((/** @type {string} */ id) => done.has(id)),
+        surplus: [],
+        feedback: [],
+        progress: { all, topic: progress(body.query_id) },
+        ...(order && { order, model_round: round, behind: round % 3 === 0, problem: null, chooser: ["rule", "words"] }),
+        ...(body.recent && {
+          recent: judged(body.query_id)
+            .reverse()
+            .map(({ query_id, doc_id, kind, relevance, reason, note, flagged, passages }) => ({
+              query_id,
+              ...doc(doc_id ?? ""),
+              kind,
+              relevance,
+              reason,
+              note,
+              flagged,
+              passages,
+            })),
+        }),
+        ...(body.want > 0 &&
+          !open.length && {
+            next: TOPICS.find((id) => judged(id).length < DOCS.length && !body.tried.includes(id)) ?? null,
+          }),
+      };
+    },
+  };
+}
+
+/** Pairs to adjudicate. @returns {Server} */
+function adjudicationServer() {
+  /** @type {Server["log"]} */
+  const log = new Map();
+  const pairs = DOCS.map((id) => JSON.stringify(["t1", id]));
+  const unit = (/** @type {string} */ pair) => {
+    const former = standing(adjudication, log).get(pair) ?? null;
+    return { topic: topic("t1"), documents: [doc(JSON.parse(pair)[1])], opinions: [], former };
+  };
+  return {
+    log,
+    answer(route, body) {
+      if (route === "adjudicate/recent")
+        return {
+          decisions: [...standing(adjudication, log).values()].reverse().map((each) => ({ ...each, title: "a title" })),
+        };
+      if (route === "adjudicate/unit") return unit(body.pair);
+      const answer = commit(log, body.decisions);
+      const open = pairs.filter((pair) => !standing(adjudication, log).has(pair));
+      const fresh = open.filter((pair) => !body.holding.includes(pair)).slice(0, body.want);
+      return {
+        ...answer,
+        task: "adjudication",
+        units: fresh.map(unit),
+        closed: body.holding.filter((/** @type {string} */ pair) => !open.includes(pair)),
+        exhausted: true,
+        progress: { done: pairs.length - open.length, goal: pairs.length },
+      };
+    },
+  };
+}
+
+/** Topics to choose documents in, or to compare two after two. @param {Kind} kind @returns {Server} */
+function topicServer(kind) {
+  /** @type {Server["log"]} */
+  const log = new Map();
+  const isList = kind === list;
+  const comparisons = [
+    ["d1", "d2"],
+    ["d1", "d3"],
+    ["d2", "d3"],
+  ];
+  const subject = (/** @type {string} */ id, /** @type {string[]} */ pair) =>
+    preference.subject({ query_id: id, left: pair[0] ?? "", right: pair[1] ?? "" });
+  const left = (/** @type {string} */ id) => comparisons.filter((pair) => !standing(kind, log).has(subject(id, pair)));
+  const isDone = (/** @type {string} */ id) => (isList ? standing(kind, log).has(id) : !left(id).length);
+  /** @param {string[][]} pairs @param {number} depth @returns {any} */
+  const ahead = (pairs, depth) => {
+    if (!pairs.length) return { pair: null };
+    const rest = depth ? ahead(pairs.slice(1), depth - 1) : undefined;
+    return { pair: pairs[0], ...(rest && { [THEN]: { left: rest, right: rest, equal: rest, "cannot judge": rest } }) };
+  };
+  const plan = (/** @type {string} */ id) => ({
+    next: ahead(left(id), 1),
+    done: comparisons.length - left(id).length,
+    expected: comparisons.length,
+    pairs: [],
+  });
+  const unit = (/** @type {string} */ id) => {
+    const former = [...standing(kind, log).values()].filter(({ query_id }) => query_id === id);
+    return {
+      topic: topic(id),
+      documents: DOCS.slice(0, 3).map(doc),
+      ...(isList ? { former: former[0] ?? null } : { former, plan: plan(id) }),
+    };
+  };
+  return {
+    log,
+    answer(route, body) {
+      if (route === "task/recent")
+        return {
+          decisions: [...standing(kind, log).values()].reverse().map((each) => ({ ...each, title: "a title" })),
+        };
+      if (route === "task/unit") return unit(body.query_id);
+      const answer = commit(log, body.decisions);
+      const open = TOPICS.filter((id) => !isDone(id));
+      const fresh = open.filter((id) => !body.holding.includes(id)).slice(0, body.want);
+      const changed = body.decisions.length ? body.decisions.map((/** @type {Sent} */ { query_id }) => query_id) : [];
+      const planned = isList ? [] : new Set(changed.length ? [...changed, ...body.holding.slice(0, 1)] : body.holding);
+      return {
+        ...answer,
+        task: kind.name,
+        units: fresh.map(unit),
+        plans: Object.fromEntries([...planned].map((id) => [id, plan(id)])),
+        closed: body.holding.filter((/** @type {string} */ id) => !open.includes(id)),
+        exhausted: true,
+        progress: { done: TOPICS.length - open.length, goal: TOPICS.length, left_for_me: open.length },
+      };
+    },
+  };
+}
+
+/** Decides all that is left, as a patient person would. @param {World} world @param {number} all */
+function finish(world, all) {
+  const [first, ...others] = world.tabs;
+  if (!first) return;
+  for (const tab of others) world.close(tab, true);
+  for (let round = 0; round < 300 && standing(world.kind, world.server.log).size < all; round += 1) {
+    const item = onScreen(world.kind, first.state);
+    if (item?.entry) first.dispatch({ type: "look", step: first.state.history.length });
+    else if (newTopicUnit(world.kind, first.state)) first.dispatch({ type: "enter" });
+    else if (item) first.dispatch({ type: "decide", answer: answerOf(world.kind, round), ...first.by() });
+    else {
+      first.dispatch({ type: "next-topic" });
+      world.pass(12_000);
+    }
+    world.load();
+  }
+}
+
+/** What a person or the network does next; the numbers choose among what there is. */
+const happening = fc.record({
+  what: fc.constantFrom(
+    "decide",
+    "decide",
+    "decide",
+    "stale",
+    "cannot judge",
+    "undo",
+    "undo",
+    "skip",
+    "back",
+    "forward",
+    "note",
+    "tick",
+    "enter",
+    "enter",
+    "serve",
+    "serve",
+    "serve",
+    "answer",
+    "answer",
+    "answer",
+    "lose request",
+    "lose answer",
+    "refuse token",
+    "kill server",
+    "hear",
+    "hear",
+    "pass",
+    "pass",
+    "long pass",
+    "open",
+    "reload",
+    "rerun",
+    "visit",
+    "close",
+    "kill",
+    "away",
+    "topic",
+    "next topic",
+    "call",
+  ),
+  tab: fc.nat(3),
+  n: fc.nat(9),
+});
+
+/** @param {Kind} kind @param {number} n */
+function answerOf(kind, n) {
+  if (kind === list) return { kind: "chosen", chosen: n % 3 ? [`d${(n % 3) + 1}`] : [] };
+  if (kind === preference) return { kind: ["left", "equal", "right"][n % 3] ?? "equal" };
+  return { kind: "graded", relevance: n % 4 };
+}
+
+/** @param {World} world @param {{ what: string, tab: number, n: number }} event */
+function happen(world, { what, tab: which, n }) {
+  const { kind } = world;
+  const tab = world.tabs[which % Math.max(1, world.tabs.length)] ?? world.open();
+  const at = (/** @type {unknown[]} */ queue) => n % Math.max(1, queue.length);
+  if (what === "decide") tab.dispatch({ type: "decide", answer: answerOf(kind, n), ...tab.by() });
+  if (what === "stale") tab.dispatch({ type: "decide", answer: answerOf(kind, n), ...tab.by("something else") });
+  if (what === "cannot judge")
+    tab.dispatch({ type: "decide", answer: { kind: "cannot judge", reason: "broken" }, ...tab.by() });
+  if (what === "undo") tab.dispatch({ type: "undo", ...tab.by() });
+  if (what === "skip") tab.dispatch({ type: "skip" });
+  if (what === "back") tab.dispatch({ type: "look", step: -1 });
+  if (what === "forward") tab.dispatch({ type: "look", step: 1 });
+  if (what === "note") tab.dispatch({ type: "mark", changes: { note: `note ${n}` }, ...tab.by() });
+  if (what === "tick" && kind === list) tab.dispatch({ type: "tick", id: `d${(n % 3) + 1}` });
+  if (what === "serve") world.serve(at(world.requests));
+  if (what === "answer") world.answer(at(world.answers));
+  if (what === "lose request") world.lose("requests", at(world.requests), 0);
+  if (what === "lose answer") world.lose("answers", at(world.answers), 0);
+  if (what === "refuse token") world.lose("requests", at(world.requests), 401);
+  if (what === "kill server") while (world.requests.length) world.lose("requests", 0, 0);
+  if (what === "hear") world.hear(tab);
+  if (what === "pass") world.pass(40);
+  if (what === "long pass") world.pass(12_000);
+  if (what === "open" && world.tabs.length < 3) world.open();
+  if (what === "reload" || what === "close" || what === "kill") world.close(tab, what !== "kill");
+  if (what === "reload") world.open();
+  if (what === "away") {
+    tab.dispatch({ type: "visible", visible: false });
+    world.now += 40_000;
+    tab.dispatch({ type: "visible", visible: true });
+  }
+  if (what === "topic" && kind === grade) tab.dispatch({ type: "topic", queryId: TOPICS[n % 3] });
+  if (what === "next topic" && kind === grade) tab.dispatch({ type: "next-topic" });
+  if (what === "enter") tab.dispatch({ type: "enter" });
+  if (what === "rerun" || what === "visit") tab.dispatch({ type: "unmount" });
+  if (what === "visit") world.pass(2_000);
+  if (what === "rerun" || what === "visit") tab.dispatch({ type: "mount", fresh: what === "visit", asked: null });
+  if (what === "call") tab.dispatch({ type: "call" });
+}
+
+/** A tab decides before it hears of a new one, which then undoes what the first has revised. */
+const UNHEARD = "open decide hear back decide hear:1 hear:1 serve undo:1 lose_request answer".split(" ").map((each) => {
+  const [what = "", tab = "0"] = each.replace("_", " ").split(":");
+  return { what: /** @type {any} */ (what), tab: Number(tab), n: 0 };
+});
+
+/** Each with the number of decisions that finish it. @type {[string, Kind, () => Server, number][]} */
+const KINDS = [
+  ["grades from a pool", grade, () => gradeServer(false), 18],
+  ["grades in the loop", grade, () => gradeServer(true), 18],
+  ["lists", list, () => topicServer(list), 3],
+  ["preferences", preference, () => topicServer(preference), 9],
+  ["adjudication", adjudication, adjudicationServer, 6],
+];
+
+for (const [name, kind, server, all] of KINDS) {
+  test(`${name}: nothing is lost and nothing doubled, whatever happens`, () => {
+    fc.assert(
+      fc.property(fc.array(happening, { maxLength: 120, size: "max" }), (events) => {
+        const world = new World(kind, server());
+        world.load();
+        for (const event of events) happen(world, event);
+        world.settle();
+        for (const [uuid, decision] of world.made) {
+          const isRefused = world.refusedElsewhere(decision);
+          assert(world.server.log.has(uuid) || isRefused, `${decision.kind} on ${kind.subject(decision)} is lost`);
+        }
+        for (const uuid of world.server.log.keys())
+          assert(world.made.has(uuid), "the server has only what was decided");
+        assert(![...world.storage.keys()].some((key) => key.startsWith("pending:")), "nothing is left to send");
+      }),
+      { numRuns: RUNS, examples: [[UNHEARD]] },
+    );
+  });
+
+  test(`${name}: in one tab the last word stands, after reloads too`, () => {
+    fc.assert(
+      fc.property(fc.array(happening, { maxLength: 80, size: "max" }), (events) => {
+        const world = new World(kind, server());
+        world.load();
+        for (const event of events)
+          if (!["open", "kill", "close"].includes(event.what)) happen(world, { ...event, tab: 0 });
+        world.settle();
+        const made = new Map([...world.made].filter(([, decision]) => !world.refusedElsewhere(decision)));
+        const stands = (/** @type {Map<string, Sent>} */ log) =>
+          [...standing(kind, log)].map(([subject, { uuid }]) => `${subject} ${uuid}`).sort();
+        assert.deepEqual(stands(world.server.log), stands(made));
+        finish(world, all);
+        assert.equal(standing(kind, world.server.log).size, all, "nobody waits for ever");
+      }),
+      { numRuns: RUNS },
+    );
+  });
+}

@@ -1,0 +1,45 @@
+// Near-duplicates: when the card asks the server for them.
+
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { grade, pairId } from "../../../annotate/card/core/kinds/grade.js";
+import { nearDuplicates } from "../../../annotate/card/view/document/near_duplicates.js";
+
+Object.defineProperty(globalThis, "window", { value: globalThis });
+
+/** Draws a document again and again for a minute; gives what was asked. @param {object} setting @param {(object | undefined)[]} answers */
+async function drawn(setting, ...answers) {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  /** @type {any[]} */
+  const asked = [];
+  const unit = { id: pairId("t1", "d1"), queryId: "t1", documents: [{ doc_id: "d1", text: "words" }] };
+  const view = {
+    card: { kind: grade },
+    data: { card: setting },
+    state: { units: [unit], history: [], outbox: [], scope: { topic: "t1" } },
+    render: () => undefined,
+    ask: (/** @type {string} */ route, /** @type {any} */ { doc_ids }) => {
+      asked.push([route, doc_ids]);
+      return Promise.resolve({ answer: answers.shift() });
+    },
+  };
+  const part = nearDuplicates(/** @type {any} */ (view));
+  for (let second = 0; second < 60; second += 1) {
+    view.state = { ...view.state, units: [...view.state.units] };
+    part.rendered?.(null, false);
+    mock.timers.tick(1_000);
+    await new Promise(setImmediate);
+  }
+  mock.timers.reset();
+  return asked;
+}
+
+test("the card asks again while the server has not compared all, or a question has failed, and stops then", async () => {
+  const more = { near: {}, more: true };
+  const asked = await drawn({}, more, more, undefined, { near: { d1: [] }, more: false });
+  assert.deepEqual(asked, Array(4).fill(["near", ["d1"]]));
+});
+
+test("nothing is asked where the manager wants no word of near-duplicates", async () => {
+  assert.deepEqual(await drawn({ near: false }), []);
+});

@@ -1,0 +1,311 @@
+// A world for the machine: a server that commits, tabs that come and go, and a network that loses and delays.
+//
+// Everything is deterministic: time only passes when it is told to, and what waits is in queues that the test empties.
+
+import assert from "node:assert/strict";
+import { step } from "../../../annotate/card/core/machine.js";
+import { drawnKey, initial, onScreen, outstanding } from "../../../annotate/card/core/state.js";
+
+/** @import { Decision, Event, Kind, Message, Request, Sent, State } from "../../../annotate/card/core/types.js" */
+
+/** @template T @param {T} value @returns {T} */
+export function deepFreeze(value) {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  Object.values(value).forEach(deepFreeze);
+  return value;
+}
+
+/** @param {string} id */
+export const doc = (id) =>
+  /** @type {any} */ ({ doc_id: id, title: `Title of ${id}`, text: id, images: [], metadata: {}, truncated: false });
+
+/**
+ * What a server of one kind of task does; `log` are the decisions that it has committed, in their order.
+ *
+ * @typedef {{ log: Map<string, Sent>, answer: (route: string, body: any) => object }} Server
+ */
+
+/** What every server does with decisions: saved once, or refused for good. @param {Server["log"]} log @param {Sent[]} decisions @param {(decision: Sent) => boolean} isRefused */
+export function commit(log, decisions, isRefused = () => false) {
+  const refused = decisions.filter(isRefused);
+  const saved = decisions.filter((decision) => !refused.includes(decision));
+  for (const decision of saved) if (!log.has(decision.uuid)) log.set(decision.uuid, structuredClone(decision));
+  return {
+    saved: saved.map(({ uuid }) => uuid),
+    refused: refused.map(({ uuid }) => ({ uuid, reason: "refused here" })),
+  };
+}
+
+/** The decision that stands on each subject: the last in the log that is not undone. @param {Kind} kind @param {Server["log"]} log */
+export function standing(kind, log) {
+  /** @type {Map<string, Sent>} */
+  const stands = new Map();
+  for (const decision of log.values()) {
+    if (decision.kind === "undone") stands.delete(kind.subject(decision));
+    else stands.set(kind.subject(decision), decision);
+  }
+  return stands;
+}
+
+/** A tab: the machine's state, and what it waits for. */
+class Tab {
+  /** @param {World} world @param {string} name */
+  constructor(world, name) {
+    this.world = world;
+    this.name = name;
+    /** @type {State} */
+    this.state = initial(world.kind, world.kept(name));
+    /** @type {Map<string, number>} */
+    this.timers = new Map();
+    /** @type {{ tab: string, message: Message }[]} */
+    this.inbox = [];
+    /** @type {string | null} */
+    this.drawn = null;
+    /** The topic that the annotator has begun or asked for. @type {string | null} */
+    this.begun = null;
+    this.say({ type: "there?", waiting: [] });
+    this.dispatch({ type: "mount", fresh: true, asked: null });
+  }
+
+  /** @param {Message} message */
+  say(message) {
+    for (const tab of this.world.tabs) if (tab !== this) tab.inbox.push(structuredClone({ tab: this.name, message }));
+  }
+
+  /** @param {any} happening */
+  dispatch(happening) {
+    const { world } = this;
+    const event = /** @type {Event} */ ({ at: world.now, uuid: world.uuid(), ...happening });
+    const before = deepFreeze(this.state);
+    const { state, effects } = step(world.kind, before, deepFreeze(event));
+    this.state = state;
+    for (const effect of effects) {
+      if (effect.type === "send")
+        world.requests.push({ tab: this, request: effect.request, sent: structuredClone(effect.request.body) });
+      if (effect.type === "store") world.store(effect.key, effect.value);
+      if (effect.type === "tell") this.say(effect.message);
+      if (effect.type === "timer") {
+        if (effect.ms === null) this.timers.delete(effect.name);
+        else this.timers.set(effect.name, world.now + effect.ms);
+      }
+    }
+    world.check(this, before, event);
+    this.begin(event);
+    this.drawn = drawnKey(world.kind, state);
+  }
+
+  /** Notes which topic a key has asked for; the first one is there when the page is opened. @param {Event} event */
+  begin(event) {
+    const { kind } = this.world;
+    const { scope, units } = this.state;
+    const isFetched = event.type === "answer" && event.request.lane === "aside";
+    const asks = ["enter", "topic", "next-topic", "undo"].includes(event.type) || isFetched;
+    const shown = onScreen(kind, this.state);
+    if (asks) this.begun = kind.name === "grade" ? scope.topic : (units[0]?.queryId ?? null);
+    else if (shown && !shown.entry) this.begun ??= shown.unit.queryId;
+  }
+
+  /** What a key press brings, for what was drawn then. */
+  by(on = this.drawn) {
+    return { on, shown_at: "2026-01-01T00:00:00.000Z", seconds: 1, away: 0, source: /** @type {const} */ ("key") };
+  }
+
+  runTimers() {
+    for (const [name, at] of [...this.timers]) {
+      if (at > this.world.now || this.timers.get(name) !== at) continue;
+      this.timers.delete(name);
+      this.dispatch({ type: "timer", name });
+    }
+  }
+}
+
+export class World {
+  /** @param {Kind} kind @param {Server} server @param {number} tabs */
+  constructor(kind, server, tabs = 1) {
+    this.kind = kind;
+    this.server = server;
+    this.now = 1_000_000;
+    this.count = 0;
+    /** @type {Map<string, unknown>} */
+    this.storage = new Map();
+    /** @type {Tab[]} */
+    this.tabs = [];
+    /** @type {{ tab: Tab, request: Request, sent: any }[]} */
+    this.requests = [];
+    /** What the server has answered and no tab has read yet. @type {{ tab: Tab, request: Request, answer: any }[]} */
+    this.answers = [];
+    /** Every decision that a key made. @type {Map<string, Sent>} */
+    this.made = new Map();
+    /** Unsent decisions that a tab knew of, with the one that it made after them on the same. @type {[string, string][]} */
+    this.followed = [];
+    for (let i = 0; i < tabs; i += 1) this.open();
+  }
+
+  uuid() {
+    this.count += 1;
+    return `u${this.count}`;
+  }
+
+  open() {
+    const tab = new Tab(this, `tab${this.count}`);
+    this.tabs.push(tab);
+    return tab;
+  }
+
+  /** A tab is gone: in order, or killed. @param {Tab} tab @param {boolean} inOrder */
+  close(tab, inOrder) {
+    if (inOrder) tab.dispatch({ type: "leave" });
+    this.tabs = this.tabs.filter((each) => each !== tab);
+  }
+
+  /** @param {string} key @param {unknown} value */
+  store(key, value) {
+    if (value === null) this.storage.delete(key);
+    else this.storage.set(key, JSON.parse(JSON.stringify(value)));
+    if (!key.startsWith("pending:") || value === null) return;
+    const { decision } = /** @type {{ decision: Sent }} */ (value);
+    assert(!this.made.has(decision.uuid), "a decision is made once");
+    this.made.set(decision.uuid, decision);
+  }
+
+  /** @param {string} tab */
+  kept(tab) {
+    const stored = (/** @type {string} */ start) => [...this.storage].filter(([key]) => key.startsWith(start));
+    const outbox = /** @type {any[]} */ (stored("pending:").map(([, value]) => value));
+    const drafts = Object.fromEntries(stored("draft:").map(([key, value]) => [key.slice("draft:".length), value]));
+    return /** @type {any} */ (
+      structuredClone({
+        tab,
+        outbox: outbox.sort((a, b) => a.order - b.order),
+        drafts,
+        refused: stored("refused:").map(([, value]) => value),
+        skipped: this.storage.get("skipped") ?? [],
+        topic: this.storage.get("topic") ?? null,
+        last: this.storage.get("last") ?? null,
+      })
+    );
+  }
+
+  // ---------------------------------------------------------------------------------------------- invariants
+
+  /** What holds after every single step. @param {Tab} tab @param {State} before @param {Event} event */
+  check(tab, before, event) {
+    const { kind } = this;
+    const { state } = tab;
+    const running =
+      this.requests.filter((each) => each.tab === tab && each.request.lane === "sync").length +
+      this.answers.filter((each) => each.tab === tab && each.request.lane === "sync").length;
+    assert(running <= 1, "one request of the lane `sync` is under way at a time");
+    const news = state.outbox.filter(
+      ({ decision }) =>
+        !before.outbox.some((each) => each.decision.uuid === decision.uuid) && decision.uuid === event.uuid,
+    );
+    for (const { decision } of news) {
+      for (const { decision: former } of outstanding(before))
+        if (kind.subject(former) === kind.subject(decision)) this.followed.push([former.uuid, decision.uuid]);
+      const shown = onScreen(kind, before);
+      if (event.type === "decide") {
+        assert.equal(event.on, shown?.drawn, "a decision goes only to what was on screen");
+        assert.equal(kind.subject(decision), shown?.subject);
+        const isOpen = shown !== null && !shown.entry;
+        if (isOpen) assert.equal(decision.query_id, tab.begun, "no key decides in a topic that it has not begun");
+      }
+      assert(
+        this.storage.has(`pending:${state.outbox.find((each) => each.decision === decision)?.order}:${decision.uuid}`),
+      );
+    }
+    const item = onScreen(kind, state);
+    if (item && !item.entry) {
+      const last = outstanding(state).findLast(({ decision }) => kind.subject(decision) === item.subject);
+      assert(!last || last.decision.kind === "undone", "what is decided here is not shown as open");
+    }
+    assert(!state.look || state.history.includes(state.look), "what is looked back at is in the history");
+    assert(state.look?.unit !== null, "what is looked back at has its documents");
+    assert.equal(new Set(state.units.map(({ id }) => id)).size, state.units.length, "no unit is held twice");
+    const subjects = state.history.map(({ decision }) => kind.subject(decision));
+    assert.equal(new Set(subjects).size, subjects.length, "no subject is in the history twice");
+    for (const { decision } of before.outbox) {
+      const isHere = state.outbox.some((each) => each.decision.uuid === decision.uuid) || decision.uuid in state.told;
+      const isAnswered =
+        this.server.log.has(decision.uuid) ||
+        state.refused.some(({ uuid }) => uuid === decision.uuid) ||
+        this.refusedElsewhere(decision);
+      assert(isHere || isAnswered, "a decision is forgotten only when the server has named it");
+    }
+  }
+
+  /** @param {Decision} decision */
+  refusedElsewhere(decision) {
+    return this.storage.has(`refused:${decision.uuid}`);
+  }
+
+  // --------------------------------------------------------------------------------------------- the network
+
+  /** The server gets a request and commits; its answer is on the way. @param {number} at */
+  serve(at) {
+    const [taken] = this.requests.splice(at, 1);
+    if (!taken) return;
+    const { tab, request, sent } = taken;
+    this.answers.push({ tab, request, answer: structuredClone(this.server.answer(request.route, sent)) });
+  }
+
+  /** A request never arrives, or its answer does not. @param {"requests" | "answers"} where @param {number} at @param {number} status */
+  lose(where, at, status) {
+    const [{ tab, request } = { tab: null, request: null }] = this[where].splice(at, 1);
+    if (tab && request && this.tabs.includes(tab)) tab.dispatch({ type: "failure", request, status, detail: "" });
+  }
+
+  /** @param {number} at */
+  answer(at) {
+    const [taken] = this.answers.splice(at, 1);
+    if (taken && this.tabs.includes(taken.tab))
+      taken.tab.dispatch({ type: "answer", request: taken.request, answer: taken.answer });
+  }
+
+  /** @param {Tab} tab */
+  hear(tab) {
+    const heard = tab.inbox.shift();
+    if (heard) tab.dispatch({ type: "message", ...heard });
+  }
+
+  /** @param {number} ms */
+  pass(ms) {
+    this.now += ms;
+    for (const tab of this.tabs) tab.runTimers();
+  }
+
+  /** The first units arrive. */
+  load() {
+    for (let round = 0; round < 6; round += 1) {
+      while (this.requests.length) this.serve(0);
+      while (this.answers.length) this.answer(0);
+      this.pass(40);
+    }
+  }
+
+  /** From here on nothing is lost, until nothing is left to do. */
+  settle() {
+    this.open(); // it finds what was left in the storage
+    for (let round = 0; round < 200; round += 1) {
+      while (this.tabs.some(({ inbox }) => inbox.length)) for (const tab of this.tabs) this.hear(tab);
+      while (this.requests.length) this.serve(0);
+      while (this.answers.length) this.answer(0);
+      const isIdle = this.tabs.every(
+        ({ state, inbox }) => !state.outbox.length && !Object.keys(state.told).length && !inbox.length,
+      );
+      if (isIdle && round > 5 && !this.requests.length) return this.checkOrder();
+      this.pass(5_000);
+      for (const tab of this.tabs) tab.dispatch({ type: "call" });
+    }
+    assert.fail("nothing settles");
+  }
+
+  /** Whoever decides anew has the last word, in whichever tab the former one waited. */
+  checkOrder() {
+    const saved = [...this.server.log.keys()];
+    for (const [former, later] of this.followed)
+      if (saved.includes(former) && saved.includes(later))
+        assert(saved.indexOf(former) < saved.indexOf(later), "a decision never comes after the one that follows it");
+  }
+}

@@ -1,0 +1,164 @@
+"""The settings of the judging page: `cleverdon card`, and the page on which a manager changes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotate.card.server import card as cards
+from collection import Campaign, Document
+from collection.campaign.settings.judging_settings import CardSettings
+from collection.core.errors import InputError, UnknownNameError
+from collection.documentation import read_page
+from tests.helpers import fails, ok
+
+OPTIONS = [
+    *("--task", "list", "--list-size", "8", "--most-chosen", "2", "--preference-size", "6", "--form", "html"),
+    *("--long", "passages", "--long-from", "900", "--no-marking", "--no-near", "--image-host", "Images.Example.org"),
+    *("--rest-after", "0"),
+]
+CHANGED = CardSettings("list", 8, 2, 6, "html", "passages", 900, False, False, ("images.example.org",), 0)
+
+
+def test_the_command_shows_and_changes(campaign: Campaign) -> None:
+    default = json.loads(ok("card", campaign.directory, "--format", "json"))
+    assert default == {**asdict(CardSettings()), "image_hosts": []}
+    table = ok("card", campaign.directory, *OPTIONS)
+    assert campaign.settings.judging_page() == CHANGED
+    assert "--image-host       images.example.org  Show linked images from this host" in table
+    assert "--marking          no   " in table
+    ok("card", campaign.directory, "--marking", "--image-host", "x.org", "--task", "grades")
+    assert campaign.settings.judging_page().image_hosts == ("images.example.org", "x.org")
+    assert campaign.settings.judging_page().marking
+    assert not campaign.settings.judging_page().near  # what is not named stays
+    ok("card", campaign.directory, "--no-image-hosts", "--image-host", "y.org")
+    assert campaign.settings.judging_page().image_hosts == ("y.org",)
+    assert "--image-host       none " in ok("card", campaign.directory, "--no-image-hosts")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--task", "grade"], "unknown task 'grade'; did you mean 'grades'?"),
+        (["--form", "pdf"], "unknown form 'pdf'"),
+        (["--long", "part"], "unknown long 'part'"),
+        (["--list-size", "1"], "--list-size: expected a number from 2 to 50, found 1"),
+        (["--long-from", "0"], "--long-from: expected a number from 200 to 10,000,000, found 0"),
+        (["--image-host", "https://x.org"], "found 'https://x.org'; leave out https://, the port and the path"),
+        (["--image-host", "*.x.org"], "found '*.x.org'"),
+        (["--image-host", "x.org/a"], "host name such as"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(campaign: Campaign, options: list[str], message: str) -> None:
+    assert message in fails("card", campaign.directory, *options, "--no-near")
+    assert campaign.settings.judging_page() == CardSettings()
+
+
+def test_the_library_refuses_by_name(campaign: Campaign) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'marking'"):
+        campaign.settings.set_judging_page(markin=False)
+    with pytest.raises(InputError, match="host name such as"):
+        campaign.settings.set_judging_page(image_hosts=["a b"])
+
+
+# --------------------------------------------------------------------------------------------- page
+
+
+@pytest.mark.slow
+def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], campaign: Campaign) -> None:
+    app = opened(campaign, "judging-page")
+    assert not app.exception
+    app.radio(key="task").set_value("list")
+    for name in ("list_size", "most_chosen", "preference_size", "long_from", "rest_after"):
+        app.number_input(key=name).set_value(getattr(CHANGED, name))
+    app.radio(key="form").set_value("html")
+    app.radio(key="long").set_value("passages")
+    app.checkbox(key="marking").uncheck()
+    app.checkbox(key="near").uncheck()
+    app.text_area(key="image_hosts").set_value("Images.example.org\n")
+    app.button(key="save").click().run()
+    assert not app.exception
+    assert campaign.settings.judging_page() == CHANGED
+    again = opened(campaign, "judging-page")
+    assert again.radio(key="task").value == "list"
+    assert again.text_area(key="image_hosts").value == "images.example.org"
+
+
+@pytest.mark.slow
+def test_the_page_refuses_an_odd_host_and_keeps_the_rest(
+    opened: Callable[[Campaign], AppTest], campaign: Campaign
+) -> None:
+    app = opened(campaign, "judging-page")
+    app.checkbox(key="near").uncheck()
+    app.text_area(key="image_hosts").set_value("https://x.org/")
+    app.button(key="save").click().run()
+    assert "host name such as" in app.error[0].value
+    assert campaign.settings.judging_page() == CardSettings()
+
+
+def test_the_page_shows_a_document_as_annotators_get_it(
+    opened: Callable[[Campaign], AppTest], campaign: Campaign
+) -> None:
+    text = "It rains. " * 200 + "A running average. " + "It rains. " * 200
+    with campaign.store.transaction():
+        campaign.store.corpus.add_documents([Document("d2", "", f"<!doctype html><p>{text}")], replace=True)
+    campaign.settings.set_judging_page(long="passages", long_from=300)
+    app = opened(campaign, "judging-page")
+    assert not app.exception
+    assert "d2, for topic 1: running average" in app.selectbox(key="pair").options
+    shown = [element.value for element in app.text]
+    assert text.strip() in shown
+    assert any("2 passages" in caption.value for caption in app.caption)
+    assert any(t.startswith("It rains.") and len(t) < 500 for t in shown)
+    assert any("A running average." in t and len(t) < 1000 for t in shown)
+
+
+def test_the_page_of_a_campaign_without_a_pool(
+    opened: Callable[[Campaign], AppTest], make_campaign: Callable[..., Campaign]
+) -> None:
+    app = opened(make_campaign(pooled=False), "judging-page")
+    assert not app.exception
+    assert any("documents of the pool, which is empty" in element.value for element in app.markdown)
+
+
+# ------------------------------------------------------------------------------------------------ keys
+
+CARDS = [*cards.CARDS.values(), cards.ADJUDICATION]
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
+def test_each_key_of_a_card_is_one_action_s_and_caps_name_only_actions(card: cards.Card) -> None:
+    actions = cards.KEYS[card.name]["actions"]
+    keys = [action["key"] for action in actions.values()]
+    assert len(set(keys)) == len(keys)
+    assert not {"r", "c"} & set(keys)  # the app takes them
+    named = re.findall(r'<kbd data-key="([\w-]+)"', cards.nodes(card))
+    assert set(named) - {"usual-keys"} <= set(actions)
+
+
+def test_every_panel_has_its_file_and_is_in_a_card() -> None:
+    files = {path.stem for path in (cards.FOLDER / "html" / "panels").glob("*.html")}
+    assert files == {name for card in CARDS for name in card.panels}
+    views = "".join(path.read_text() for path in (cards.FOLDER / "view").glob("*.js"))
+    assert set(re.findall(r'node: "(\w+)Panel"', views)) == files
+
+
+def key_table(title: str, actions: dict[str, Any], fixed: list[dict[str, Any]]) -> Iterator[str]:
+    """The table of a card's keys on the documentation page."""
+    yield from (f"## {title}\n", "| Key | Action |", "|---|---|")
+    for row in fixed:
+        yield f"| {' '.join(key if key == '…' else f'`{key}`' for key in row['keys'])} | {row['help']} |"
+    for action in actions.values():
+        yield f"| `{cards.CAPS.get(action['key'], action['key'])}` | {action['help']} |"
+
+
+def test_the_documentation_has_every_key_of_every_card() -> None:
+    tables = "\n\n".join("\n".join(key_table(**keys)) for keys in cards.KEYS.values())
+    assert tables in read_page("reference/keyboard"), tables
+    assert tables.count("\n| `") == sum(len(k["actions"]) + len(k["fixed"]) for k in cards.KEYS.values())

@@ -1,0 +1,403 @@
+"""Label sets of a campaign: how they are made, exported, and shown to annotators."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from collection import Campaign, formats
+from collection.campaign.machine_labels import machine_labels
+from collection.core.errors import CampaignError, ConflictError, InputError, JudgementError, UnknownNameError
+from collection.measures import Measure
+from collection.store.machine_labels import LabelRow, LabelSet
+from tests.helpers import SHARED, Clock, fails, ok
+
+AT = "2026-01-01T00:00:00.000+00:00"
+
+
+def grades(campaign: Campaign, name: str) -> dict[str, float]:
+    return dict(zip(*(campaign.machine_labels.labels(name)[column] for column in ("doc_id", "relevance")), strict=True))
+
+
+def add_model_labels(campaign: Campaign, **by_document: float) -> None:
+    """The set "judge" with labels of topic 1."""
+    made = campaign.machine_labels.create("judge", "llm", {"model": "acme/Alpha-7B"})
+    rows = [
+        LabelRow("1", doc_id, "graded", grade, AT, "Grade.", "Réponse", "alpha")
+        for doc_id, grade in by_document.items()
+    ]
+    campaign.store.machine_labels.add(made.key, [*rows, LabelRow("2", "d4", "no grade", None, AT, problem="nonsense")])
+
+
+# --- rules and clicks -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_set_grows_with_the_pool(campaign: Campaign) -> None:
+    first = campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3}, name="twos")
+    assert (first.added, first.without_grade, first.pairs) == (6, 0, 6)
+    assert grades(campaign, "twos") == {"d1": 0, "d2": 3, "d6": 0, "d4": 0, "d5": 0, "d7": 0}
+    campaign.pools.add("depth", depth=3)
+    campaign.judging.judge("ann", "1", "d8", 1)  # outside the pool
+    again = campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3}, name="twos")
+    assert (again.label_set, again.added, again.pairs) == (first.label_set, 2, 8)
+    with pytest.raises(ConflictError, match="was made in another way"):
+        campaign.machine_labels.label_by_rule("contains-string", {"string": "document 3"}, name="twos")
+    (summary,) = campaign.machine_labels.summaries()
+    assert (summary.name, summary.kind, summary.graded, summary.no_grade) == ("twos", "rule", 8, 0)
+
+
+def test_a_rule_that_fails_leaves_no_set(campaign: Campaign) -> None:
+    with pytest.raises(InputError):
+        campaign.machine_labels.label_by_rule("matches-pattern", {"pattern": "("})
+    with pytest.raises(InputError, match="expected a grade of this campaign"):
+        campaign.machine_labels.label_by_rule("contains-query", {"otherwise": 9})
+    assert campaign.machine_labels.sets() == []
+
+
+@pytest.mark.slow
+def test_clicks_are_labels_between_0_and_1(campaign: Campaign, tmp_path: Path) -> None:
+    with pytest.raises(CampaignError, match="no click log"):
+        campaign.machine_labels.label_by_clicks()
+    lines = ["query_id,doc_id,rank,shown,clicked", "1,d1,1,100,50", "1,d1,2,100,25", "1,d2,2,100,50", "1,d2,1,10,9"]
+    (tmp_path / "log.csv").write_text("\n".join([*lines, "9,d1,1,5,1\n"]))
+    campaign.importer.import_files(clicks=tmp_path / "log.csv")
+    found = campaign.machine_labels.label_by_clicks(smoothing=0)
+    estimate = campaign.clicks.estimate(smoothing=0).documents.set_index(["query_id", "doc_id"])["attractiveness"]
+    assert grades(campaign, "clicks") == {doc_id: estimate["1", doc_id] for doc_id in ("d1", "d2")}
+    assert found.label_set.settings["sources"] == {"log.csv": {"shown": 310, "clicked": 134}}
+    assert campaign.machine_labels.label_by_clicks(smoothing=0).added == 0
+    with pytest.raises(CampaignError, match="qrels cannot be filled with 'clicks': expected grades"):
+        campaign.machine_labels.filled(campaign.qrels.build(), "clicks")
+
+
+# --- names ----------------------------------------------------------------------------------------------
+
+
+def test_nobody_has_the_name_of_a_label_set(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.judging.judge("Ann", "1", "d1", 1)
+    campaign.accounts.add("bob", "annotator")
+    for taken in ("ann", "BOB"):
+        with pytest.raises(ConflictError, match="is the name of an annotator"):
+            campaign.machine_labels.create(taken, "rule", {})
+    for wrong in ("people", "qrels:x", "", "a\nb"):
+        with pytest.raises(InputError):
+            campaign.machine_labels.create(wrong, "rule", {})
+    campaign.machine_labels.create("Judge", "rule", {})
+    with pytest.raises(ConflictError, match="there is a label set"):
+        campaign.machine_labels.create("judge", "rule", {})
+    with pytest.raises(ConflictError, match="is the name of a label set"):
+        campaign.accounts.add("judge", "annotator")
+    with pytest.raises(JudgementError, match="the name of a label set"):
+        campaign.judging.judge("judge", "1", "d1", 1)
+    (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\njudge,1,d1,2\n")
+    with pytest.raises(ConflictError, match="has the name of a label set"):
+        campaign.importer.import_files(labels=tmp_path / "labels.csv")
+
+
+# --- exports --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_set_is_exported_with_what_made_it(campaign: Campaign, tmp_path: Path) -> None:
+    add_model_labels(campaign, d1=2.0, d6=0.0)
+    labels = campaign.machine_labels
+    assert labels.export("judge", tmp_path / "j.txt") == 2
+    assert (tmp_path / "j.txt").read_text() == "1 0 d1 2\n1 0 d6 0\n"
+    assert labels.export("judge", tmp_path / "j.csv") == 2
+    assert list(csv.DictReader((tmp_path / "j.csv").open())) == [
+        {"label_set": "judge", "query_id": "1", "doc_id": doc_id, "relevance": grade}
+        for doc_id, grade in (("d1", "2"), ("d6", "0"))
+    ]
+    assert labels.export("judge", tmp_path / "j.jsonl") == 3
+    log = [json.loads(line) for line in (tmp_path / "j.jsonl").read_text().splitlines()]
+    assert [(row["doc_id"], row["status"], row["reply"], row["problem"]) for row in log] == [
+        ("d1", "graded", "Réponse", None), ("d6", "graded", "Réponse", None), ("d4", "no grade", None, "nonsense"),
+    ]  # fmt: skip
+    for file in ("j.txt", "j.csv", "j.jsonl"):
+        report = json.loads((tmp_path / f"{file}.labels.json").read_text())
+        assert report["settings"] == {"model": "acme/Alpha-7B"}
+        assert (report["label_set"], report["kind"], report["labels"]) == ("judge", "llm", 2)
+        assert report["status"] == {"graded": 2, "no grade": 1}
+        assert report["warnings"][0] == (
+            "The judging model acme/Alpha-7B may be part of 1 pooled system whose name contains 'alpha' (alpha): its "
+            "labels may favour it."
+        )
+        assert "is not known: expected people's grades of a random sample" in report["warnings"][1]
+    with pytest.raises(UnknownNameError, match="unknown label set 'jugde'; did you mean 'judge'"):
+        labels.export("jugde", tmp_path / "x.txt")
+    with pytest.raises(InputError, match="belongs to the campaign"):
+        labels.export("judge", campaign.directory / "campaign.db")
+
+
+@pytest.mark.slow
+def test_filled_qrels_say_who_gave_each_grade(campaign: Campaign, tmp_path: Path) -> None:
+    add_model_labels(campaign, d1=2.0, d6=1.0, d8=3.0)  # d8 is in no pool
+    campaign.judging.judge("ann", "1", "d1", 0)
+    ok("export", campaign.directory, "--qrels", tmp_path / "plain.txt")
+    assert (tmp_path / "plain.txt").read_text() == "1 0 d1 0\n"
+    assert not (tmp_path / "plain.txt.labels.json").exists()
+    ok("export", campaign.directory, "--qrels", tmp_path / "q.txt", "--fill-with", "judge")
+    assert (tmp_path / "q.txt").read_text() == "1 0 d1 0\n1 0 d6 1\n"
+    report = json.loads((tmp_path / "q.txt.labels.json").read_text())
+    assert report["by"] == {"1": {"d1": "people", "d6": "judge"}}
+    assert report["pairs"] == {"people": 1, "judge": 1}
+    assert json.loads((tmp_path / "q.txt.rule.json").read_text())["pairs"] == 1
+    ok("export", campaign.directory, "--qrels", tmp_path / "q.txt")
+    assert not (tmp_path / "q.txt.labels.json").exists()  # of the qrels before
+    said = "machine labels need a report beside their file"
+    assert said in fails("export", campaign.directory, "--qrels", "/dev/stdout", "--fill-with", "judge")
+    assert said in fails("export", campaign.directory, "--machine-labels", "judge", "/dev/stdout")
+    for more in (["--unjudged"], ["--qrels-form", "strata"]):
+        assert "machine labels fill the unjudged pairs of a plain qrels file" in fails(
+            "export", campaign.directory, "--qrels", tmp_path / "x", "--fill-with", "judge", *more
+        )
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.slow
+def test_a_collection_with_machine_labels_says_so(campaign: Campaign, tmp_path: Path) -> None:
+    add_model_labels(campaign, d1=2.0, d6=1.0)
+    campaign.judging.judge("ann", "1", "d1", 0)
+    plain = campaign.collection_export.write(tmp_path / "plain").facts
+    filled = campaign.collection_export.write(tmp_path / "filled", fill_with="judge").facts
+    of_people = set(filled) - {"files", "made_at", "machine_labels"}
+    assert {name: filled[name] for name in of_people} == {name: plain[name] for name in of_people}
+    assert "machine_labels" not in plain
+    assert filled["machine_labels"]["pairs"] == {"people": 1, "judge": 1}
+    assert filled["machine_labels"]["per_grade"] == {"0": 0, "1": 1, "2": 0, "3": 0}
+    card = (tmp_path / "filled" / "collection.md").read_text()
+    assert "1 of 2 pairs in the qrels has no grade by people but a label of `judge`." in card
+    assert "its labels may favour it" in card
+    assert "Machine labels" not in (tmp_path / "plain" / "collection.md").read_text()
+    assert (tmp_path / "filled" / "qrels.txt").read_text() == "1 0 d1 0\n1 0 d6 1\n"
+    for file in ("qrels.txt", "qrels/test.tsv"):
+        report = json.loads((tmp_path / "filled" / f"{file}.labels.json").read_text())
+        assert report["by"] == {"1": {"d1": "people", "d6": "judge"}}
+
+
+def test_machine_labels_do_not_fill_choices(campaign: Campaign) -> None:
+    add_model_labels(campaign, d1=2.0)
+    with pytest.raises(CampaignError, match="fill qrels of judgements only, found qrels of choices"):
+        campaign.collection_card.filled(campaign.qrels.build(), "choices", "judge")
+
+
+@pytest.mark.slow
+def test_warnings_come_from_other_services_too(campaign: Campaign, tmp_path: Path) -> None:
+    add_model_labels(campaign, d1=2.0)
+
+    def too_few(label_set: LabelSet, measure: Measure | str | None) -> list[str]:
+        return [f"{label_set.name}: too few."]
+
+    campaign.machine_labels.checks.append(too_few)
+    assert campaign.machine_labels.runs_built_on("judge") == ["alpha"]
+    campaign.machine_labels.declare_runs("judge", ["beta"])
+    declared, similar, *_, last = campaign.machine_labels.warnings("judge")
+    assert "Alpha-7B is part of 1 pooled system as declared (beta): its labels may favour it." in declared
+    assert "Alpha-7B may be part of 1 pooled system whose name contains 'alpha' (alpha):" in similar
+    assert last == "judge: too few."
+    campaign.machine_labels.declare_runs("judge", ["beta", "alpha"])
+    declared, other, *_ = campaign.machine_labels.warnings("judge")
+    assert "is part of 2 pooled systems as declared (beta and alpha): its labels may favour them." in declared
+    assert "pooled system" not in other
+    with pytest.raises(UnknownNameError, match="unknown run 'gamma'"):
+        campaign.machine_labels.declare_runs("judge", ["gamma"])
+
+
+# --- what annotators see --------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_judgements_after_seeing_a_label_are_marked(
+    campaign: Campaign, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "collection.core.clock.now", lambda: datetime.fromtimestamp(clock.at, UTC).isoformat(timespec="milliseconds")
+    )
+    add_model_labels(campaign, d1=2.0, d2=1.0)
+    labels = campaign.machine_labels
+    assert labels.show("ann", "1", ["d1"]) == {}
+    assert campaign.store.machine_labels.views().empty
+    campaign.settings.set_judging_page(show_labels="judge")
+    campaign.judging.judge("ann", "1", "d1", 0)  # before she sees the label
+    clock.passes(1)
+    assert labels.show("ann", "1", ["d1", "d2", "d6"]) == {"d1": 2.0, "d2": 1.0}
+    clock.passes(1)
+    campaign.judging.judge("ann", "1", "d2", 1)
+    campaign.judging.judge("ann", "1", "d6", 1)
+    campaign.judging.judge("bob", "1", "d2", 1)
+    campaign.export.files(judgements=tmp_path / "log.csv")
+    seen = [
+        (row["annotator"], row["doc_id"], row["saw_label"]) for row in csv.DictReader((tmp_path / "log.csv").open())
+    ]
+    assert seen == [("ann", "d1", ""), ("ann", "d2", "judge"), ("ann", "d6", ""), ("bob", "d2", "")]
+    campaign.collection_export.write(tmp_path / "c")
+    lines = (tmp_path / "c" / "judgements.jsonl").read_text().splitlines()
+    assert [json.loads(line)["saw_label"] for line in lines] == ["", "judge", "", ""]
+    unseen = labels.unseen("judge", campaign.agreement.labels())
+    assert list(zip(unseen["annotator"], unseen["doc_id"], strict=True)) == [
+        ("ann", "d1"),
+        ("ann", "d6"),
+        ("bob", "d2"),
+    ]
+    note = "1 judgement was given after the annotator saw a machine label of the pair, and is not independent of it."
+    assert note in campaign.agreement.report(resamples=0).notes
+    campaign.judging.judge("ann", "1", "d1", 2)  # revised in view of the label
+    assert len(labels.unseen("judge", campaign.agreement.labels())) == 2
+
+
+def test_the_log_has_no_new_column_while_nobody_saw_a_label(campaign: Campaign, tmp_path: Path) -> None:
+    add_model_labels(campaign, d1=2.0)
+    campaign.judging.judge("ann", "1", "d1", 0)
+    campaign.export.files(judgements=tmp_path / "log.parquet")
+    assert "saw_label" not in pd.read_parquet(tmp_path / "log.parquet")
+
+
+def test_only_a_known_set_is_shown(campaign: Campaign) -> None:
+    with pytest.raises(UnknownNameError, match="unknown label set 'judge'"):
+        campaign.settings.set_judging_page(show_labels="judge")
+    add_model_labels(campaign, d1=2.0)
+    assert campaign.settings.set_judging_page(show_labels="judge").show_labels == "judge"
+    assert campaign.settings.set_judging_page(show_labels="").show_labels == ""
+
+
+def test_two_processes_that_label_by_the_same_rule_label_each_pair_once(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label = machine_labels.label_pairs
+
+    def label_meanwhile(*arguments: Any) -> Any:
+        monkeypatch.setattr(machine_labels, "label_pairs", label)
+        with Campaign(campaign.directory) as other:
+            assert other.machine_labels.label_by_rule("contains-query").added == 6
+        return label(*arguments)
+
+    monkeypatch.setattr(machine_labels, "label_pairs", label_meanwhile)
+    labelled = campaign.machine_labels.label_by_rule("contains-query")
+    assert (labelled.added, labelled.pairs) == (0, 6)
+    assert len(list(campaign.store.machine_labels.log(labelled.label_set.key))) == 6
+
+
+# --- labels from files ----------------------------------------------------------------------------------
+
+
+def write_qrels(path: Path, tag: str = "0") -> Path:
+    path.write_text(f"1 {tag} d1 2\n1 {tag} d2 0\n2 {tag} d4 3\n2 {tag} d9 -1\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("qrels_umbrela_gpt-4o.txt", "gpt-4o"),
+        ("qrels.rag24.test-umbrela-all.txt", "umbrela-all"),
+        ("Llama-3-8b_direct.qrels", "llama-3-8b_direct.qrels"),
+        ("ChatGPT.judgments", "gpt.judgments"),
+        ("2024-LLM-qrels", "llm-qrels"),
+        ("test.claude-3-5-sonnet.trec", "claude-3-5-sonnet"),
+    ],
+)
+def test_qrels_of_a_language_model_are_a_label_set(campaign: Campaign, tmp_path: Path, name: str, model: str) -> None:
+    for added in ("3 new", "0 new, 3 unchanged"):
+        report = campaign.importer.import_files(qrels=write_qrels(tmp_path / name))
+        assert f"3 machine labels in the label set {formats.stem(name)!r} ({added})" in report.done[0]
+        assert any("they are machine labels, never judgements. If people gave them" in each for each in report.notices)
+    (made,) = campaign.machine_labels.sets()
+    assert (made.kind, made.settings["model"]) == ("llm", model)
+    assert grades(campaign, formats.stem(name)) == {"d1": 2, "d2": 0, "d4": 3}
+    assert campaign.progress.counts()["judgements"] == 0
+    report = campaign.importer.import_files(qrels=tmp_path / name, by_people=True)
+    assert "3 judgements by annotator" in report.done[0]
+
+
+@pytest.mark.shared
+def test_published_labels_of_a_model_are_no_judgements(tmp_path: Path) -> None:
+    file = SHARED / "cases" / "29-llm-qrels" / "qrels_umbrela_gpt-4o.txt"
+    rows = [line.split() for line in file.read_text().splitlines()]
+    (tmp_path / "topics.tsv").write_text(
+        "".join(f"{topic}\tneed {topic}\n" for topic in sorted({row[0] for row in rows}))
+    )
+    with Campaign.create(tmp_path / "campaign", grades="0-3") as campaign:
+        campaign.importer.import_files(topics=tmp_path / "topics.tsv", qrels=file)
+        assert len(campaign.machine_labels.labels("qrels_umbrela_gpt-4o")) == len(rows) == 65
+        assert campaign.progress.counts()["judgements"] == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "qrels.dl19-passage.txt", "2019qrels-pass.txt", "qrels.msmarco-v2.1-doc.dev.txt", "cranqrel.trec.txt",
+        "llm4eval_dev_qrel_2024.txt", "commandments.qrels", "philosophy3.qrels", "fellman.txt", "rankings-olmos.txt",
+    ],
+)  # fmt: skip
+def test_qrels_of_people_are_judgements(campaign: Campaign, tmp_path: Path, name: str) -> None:
+    assert "3 judgements" in campaign.importer.import_files(qrels=write_qrels(tmp_path / name)).done[0]
+    assert campaign.machine_labels.sets() == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 gpt-4o d1 2\n1 gpt-4o d2 0\n2 gpt-4o d4 3\n",
+        "1 0 d1 2 umbrela\n1 0 d2 0 umbrela\n2 0 d4 3 umbrela\n",
+        '{"query_id": "1", "doc_id": "d1", "relevance": 2, "model": "gpt-4o"}\n'
+        '{"query_id": "1", "doc_id": "d2", "relevance": 0}\n{"query_id": "2", "doc_id": "d4", "relevance": 3}\n',
+    ],
+)
+def test_a_tag_in_qrels_says_that_a_model_gave_the_grades(campaign: Campaign, tmp_path: Path, text: str) -> None:
+    (tmp_path / "mine.qrels").write_text(text)
+    campaign.importer.import_files(qrels=tmp_path / "mine.qrels")
+    assert grades(campaign, "mine.qrels") == {"d1": 2, "d2": 0, "d4": 3}
+    assert campaign.progress.counts()["judgements"] == 0
+
+
+def test_annotators_that_are_models_become_label_sets(campaign: Campaign, tmp_path: Path) -> None:
+    rows = ["annotator,query_id,doc_id,relevance", "gpt-4o-mini,1,d1,2", "ann,1,d1,1", "Claude,1,d2,3", "llama3,1,d2,0"]
+    (tmp_path / "labels.csv").write_text("\n".join(rows))
+    report = campaign.importer.import_files(labels=tmp_path / "labels.csv")
+    assert [each.name for each in campaign.machine_labels.sets()] == ["gpt-4o-mini", "llama3"]
+    judged = campaign.store.judgements.table(columns=("annotator",))["annotator"]
+    assert sorted(judged) == ["Claude", "ann"]
+    assert any("'gpt-4o-mini' and 'llama3' are the names of language models" in each for each in report.notices)
+
+
+def test_exported_labels_are_never_read_as_judgements(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3}, name="twos")
+    campaign.judging.judge("ann", "1", "d1", 1)
+    ok("export", campaign.directory, "--machine-labels", "twos", tmp_path / "weak.qrels")
+    ok("export", campaign.directory, "--qrels", tmp_path / "filled.qrels", "--fill-with", "twos")
+    with Campaign.create(tmp_path / "other", grades="0-3") as other:
+        (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
+        other.importer.import_files(topics=tmp_path / "topics.tsv", qrels=tmp_path / "weak.qrels")
+        (made,) = other.machine_labels.sets()
+        assert (made.name, made.kind, made.settings["rule"]) == ("twos", "rule", "contains-string")
+        assert grades(other, "twos") == grades(campaign, "twos")
+        assert other.progress.counts()["judgements"] == 0
+        ok("export", campaign.directory, "--machine-labels", "twos", tmp_path / "weak.csv")
+        report = other.importer.import_files(labels=tmp_path / "weak.csv", annotator="ann")
+        assert "6 machine labels in the label set 'twos' (0 new, 6 unchanged)" in report.done[0]
+        assert other.progress.counts()["judgements"] == 0
+        ok("export", campaign.directory, "--collection", tmp_path / "OUT", "--fill-with", "twos")
+        with Campaign.create(tmp_path / "third", grades="0-3") as third:
+            third.importer.import_files(collection=tmp_path / "OUT")
+            assert third.progress.counts()["judgements"] == 1
+        report = other.importer.import_files(qrels=tmp_path / "filled.qrels")
+        assert "1 judgement by" in report.done[0]
+        assert any("skipped 5 machine labels of 'twos' among the grades" in each for each in report.notices)
+
+
+def test_labels_of_a_file_are_named_by_an_option(campaign: Campaign, tmp_path: Path) -> None:
+    shown = ok("import", campaign.directory, "--machine-labels", write_qrels(tmp_path / "mine.txt"))
+    assert "mine.txt: 3 machine labels in the label set 'mine' (3 new)" in shown
+    (tmp_path / "high.txt").write_text("1 0 d1 7\n")
+    report = campaign.importer.import_files(machine_labels=tmp_path / "high.txt")
+    assert "1 label is no grade of this campaign (0, 1, 2, 3), such as 7: they cannot" in report.notices[0]
+    campaign.judging.judge("ann", "1", "d1", 1)
+    with pytest.raises(ConflictError, match="'ann' is the name of an annotator; .*; rename the file"):
+        campaign.importer.import_files(machine_labels=write_qrels(tmp_path / "ann.txt"))
