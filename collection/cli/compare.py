@@ -72,12 +72,12 @@ _tests, _views = option_section("Significance tests"), option_section("Other tab
 @_tests("--baseline", metavar="RUN", help="System to test all others against; by default the best.")
 @_tests(
     "--test",
-    type=Names("auto", "paired-t", "permutation", "bootstrap", "wilcoxon", "sign"),
+    type=Names("auto", "paired-t", "permutation", "bootstrap", "wilcoxon"),
     help="Paired test; auto (default): by the number of topics and the shape of the differences.",
 )
 @_tests(
     "--correction",
-    type=Names("holm", "bonferroni", "benjamini-hochberg", "holm-sidak", "hommel", "none"),
+    type=Names("holm", "bonferroni", "benjamini-hochberg", "none"),
     help="Correction for multiple testing; by default holm.",
 )
 @_tests("--alpha", default=0.05, help="Significance level.")

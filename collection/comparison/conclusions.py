@@ -20,10 +20,10 @@ UNJUDGED_TO_SAY = 0.05
 def find_directions(tests: pd.DataFrame) -> pd.Series:
     """The sign of each row of a comparison's tests, system minus baseline: -1, 0 or 1.
 
-    It is the sign of the tested statistic: the median of ranks or signs may have another sign than the mean.
+    It is the sign of the tested statistic: the pseudo-median may have another sign than the mean.
 
-    >>> of = {"difference": [-0.164, -0.2], "low": [0.1, -0.3], "high": [0.1, -0.1], "interval_of": ["median", "mean"]}
-    >>> find_directions(pd.DataFrame(of)).tolist()
+    >>> ends = {"low": [0.1, -0.3], "high": [0.1, -0.1], "interval_of": ["pseudo-median", "mean"]}
+    >>> find_directions(pd.DataFrame({"difference": [-0.164, -0.2], **ends})).tolist()
     [1.0, -1.0]
     """
     middle = (tests["low"] + tests["high"]).astype("float64")

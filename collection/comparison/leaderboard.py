@@ -84,7 +84,7 @@ class Comparison(Displayed):
     tests
         A row per measure and system other than the baseline: ``system``, ``baseline``, ``measure``, ``topics``,
         ``difference`` (of the mean over topics, system minus baseline), ``low``, ``high``: the test's interval of the
-        statistic in ``interval_of`` ("mean", "pseudo-median", "median"), for this comparison alone; ``effect`` (Cohen's
+        statistic in ``interval_of`` ("mean", "pseudo-median"), for this comparison alone; ``effect`` (Cohen's
         d_z), ``test``, ``statistic``, ``p``, ``p_adjusted``, ``wins``, ``ties``, ``losses`` (topics in which the
         system is better, equal, worse), ``significant`` (bool), ``detectable``: the difference that a paired t-test
         detects with 80% power over these topics.

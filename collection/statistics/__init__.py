@@ -17,7 +17,6 @@ from collection.statistics.paired_tests import (
     mean_interval,
     paired_t,
     permutation,
-    sign,
     wilcoxon,
 )
 from collection.statistics.power import compute_detectable, compute_power, compute_topics_needed
@@ -41,7 +40,6 @@ __all__ = [
     "paired_t",
     "permutation",
     "randomised_tukey",
-    "sign",
     "smallest_p",
     "wilcoxon",
 ]

@@ -29,9 +29,9 @@ FEW_TO_DRAW = 20
 """With fewer, resamples vary less than topics do, and a bootstrap finds too many differences."""
 
 MANY_ALIKE = 0.25
-"""Share of ties or zeros from which a test by ranks or signs gets a note."""
+"""Share of ties or zeros from which a test by ranks gets a note."""
 
-RANKING = ("permutation", "wilcoxon", "sign")
+RANKING = ("permutation", "wilcoxon")
 """Tests with only 2^n outcomes, so that p cannot be arbitrarily small."""
 
 
@@ -97,16 +97,11 @@ def check_suitability(
         )
     if lopsided and test == "wilcoxon":
         found.append(f"{of} skewed, so the Wilcoxon test, which assumes symmetry, may contradict the means")
-    if test in ("wilcoxon", "sign"):
-        alike = max(map(_alike, d.T))
-        if alike >= MANY_ALIKE and test == "wilcoxon":
-            found.append(
-                f"up to {percent(alike)} of the topics have no difference or the same one as another topic, which the "
-                "Wilcoxon test cannot rank"
-            )
-        none = float((d == 0).mean(axis=0).max())
-        if none >= MANY_ALIKE and test == "sign":
-            found.append(f"up to {percent(none)} of the topics have no difference and are left out of the sign test")
+    if test == "wilcoxon" and (alike := max(map(_alike, d.T))) >= MANY_ALIKE:
+        found.append(
+            f"up to {percent(alike)} of the topics have no difference or the same one as another topic, which the "
+            "Wilcoxon test cannot rank"
+        )
     if test == "bootstrap" and n < FEW_TO_DRAW:
         found.append(f"{n} topics are too few for the bootstrap, which finds too many significant differences")
     if test in RANKING:

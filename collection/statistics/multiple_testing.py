@@ -29,7 +29,10 @@ def holm(p: npt.ArrayLike) -> Floats:
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """
-    return _stepwise(p, lambda ordered, left: ordered * left)
+    values = _checked(p)
+    order = np.argsort(values, kind="stable")
+    scaled = values[order] * np.arange(len(values), 0, -1)
+    return _back(np.maximum.accumulate(scaled), order)
 
 
 @CORRECTIONS.add(
@@ -59,50 +62,10 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     return _back(np.minimum.accumulate(scaled), order)
 
 
-@CORRECTIONS.add(
-    "holm-sidak", label="Holm-Šidák", description="Slightly more powerful than Holm; assumes independent tests."
-)
-def holm_sidak(p: npt.ArrayLike) -> Floats:
-    """Take Holm's steps with 1 - (1 - p)^m in place of p m; Šidák (1967), JASA 62."""
-    return _stepwise(p, lambda ordered, left: -np.expm1(left * np.log1p(-np.minimum(ordered, 1 - 1e-16))))
-
-
-@CORRECTIONS.add(
-    "hommel",
-    label="Hommel",
-    description="Controls the family-wise error rate; more powerful than Holm, with Benjamini-Hochberg's assumptions.",
-)
-def hommel(p: npt.ArrayLike) -> Floats:
-    """Close Simes' test over all sets of comparisons; Hommel (1988), Biometrika 75.
-
-    A comparison's adjusted p is the largest p of Simes' test (the minimum of s p / i) over the sets that contain it; of
-    the sets of size s the one with the s - 1 largest others is enough.
-    """
-    values = _checked(p)
-    m = len(values)
-    order = np.argsort(values, kind="stable")
-    ordered, adjusted = values[order], values[order].copy()
-    for size in range(m, 1, -1):
-        last = m - size + 1
-        least = float(np.min(size * ordered[last:] / np.arange(2, size + 1)))
-        # Of the sets of this size: those with a small p besides the largest ones, and those of the largest only.
-        candidate = np.where(np.arange(m) < last, np.minimum(least, size * ordered), least)
-        adjusted = np.maximum(adjusted, candidate)
-    return _back(adjusted, order)
-
-
 @CORRECTIONS.add("none", label="None", description="No correction: for a single comparison planned in advance.")
 def none(p: npt.ArrayLike) -> Floats:
     """Return p unchanged."""
     return _checked(p).copy()
-
-
-def _stepwise(p: npt.ArrayLike, adjust: Callable[[Floats, Floats], Floats]) -> Floats:
-    """Adjust each p, smallest first, by the number of those that are not smaller; never below the one before."""
-    values = _checked(p)
-    order = np.argsort(values, kind="stable")
-    left = np.arange(len(values), 0, -1).astype(np.float64)
-    return _back(np.maximum.accumulate(adjust(values[order], left)), order)
 
 
 def _back(adjusted: Floats, order: Ints) -> Floats:

@@ -1,9 +1,9 @@
-"""Five paired tests of whether two systems differ by more than chance over topics.
+"""Four paired tests of whether two systems differ by more than chance over topics.
 
 Each test takes differences of shape (topics,) or (topics, systems), one column for each system compared, and has its
 own interval, which contains 0 if the test is not significant. There are two exceptions: random samples may differ at
-the edge (in the bootstrap, and in the permutation test beyond 30 topics), and the Wilcoxon and sign tests ignore topics
-without a difference, which the interval counts.
+the edge (in the bootstrap, and in the permutation test beyond 30 topics), and the Wilcoxon test ignores topics without a
+difference, which the interval counts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collection.core.errors import InputError
 from collection.core.registry import Entry, Registry
 from collection.statistics.arrays import NOISE, Floats, Ints, as_topic_table, check_resamples, ratio, standard_deviation
 
-Of = Literal["mean", "pseudo-median", "median"]
+Of = Literal["mean", "pseudo-median"]
 
 
 class PairedTestResult(NamedTuple):
@@ -31,8 +31,8 @@ class PairedTestResult(NamedTuple):
         Shape ``differences.shape[1:]``: one number, or one for each system. An end of the interval is infinite if the
         topics are too few to bound it.
     of
-        The statistic between `low` and `high`: the mean difference, the pseudo-median (the median of the means of all
-        pairs of topics), or the median.
+        The statistic between `low` and `high`: the mean difference, or the pseudo-median (the median of the means of
+        all pairs of topics).
     """
 
     statistic: Floats
@@ -320,20 +320,6 @@ def _wilcoxon_cut(n: int, alpha: float) -> int:
         reach = -ndtri(alpha / 2) * math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
         return math.floor(n * (n + 1) / 4 - reach) + 1
     return int(np.searchsorted(np.cumsum(_sums_of_signs(list(range(1, n + 1)))), alpha / 2, side="right"))
-
-
-@TESTS.add(
-    "sign", label="Sign test", description="Counts the topics in which each system is better; the least powerful test."
-)
-def sign(differences: npt.ArrayLike, alpha: float = 0.05) -> PairedTestResult:
-    """The exact sign test without the topics that have no difference; the interval is of the median."""
-    from scipy.stats import binom
-
-    d = as_topic_table(differences)
-    wins, losses = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
-    p = np.minimum(1.0, 2 * binom.cdf(np.minimum(wins, losses), wins + losses, 0.5))
-    cut = int(np.searchsorted(binom.cdf(np.arange(len(d) + 1), len(d), 0.5), alpha / 2, side="right"))
-    return _result(differences, "median", wins.astype(np.float64), p, *_cut_off(d, cut))
 
 
 def effect_size(differences: npt.ArrayLike) -> Floats:

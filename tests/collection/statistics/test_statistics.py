@@ -32,7 +32,6 @@ from collection.statistics import (
     paired_t,
     permutation,
     randomised_tukey,
-    sign,
     wilcoxon,
 )
 from collection.statistics.paired_tests import _exact_interval
@@ -65,7 +64,6 @@ OF_DIFFERENCES: dict[str, Callable[[Any], Any]] = {
     "paired_t_ci95_low": lambda d: paired_t(d).low,
     "paired_t_ci95_high": lambda d: paired_t(d).high,
     "cohen_dz": effect_size,
-    "sign_test_p": lambda d: sign(d).p,
     "permutation_exact_p": lambda d: permutation(d).p,
     "permutation_mc_p": lambda d: permutation(d, resamples=DRAWN).p,
     **{f"wilcoxon_p_{z}_approx": lambda d, z=z: as_scipy(z)(d).p for z in ("wilcox", "pratt", "zsplit")},
@@ -75,10 +73,11 @@ ADJUSTED = {
     "bonferroni": "bonferroni",
     "holm": "holm",
     "fdr_bh": "benjamini-hochberg",
-    "hommel": "hommel",
-    "holm-sidak": "holm-sidak",
 }
-NOT_OFFERED = ("unpaired_tukey_hsd_p_DO_NOT_USE", "anova2_tukey_hsd_p", "friedman_chi2", "friedman_p")
+NOT_OFFERED = (
+    "unpaired_tukey_hsd_p_DO_NOT_USE", "anova2_tukey_hsd_p", "friedman_chi2", "friedman_p", "sign_test_p",
+    "paired_t_p_hommel", "paired_t_p_holm-sidak",
+)  # fmt: skip
 
 
 @pytest.mark.slow
@@ -111,7 +110,7 @@ def test_every_acceptance_value(shared: Path, dataset: str) -> None:
         known = ours.get((test, pair), ours.get((test, "all"), math.nan))
         assert known == pytest.approx(value, rel=1e-9, abs=max(error, EXACT)), (test, pair)
         compared += 1
-    assert compared == {"small12": 60, "ties20": 19, "topics50": 200}[dataset]
+    assert compared == {"small12": 51, "ties20": 16, "topics50": 170}[dataset]
 
 
 # The tests ------------------------------------------------------------------------------------------
@@ -158,7 +157,7 @@ def test_permutation_by_chance_agrees_with_scipy() -> None:
         assert float(permutation(d - end - inside).p) >= 0.05 > float(permutation(d - end + 10 * inside).p)
 
 
-@pytest.mark.parametrize("name", ["paired-t", "permutation", "wilcoxon", "sign"])
+@pytest.mark.parametrize("name", ["paired-t", "permutation", "wilcoxon"])
 @given(d=st.lists(st.integers(-(10**6), 10**6), min_size=6, max_size=14, unique_by=abs).map(np.array))
 @tries(40)
 def test_an_interval_says_what_its_p_says(name: str, d: np.ndarray) -> None:
@@ -219,12 +218,12 @@ def test_the_same_difference_everywhere() -> None:
     d = np.array([0.3 - 0.2, 0.2 - 0.1, 0.1, 0.4 - 0.3, 0.9 - 0.8, 0.6 - 0.5])  # .1, as computers have it
     assert float(paired_t(d).p) == 0
     assert float(effect_size(d)) == math.inf
-    assert float(permutation(d).p) == float(sign(d).p) == 2 / 2**6
+    assert float(permutation(d).p) == 2 / 2**6
     assert float(bootstrap(d).p) == 0
 
 
 def test_too_few_topics_have_no_bounds() -> None:
-    for name in ("permutation", "wilcoxon", "sign"):
+    for name in ("permutation", "wilcoxon"):
         tested = TESTS[name].function([0.1, 0.2, 0.3, 0.25])
         assert (float(tested.low), float(tested.high), float(tested.p)) == (-math.inf, math.inf, 0.125)
 
@@ -274,12 +273,6 @@ def test_the_interval_of_wilcoxon_is_the_same_without_listing_all_pairs(monkeypa
     halved = wilcoxon(d)
     assert np.allclose(halved.low, listed.low, atol=1e-12)
     assert np.allclose(halved.high, listed.high, atol=1e-12)
-
-
-def test_the_interval_of_the_median_is_of_order_statistics() -> None:
-    """For 20 topics the 6th and 15th have 95.86% (Conover's table)."""
-    tested = sign(np.arange(1.0, 21))
-    assert (tested.of, float(tested.low), float(tested.high)) == ("median", 6, 15)
 
 
 @pytest.mark.slow
@@ -337,11 +330,6 @@ def test_the_other_tests_err_about_as_often(name: str) -> None:
     assert within(int((tested.p <= 0.05).sum()), 1000)
 
 
-def test_the_sign_test_errs_no_more_often() -> None:
-    values = lopsided_topics(1000, 40, 2, seed=2)
-    assert (sign((values[:, :, 0] - values[:, :, 1]).T).p <= 0.05).sum() <= stats.binom.ppf(1 - 1e-4, 1000, 0.05)
-
-
 @pytest.mark.slow
 def test_randomised_tukey_holds_its_rate_for_all_pairs_together() -> None:
     """One false difference or more among the ten pairs of five equal systems: in 5% of 400 nulls."""
@@ -389,12 +377,9 @@ def closed(p: list[float], of_set: Callable[[np.ndarray], float]) -> list[float]
 
 @given(MANY_P)
 @pytest.mark.slow
-def test_stepwise_corrections_are_closed_tests(p: list[float]) -> None:
-    """Holm closes Bonferroni's test and Hommel Simes': every set of comparisons is gone through."""
-    holm, hommel = (CORRECTIONS[name].function(p).tolist() for name in ("holm", "hommel"))
-    assert holm == pytest.approx(closed(p, lambda q: float(q[0]) * len(q)), abs=1e-12)
-    simes = closed(p, lambda q: float(np.min(q * len(q) / np.arange(1, len(q) + 1))))
-    assert hommel == pytest.approx(simes, abs=1e-12)
+def test_holm_is_a_closed_test(p: list[float]) -> None:
+    """Holm closes Bonferroni's test: every set of comparisons is gone through."""
+    assert CORRECTIONS["holm"].function(p).tolist() == pytest.approx(closed(p, lambda q: float(q[0]) * len(q)), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in CORRECTIONS])
@@ -473,7 +458,7 @@ def test_skewed_differences_get_the_opinion_of_the_permutation_test() -> None:
 def test_doubts_name_what_does_not_suit() -> None:
     random = np.random.default_rng(0)
     enough = random.normal(0.1, 1, (60, 3))
-    assert [check_suitability(enough, entry.name) for entry in TESTS] == [[]] * 5
+    assert [check_suitability(enough, entry.name) for entry in TESTS] == [[]] * 4
     few = check_suitability(enough[:49], "paired-t")
     assert len(few) == 1
     assert few[0].startswith("with only 49 topics (fewer than 50), only large differences are detectable")
@@ -491,23 +476,17 @@ def test_doubts_name_what_does_not_suit() -> None:
         "up to 33% of the topics have no difference or the same one as another"
         in check_suitability(tied, "wilcoxon")[0]
     )
-    assert (
-        "up to 33% of the topics have no difference and are left out of the sign test"
-        in check_suitability(tied, "sign")[0]
-    )
     assert "too few for the bootstrap" in check_suitability(enough[:19], "bootstrap")[1]
     assert (
         "the smallest possible p of this test is 0.00781, so nothing can be significant at 0.05 with 20 comparisons"
         in (check_suitability(random.normal(0, 1, (8, 20)), "permutation")[-1])
     )
     assert len(check_suitability(random.normal(0, 1, (8, 20)), "permutation", correction="none")) == 1
-    # Hommel's least p of three is no larger than that of one.
-    assert len(check_suitability(np.ones((6, 3)) * np.arange(1, 7)[:, None], "permutation", correction="hommel")) == 1
     assert "with 3 comparisons" in check_suitability(np.ones((6, 3)) * np.arange(1, 7)[:, None], "permutation")[-1]
     same = np.column_stack([np.full(60, 0.5), enough[:, 0], np.zeros(60)])
     for test in ("paired-t", "bootstrap"):
         assert check_suitability(same, test)[0].startswith("1 of 3 comparisons has the same difference in every topic")
-    assert "with 7 topics with a difference" in check_suitability(np.r_[np.arange(1.0, 8), 0], "sign", alpha=0.001)[-1]
+    assert "with 7 topics with a difference" in check_suitability(np.r_[np.arange(1.0, 8), 0], "wilcoxon", alpha=0.001)[-1]
 
 
 # Bad input ------------------------------------------------------------------------------------------
@@ -517,7 +496,7 @@ def test_doubts_name_what_does_not_suit() -> None:
     ("call", "message"),
     [
         (lambda: paired_t([0.1]), "at least 2 topics, found 1"),
-        (lambda: sign([0.1, math.nan]), "finite numbers, found nan or infinity"),
+        (lambda: wilcoxon([0.1, math.nan]), "finite numbers, found nan or infinity"),
         (lambda: permutation(np.zeros((2, 2, 2))), "found shape (2, 2, 2)"),
         (lambda: permutation([1, 2], resamples=0), "resamples: expected 1 or more, found 0"),
         (lambda: randomised_tukey([[1], [2]]), "with 2 or more systems, found shape (2, 1)"),
