@@ -486,7 +486,8 @@ def test_doubts_name_what_does_not_suit() -> None:
     same = np.column_stack([np.full(60, 0.5), enough[:, 0], np.zeros(60)])
     for test in ("paired-t", "bootstrap"):
         assert check_suitability(same, test)[0].startswith("1 of 3 comparisons has the same difference in every topic")
-    assert "with 7 topics with a difference" in check_suitability(np.r_[np.arange(1.0, 8), 0], "wilcoxon", alpha=0.001)[-1]
+    seven = np.r_[np.arange(1.0, 8), 0]
+    assert "with 7 topics with a difference" in check_suitability(seven, "wilcoxon", alpha=0.001)[-1]
 
 
 # Bad input ------------------------------------------------------------------------------------------

@@ -338,36 +338,27 @@ class Answered(Generic[T]):
 def ask_all(
     ask: Callable[[T], Answer], next_request: Callable[[], T | None], concurrency: int
 ) -> Iterator[Answered[T]]:
-    """Ask with several threads, and yield what comes back in the order of its arrival.
+    """Ask with a thread for each request, and yield what comes back in the order of its arrival.
 
-    `next_request` is called in the caller's thread whenever a thread is free. If it returns None, no request is added
-    before another answer has come; without any request under way, that is the end. The process never waits for the
-    threads at its own end.
+    `next_request` is called in the caller's thread whenever fewer than `concurrency` requests are under way. If it
+    returns None, no request is added before another answer has come; without any request under way, that is the end.
+    The process never waits for the threads at its own end, as it would for those of concurrent.futures.
     """
-    waiting: queue.SimpleQueue[T | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[Answered[T]] = queue.SimpleQueue()
 
-    def work() -> None:
-        while (request := waiting.get()) is not None:
-            try:
-                done.put(Answered(request, ask(request), None))
-            except BaseException as error:  # raised where it is handled, in the caller's thread
-                done.put(Answered(request, None, error))
+    def work(request: T) -> None:
+        try:
+            done.put(Answered(request, ask(request), None))
+        except BaseException as error:  # raised where it is handled, in the caller's thread
+            done.put(Answered(request, None, error))
 
-    started = in_flight = 0
-    try:
-        while True:
-            while in_flight < concurrency and (request := next_request()) is not None:
-                if started < concurrency:
-                    threading.Thread(target=work, name=f"request-{started}", daemon=True).start()
-                    started += 1
-                waiting.put(request)
-                in_flight += 1
-            if not in_flight:
-                return
-            answered = done.get()
-            in_flight -= 1
-            yield answered
-    finally:
-        for _ in range(started):
-            waiting.put(None)
+    in_flight = 0
+    while True:
+        while in_flight < concurrency and (request := next_request()) is not None:
+            threading.Thread(target=work, args=(request,), name="request", daemon=True).start()
+            in_flight += 1
+        if not in_flight:
+            return
+        answered = done.get()
+        in_flight -= 1
+        yield answered
