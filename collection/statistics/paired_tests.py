@@ -2,8 +2,8 @@
 
 Each test takes differences of shape (topics,) or (topics, systems), one column for each system compared, and has its
 own interval, which contains 0 if the test is not significant. There are two exceptions: random samples may differ at
-the edge (in the bootstrap, and in the permutation test beyond 30 topics), and the Wilcoxon test ignores topics without a
-difference, which the interval counts.
+the edge (in the bootstrap, and in the permutation test beyond 30 topics), and the Wilcoxon test ignores topics without
+a difference, which the interval counts.
 """
 
 from __future__ import annotations

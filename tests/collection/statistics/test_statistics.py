@@ -379,7 +379,8 @@ def closed(p: list[float], of_set: Callable[[np.ndarray], float]) -> list[float]
 @pytest.mark.slow
 def test_holm_is_a_closed_test(p: list[float]) -> None:
     """Holm closes Bonferroni's test: every set of comparisons is gone through."""
-    assert CORRECTIONS["holm"].function(p).tolist() == pytest.approx(closed(p, lambda q: float(q[0]) * len(q)), abs=1e-12)
+    bonferroni = closed(p, lambda q: float(q[0]) * len(q))
+    assert CORRECTIONS["holm"].function(p).tolist() == pytest.approx(bonferroni, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in CORRECTIONS])
