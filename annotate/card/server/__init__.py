@@ -1,1 +1,1 @@
-"""The judging card's routes, and the process that learns beside them."""
+"""The judging card's routes, and the training process beside them."""
