@@ -31,30 +31,40 @@ FILES := -q --dist loadfile --no-loadscope-reorder
 # Compiled files are kept: otherwise each of hundreds of servers and commands compiles the whole project.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick oldest fuzz torture lint wire format docs bench lock audit chromium clean $(CHECKS) check-card check-tests
+QUICK := not slow and not browser and not long
+# What `make test` leaves to `make test-long`.
+LONG := long or fuzz or hypothesis
+
+.PHONY: demo test test-long coverage quick oldest fuzz torture lint wire format docs bench lock audit chromium clean $(CHECKS) check-card check-tests
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
 
 # Checks and a third process of tests use the time in which others wait for browsers and servers.
-test: node_modules/.package-lock.json chromium ## everything the project checks
+test: node_modules/.package-lock.json chromium ## checks of every kind, in about five minutes
 	@$(MAKE) --no-print-directory -j3 check-tests $(CHECKS) check-card
 
 check-tests:
-	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 tests
+	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 -m "not long" tests
+
+test-long: chromium ## the rest: every page in a browser, killed servers, replays, thousands of random cases
+	@CLEVERDON_FUZZ=0.2 $(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 -m "$(LONG)" tests
+
+coverage: node_modules/.package-lock.json chromium check-card ## lines and branches that all tests reach, Python and JavaScript
+	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 --cov --cov-report=term tests
 
 quick: node_modules/.package-lock.json ## what fits into little more than a minute: no browser, nothing slow
 	@$(IN_PAIRS) $(CHECKS) check-card
-	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 2 -m "not slow and not browser" tests
+	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 2 -m "$(QUICK)" tests
 
 oldest: $(VENV)/.tools ## the quick tests with the oldest versions that pyproject.toml allows
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(OLDEST)
 	@$(BIN)/uv pip compile --quiet --resolution lowest-direct --extra dev pyproject.toml -o $(OLDEST)/versions.txt
 	@$(BIN)/uv pip install --quiet --python $(OLDEST) -r $(OLDEST)/versions.txt
 	@$(BIN)/uv pip install --quiet --python $(OLDEST) --no-deps -e .
-	@$(TESTS_IN) $(OLDEST)/bin/python -m pytest $(FILES) -n 2 -m "not slow and not browser" tests
+	@$(TESTS_IN) $(OLDEST)/bin/python -m pytest $(FILES) -n 2 -m "$(QUICK)" tests
 
-fuzz: $(VENV)/.dev ## random cases by the thousand, of which `make test` tries a few
+fuzz: $(VENV)/.dev ## all random cases, of which `make test` tries a few and `make test-long` a fifth
 	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest -q -n 2 -m "fuzz or hypothesis" tests
 
 torture: $(VENV)/.dev ## a real server with 20 annotators, killed 200 times, on full disks and with torn files: some minutes

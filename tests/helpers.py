@@ -41,7 +41,9 @@ T = TypeVar("T")
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"  # the real collections and the acceptance values
 GOLDEN = ROOT / "tests" / "golden"
-THOROUGH = bool(os.environ.get("CLEVERDON_FUZZ"))  # as `make fuzz` sets it: many more random cases
+SHARE = float(os.environ.get("CLEVERDON_FUZZ", "0"))
+"""How many of all random cases are tried, at least: 1 in `make fuzz`, 0.2 in `make test-long`."""
+THOROUGH = SHARE >= 1
 AS_JSON = {"Content-Type": "application/json"}
 
 
@@ -133,13 +135,20 @@ def words(app: AppTest) -> str:
 
 
 def cases(usual: int, thorough: int) -> int:
-    """How many random cases a test tries."""
-    return thorough if THOROUGH else usual
+    """How many random cases a test tries: in `make test`, and in `make fuzz`."""
+    return max(usual, int(thorough * SHARE))
 
 
 def tries(thorough: int, **more: Any) -> settings:
     """How many examples Hypothesis tries: so many in `make fuzz`, a quarter of them otherwise."""
     return settings(max_examples=cases(max(5, thorough // 4), thorough), **more)
+
+
+def first_of(values: Iterable[object], short: int = 1) -> list[Any]:
+    """Values of a parameter, of which `make test` tries the first and `make test-long` the others."""
+    return [
+        value if place < short else pytest.param(value, marks=pytest.mark.long) for place, value in enumerate(values)
+    ]
 
 
 PATIENCE = 180.0

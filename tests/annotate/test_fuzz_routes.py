@@ -1,6 +1,6 @@
 """Malformed requests to every route of the app: each is answered, and none with an error of the server.
 
-`make test` sends few of them, `make fuzz` 3,000 to every route.
+`make test` sends few of them, `make test-long` 600 and `make fuzz` 3,000 to every route.
 """
 
 from __future__ import annotations

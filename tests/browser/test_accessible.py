@@ -15,7 +15,7 @@ from tests.browser.card_harness import document
 from tests.browser.card_page import run_axe, words
 from tests.browser.serving import sign_in
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 PANELS = {
     "w": "why", "g": "guidelines", "?": "help", "m": "note", "x": "reasons", "/": "search",

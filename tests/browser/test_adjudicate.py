@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.adjudicate_desk import PAYLOAD, AdjudicationDesk, hostile, opinion, said
 from tests.browser.task_harness import TaskCard, TaskHarness, document, faults
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 SIZES = [(390, 844), (640, 400), (1280, 800)]
 

@@ -15,7 +15,7 @@ from tests.browser.adjudicate_desk import PAYLOAD, ZALGO
 from tests.browser.serving import Serving, press_in_turn, saved, sent, sign_in
 from tests.browser.waiting import until_on, wait
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 TOPICS, SIZE = ("1", "2", "3"), 30
 PAIRS = len(TOPICS) * SIZE

@@ -103,6 +103,7 @@ def test_judge_a_topic_by_keys_and_export(serving: Serving, context: BrowserCont
     assert log["seconds"].notna().all()
 
 
+@pytest.mark.long
 def test_twenty_keys_grade_the_twenty_documents_that_were_shown(serving: Serving, context: BrowserContext) -> None:
     page = open_card(context, serving, "2")
     press_in_turn(page, "01233210012332100123")
@@ -149,6 +150,7 @@ def _children(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
+@pytest.mark.long
 def test_my_judgements_changes_a_grade(serving: Serving, context: BrowserContext) -> None:
     page = open_card(context, serving, "6")
     (document,) = judge_rest(page, lambda _: 1, limit=1)

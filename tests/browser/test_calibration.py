@@ -12,7 +12,7 @@ from collection import Campaign
 from tests.browser.serving import Serving, choose_page, saved, shown, sign_in
 from tests.collection.campaign.recall.across_topics.test_calibration_topics import RELEVANT, TOPICS, build, judge_rest
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 PROMISE = re.compile("^The expected recall of a topic that stops after .* is at least 80%, as a mean over topics")
 

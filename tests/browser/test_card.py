@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.card_harness import REASONS, TEXT_CAP, Desk, document
 from tests.browser.card_page import box, places, was_undone, words
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 NO_STORAGE = "Storage.prototype.setItem = () => { throw new DOMException('no', 'QuotaExceededError'); };"
 NO_UUID = "delete Crypto.prototype.randomUUID;"
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.card_page import was_undone
 from tests.browser.task_harness import Desk, TaskCard, TaskHarness, document, faults, topics
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from tests.browser.serving import Serving, sign_in
 from tests.browser.waiting import until_on
 from tests.browser.windows import open_window
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 SVG = "{http://www.w3.org/2000/svg}"
 

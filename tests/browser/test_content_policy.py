@@ -15,7 +15,7 @@ from collection import Campaign, Judgement
 from collection.core.records import Document, Topic
 from tests.browser.serving import Serving, choose_page, sign_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>'
 

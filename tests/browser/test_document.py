@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.card_harness import TEXT_CAP, Harness, document
 from tests.browser.card_page import Card, box, words
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 INSIDE = """(names) => names.every((name) => {
   const [box, page] = [window.part(name).getBoundingClientRect(), window.part('scroller').getBoundingClientRect()];
   return box.left >= page.left - 1 && box.right <= page.right + 1;

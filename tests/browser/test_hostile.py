@@ -24,7 +24,7 @@ from tests.browser.waiting import MILLISECONDS, ON_SCREEN, select_first_row
 from tests.helpers import too_late
 from tests.hostile import STORED
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 LOOK = r"""() => {
   const found = new Set(), override = /[\u202d\u202e]/, direction = /[\u202a-\u202e\u2066-\u2069]/;

@@ -13,7 +13,7 @@ from tests.browser.adjudicate_desk import AdjudicationDesk
 from tests.browser.card_page import Card
 from tests.browser.task_harness import Desk, TaskHarness, topics
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 TOUCH = {"has_touch": True, "is_mobile": True, "viewport": {"width": 390, "height": 844}}
 SIZES = [(390, 844), (844, 390), (820, 1180)]

@@ -16,7 +16,7 @@ from collection.core.records import Document, Topic
 from tests.browser.serving import STATE, Serving, press, press_in_turn, saved, shown, sign_in
 from tests.browser.waiting import wait
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 TOPICS = ["1", "2"]
 JUDGED = 94

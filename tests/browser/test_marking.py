@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.card_harness import DARK, LIGHT, Desk, Harness, document
 from tests.browser.card_page import Card, words
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 TERM, OWN, PASSAGE = "cd-topic-term", "cd-own-word", "cd-passage"
 KEPT = "JSON.parse(localStorage[Object.keys(localStorage).find((key) => key.endsWith('own'))])"
 """What this browser keeps of the settings."""

@@ -11,7 +11,7 @@ from collection.documents.rendering.markup import to_html
 from tests.browser.card_harness import Desk, Harness, document
 from tests.browser.card_page import Card, box, places, words
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 def keep(card: Card, text: str) -> None:

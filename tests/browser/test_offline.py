@@ -15,7 +15,7 @@ from collection.core.records import Document, Topic
 from tests.browser.serving import STATE, Serving, saved, sent, shown, sign_in
 from tests.browser.waiting import wait
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 PAIRS = 60
 TOPICS, LONG = "123456", "9"

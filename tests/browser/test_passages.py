@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.card_harness import Harness, document
 from tests.browser.card_page import Card, box, places
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 PASSAGE = "cd-passage"
 
 

@@ -16,7 +16,7 @@ from tests.browser.oidc import CLIENT_ID, CLIENT_SECRET, Provider
 from tests.browser.serving import Serving, choose_page, free_port, saved, sign_in, use_link
 from tests.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 PASSWORD = "wing flow heat slab"
 

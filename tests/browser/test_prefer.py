@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.task_harness import Desk, TaskCard, TaskHarness, document, faults, topics
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 KINDS = {"ArrowLeft": "left", "ArrowRight": "right", "=": "equal", "1": "left", "2": "right", "0": "equal"}
 

@@ -13,7 +13,7 @@ from collection.core import clock
 from tests.browser.serving import Serving, choose_page, saved, sign_in
 from tests.helpers import fill, until
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 DOCUMENTS = [f"d{number}" for number in range(8)]
 

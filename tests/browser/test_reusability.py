@@ -13,7 +13,7 @@ from collection import Campaign
 from tests.browser.serving import Serving, sign_in
 from tests.browser.waiting import wait
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 DEPTH = 10
 

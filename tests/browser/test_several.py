@@ -17,7 +17,7 @@ from collection.core.records import Document, Topic
 from tests.browser.serving import Serving, choose_page, sign_in
 from tests.browser.windows import Windows, open_window
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 PAIRS = 12
 

@@ -16,7 +16,7 @@ from tests.browser.serving import Serving, sign_in
 from tests.collection.campaign.corpus.test_images import PNG
 from tests.collection.documents.test_rendering import EVIL, NASTY
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 DRAWN = """html => {
     const node = document.createElement("div");

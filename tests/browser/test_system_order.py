@@ -13,7 +13,7 @@ from tests.annotate.views.results.test_compare_page import SYSTEMS, TOPICS, writ
 from tests.browser.serving import STATE, Serving, choose_page, press, saved, sign_in
 from tests.browser.waiting import wait
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from collection.core.records import Document, Topic
 from tests.browser.card_page import was_undone
 from tests.browser.serving import CRANFIELD, Serving, saved, sent, sign_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 SIZE = 5
 

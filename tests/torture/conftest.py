@@ -27,6 +27,7 @@ from tests.torture.server import Server
 T = TypeVar("T")
 
 TASKS = ("pool", "loop", "list", "preference")
+SHORTEST = "test_a_killed_server_loses_and_doubles_nothing[pool]"
 ANNOTATORS = 20
 DOCUMENTS = 600
 SIZES = {"pool": (24, 40, 5), "loop": (24, 40, 5), "list": (400, 10, ANNOTATORS), "preference": (400, 10, ANNOTATORS)}
@@ -34,17 +35,19 @@ SIZES = {"pool": (24, 40, 5), "loop": (24, 40, 5), "list": (400, 10, ANNOTATORS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test here starts a server, which is slow, and reads /proc."""
+    """Every test here starts a server, which is slow, and reads /proc; `make test` runs one of them."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.torture)
+            if item.name != SHORTEST:
+                item.add_marker(pytest.mark.long)
             if sys.platform != "linux":
                 item.add_marker(pytest.mark.skip(reason="finds and limits processes as only Linux does"))
 
 
 def many(short: T, long: T) -> T:
-    """How much is done: in `make test`, and in `make torture`."""
+    """How much is done: in `make test-long`, and in `make torture`."""
     return long if THOROUGH else short
 
 

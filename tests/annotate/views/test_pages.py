@@ -21,6 +21,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from annotate.application import SCRIPT
+from annotate.auth.page_access import PAGES
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.views.widgets import widgets
@@ -30,7 +31,7 @@ from tests.collection.formats.test_references import ENDNOTE, NBIB
 from tests.conftest import keeping_main_module
 from tests.helpers import PATIENCE
 
-VIEWS = sorted(p.name for p in (SCRIPT.parent / "views").glob("*.py") if p.name != "__init__.py")
+VIEWS = [page.url_path for page in PAGES]
 HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r] :material/castle: \u202e [link](javascript:alert(1))"
 ALIVE = ("<img", "](javascript", "**bold**", "\u202e")
 
