@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 START = (
-    "import sys; sys.path[:] = {path!r}; from annotate.judging import trainer_process; "
+    "import sys; sys.path[:] = {path!r}; from annotate.card.server import trainer_process; "
     "trainer_process.serve({directory!r})"
 )
 """The program of the child's interpreter."""
