@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 from contextlib import suppress
 
 from starlette.types import Message, Receive
@@ -76,8 +77,6 @@ def receive_in_time(receive: Receive, *, in_parts: bool) -> Receive:
 
 def allow_open_files() -> None:
     """Raise the limit on open files, of which each connection is one, as far as the system lets this process."""
-    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit
-        import resource
-
+    with suppress(OSError, ValueError):
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

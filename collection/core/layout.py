@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import re
 import stat
@@ -198,20 +199,18 @@ def storage_errors(place: Path) -> Iterator[None]:
 
 def create_private(path: Path) -> IO[bytes]:
     """Open a new file for writing that only its owner may read, whatever the umask."""
-    how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    how = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     return os.fdopen(os.open(path, how, PRIVATE_FILE), "wb")
 
 
 def sync_file(path: Path) -> None:
     """Make the content of a file durable that somebody else wrote and closed, also through a memory map."""
-    with path.open("rb+") as file:  # Windows syncs only files that are open for writing
+    with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:
-    """Make new names in a folder durable; does nothing on Windows."""
-    if os.name != "posix":
-        return
+    """Make new names in a folder durable."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -245,7 +244,7 @@ SERVED: set[Path] = set()
 
 
 def is_served_elsewhere(directory: Path) -> bool:
-    """Whether another process serves the campaign in a directory; never on Windows and file systems without locks."""
+    """Whether another process serves the campaign in a directory; never on file systems without locks."""
     if directory.resolve() in SERVED:
         return False
     try:
@@ -261,12 +260,8 @@ def is_served_elsewhere(directory: Path) -> bool:
 def lock_file(handle: int, *, shared: bool = False) -> bool:
     """Lock an open file until it is closed, and say whether no other process has locked it.
 
-    True without a lock on Windows and on file systems without locks.
+    True without a lock on file systems without locks.
     """
-    if os.name != "posix":
-        return True
-    import fcntl
-
     try:
         fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -285,11 +280,6 @@ def locked(directory: Path, work: str = "updating") -> Iterator[None]:
     BusyError
         Another process has locked it.
     """
-    if os.name != "posix":
-        yield
-        return
-    import fcntl
-
     handle = os.open(directory, os.O_RDONLY)
     try:
         try:
@@ -326,4 +316,4 @@ def restrict_permissions(directory: Path) -> None:
 
 
 def _is_open(path: Path) -> bool:
-    return os.name == "posix" and bool(path.stat().st_mode & 0o077)
+    return bool(path.stat().st_mode & 0o077)

@@ -6,6 +6,7 @@ process ends then. It imports nothing of the project: it is started as a script.
 
 from __future__ import annotations
 
+import resource
 import sys
 from contextlib import suppress
 
@@ -59,9 +60,7 @@ def write(path: str, column: int, row: int, total: int) -> None:
 
 if __name__ == "__main__":
     *limits, memory = map(int, sys.argv[2:])
-    with suppress(ImportError, ValueError, OSError):  # not on Windows; a lower limit stays
-        import resource
-
+    with suppress(ValueError, OSError):  # a lower limit stays
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     try:
         write(sys.argv[1], *limits)

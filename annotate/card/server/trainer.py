@@ -44,9 +44,6 @@ def start_process(directory: Path) -> subprocess.Popen[bytes]:
     environment = {**os.environ, **ONE_THREAD}  # the other cores are for the server
     pipe = subprocess.PIPE
     # In a process group of its own: Ctrl+C in the terminal is for the server.
-    if sys.platform == "win32":
-        flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS
-        return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, creationflags=flags)
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, process_group=0)
 
 

@@ -96,8 +96,7 @@ def serve(directory: str) -> None:
 
     # Saves the first model half a second, in a thread because an order without a model does not need it.
     threading.Thread(target=_import_learners, name="imports", daemon=True).start()
-    if sys.platform != "win32":
-        os.nice(NICENESS)
+    os.nice(NICENESS)
     worker.work()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import stat
 import tempfile
@@ -133,7 +132,7 @@ class _Unpacked:
         """Check all files."""
         found: list[Finding] = []
         path = self.backup.path
-        if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             can = f"other users of this machine can read {path.name}"
             found.append(Finding(True, f"{can}; run `chmod go= {quote(str(path))}`"))
         if layout.SECRET in self.files:
@@ -314,8 +313,6 @@ def _unknown(directory: Path) -> Iterator[Finding]:
 
 def _permissions(directory: Path) -> Iterator[Finding]:
     """Files that others can read, or that another user owns."""
-    if os.name != "posix":
-        return
     files = {}
     for file in (directory, *layout.own_files(directory)):
         with suppress(FileNotFoundError):  # SQLite's files beside the database come and go

@@ -265,9 +265,8 @@ def test_bad_qrels(write, case, name):
 def test_no_file_at_all(tmp_path, reader):
     refused(reader, tmp_path / "absent", None, "no such file")
     refused(reader, tmp_path, None, "a directory")
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(tmp_path / "pipe")
-        refused(reader, tmp_path / "pipe", None, "a pipe")
+    os.mkfifo(tmp_path / "pipe")
+    refused(reader, tmp_path / "pipe", None, "a pipe")
 
 
 @pytest.mark.parametrize("reader", READERS)

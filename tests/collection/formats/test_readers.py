@@ -148,7 +148,6 @@ def test_a_null_id_in_a_frame_never_becomes_the_document_nan(tmp_path: Path, col
             formats.write_labels(frame.assign(annotator="a"), tmp_path / "l.csv")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="file names are text there")
 def test_a_run_whose_file_name_is_not_utf_8(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"bm\xe925.run")
     try:

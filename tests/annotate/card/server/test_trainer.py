@@ -30,8 +30,6 @@ from tests.annotate.card.server.test_loop_routes import build_looping, judged_by
 from tests.browser.serving import free_port
 from tests.helpers import PATIENCE, until
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and ps are of POSIX")
-
 
 @pytest.fixture
 def looping(copy_of: Callable[..., Campaign]) -> Campaign:
