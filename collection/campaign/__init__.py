@@ -133,7 +133,7 @@ class Campaign:
             store, directory, self.id, settings, corpus, features, scope, order
         )
         calibrated = CalibrationProgress(store, settings, scope, learning)
-        self.recall = recall = RecallEstimates(store, settings, corpus, scope, learning, calibrated)
+        self.recall = recall = RecallEstimates(store, settings, corpus, scope, calibrated)
         self.calibration_topics = topics = CalibrationTopics(store, self.id, settings, learning, calibrated)
         self.judging = judging = Judging(
             store, self.id, grades, settings, progress, calibration, scope, budget, learning,

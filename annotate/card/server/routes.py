@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -26,7 +26,9 @@ from annotate.card.server.wire import Payload
 from annotate.server.campaign_thread import CampaignThread
 from annotate.server.request_bodies import RequestError, read_json
 from collection.campaign import Campaign
+from collection.campaign.judging.judging import Client
 from collection.campaign.log.results import Feedback, NextPairs
+from collection.campaign.loop.loop_round import LoopRound
 from collection.campaign.people.accounts import Person
 from collection.campaign.progress.progress import Standing
 from collection.core.errors import CleverdonError, InputError
@@ -209,36 +211,69 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.Topics
 
 
 def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> wire.SyncAnswer:
-    exchange = partial(_exchange, trainer, campaign, annotator, payload)
-    answer, pairs, labels, needs_round = save_and_hand_out(campaign, exchange)
-    query_id = answer.get("query_id")
-    if query_id is not None:
-        if needs_round:  # the judgements it learns from are on disk now
-            trainer.request(query_id)
-        # After the transaction: long texts take time, and other people's judgements must not wait.
-        if pairs is not None:
-            answer["documents"] = document_payloads(campaign, pairs.documents, query_id)
-            for document in answer["documents"]:
-                if document["doc_id"] in pairs.calibration:
-                    document["calibration"] = True
-                _add_label(document, labels)
-        if payload.get("recent"):
-            answer["recent"] = _recent(campaign, annotator, query_id)
+    answer, handed_out = save_and_hand_out(campaign, partial(_exchange, trainer, campaign, annotator, payload))
+    if handed_out is None:
+        answer["progress"] = _progress(campaign, annotator, None)
+        return answer
+    query_id, pairs = handed_out.query_id, handed_out.pairs
+    if handed_out.needs_round:  # the judgements it learns from are on disk now
+        trainer.request(query_id)
+    # After the transaction: long texts take time, and other people's judgements must not wait.
+    answer["documents"] = document_payloads(campaign, pairs.documents, query_id)
+    for document in answer["documents"]:
+        if document["doc_id"] in pairs.calibration:
+            document["calibration"] = True
+        _add_label(document, handed_out.labels)
+    if payload.get("recent"):
+        answer["recent"] = _recent(campaign, annotator, query_id)
     answer["progress"] = _progress(campaign, annotator, query_id)
     return answer
 
 
+class _HandedOut(NamedTuple):
+    """What an annotator gets in a topic."""
+
+    query_id: str
+    pairs: NextPairs
+    labels: dict[str, wire.MachineLabel]
+    """Machine labels to show with the documents."""
+    needs_round: bool
+    """Whether the topic's model needs a new round."""
+
+
+class _Round(NamedTuple):
+    """The round of a topic's loop from which documents are handed out."""
+
+    current: bool
+    """Whether it has read all judgements, and has documents that nobody else holds."""
+    problem: str | None
+    """Why there is no newer round."""
+
+    @property
+    def behind(self) -> bool:
+        """Whether a newer round is being made."""
+        return not self.current and self.problem is None
+
+
 def _exchange(
     trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
-) -> tuple[wire.SyncAnswer, NextPairs | None, dict[str, wire.MachineLabel], bool]:
-    """Save judgements, then choose the next pairs.
+) -> tuple[wire.SyncAnswer, _HandedOut | None]:
+    """Save judgements, then hand out the next pairs of a topic unless the request names none."""
+    answer = _save(campaign, annotator, payload)
+    if payload.get("leave") is True:
+        campaign.judging.leave(annotator)
+        return answer, None
+    if payload.get("query_id") is None:
+        return answer, None
+    return answer, _hand_out(trainer, campaign, annotator, payload, answer)
 
-    Also returns the machine labels to show with them, and whether the topic's model needs a new round.
-    """
+
+def _save(campaign: Campaign, annotator: str, payload: Payload) -> wire.SyncAnswer:
+    """Save the judgements and skips of a request."""
     readable, refused = fields.read_decisions(payload, "decisions", partial(fields.read_judgement, annotator))
     result = campaign.judging.judge_many(readable, leased_only=True)
     campaign.judging.skip_handed_out(annotator, map(fields.read_pair, fields.read_list(payload, "skips")))
-    answer: wire.SyncAnswer = {
+    return {
         "saved": result.saved,
         "refused": fields.refusals(refused + result.refused),
         "documents": [],
@@ -247,44 +282,50 @@ def _exchange(
         "feedback": [_feedback(campaign, each) for each in result.feedback],
         "progress": {"all": {"judged": 0, "pool": 0}},  # counted after the transaction
     }
-    if payload.get("leave") is True:
-        campaign.judging.leave(annotator)
-        return answer, None, {}, False
-    if payload.get("query_id") is None:
-        return answer, None, {}, False
+
+
+def _hand_out(
+    trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload, answer: wire.SyncAnswer
+) -> _HandedOut:
+    """Choose the next pairs of the topic, and add to the answer where they come from."""
     want, holding = fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
     answer["query_id"] = query_id = fields.read_text(payload, "query_id")
-    needs_round = False
     made, count = trainer.latest(query_id), min(max(want, 0), MOST_WANTED)
-    alone = payload.get("alone") is not False  # else another card of this annotator keeps its documents
-    # Without waiting for the model: the card asks again while it is behind.
-    pairs = campaign.judging.next_pairs(
-        annotator, query_id, count, holding, made=made, in_loop=IN_LOOP, wait=False, alone=alone
-    )
+    # It asks again while the model is behind. If not alone, another card of this annotator keeps its documents.
+    card = Client(IN_LOOP, waits=False, alone=payload.get("alone") is not False)
+    pairs = campaign.judging.next_pairs(annotator, query_id, count, holding, made=made, client=card)
     answer |= {"closed": pairs.closed, "first": pairs.first}
+    behind = needs_round = False
     if pairs.order is not None:
-        current = campaign.settings.mode(query_id) == "closed" or (
-            made is not None and campaign.active_learning.is_current(made)
-        )
-        problem = None if current else trainer.problem(query_id)
-        if current and not pairs.order and made is not None and campaign.active_learning.is_short(made):
-            current = False  # others hold all documents of the round
+        latest = _check_round(trainer, campaign, query_id, made, short_of_documents=not pairs.order)
+        behind = latest.behind
         # After a failure, only a new judgement or an empty card is worth another attempt.
-        needs_round = not current and bool(result.saved or problem is None or not pairs.order)
-        answer |= {"order": pairs.order, "model_round": pairs.model_round}
-        behind = not current and problem is None
-        chooser = campaign.explanations.chooser(query_id, made, behind, problem)
-        across = campaign.settings.loop().by_system_order
-        answer |= {"behind": behind, "problem": problem, "chooser": chooser, "across_topics": across}
+        needs_round = not latest.current and bool(answer["saved"] or latest.problem is None or not pairs.order)
+        answer |= {"order": pairs.order, "model_round": pairs.model_round, "behind": behind}
+        answer |= {
+            "problem": latest.problem,
+            "chooser": campaign.explanations.chooser(query_id, made, behind, latest.problem),
+            "across_topics": campaign.settings.loop().by_system_order,
+        }
     in_hand = set(holding) - set(pairs.closed)
-    if want > 0 and not (pairs.documents or in_hand or pairs.first or answer.get("behind")):
-        tried = fields.read_texts(payload, "tried")
-        answer["next"] = campaign.judging.topic_with_work(
-            annotator, query_id, tried, made.topics if made else (), wait=False
-        )
+    if want > 0 and not (pairs.documents or in_hand or pairs.first or behind):
+        tried, topics = fields.read_texts(payload, "tried"), made.topics if made else ()
+        answer["next"] = campaign.judging.topic_with_work(annotator, query_id, tried, topics, wait=False)
         answer["budget"] = campaign.budget.used_up(query_id)
     labels = _show_labels(campaign, annotator, query_id, [document.doc_id for document in pairs.documents])
-    return answer, pairs, labels, needs_round
+    return _HandedOut(query_id, pairs, labels, needs_round)
+
+
+def _check_round(
+    trainer: Trainer, campaign: Campaign, query_id: str, made: LoopRound | None, *, short_of_documents: bool
+) -> _Round:
+    """Check whether a newer round is needed, and whether there can be one."""
+    learning = campaign.active_learning
+    current = campaign.settings.mode(query_id) == "closed" or (made is not None and learning.is_current(made))
+    problem = None if current else trainer.problem(query_id)
+    if current and short_of_documents and made is not None and learning.is_short(made):
+        current = False  # others hold all documents of the round
+    return _Round(current, problem)
 
 
 def _show_labels(campaign: Campaign, annotator: str, query_id: str, doc_ids: list[str]) -> dict[str, wire.MachineLabel]:

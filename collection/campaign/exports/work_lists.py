@@ -9,7 +9,7 @@ from shlex import quote
 from collection import formats
 from collection.assignment import LEASES
 from collection.campaign.corpus.document_view import DocumentView
-from collection.campaign.judging.judging import Judging
+from collection.campaign.judging.judging import WORK_LIST, Judging
 from collection.campaign.settings.settings import Settings
 from collection.core import clock, layout
 from collection.core.characters import natural_key
@@ -85,10 +85,10 @@ class WorkLists:
             room = pairs - len(listed)
             ids = [doc_id for topic, doc_id in held if topic == query_id]
             if ids:
-                closed = self.judging.next_pairs(annotator, query_id, 0, ids, alone=False).closed
+                closed = self.judging.next_pairs(annotator, query_id, 0, ids, client=WORK_LIST).closed
                 ids = [doc_id for doc_id in ids if doc_id not in set(closed)][:room]
             if len(ids) < room:
-                found = self.judging.next_pairs(annotator, query_id, room - len(ids), ids, alone=False)
+                found = self.judging.next_pairs(annotator, query_id, room - len(ids), ids, client=WORK_LIST)
                 ids += [document.doc_id for document in found.documents][: room - len(ids)]
             at = clock.seconds()
             self.store.queue.keep_for_list(query_id, ids, annotator, at, at + LEASES[1] * 60)

@@ -91,10 +91,9 @@ class Explanations:
         """Say how many documents of the topic are judged, and whether judging may stop; empty if unknown."""
         if made is None or made.progress is None:
             return ""
-        judged, size, stop = made.progress
-        far = f"{judged:,} of {count(size, 'document')} judged."
+        far = f"{made.progress.judged:,} of {count(made.progress.size, 'document')} judged."
         target = f"The target recall of {percent_down(self.settings.loop().target)} is reached"
-        return f"{far} {target}: stop here, or judge on for a higher recall." if stop else far
+        return f"{far} {target}: stop here, or judge on for a higher recall." if made.progress.may_stop else far
 
     def why(
         self,

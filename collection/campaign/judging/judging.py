@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -37,6 +38,20 @@ SKIPPED_FOR = 20
 """Judgements of an annotator after which a document that they skipped in the loop may come again."""
 
 
+class Client(NamedTuple):
+    """Who asks for an annotator's next pairs; by default a script."""
+
+    in_loop: int | None = None
+    """Number of documents that it holds in the loop; those held and those asked for if None."""
+    waits: bool = True
+    """Whether it waits until a round is made if there is none; otherwise what is held stays as it is."""
+    alone: bool = True
+    """Whether the annotator judges in one place only: their leases in other topics end when they come to this one."""
+
+
+SCRIPT, WORK_LIST = Client(), Client(alone=False)
+
+
 @dataclass(eq=False)
 class Judging:
     """Choice of the next pairs, and writing of judgements.
@@ -66,9 +81,7 @@ class Judging:
         holding: Sequence[str] = (),
         *,
         made: LoopRound | None = None,
-        in_loop: int | None = None,
-        wait: bool = True,
-        alone: bool = True,
+        client: Client = SCRIPT,
     ) -> NextPairs:
         """Give an annotator the next documents of a topic, on lease.
 
@@ -83,12 +96,8 @@ class Judging:
             Ids that the annotator holds; the first one is on screen.
         made
             The latest round of the topic's loop, if there is one.
-        in_loop
-            Number of documents to hold in the loop; those held and `count` if left out.
-        wait
-            Make a round if `made` is None; if False, what is held stays as it is.
-        alone
-            The annotator judges in one place only: their leases in other topics end when they come to this one.
+        client
+            Who asks.
         """
         mode = self.settings.mode(query_id)
         holding = list(dict.fromkeys(holding))
@@ -101,7 +110,7 @@ class Judging:
             with self.store.transaction():
                 self.store.queue.end_leases(query_id, annotator, clock.seconds())
             return NextPairs([], holding, None, None, first=next(iter(first), None))
-        release = alone and not holding
+        release = client.alone and not holding
         if first:
             return self._from_pool(annotator, query_id, count, holding, calibration=True, release=release)
         if mode not in ("loop", "loop-in-pool"):
@@ -111,9 +120,9 @@ class Judging:
                 return pairs
         if made is not None and made.mode != mode:
             made = None  # of the mode that the topic had before
-        if made is None and not wait:
+        if made is None and not client.waits:
             return NextPairs([], [], holding, None)
-        length = len(holding) + count if in_loop is None else in_loop
+        length = len(holding) + count if client.in_loop is None else client.in_loop
         made = made or self.active_learning.next_round(query_id)
         return self._from_loop(annotator, query_id, length, holding, made, release=release)
 

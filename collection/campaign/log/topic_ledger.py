@@ -11,7 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from collection import adjudication, pooling
-from collection.stopping import Ledger
+from collection.campaign.settings.loop_settings import LoopSettings
+from collection.stopping import Ledger, StopDecision, betting
 from collection.store import Ungraded
 
 Bools = NDArray[np.bool_]
@@ -78,6 +79,33 @@ class TopicLedger(NamedTuple):
             "judged without being handed out by the loop": not_loop & ~self.imported & ~self.searched,
         }
         return {what: int(mask.sum()) for what, mask in counts.items() if mask.any()}
+
+
+class TargetProgress(NamedTuple):
+    """How far a topic is judged, and whether its own judgements guarantee the target recall."""
+
+    judged: int
+    size: int
+    """Documents in scope that can be judged."""
+    decision: StopDecision
+    aims_at_recall: bool
+    """Whether the loop aims at recall, and not at the order of the systems."""
+
+    @property
+    def reached(self) -> bool:
+        """Whether the target recall is guaranteed."""
+        return self.decision.stop and self.judged > 0
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether judging may stop although documents are left."""
+        return self.aims_at_recall and self.reached and self.judged < self.size
+
+
+def assess_target(ledger: Ledger, settings: LoopSettings) -> TargetProgress:
+    """Assess how far a topic is judged: the one place that decides whether it may stop by itself."""
+    decision = betting(ledger, target=settings.target, confidence=settings.confidence)
+    return TargetProgress(ledger.judged, ledger.rankable, decision, not settings.by_system_order)
 
 
 def select_in_scope(judgements: pd.DataFrame, scope: Bools) -> pd.DataFrame:

@@ -19,14 +19,13 @@ from collection.campaign.corpus import stored_runs
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.corpus.features import Features
 from collection.campaign.log.topic_ledger import RuleJudgements, build_topic_ledger, reduce_to_documents
-from collection.campaign.loop.loop_round import ExplainableRound, LoopRound, TargetProgress, TopicRankings
+from collection.campaign.loop.loop_round import ExplainableRound, LoopRound, TopicRankings
 from collection.campaign.loop.system_order import DecisivePairs, SystemOrderStudy
 from collection.campaign.progress import calibration_record
 from collection.campaign.progress.loop_scope import LoopScope
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.records import Run
-from collection.stopping import Ledger, betting
 from collection.store import Selection, SQLiteError, Store, Ungraded
 
 MAX_SPACES = 16
@@ -132,7 +131,7 @@ class ActiveLearning:
             topics,
             stop,
             order,
-            None if stop else self.assess([query_id])[query_id],
+            None if stop else self.loop_scope.assess([query_id])[query_id],
         )
         return ExplainableRound(made, space, ranking)
 
@@ -193,27 +192,6 @@ class ActiveLearning:
         return training_round.Evidence(
             *(_spread(part[c].to_numpy()[there], at[there], size) for c in ("fusion", "best", "runs"))
         )
-
-    def ledger(self, query_id: str) -> Ledger:
-        """Return a topic's judgements in order; see :meth:`ledgers`."""
-        return self.ledgers([query_id])[query_id]
-
-    def ledgers(self, query_ids: Collection[str]) -> dict[str, Ledger]:
-        """Return the judgements of these topics in order, for :mod:`collection.stopping`."""
-        ungraded = self.store.judgements.ungraded(query_ids)
-        topics = self.loop_scope.topic_ledgers(query_ids)
-        return {q: topic.with_withheld(ungraded.get(q, Ungraded()).drawn) for q, topic in topics.items()}
-
-    def assess(self, query_ids: Collection[str]) -> dict[str, TargetProgress]:
-        """Return how far each of these topics is judged, and whether its random draws guarantee the target recall."""
-        settings = self.settings.loop()
-        found = {}
-        for query_id, ledger in self.ledgers(query_ids).items():
-            size, stop = ledger.rankable, False
-            if not settings.by_system_order and 0 < ledger.judged < size:
-                stop = betting(ledger, target=settings.target, confidence=settings.confidence).stop
-            found[query_id] = TargetProgress(ledger.judged, size, stop)
-        return found
 
     def rule_judgements(self, query_ids: Collection[str]) -> dict[str, RuleJudgements]:
         """Return what a rule calibrated across topics may read of these topics: of documents that the loop ordered.

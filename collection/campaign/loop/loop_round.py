@@ -8,18 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection.active_learning import training_round
+from collection.campaign.log.topic_ledger import TargetProgress
 from collection.campaign.progress.calibration_record import RuleStop
 from collection.pooling import Indices
 from collection.store import Selection
-
-
-class TargetProgress(NamedTuple):
-    """How far a topic is judged, and whether its target recall is guaranteed."""
-
-    judged: int
-    size: int
-    """Documents in scope that can be judged."""
-    stop: bool
 
 
 class LoopRound(NamedTuple):

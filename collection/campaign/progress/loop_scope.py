@@ -11,10 +11,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.log.topic_ledger import TopicLedger, build_topic_ledger
+from collection.campaign.log.topic_ledger import TargetProgress, TopicLedger, assess_target, build_topic_ledger
 from collection.campaign.settings.loop_settings import IN_POOL, LOOPING, LoopSettings
 from collection.campaign.settings.settings import Settings
-from collection.store import Store
+from collection.stopping import Ledger
+from collection.store import Store, Ungraded
 
 
 def first_documents(frame: pd.DataFrame, depth: int) -> pd.DataFrame:
@@ -138,6 +139,17 @@ class LoopScope:
         same = (level, state, self.store.corpus.document_rows())
         keys = {query_id: (same, modes[query_id], versions[query_id]) for query_id in query_ids}
         return self.store.cached_each("topic ledger", keys, partial(self._read_ledgers, modes, level))
+
+    def ledgers(self, query_ids: Collection[str]) -> dict[str, Ledger]:
+        """Return the judgements of these topics in order, for :mod:`collection.stopping`."""
+        ungraded = self.store.judgements.ungraded(query_ids)
+        topics = self.topic_ledgers(query_ids)
+        return {q: topic.with_withheld(ungraded.get(q, Ungraded()).drawn) for q, topic in topics.items()}
+
+    def assess(self, query_ids: Collection[str]) -> dict[str, TargetProgress]:
+        """Return how far each of these topics is judged, and whether it may stop."""
+        settings = self.settings.loop()
+        return {query_id: assess_target(ledger, settings) for query_id, ledger in self.ledgers(query_ids).items()}
 
     def _read_ledgers(self, modes: Mapping[str, str], level: int, query_ids: Collection[str]) -> dict[str, TopicLedger]:
         judgements, pools = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import dataclass
 from math import ceil
 from typing import NamedTuple
@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.loop.active_learning import ActiveLearning
+from collection.campaign.log.topic_ledger import assess_target
 from collection.campaign.progress import calibration_record
 from collection.campaign.progress.loop_scope import LoopScope
 from collection.campaign.recall.across_topics.progress import CalibrationProgress
 from collection.campaign.recall.recall_advice import (
+    CLOSED,
     CLOSED_BY_RULE,
     JUDGE_ON,
     JUDGED,
@@ -71,6 +72,21 @@ class Recall(NamedTuple):
     ``reason``."""
 
 
+class _Assessment(NamedTuple):
+    """What the judgements of a topic mean for its recall."""
+
+    mode: str
+    in_pool: bool
+    """Whether the recall refers to the pool, and not to the collection."""
+    ledger: Ledger
+    ready: bool
+    """Whether judging may stop."""
+    judge_on: bool
+    """Whether it is a calibration topic that must be judged to the end, whatever its recall is."""
+    promise: str
+    advice: str
+
+
 @dataclass(eq=False)
 class RecallEstimates:
     """Estimated recall of each topic, with the recall that is guaranteed."""
@@ -79,28 +95,34 @@ class RecallEstimates:
     settings: Settings
     corpus: Corpus
     loop_scope: LoopScope
-    active_learning: ActiveLearning
     calibration: CalibrationProgress
 
     def of_topic(self, query_id: str) -> Recall:
         """The recall of a topic; raises UnknownNameError if there is no such topic."""
         self.settings.require_topic(query_id)
-        settings, mode = self.settings.loop(), self.settings.mode(query_id)
+        settings, topic = self.settings.loop(), self._assess([query_id])[query_id]
+        ledger, known = topic.ledger, _estimate(topic.ledger, settings.confidence)
+        decision = advise(ledger, settings.target, settings.confidence)
         judgements, judgeable = self.store.judgements.current_judgements(query_id), self.loop_scope.judgeable()
         ungraded = self.store.judgements.ungraded(query_id).get(query_id, Ungraded())
-        ledger = self.active_learning.ledgers([query_id])[query_id]
         scope = self.loop_scope.recall_scope(query_id, judgements, judgeable)
-        known = _estimate(ledger, settings.confidence)
-        decision = advise(ledger, settings.target, settings.confidence)
-        in_pool, by_rule = self.settings.modes_when_open()[query_id] in IN_POOL, query_id in self.calibration.awaiting()
-        texts = promise_and_advice(ledger, decision, settings, mode, in_pool, by_rule=by_rule)
-        decision, promise, advice = self._calibration_advice()(query_id, decision, *texts)
-        notes = describe_notes(judgements, scope, settings.level, ledger, ungraded)
         return Recall(
-            query_id, mode, ledger.judged, ledger.found, ledger.size, ledger.unreachable, _curve(ledger),
-            _batches(ledger), known, decision, promise, advice, notes, describe_cost(ledger, known),
+            query_id,
+            topic.mode,
+            ledger.judged,
+            ledger.found,
+            ledger.size,
+            ledger.unreachable,
+            _curve(ledger),
+            _batches(ledger),
+            known,
+            decision._replace(stop=False) if topic.judge_on else decision,
+            topic.promise,
+            topic.advice,
+            describe_notes(judgements, scope, settings.level, ledger, ungraded),
+            describe_cost(ledger, known),
             _rules(ledger, settings),
-        )  # fmt: skip
+        )
 
     def table(self) -> pd.DataFrame:
         """Every topic's recall, worst first: topics without a judgement, then by the lower bound.
@@ -113,45 +135,49 @@ class RecallEstimates:
             ``recall``, ``recall_low``, ``recall_high``, ``stop``, ``advice`` (in a few words). All estimates are null
             if nothing is judged, the most likely ones until a random draw was relevant.
         """
-        settings, modes, open_modes = self.settings.loop(), self.settings.modes(), self.settings.modes_when_open()
-        awaiting, add_calibration = self.calibration.awaiting(), self._calibration_advice()
-        ledgers = self.active_learning.ledgers(list(modes))
+        topics, confidence = self.corpus.topics()[["query_id", "title"]], self.settings.loop().confidence
+        assessed = self._assess(topics["query_id"].tolist())
         rows = []
-        for query_id, title in self.corpus.topics()[["query_id", "title"]].itertuples(index=False):
-            mode, in_pool = modes[query_id], open_modes[query_id] in IN_POOL
-            ledger = ledgers[query_id]
-            decision = betting(ledger, target=settings.target, confidence=settings.confidence)
-            by_rule = query_id in awaiting
-            texts = promise_and_advice(ledger, decision, settings, mode, in_pool, by_rule=by_rule)
-            decision, _, advice = add_calibration(query_id, decision, *texts)
-            known = _estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
+        for query_id, title in topics.itertuples(index=False):
+            topic = assessed[query_id]
+            ledger, of = topic.ledger, "pool" if topic.in_pool else "collection"
+            known = _estimate(ledger, confidence)[:6] if ledger.judged else (None,) * 6
             counts = (ledger.judged, ledger.found, ledger.unreachable)
-            of = "pool" if in_pool else "collection"
-            rows.append((query_id, title, mode, of, *counts, *known, decision.stop and ledger.judged > 0, advice))
+            rows.append((query_id, title, topic.mode, of, *counts, *known, topic.ready, topic.advice))
         table = sort_naturally(pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE))
         worst = table.assign(started=table["judged"] > 0).sort_values(["started", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
 
-    def _calibration_advice(self) -> Callable[[str, StopDecision, str, str], tuple[StopDecision, str, str]]:
-        """Return a function that takes calibration topics and topics that the rule closed into account."""
-        record, by_rule = calibration_record.read(self.store), calibration_record.closed_by_rule(self.store)
+    def _assess(self, query_ids: Collection[str]) -> dict[str, _Assessment]:
+        """Assess these topics over one read of the log, settings and calibration."""
+        settings, modes, open_modes = self.settings.loop(), self.settings.modes(), self.settings.modes_when_open()
+        awaiting, closed = self.calibration.awaiting(), calibration_record.closed_by_rule(self.store)
+        record = calibration_record.read(self.store)
         drawn = () if record is None else record.topics
-        ledgers = dict(zip(drawn, self.calibration.ledgers(drawn), strict=True))
-
-        def add(query_id: str, decision: StopDecision, promise: str, advice: str) -> tuple[StopDecision, str, str]:
-            if advice == "closed":
-                if query_id not in by_rule:
-                    return decision, promise, advice
-                reason = by_rule[query_id].reason
-                return decision, f"{promise} It was closed by the stopping rule: {reason}.", CLOSED_BY_RULE
-            if record is None or query_id not in ledgers:
-                return decision, promise, advice
-            if record.is_finished(ledgers[query_id]):
-                return decision, f"{promise} It is a calibration topic, and it is judged to the end.", JUDGED
-            decision = decision._replace(stop=False)
-            return decision, f"{promise} It is a calibration topic, so judge it to the end anyway.", JUDGE_ON
-
-        return add
+        finished = {
+            query_id: record is not None and record.is_finished(ledger)
+            for query_id, ledger in zip(drawn, self.calibration.ledgers(drawn), strict=True)
+        }
+        found = {}
+        for query_id, ledger in self.loop_scope.ledgers(query_ids).items():
+            mode, in_pool = modes[query_id], open_modes[query_id] in IN_POOL
+            progress = assess_target(ledger, settings)
+            promise, advice = promise_and_advice(
+                ledger, progress.decision, settings, mode, in_pool, by_rule=query_id in awaiting
+            )
+            judge_on = False
+            if advice == CLOSED:
+                if query_id in closed:
+                    promise = f"{promise} It was closed by the stopping rule: {closed[query_id].reason}."
+                    advice = CLOSED_BY_RULE
+            elif finished.get(query_id):
+                promise, advice = f"{promise} It is a calibration topic, and it is judged to the end.", JUDGED
+            elif query_id in finished:
+                promise, advice = f"{promise} It is a calibration topic, so judge it to the end anyway.", JUDGE_ON
+                judge_on = True
+            ready = progress.reached and not judge_on
+            found[query_id] = _Assessment(mode, in_pool, ledger, ready, judge_on, promise, advice)
+        return found
 
     def ready_topics(self) -> dict[str, tuple[int, int]]:
         """Return the open topics in a loop that may stop, with the numbers of judged documents and of those in scope.
@@ -172,8 +198,8 @@ class RecallEstimates:
             for query_id in looping
             if query_id not in others and versions[query_id][0]
         }
-        reached = self.store.cached_each("ready", keys, self.active_learning.assess)
-        return {query_id: (one.judged, one.size) for query_id, one in reached.items() if one.stop}
+        reached = self.store.cached_each("ready", keys, self.loop_scope.assess)
+        return {query_id: (one.judged, one.size) for query_id, one in reached.items() if one.may_stop}
 
     def cache_key(self) -> str:
         """Cache key of :meth:`of_topic` and :meth:`table`, which changes with anything they read."""

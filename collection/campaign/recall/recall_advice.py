@@ -18,6 +18,9 @@ from collection.store import Ungraded
 RECENT = 50
 """Number of latest ranked judgements used to estimate the current precision."""
 
+CLOSED = "closed"
+"""Advice for topics that a manager has closed."""
+
 READY = "ready to stop"
 """Start of the advice for every topic that may stop."""
 
@@ -139,7 +142,7 @@ def promise_and_advice(
         return f"{missing}, so there is nothing to judge.", "nothing to judge"
     if not ledger.judged:
         closed = "This topic was closed before anything was judged" if mode == "closed" else "Nothing is judged yet"
-        return f"{closed}, so its recall is unknown.", "closed" if mode == "closed" else "not started"
+        return f"{closed}, so its recall is unknown.", CLOSED if mode == "closed" else "not started"
     if not ledger.unjudged:
         judged = f"{ledger.size:,} of {count(ledger.size, 'document')}{where} {plural(ledger.size, 'is', 'are')} judged"
         what = f"{ledger.found:,} {plural(ledger.found, 'is', 'are')} relevant"
@@ -179,7 +182,7 @@ def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mod
     if mode == "closed" or decision.kind is StopKind.WITHHELD:
         closed = f"This topic is closed, and its judgements do not guarantee {goal} recall."
         withheld = f"{sentence(decision.reason)}{outside}"
-        return (closed, "closed") if mode == "closed" else (withheld, JUDGE_SKIPPED)
+        return (closed, CLOSED) if mode == "closed" else (withheld, JUDGE_SKIPPED)
     if mode in ("pool", "random"):
         far = f"{ledger.judged:,} of {count(ledger.size, 'document')} in the pool {plural(ledger.judged, 'is', 'are')}"
         return f"{far} judged, so {goal} recall is not guaranteed yet.{outside}", "judge the pool"

@@ -140,7 +140,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "active_learning.decisive_pairs": lambda c: (
         c.settings.loop().by_system_order and c.active_learning.decisive_pairs()
     ),
-    "active_learning.ledgers": lambda c: c.active_learning.ledgers(["1", "2"]),
+    "loop_scope.ledgers": lambda c: c.loop_scope.ledgers(["1", "2"]),
     "active_learning.rule_judgements": lambda c: c.active_learning.rule_judgements(["1", "2"]),
     "active_learning.topic_rankings": lambda c: c.active_learning.topic_rankings("1"),
     "adjudication.cache_key": lambda c: c.adjudication.cache_key(),
@@ -362,9 +362,9 @@ FILES = {
 """Methods that write the files of ``cleverdon export``: see EXPORTS."""
 
 NUMBERLESS = {
-    "active_learning.ledger": "by ledgers", "active_learning.space": "by next_round",
+    "active_learning.space": "by next_round",
     "loop_scope.topic_ledgers": "by ledgers",
-    "active_learning.assess": "by ready_topics",
+    "loop_scope.assess": "by ready_topics",
     "active_learning.describe_order": "describes settings",
     "active_learning.present_conditions": "by rule_judgements",
     "active_learning.strategy": "by next_round", "calibration_topics.calibrate": "by state",

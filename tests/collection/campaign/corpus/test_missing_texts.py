@@ -68,7 +68,7 @@ def test_unjudged_documents_without_a_text_are_no_certainty(partial: Campaign) -
     assert (known.estimate.low, known.estimate.high) == (24, 77)
     assert known.estimate.recall_low == pytest.approx(24 / 77)
     assert known.notes == ["51 pooled documents have no text and cannot be judged; they count as unjudged."]
-    assert partial.active_learning.ledger("1").unjudged == 53
+    assert partial.loop_scope.ledgers(["1"])["1"].unjudged == 53
     row = partial.recall.table().iloc[0]
     assert row[["judged", "found", "without_text", "low", "high", "stop"]].tolist() == [38, 24, 51, 24, 77, False]
 
@@ -127,7 +127,7 @@ def test_an_imported_grade_of_a_missing_text_is_a_judgement(partial: Campaign, t
         known = partial.recall.of_topic("1")
         assert (known.judged, known.without_text) == (counted, 49)
         assert partial.overview.status()["judged"] == counted
-        assert partial.active_learning.ledger("1").judged == counted
+        assert partial.loop_scope.ledgers(["1"])["1"].judged == counted
 
 
 def test_draws_promise_nothing_of_what_they_cannot_reach(partial: Campaign) -> None:
@@ -139,7 +139,7 @@ def test_draws_promise_nothing_of_what_they_cannot_reach(partial: Campaign) -> N
             "1", [Selection(doc_id, "random", None, 10 + n, 1 / (30 - n))], "ann", time.time(), 2e9
         )
         partial.judging.judge_many([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 0)])
-    ledger = partial.active_learning.ledger("1")
+    ledger = partial.loop_scope.ledgers(["1"])["1"]
     assert ledger.out_of_reach[ledger.draws].tolist() == [51] * 29
     known = partial.recall.of_topic("1")
     assert not known.decision.stop

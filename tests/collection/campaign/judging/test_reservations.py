@@ -183,7 +183,7 @@ def test_a_random_draw_that_is_found_by_searching_stays_one(campaign: Campaign) 
     [entry] = campaign.judgement_log.judgements().to_dict("records")
     assert (entry["annotator"], entry["strategy"]) == ("ben", "random")
     assert 0 < entry["probability"] <= 1
-    assert campaign.active_learning.ledger("1").drawn == [True]
+    assert campaign.loop_scope.ledgers(["1"])["1"].drawn == [True]
 
 
 def test_topics_with_free_pairs_come_before_those_that_others_have_loaded(campaign: Campaign) -> None:

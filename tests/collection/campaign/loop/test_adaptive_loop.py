@@ -240,7 +240,7 @@ def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
         assert drawn.sum() >= 3
         assert log["strategy"][~drawn].eq("mtf").all()
         np.testing.assert_allclose(log["probability"][drawn], [1 / (26 - n) for n in np.flatnonzero(drawn)])
-        ledger = campaign.active_learning.ledger("1")
+        ledger = campaign.loop_scope.ledgers(["1"])["1"]
         assert len(ledger.draws) == drawn.sum()
         assert ledger.size == 26
 

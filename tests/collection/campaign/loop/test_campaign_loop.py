@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from collection import Campaign, Judgement
+from collection.campaign.judging.judging import WORK_LIST, Client
 from collection.campaign.loop.loop_round import Reasons
 from collection.cli import main
 from collection.core import clock
@@ -98,7 +99,7 @@ def test_after_a_row_of_irrelevant_documents_some_are_drawn(wings: Campaign) -> 
     assert log["strategy"].tolist()[:4] == ["start"] * 4
     assert set(log["strategy"][4:]) == {"random"}
     np.testing.assert_allclose(log["probability"][4:], [1 / (70 - n) for n in range(4, 20)])
-    ledger = wings.active_learning.ledger("1")
+    ledger = wings.loop_scope.ledgers(["1"])["1"]
     assert (ledger.size, ledger.judged, len(ledger.draws)) == (70, 20, 16)
 
 
@@ -134,14 +135,16 @@ def test_what_is_on_screen_stays_and_the_rest_is_chosen_anew(wings: Campaign) ->
     judge(wings, "wing0", 2)
     held = [d for d in first.order[1:] if d != "wing0"]
     on_screen = "rest3" if "rest3" in held else held[-1]
-    made = wings.judging.next_pairs("ann", "1", 0, [on_screen, *(d for d in held if d != on_screen)], in_loop=8)
+    made = wings.judging.next_pairs(
+        "ann", "1", 0, [on_screen, *(d for d in held if d != on_screen)], client=Client(in_loop=8)
+    )
     assert made.order is not None
     assert made.order[0] == on_screen
     assert made.order[1].startswith("wing")
     assert len(made.order) == 8
     assert set(made.closed).isdisjoint(made.order)
     # Another annotator may have what was let go, once the first has said that they no longer hold it.
-    wings.judging.next_pairs("ann", "1", 0, made.order, in_loop=8)
+    wings.judging.next_pairs("ann", "1", 0, made.order, client=Client(in_loop=8))
     given = wings.judging.next_pairs("bob", "1", 70).order
     assert given is not None
     assert set(made.closed) - set(made.order) <= set(given)
@@ -151,7 +154,7 @@ def test_what_is_on_screen_stays_and_the_rest_is_chosen_anew(wings: Campaign) ->
 def test_a_judgement_of_a_pair_that_was_let_go_is_still_accepted(wings: Campaign) -> None:
     first = wings.judging.next_pairs("ann", "1", 10).order or []
     judge(wings, first[0], 3)
-    wings.judging.next_pairs("ann", "1", 0, [first[1]], in_loop=2)
+    wings.judging.next_pairs("ann", "1", 0, [first[1]], client=Client(in_loop=2))
     judge(wings, first[9], 0)
     row = wings.judgement_log.judgements().iloc[-1]
     assert (row["doc_id"], row["model_round"]) == (first[9], 0)
@@ -193,7 +196,7 @@ def test_annotators_who_contradict_each_other(wings: Campaign) -> None:
     for who, grade in (("ann", 0), ("bob", 2), ("cid", 2)):
         wings.judging.judge_many([Judgement(str(uuid4()), who, "1", "wing0", "graded", grade)])
     assert wings.active_learning.next_round("1").came_by == "model"
-    ledger = wings.active_learning.ledger("1")
+    ledger = wings.loop_scope.ledgers(["1"])["1"]
     assert (ledger.judged, ledger.found) == (2, 1)  # by majority
 
 
@@ -304,14 +307,16 @@ def test_an_old_round_says_the_right_number_all_the_same(wings: Campaign) -> Non
     assert len(wings.judging.next_pairs("bob", "1", 10, made=made).documents) == 10
     for _ in range(12):  # by one round, as while the model fails
         judge(wings, wings.judging.next_pairs("ann", "1", 1, made=made).documents[0].doc_id, 0)
-    assert wings.active_learning.ledger("1").out_of_reach.tolist() == [10] * 12
+    assert wings.loop_scope.ledgers(["1"])["1"].out_of_reach.tolist() == [10] * 12
 
 
 @pytest.mark.slow
 def test_a_long_round_lasts_while_no_newer_one_comes(wings: Campaign) -> None:
     made = wings.active_learning.next_round("1", 70)
     for _ in range(70):
-        judge(wings, wings.judging.next_pairs("ann", "1", 1, made=made, in_loop=1).documents[0].doc_id, 0)
+        judge(
+            wings, wings.judging.next_pairs("ann", "1", 1, made=made, client=Client(in_loop=1)).documents[0].doc_id, 0
+        )
 
 
 def test_a_round_that_others_hold_is_short(wings: Campaign) -> None:
@@ -329,7 +334,7 @@ def test_leases_that_ran_out_are_not_taken_back(wings: Campaign) -> None:
     wings.store.connection.db.conn.execute("UPDATE leases SET until = 1")
     assert wings.judging.next_pairs("bob", "1", 4).order == mine
     assert set(mine).isdisjoint(wings.judging.next_pairs("ann", "1", 4, mine).order or [])
-    assert wings.judging.next_pairs("bob", "1", 0, mine, in_loop=4).order == mine
+    assert wings.judging.next_pairs("bob", "1", 0, mine, client=Client(in_loop=4)).order == mine
 
 
 def test_vectors_of_another_process_are_taken_in(wings: Campaign) -> None:
@@ -350,7 +355,7 @@ def test_a_lease_that_has_ended_tells_nothing_of_the_next(wings: Campaign) -> No
     judge(wings, wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id, 0)
     row = wings.judgement_log.judgements().iloc[0]
     assert (row["strategy"], row["pool_rank"]) == ("depth", 1)
-    assert wings.active_learning.ledger("1").draws.tolist() == []
+    assert wings.loop_scope.ledgers(["1"])["1"].draws.tolist() == []
 
 
 def test_an_undo_does_not_change_what_was_drawn(wings: Campaign) -> None:
@@ -362,7 +367,7 @@ def test_an_undo_does_not_change_what_was_drawn(wings: Campaign) -> None:
     wings.search.take("ann", "1", document)
     judge(wings, document, 1)
     assert wings.store.judgements.current_judgements("1")["strategy"].tolist() == ["random"]
-    assert wings.active_learning.ledger("1").draws.tolist() == [0]
+    assert wings.loop_scope.ledgers(["1"])["1"].draws.tolist() == [0]
     assert wings.store.judgements.ungraded() == {}
 
 
@@ -458,7 +463,7 @@ def test_progress_after_each_save_is_what_a_count_of_everything_gives(wings: Cam
 @pytest.mark.slow
 def test_another_tab_keeps_what_it_has(wings: Campaign) -> None:
     one = wings.judging.next_pairs("ann", "1", 5).order or []
-    two = wings.judging.next_pairs("ann", "2", 5, alone=False).order or []
+    two = wings.judging.next_pairs("ann", "2", 5, client=WORK_LIST).order or []
     assert set(one).isdisjoint(wings.judging.next_pairs("bob", "1", 70).order or [])
     wings.judging.next_pairs("bob", "3", 1)  # bob goes on to another topic, and has nothing else open
     wings.judging.next_pairs("ann", "1", 5, one)  # the first tab asks again
@@ -466,7 +471,7 @@ def test_another_tab_keeps_what_it_has(wings: Campaign) -> None:
     wings.judging.next_pairs("cid", "3", 1)
     wings.judging.next_pairs("ann", "3", 1)  # and here is somebody who went on from both
     assert set(one) <= set(wings.judging.next_pairs("bob", "1", 70).order or [])
-    assert set(two) <= set(wings.judging.next_pairs("bob", "2", 70, alone=False).order or [])
+    assert set(two) <= set(wings.judging.next_pairs("bob", "2", 70, client=WORK_LIST).order or [])
 
 
 def test_an_id_finds_its_document(wings: Campaign) -> None:

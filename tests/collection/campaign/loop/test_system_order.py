@@ -15,6 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from collection import Campaign, estimation
+from collection.campaign.judging.judging import WORK_LIST
 from collection.campaign.loop import system_order
 from collection.campaign.loop.active_learning import seed_of
 from collection.comparison import SystemOrder
@@ -496,7 +497,7 @@ def test_a_script_finds_only_topics_that_have_selected_pairs(tmp_path: Path, mon
 def test_a_script_finds_work_in_what_others_have_only_loaded(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
         for topic in ("1", "2"):
-            assert campaign.judging.next_pairs("bob", topic, 10, alone=False).documents
+            assert campaign.judging.next_pairs("bob", topic, 10, client=WORK_LIST).documents
         assert campaign.judging.topic_with_work("ann") == "1"
         assert campaign.judging.topic_with_work("bob") is not None
 

@@ -15,6 +15,7 @@ import pytest
 from click.testing import Result
 
 from collection.campaign import Campaign
+from collection.campaign.judging.judging import Client
 from collection.campaign.log.results import JudgeResult
 from collection.core.errors import CampaignError, ConflictError, InputError, UnknownNameError
 from collection.core.records import Judgement
@@ -233,7 +234,7 @@ def test_in_the_loop_others_judge_what_was_judged(campaign: Campaign) -> None:
     log = campaign.judgement_log.judgements()
     assert log["strategy"].tolist() == ["start", "overlap"]
     assert first not in take(campaign, "cai", 20)
-    assert campaign.active_learning.ledger("1").judged == 1
+    assert campaign.loop_scope.ledgers(["1"])["1"].judged == 1
 
 
 @pytest.mark.slow
@@ -289,7 +290,7 @@ def test_the_random_order_ends_with_the_pool(campaign: Campaign) -> None:
     held = take(campaign, "ann", 8).split()
     for doc_id in held:
         say(campaign, "ann", doc_id)
-    after = campaign.judging.next_pairs("ann", "1", 8, held[-1:], wait=False)
+    after = campaign.judging.next_pairs("ann", "1", 8, held[-1:], client=Client(waits=False))
     assert (after.documents, after.closed, after.order) == ([], held[-1:], None)
     assert not (campaign.directory / "vectors").exists()
 
@@ -327,7 +328,7 @@ def test_a_drawn_document_stays_drawn_when_its_first_judge_changes_their_mind(ca
     assert campaign.judgement_log.judgements()["strategy"].tolist()[-1] == "overlap"
     say(campaign, "ann", drawn, None)
     say(campaign, "ann", drawn, 0)
-    assert campaign.active_learning.ledger("1").drawn.sum() == 1
+    assert campaign.loop_scope.ledgers(["1"])["1"].drawn.sum() == 1
 
 
 @pytest.mark.parametrize("name", ["", " ann", "ann ", "a\nb"])

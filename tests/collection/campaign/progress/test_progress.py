@@ -175,7 +175,7 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
         assert recall.loc[row["query_id"], ["judged", "without_text"]].tolist() == [c.judged, c.without_text]
         assert (
             state.recall.of_topic(row["query_id"]).judged
-            == state.active_learning.ledger(row["query_id"]).judged
+            == state.loop_scope.ledgers([row["query_id"]])[row["query_id"]].judged
             == c.judged
         )
         assert state.recall.of_topic(row["query_id"]).without_text == c.without_text

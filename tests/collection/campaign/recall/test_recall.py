@@ -570,7 +570,7 @@ def test_undone_draws_count_as_drawn(hundred: Campaign) -> None:
     hundred.store.queue.lease("a", [Selection(drawn, "loop", 1, 90)], "bob", time.time(), time.time() + 60)
     hundred.judging.judge_many([Judgement(str(uuid4()), "bob", "a", drawn, "graded", 0)])
     assert hundred.recall.of_topic("a").decision.kind is StopKind.GUARANTEED
-    assert hundred.active_learning.ledger("a").drawn.sum() == (log["strategy"] == "random").sum()
+    assert hundred.loop_scope.ledgers(["a"])["a"].drawn.sum() == (log["strategy"] == "random").sum()
 
 
 def test_draws_of_an_imported_log_guarantee_nothing(hundred: Campaign, tmp_path: Path) -> None:
@@ -578,7 +578,7 @@ def test_draws_of_an_imported_log_guarantee_nothing(hundred: Campaign, tmp_path:
     header = "annotator,query_id,doc_id,relevance,strategy,model_round,probability"
     (tmp_path / "log.csv").write_text("\n".join([header, *rows]) + "\n")
     hundred.importer.import_files(labels=tmp_path / "log.csv")
-    assert hundred.active_learning.ledger("a").judged == 85
+    assert hundred.loop_scope.ledgers(["a"])["a"].judged == 85
     assert not hundred.recall.of_topic("a").decision.stop
 
 

@@ -386,9 +386,9 @@ def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_rai
 
     with pytest.raises(sqlite3.OperationalError, match="full"):
         judge_last(sqlite3.OperationalError("database or disk is full"))
-    assert review.active_learning.ledger(drawn[0]).unjudged == 1
+    assert review.loop_scope.ledgers([drawn[0]])[drawn[0]].unjudged == 1
     judge_last(ZeroDivisionError())
-    assert review.active_learning.ledger(drawn[0]).unjudged == 0
+    assert review.loop_scope.ledgers([drawn[0]])[drawn[0]].unjudged == 0
     assert calibration_record.read(review.store) == before
 
 
@@ -576,7 +576,7 @@ def test_missing_texts_count_as_relevant_and_missed(review: Campaign, tmp_path: 
     review.pools.add("depth", depth=1)
     drawn = finish(review)
     assert "5 documents of calibration topics have no text; they count as relevant and missed." in notes(review)
-    ledger = review.active_learning.ledger(drawn[0])
+    ledger = review.loop_scope.ledgers([drawn[0]])[drawn[0]]
     assert (ledger.unreachable, is_complete(ledger)) == (1, True)
     mean = sum(1 / (len(RELEVANT[topic]) + 1) for topic in drawn)
     record = calibration_record.read(review.store)
@@ -674,7 +674,7 @@ def test_levels_annotators_and_topics_without_relevant_documents_make_the_ledger
         review.judging.judge(annotator, "1", "d0", 2 if annotator != "cat" else 0)
         review.judging.judge(annotator, "1", "d1", 1)
     review.judging.judge("ann", "1", "d2", cannot_judge="topic is unclear")
-    ledger = review.active_learning.ledger("1")
+    ledger = review.loop_scope.ledgers(["1"])["1"]
     assert ledger.relevant.tolist() == [True, False, False]  # the majority, the level, nobody could judge
     assert (ledger.judged, ledger.size) == (3, 60)
 
@@ -730,7 +730,7 @@ def test_calibration_topics_may_end_with_a_random_sample(review: Campaign) -> No
     assert (state.phase, state.left, state.notes) == ("calibrated", 0, ())
     assert {topic.query_id for topic in state.closed} >= set(drawn)  # nothing more is needed of them
     for topic in drawn:
-        ledger = review.active_learning.ledger(topic)
+        ledger = review.loop_scope.ledgers([topic])[topic]
         assert not is_complete(ledger)
         assert ledger.drawn.tolist() == [False] * 30 + [True] * 12
         assert not ledger.out_of_reach.any()
