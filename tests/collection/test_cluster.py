@@ -65,6 +65,7 @@ def test_a_cluster_knows_what_one_piece_knows_also_after_a_worker_was_killed(wor
     cluster.close()
 
 
+@pytest.mark.long
 def test_a_campaign_ranks_on_the_cluster_as_on_one_machine(
     workers: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +93,7 @@ def test_a_folder_without_partitions_is_named(workers: Any, tmp_path: Path) -> N
         Cluster(workers.scheduler_address, tmp_path.as_uri(), ("words",)).open_vectors()
 
 
+@pytest.mark.long
 def test_a_cluster_that_ends_is_named_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("collection.cluster.CONNECT_SECONDS", 0.5)
     folder, _ = write_partitions(tmp_path.as_uri(), [(f"d{n}", text) for n, text in enumerate(texts())])
@@ -110,6 +112,7 @@ def test_a_cluster_that_ends_is_named_and_found_again(tmp_path: Path, monkeypatc
         cluster.close()
 
 
+@pytest.mark.long
 def test_evaluate_prints_on_a_cluster_what_it_prints_here(workers: Any, tmp_path: Path) -> None:
     runs, qrels = graded_runs(3, 4, 30, (0.5, 1, 2, 3), (0.4, 0.3, 0.2, 0.1))
     qrels.insert(1, "iteration", "0")
@@ -124,6 +127,7 @@ def test_evaluate_prints_on_a_cluster_what_it_prints_here(workers: Any, tmp_path
     assert fails(*asked, "--cluster", workers.scheduler_address) == fails(*asked)
 
 
+@pytest.mark.long
 def test_simulations_on_a_cluster_survive_a_killed_worker(workers: Any) -> None:
     def replay(**more: Any) -> Results:
         made = cases(DOCUMENTS, TOPICS, QRELS, RUNS, pools=["depth", "mtf"])

@@ -106,6 +106,7 @@ def service_command(campaign: Path, log: Path, port: int, public: str) -> list[s
     return shlex.split(re.findall(r"^ExecStart=(.*)", change(text, changes), re.M)[0])
 
 
+@pytest.mark.long
 def test_cron_makes_a_backup_that_is_complete(campaign: Path, tmp_path: Path) -> None:
     lines = [line for line in (DEPLOY / "cleverdon.cron").read_text().splitlines() if not line.startswith("#")]
     assert len(lines) == 1
@@ -153,6 +154,7 @@ def test_the_container_runs_without_root_and_without_secrets() -> None:
     assert path == "PATH=/opt/cleverdon/bin:$PATH"
 
 
+@pytest.mark.long
 def test_the_rollback_of_the_documentation_brings_all_rows_back(tmp_path: Path) -> None:
     directory = tmp_path / "wings"
     shutil.copytree(GOLDEN / "campaign", directory)
@@ -240,6 +242,7 @@ def nginx_options(service: Service, folder: Path) -> list[str]:
     return ["-p", str(folder), "-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
 
 
+@pytest.mark.long
 def test_nginx_logs_no_link_on_port_80() -> None:
     """As the next tests see with the real program, which few machines have."""
     server = (DEPLOY / "nginx.conf").read_text().partition("listen 80;")[2].partition("\n}")[0]
@@ -348,6 +351,7 @@ def sign_in(service: Service, name: str) -> str:
     return str(cookie.partition(";")[0])
 
 
+@pytest.mark.long
 def test_the_health_check_of_the_container_tells_a_server_from_none(service: Service) -> None:
     (check,) = [rest for name, rest in instructions() if name == "HEALTHCHECK"]
     _, *arguments = json.loads(check.partition(" CMD ")[2])
@@ -360,6 +364,7 @@ def test_the_health_check_of_the_container_tells_a_server_from_none(service: Ser
     assert ask(free_port()) == 1
 
 
+@pytest.mark.long
 def test_people_judge_behind_the_web_server(front: Service, tmp_path: Path) -> None:
     cookie = sign_in(front, "ann")
     origin = f"https://{NAME}:{front.front}"
@@ -403,6 +408,7 @@ def test_people_judge_behind_the_web_server(front: Service, tmp_path: Path) -> N
     assert not any("token=" in log for log in logs)
 
 
+@pytest.mark.long
 def test_a_manager_uploads_more_than_nginx_allows_by_itself(front: Service) -> None:
     cookie, origin = sign_in(front, "ann"), f"https://{NAME}:{front.front}"
     with open_socket(front, cookie, origin) as pages:

@@ -29,7 +29,7 @@ from collection.cli import output as cli_output
 from collection.machine_labels.rules import LABEL_RULES
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
-from tests.helpers import ROOT, ok, run
+from tests.helpers import ROOT, first_of, ok, run
 
 DOCS = ROOT / "docs"
 WITHOUT_PAGES = {"_build", "examples"}
@@ -88,7 +88,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("page", first_of((p for p in PAGES if blocks(p)), 8), ids=lambda p: str(p.relative_to(ROOT)))
 def test_blocks_run(page: Path, campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs_campaign = "<!-- campaign: energy -->\n" in page.read_text()
     shutil.copytree(campaign if needs_campaign else DOCS / "examples", tmp_path, dirs_exist_ok=True)
@@ -198,6 +198,7 @@ def reasons(command: str) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", OPERATIONS, ids=lambda page: page.stem)
+@pytest.mark.long
 def test_commands_of_operations_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are not in NOT_RUN, in the order of the page, on a campaign with the manager ann and carol."""
     monkeypatch.chdir(tmp_path)
@@ -245,6 +246,7 @@ def test_citation_has_what_the_format_requires() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_builds_without_warnings(tmp_path: Path) -> None:
     sphinx = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", str(DOCS), str(tmp_path)]
     done = subprocess.run(sphinx, check=False, capture_output=True, text=True, cwd=ROOT)

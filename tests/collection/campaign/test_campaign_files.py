@@ -559,7 +559,7 @@ def damaged(campaign: Campaign, damage: Callable[[Path], None]) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("by_digest", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("by_digest", [True, pytest.param(False, marks=[pytest.mark.slow, pytest.mark.long])])
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 def test_a_damaged_run_is_named_with_the_remedy(
     campaign: Campaign, files: Path, damage: Callable[[Path], None], by_digest: bool

@@ -34,7 +34,7 @@ from collection.cli.options import WRITTEN
 from collection.core.records import Choice, Judgement, Preference
 from collection.store.machine_labels import LabelRow
 from tests.conftest import card_client
-from tests.helpers import GOLDEN, judged, ok, post
+from tests.helpers import GOLDEN, first_of, judged, ok, post
 
 NOW = 1_790_000_000.0
 NAMES = ("gpt-judge", "contains-query", "clicks")
@@ -505,6 +505,7 @@ def test_every_command_and_every_export_is_compared() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.long
 def test_output_of_commands_stays(fresh: Callable[[str], Path], command: str) -> None:
     printed = {}
     for name in ("plain", "labelled"):
@@ -515,7 +516,7 @@ def test_output_of_commands_stays(fresh: Callable[[str], Path], command: str) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("option", EXPORTS)
+@pytest.mark.parametrize("option", first_of(EXPORTS, 5))
 def test_exports_stay_byte_for_byte(
     fresh: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
@@ -544,6 +545,7 @@ CARDS = ("judge", "adjudicate")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page.url_path for page in PAGES if page.url_path != "machine-labels"])
+@pytest.mark.long
 def test_pages_stay(fresh: Callable[[str], Path], opened: Callable[..., Any], page: str) -> None:
     plain, labelled = (draw(fresh(name), opened, page) for name in ("plain", "labelled"))
     assert plain
@@ -552,6 +554,7 @@ def test_pages_stay(fresh: Callable[[str], Path], opened: Callable[..., Any], pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["overview", "recall", "agreement", "annotators", "export"])
+@pytest.mark.long
 def test_pages_notice_labels_in_a_persons_slot(
     fresh: Callable[[str], Path], opened: Callable[..., Any], page: str
 ) -> None:
@@ -560,6 +563,7 @@ def test_pages_notice_labels_in_a_persons_slot(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", LABEL_TABS)
+@pytest.mark.long
 def test_the_tab_for_label_sets_is_there_with_labels_only(
     fresh: Callable[[str], Path], opened: Callable[..., Any], page: str
 ) -> None:

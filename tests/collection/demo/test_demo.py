@@ -123,6 +123,7 @@ def test_builtins_have_no_prefix():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_same_documents_in_another_process_with_another_hash_seed(documents):
     code = (
         "import hashlib; from collection.demo.documents import collect;"
@@ -138,6 +139,7 @@ def test_same_documents_in_another_process_with_another_hash_seed(documents):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_numpy_is_the_same_after_scipy_was_imported():
     """scipy.special rewrites a docstring of NumPy when it is imported."""
     codes = [
@@ -288,6 +290,7 @@ def test_the_fusion_runs_last(frame, topics):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_whole_collection(capsys):
     with warnings.catch_warnings(record=True) as caught:
         documents = list(collect())
@@ -423,6 +426,7 @@ def test_the_demo_compares_systems_that_differ_and_some_that_do_not(built):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_two_demos_are_the_same_campaign(built, tmp_path):
     build(tmp_path / "again")
     with Campaign(tmp_path / "again") as again:

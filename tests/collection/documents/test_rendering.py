@@ -201,6 +201,7 @@ def test_escaped_text_comes_back(text: str) -> None:
 )
 @pytest.mark.parametrize("end", ["", ">", "'>"])
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_page_is_read_in_time_that_grows_with_its_length(piece: str, end: str) -> None:
     """What searches to the end from every tag would take minutes for a megabyte."""
 
@@ -306,6 +307,7 @@ def test_markdown_is_harmless_and_its_text_is_that_of_its_html(text: str) -> Non
 
 @pytest.mark.parametrize("line", ["# a\n", "- a\n", "| a |\n", "[a]: http://x.org\n", "> a\n\n", "**a _b ", "[a]("])
 @pytest.mark.slow
+@pytest.mark.long
 def test_markdown_is_drawn_in_time_that_grows_with_its_length(line: str) -> None:
     assert grows_linearly(lambda size: partial(markup.render, line * (size // len(line))), 2_500)
 
@@ -315,6 +317,7 @@ def test_markdown_is_drawn_in_time_that_grows_with_its_length(line: str) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", ["wing_", "wing-", "wing ", "wing\n", "wing's", "wings"])
+@pytest.mark.long
 def test_passages_are_found_in_time_that_grows_with_the_length(piece: str) -> None:
     assert grows_linearly(lambda size: partial(excerpts, piece * (size // len(piece)), ["wing"]), 20_000)
 

@@ -162,7 +162,7 @@ def forms(name: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", sorted(registry))
-@pytest.mark.parametrize("hard", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.parametrize("hard", [pytest.param(False, marks=[pytest.mark.slow, pytest.mark.long]), True])
 def test_names_of_ir_measures(name: str, hard: bool) -> None:
     """Equal on graded data, with ties and a topic that the run lacks too; or the difference is stated."""
     qrels, ranking = graded(3, ties=hard, missing=hard)

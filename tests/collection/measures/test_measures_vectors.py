@@ -11,6 +11,7 @@ import pytest
 
 from collection import comparison, formats
 from collection.measures import Aligned, Version, align, parse, rank_as
+from tests.helpers import first_of
 
 pytestmark = pytest.mark.shared
 
@@ -71,7 +72,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("version", [10, 9])
+@pytest.mark.parametrize("version", first_of([10, 9]))
 @pytest.mark.parametrize(("folder", "stem", "options"), CASES, ids=[f"{f[:2]}-{s}" for f, s, _ in CASES])
 @pytest.mark.slow
 def test_equal_to_trec_eval_in_all_digits(
@@ -115,7 +116,7 @@ def excused(name: str, query_id: str, text: str, options: dict[str, object], ali
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", [10, 9])
+@pytest.mark.parametrize("version", first_of([10, 9]))
 def test_a_run_without_some_topics(shared: Path, version: Version) -> None:
     """Without -c version 9 averages over the topics of both; each of these has our value."""
     case = shared / "vectors" / "03_missing_queries"
@@ -234,6 +235,7 @@ def test_an_estimate_from_a_sample_is_near_the_truth(shared: Path) -> None:
     ("name", "runs"), [("cranfield", "runs*"), ("vaswani", "runs"), ("trecdl19-runs", "runs_full")]
 )
 @pytest.mark.slow
+@pytest.mark.long
 def test_equal_to_published_trec_eval_output(shared: Path, name: str, runs: str) -> None:
     """Every value of every topic and every mean, to the four decimals that trec_eval prints."""
     folder = shared / "data" / name

@@ -28,7 +28,7 @@ from collection.pooling.sampling import two_strata
 from collection.simulation import budgets
 from collection.simulation.budgets import BudgetComparison, Unjudged
 from collection.statistics.rank_correlation import kendall
-from tests.helpers import graded_runs
+from tests.helpers import first_of, graded_runs
 
 pytestmark = pytest.mark.filterwarnings("error::pandas.errors.Pandas4Warning")
 
@@ -69,7 +69,7 @@ def names(loop: bool = False) -> list[str]:
     return [*(entry.name for entry in pooling.STRATEGIES), "decisive", *(["loop"] if loop else [])]
 
 
-@pytest.mark.parametrize("name", names(loop=True))
+@pytest.mark.parametrize("name", first_of(names(loop=True), 3))
 @pytest.mark.slow
 def test_no_strategy_sees_what_it_has_not_bought(name: str) -> None:
     """Other grades where nothing was bought change neither what is bought nor what comes of it."""
@@ -84,7 +84,7 @@ def test_no_strategy_sees_what_it_has_not_bought(name: str) -> None:
     assert again.tolist() == bought.tolist()
 
 
-@pytest.mark.parametrize("name", names(loop=True))
+@pytest.mark.parametrize("name", first_of(names(loop=True), 3))
 @pytest.mark.slow
 def test_a_budget_is_kept_and_all_of_it_buys_the_pool(name: str) -> None:
     material = material_of(texts=name == "loop")
@@ -101,6 +101,7 @@ def test_a_budget_is_kept_and_all_of_it_buys_the_pool(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_at_the_end_every_strategy_has_the_full_pools_ranking() -> None:
     runs, qrels = collection_of()
     table = compare(runs, qrels, strategies=["depth", "mtf", "decisive"], budgets=[1.0], depth=10, draws=2)
@@ -115,6 +116,7 @@ def test_at_the_end_every_strategy_has_the_full_pools_ranking() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_expected_gains_do_no_worse_on_average() -> None:
     taus = []
     for seed in range(3):
@@ -320,6 +322,7 @@ def test_a_budget_that_is_none_is_refused(tmp_path: Path, budget: str) -> None:
 
 @pytest.mark.shared
 @pytest.mark.slow
+@pytest.mark.long
 def test_what_real_budgets_buy(shared: Path) -> None:
     """TREC DL 2019, 37 systems: .90 of the ranking for a quarter of the pool, .95 for half of it."""
     folder = shared / "data" / "trecdl19-runs"

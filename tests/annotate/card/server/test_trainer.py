@@ -28,7 +28,7 @@ from annotate.card.server.trainer_process import (
 from collection import Campaign
 from tests.annotate.card.server.test_loop_routes import build_looping, judged_by_hand
 from tests.browser.serving import free_port
-from tests.helpers import PATIENCE, until
+from tests.helpers import PATIENCE, first_of, until
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_a_starved_round_is_followed_by_one_that_has_its_share(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("how", first_of([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
 def test_it_ends_with_its_server(looping: Campaign, how: signal.Signals) -> None:
     port = free_port()
     command = [sys.executable, "-m", "annotate", looping.directory, "--no-browser", "--as", "ann", "--port", str(port)]

@@ -23,7 +23,7 @@ from collection.cli import main
 from collection.core.errors import InputError, UnknownNameError
 from collection.pooling import list_rankings, replay, strategies
 from tests.annotate.card.server import test_loop_routes
-from tests.helpers import words
+from tests.helpers import first_of, words
 
 ADAPTIVE = strategies(adaptive=True)
 
@@ -98,7 +98,7 @@ def replayed(campaign: Campaign, name: str, topic: str = "1", among: str = "abcd
 # --- the order ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", first_of(NAMES, 2))
 @pytest.mark.slow
 def test_judging_takes_the_documents_in_the_order_of_a_replay(bare: Campaign, name: str) -> None:
     bare.settings.set_loop(by=name)
@@ -120,7 +120,7 @@ def test_mtf_by_hand(bare: Campaign) -> None:
     assert judge_all(bare, 9) == "acijklmbd"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", first_of(NAMES, 2))
 @pytest.mark.slow
 def test_interrupted_it_goes_on_the_same(tmp_path: Path, name: str) -> None:
     with made(tmp_path, by=name) as campaign:
@@ -248,7 +248,7 @@ def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
 # --- budgets --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("by", ["mtf", "model"])
+@pytest.mark.parametrize("by", first_of(["mtf", "model"]))
 @pytest.mark.slow
 def test_a_budget_ends_the_loop(tmp_path: Path, by: str) -> None:
     with made(tmp_path, texts="abcdefghijklmnopxyz", by=by, topic_budget=5) as campaign:

@@ -24,7 +24,7 @@ from collection.core.phrases import percent
 from collection.core.records import Run
 from tests.annotate.card.server import test_loop_routes
 from tests.collection.campaign.loop.test_adaptive_loop import judge, judge_all, made, relevant
-from tests.helpers import at_once, ok, run
+from tests.helpers import at_once, first_of, ok, run
 
 TEXTS = "abcdefghijklmnopxyz"
 
@@ -228,7 +228,7 @@ def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
         assert "2 of 2 pairs judged." in [element.value for element in app.caption]
 
 
-@pytest.mark.parametrize("by", ["model", "mtf", "decisive"])
+@pytest.mark.parametrize("by", first_of(["model", "mtf", "decisive"]))
 @pytest.mark.parametrize("mode", ["loop", "loop-in-pool"])
 @pytest.mark.slow
 def test_what_is_left_follows_the_budget(tmp_path: Path, by: str, mode: str) -> None:
@@ -352,7 +352,7 @@ def test_the_record_of_a_calibration_is_read_for_a_budget_alone(
         assert len(reads) == 1
 
 
-@pytest.mark.parametrize("by", ["mtf", "decisive"])
+@pytest.mark.parametrize("by", first_of(["mtf", "decisive"]))
 @pytest.mark.slow
 def test_a_budget_costs_a_save_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str) -> None:
     """Each statement of the order of the campaign once, and nothing for settings that are known."""
