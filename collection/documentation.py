@@ -81,7 +81,7 @@ def describe_registry(module: str, name: str = "") -> str:
 
 def as_markdown(docstring: str) -> str:
     """References and code of a docstring in Markdown."""
-    return re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", docstring).replace("``", "`")
+    return re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", docstring).replace("``", "`")
 
 
 def _describe(entry: Entry[Any]) -> Iterator[str]:
