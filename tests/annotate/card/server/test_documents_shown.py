@@ -287,10 +287,11 @@ def test_every_page_that_prints_a_document_does_it_by_the_one_function() -> None
     sources = {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*.py")}
     asking = {name for name, source in sources.items() if ".document(" in source or ".documents(" in source}
     printing = {name for name in asking if "widgets.document(" in sources[name]}
-    assert printing == {"views/my_judgements.py", "views/judging_page.py", "elements/pairs_table.py"}
+    pages = ("campaign/judging_page.py", "judging/my_judgements.py", "widgets/pairs_table.py")
+    assert printing == {f"views/{page}" for page in pages}
     names = ("routes", "task_routes", "history_routes", "document_payload", "adjudication_routes")
-    others = {f"judging/{name}.py" for name in names}
-    others.add("elements/systems_side_by_side.py")  # that has their titles, as cells of a table
+    others = {f"card/server/{name}.py" for name in names}
+    others.add("views/results/systems_side_by_side.py")  # that has their titles, as cells of a table
     assert asking - printing <= others
     assert page_access.find_page("judging-page").roles == ("manager",)
 
