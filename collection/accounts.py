@@ -98,7 +98,7 @@ def _placeholder_hash() -> str:
 
 
 def verify_password(hashed: str | None, password: str) -> bool:
-    """Whether the password was hashed to this; without a hash False, after the same time."""
+    """Return whether the password was hashed to this; without a hash False, after the same time."""
     from argon2.exceptions import InvalidHashError, VerificationError
 
     if len(password) > LONGEST_PASSWORD:
@@ -111,7 +111,7 @@ def verify_password(hashed: str | None, password: str) -> bool:
 
 
 def is_outdated(hashed: str) -> bool:
-    """Whether the hash was made with weaker parameters than today's."""
+    """Return whether the hash was made with weaker parameters than today's."""
     return _hasher().check_needs_rehash(hashed)
 
 

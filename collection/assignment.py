@@ -25,7 +25,7 @@ Which = Literal["all", "share", "number", "topics"]
 
 @dataclass(frozen=True)
 class AssignmentSettings:
-    """How pairs are assigned to annotators.
+    """Settings by which pairs are assigned to annotators.
 
     Attributes
     ----------

@@ -90,7 +90,7 @@ class Workers:
         raise ClusterError(f"the cluster at {self.address} has no workers")
 
     def map(self, function: Callable[[S, U], T], items: Iterable[tuple[S, U]]) -> Iterator[T]:
-        """As :func:`map_items`."""
+        """See :func:`map_items`."""
         pending: deque[Any] = deque()
         shared: tuple[S, Any] | None = None
 

@@ -224,7 +224,7 @@ def judge_order(
 
 
 def explain_refusal(measure: Measure | str) -> str:
-    """Why a measure has no expected value; empty if it has one.
+    """State why a measure has no expected value; empty if it has one.
 
     >>> explain_refusal("nDCG@10"), explain_refusal("AP(judged_only=True)")
     ('', 'it leaves unjudged documents out')

@@ -1,4 +1,4 @@
-"""Whether the ids of two sides match: runs and qrels, runs and a campaign.
+"""Comparison of the ids of two sides: runs and qrels, runs and a campaign.
 
 >>> alike = find_alike(["D1", "x"], {loose_key("d1"): "d1"})
 >>> describe_alike("bm25", "document", alike, "qrels")

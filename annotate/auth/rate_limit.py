@@ -112,7 +112,7 @@ class StrangersSockets:
 
     @contextmanager
     def place(self, address: str | None) -> Iterator[bool]:
-        """Whether an address may open one more, which counts inside the context; None is always let in."""
+        """Return whether an address may open one more, which counts inside the context; None is always let in."""
         if address is None:
             yield True
             return
@@ -129,7 +129,7 @@ class StrangersSockets:
 
 
 def same_name(one: str, other: str) -> bool:
-    """Whether two names, as typed, are the same account's."""
+    """Return whether two names, as typed, are the same account's."""
     return _folded(one) == _folded(other)
 
 

@@ -164,7 +164,7 @@ class RequestGuard:
         return request.client.host if request.client else ""
 
     async def _is_allowed(self, message: Message, request: HTTPConnection) -> bool:
-        """Whether Streamlit may see a message."""
+        """Return whether Streamlit may see a message."""
         parsed = BackMsg()
         try:
             parsed.ParseFromString(message.get("bytes") or b"")

@@ -42,7 +42,7 @@ export interface AdjudicationRecentRequest {
   limit?: number;
 }
 
-/** What was saved, and the next pairs; those that another manager holds come last. */
+/** Saved adjudications, and the next pairs; those that another manager holds come last. */
 export interface AdjudicationSyncAnswer {
   task: "adjudication";
   saved: string[];
@@ -168,7 +168,7 @@ export interface EarlierJudgement {
   judged_at: string;
 }
 
-/** Why a request was refused, with the status. */
+/** Reason for which a request was refused, with the status. */
 export interface ErrorAnswer {
   error: string;
 }
@@ -322,7 +322,7 @@ export interface Pair {
   doc_id: string;
 }
 
-/** Which pairs to adjudicate; see :func:`collection.adjudication.filter_queue`. */
+/** Filter of the pairs to adjudicate; see :func:`collection.adjudication.filter_queue`. */
 export interface PairFilter {
   why?: string | null;
   query_id?: string | null;
@@ -570,7 +570,7 @@ export interface SettingsRequest {
   settings: Record<string, unknown>;
 }
 
-/** What was saved, and the next documents of the topic. */
+/** Saved decisions, and the next documents of the topic. */
 export interface SyncAnswer {
   saved: string[];
   refused: Refused[];
@@ -646,7 +646,7 @@ export interface TaskRecentRequest {
   limit?: number;
 }
 
-/** What was saved, and the next units. */
+/** Saved decisions, and the next units. */
 export interface TaskSyncAnswer {
   /** The campaign's now; if not the card's, the page has to be reloaded. */
   task: "grades" | "list" | "preference";
@@ -770,7 +770,7 @@ export interface UnitProgress {
   left_for_me: number;
 }
 
-/** Why a document was proposed, as far as the manager shows it to annotators. */
+/** Reasons for which a document was proposed, as far as the manager shows it to annotators. */
 export interface WhyAnswer {
   sentence: string;
   /** Weights from -1 (against) to 1 (for). */

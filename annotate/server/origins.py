@@ -66,7 +66,7 @@ class Origins:
         self._names = {"localhost", host.lower(), machine, short, f"{short}.local", *(o.host for o in self._public)}
 
     def is_for_this_server(self, request: HTTPConnection) -> bool:
-        """Whether the request names this server as its host."""
+        """Return whether the request names this server as its host."""
         target = _target(request)
         if target is None:
             return False
@@ -77,7 +77,7 @@ class Origins:
         return True
 
     def is_same_origin(self, request: HTTPConnection) -> bool:
-        """Whether the request comes from a page of this server, or from no browser.
+        """Return whether the request comes from a page of this server, or from no browser.
 
         Cookies do not show this: they ignore ports, and browsers send them with requests of other sites' pages too.
         """
@@ -92,7 +92,7 @@ class Origins:
         return found is not None and (found == _target(request) or found in self._public)
 
     def is_https(self, request: HTTPConnection) -> bool:
-        """Whether the browser uses https, to this server or to the proxy in front of it."""
+        """Return whether the browser uses https, to this server or to the proxy in front of it."""
         return request.scope["scheme"] in ("https", "wss") or _target(request, "https") in self._public
 
 

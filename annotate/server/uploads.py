@@ -37,13 +37,13 @@ def allow_for_page(*, has_uploader: bool) -> None:
 
 
 def is_open(session_id: str) -> bool:
-    """Whether the session's page has an uploader."""
+    """Return whether the session's page has an uploader."""
     return session_id in _open
 
 
 @contextmanager
 def reserve(session_id: str, size: int, limit: int, runtime: Runtime) -> Iterator[bool]:
-    """Whether the session may hold `size` bytes more, which count from now on; `limit` is in bytes.
+    """Return whether the session may hold `size` bytes more, which count from now on; `limit` is in bytes.
 
     If the session leaves the page meanwhile, its files are freed on exit.
     """

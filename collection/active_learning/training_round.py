@@ -252,7 +252,7 @@ def _place_blank(rows: Ints, scores: Floats, space: Space, judged: Ints, relevan
 
 
 class _Examples(NamedTuple):
-    """What a round learns from: judged documents, documents presumed irrelevant, and perhaps the topic's text."""
+    """Training data of a round: judged documents, documents presumed irrelevant, and perhaps the topic's text."""
 
     features: csr_matrix
     """(n, features)."""

@@ -24,7 +24,7 @@ class Disagreements(NamedTuple):
 
 
 def _said_by_annotators(judgements: pd.DataFrame) -> Bools:
-    """Which rows are neither adjudications nor surplus."""
+    """Mark the rows that are neither adjudications nor surplus."""
     if "counts_as" not in judgements:
         return np.ones(len(judgements), dtype=np.bool_)
     return (judgements["counts_as"] == "judgement").to_numpy(dtype=np.bool_)

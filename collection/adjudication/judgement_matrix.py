@@ -31,7 +31,7 @@ ORIGINS = {
 
 
 class RuleResult(NamedTuple):
-    """What a rule returns.
+    """Result of an adjudication rule.
 
     Attributes
     ----------

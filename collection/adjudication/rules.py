@@ -32,13 +32,13 @@ class RuleEntry(Entry[Rule]):
 
     @property
     def traits(self) -> dict[str, str]:
-        """Whether it takes adjudications into account, and what its grades are."""
+        """Return whether it takes adjudications into account, and what its grades are."""
         grades = "with fractions" if self.fractional else "estimated" if self.estimates else "whole"
         return {"adjudications": self.adjudications, "grades": grades}
 
     @property
     def needs_annotator(self) -> bool:
-        """Whether an annotator has to be named."""
+        """Return whether an annotator has to be named."""
         return self.parameters.get("annotator") == ""
 
 

@@ -247,7 +247,7 @@ def _remarks(of: Facts, facts: pd.DataFrame, shared: pd.DataFrame) -> Iterator[s
 
 
 def _is_far(mine: pd.DataFrame) -> bool:
-    """Whether the mean difference from the others' grades is large and significant; rows of :func:`_compare_shared`."""
+    """Return whether the mean difference from others' grades is large and significant, in rows of `_compare_shared`."""
     apart = (mine["grade"] - mine["others_mean"]).to_numpy(dtype=np.float64)
     if len(apart) < FEW:
         return False

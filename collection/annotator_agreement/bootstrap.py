@@ -98,7 +98,7 @@ def _resample(
 
 
 def _draw_weights(patterns: Patterns, labels: Labels, resamples: int, seed: int, by: By) -> Iterator[Floats]:
-    """How often each pattern is in each resample, some resamples at a time."""
+    """Count each pattern in each resample, some resamples at a time."""
     kinds = len(patterns.times)
     if by == "topics":
         topics, names = pd.factorize(labels.pairs["query_id"])

@@ -49,7 +49,7 @@ class CoefficientEntry(Entry[Coefficient]):
 
     @property
     def forgives(self) -> str:
-        """Which disagreements it counts less, or not."""
+        """Name the disagreements that it counts less, or not."""
         return FORGIVES[self.measurement]
 
     @property

@@ -91,7 +91,7 @@ class Labels:
 
     @property
     def several(self) -> npt.NDArray[np.bool_]:
-        """Whether each pair was graded by two annotators or more."""
+        """Return whether each pair was graded by two annotators or more."""
         return (self.codes != MISSING).sum(axis=1) > 1
 
     def met(self) -> dict[tuple[str, str], int]:

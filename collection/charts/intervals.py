@@ -30,7 +30,7 @@ def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
 
 
 def estimates_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """As :func:`means_chart` for estimates: `rows` has ``estimate`` in place of ``value``, and ESTIMATED_STANDINGS."""
+    """Draw :func:`means_chart` for estimates: `rows` has ``estimate`` instead of ``value``, and ESTIMATED_STANDINGS."""
     title, marks = f"Mean {measure} (estimate)", dict(zip(ESTIMATED_STANDINGS, _MARKS, strict=True))
     return _systems_chart(_clip(rows, *_range(measure)), "estimate", title, "standing", marks, ENDS_OF_DRAWS)
 

@@ -25,7 +25,7 @@ def corrected_chart(values: pd.DataFrame, measure: str) -> alt.LayerChart:
 
 
 def gains_chart(gains: pd.DataFrame) -> alt.LayerChart:
-    """What labels give to each run, with its interval; a rule marks 0.
+    """Draw what labels give to each run, with its interval; a rule marks 0.
 
     `gains` are those of :class:`collection.machine_labels.SystemEffects`.
     """

@@ -1,4 +1,4 @@
-"""How the command line prints: notices and progress to stderr, tables and values to stdout."""
+"""Output of the command line: notices and progress to stderr, tables and values to stdout."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ class Estimates(Displayed):
 
     @property
     def about(self) -> str:
-        """What the numbers are, for the place where they are shown."""
+        """Name of the numbers, for the place where they are shown."""
         pool = self.pool
         pairs = f"{pool.judged:,} of {count(pool.pairs, 'pair')} of the pool {_are(pool.judged)} judged"
         topics = count(pool.topics, "topic")

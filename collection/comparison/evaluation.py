@@ -347,7 +347,7 @@ def describe_coverage(coverage: Iterable[Coverage], measures: Iterable[str], jud
 
 
 def _fate_of_unjudged(measures: Iterable[str], judged_only: bool) -> str:
-    """How unjudged documents count, as the end of a sentence; empty if each measure estimates or ignores them."""
+    """State how unjudged documents count, as the end of a sentence; empty if each measure estimates or ignores them."""
     if judged_only:
         return " and are left out"
     read = [measuring.parse(name) for name in measures]

@@ -1,4 +1,4 @@
-"""How sure the present order of the systems is, and whether judging may stop."""
+"""Confidence in the present order of the systems, and whether judging may stop."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class SystemOrder(Displayed):
 
     @property
     def reason(self) -> str:
-        """Why to stop or to go on, in one sentence."""
+        """Reason to stop or to go on, in one sentence."""
         left = self.estimates.pool.unjudged
         pairs = count(self.estimates.pool.pairs, "pair")
         if self.final:
@@ -143,7 +143,7 @@ class SystemOrder(Displayed):
 
     @property
     def caution(self) -> str:
-        """Which documents outside the pairs can change the order; "" if none can, or :attr:`reason` says it."""
+        """Documents outside the pairs that can change the order; "" if none can, or :attr:`reason` says it."""
         if not self.estimates.pool.unjudged or not any(self.unlisted):
             return ""
         pairs = count(self.estimates.pool.pairs, "pair")

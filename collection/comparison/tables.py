@@ -25,7 +25,7 @@ BETTER, WORSE = "better", "worse"
 
 
 class Compared(Protocol):
-    """What a table needs of a :class:`.Comparison`, whose methods write tables."""
+    """Part of a :class:`.Comparison` that tables need; its methods write them."""
 
     @property
     def leaderboard(self) -> pd.DataFrame:

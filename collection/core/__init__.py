@@ -1,1 +1,1 @@
-"""What everything else stands on: records, frames, errors, the layout of a campaign on disk."""
+"""Core that everything else imports: records, frames, errors, the layout of a campaign on disk."""

@@ -46,7 +46,7 @@ def from_column(column: pd.Series) -> Any:
 
 
 def is_one_piece(column: pd.Series) -> bool:
-    """Whether a column of texts is one array of arrow, which concatenated columns are not."""
+    """Return whether a column of texts is one array of arrow, which concatenated columns are not."""
     import pyarrow as pa
 
     array = pa.array(column.array)
@@ -54,7 +54,7 @@ def is_one_piece(column: pd.Series) -> bool:
 
 
 def is_plain(kind: Any) -> bool:
-    """Whether a type of arrow is one of texts, whole numbers or floating-point numbers."""
+    """Return whether a type of arrow is one of texts, whole numbers or floating-point numbers."""
     from pyarrow import types
 
     return any(

@@ -149,7 +149,7 @@ def _without_elements(text: str) -> str:
 
 
 def is_web_address(text: str) -> bool:
-    """Whether the text is a web address and nothing else.
+    """Return whether the text is a web address and nothing else.
 
     >>> is_web_address("https://example.org/wings"), is_web_address("javascript:alert(1)")
     (True, False)

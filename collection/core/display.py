@@ -1,4 +1,4 @@
-"""How results appear in notebooks and in the Python console: one line, a short table, and notes."""
+"""Display of results in notebooks and in the Python console: one line, a short table, and notes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def print_progress(work: str) -> Callable[[str, int, int], None]:
 
 
 class Summary(NamedTuple):
-    """What is shown of a result; `headlines` come above the table, `details` name the attributes with more."""
+    """Summary of a result; `headlines` come above the table, `details` name the attributes with more."""
 
     headlines: list[str]
     table: pd.DataFrame

@@ -83,7 +83,7 @@ def numbered(path: str | PathLike[str], line: int) -> str:
 
 
 def unit(path: str | PathLike[str]) -> str:
-    """What the numbers of places in a file count: lines, rows or records."""
+    """Unit in which places in a file are numbered: lines, rows or records."""
     if str(path).startswith(DATASET):
         return "record"
     return "row" if str(path).lower().endswith((".xlsx", ".parquet")) else "line"

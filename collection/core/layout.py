@@ -43,27 +43,27 @@ _VECTOR = re.compile(
 
 
 def is_run_file(name: str) -> bool:
-    """Whether a file in ``runs/`` is certainly from an import; one without a digest may be the user's own."""
+    """Return whether a file in ``runs/`` is certainly from an import; one without a digest may be the user's own."""
     return bool(_CURRENT_RUN.fullmatch(name))
 
 
 def is_partial_image(name: str) -> bool:
-    """Whether a file in ``files/`` is an image that an import did not finish."""
+    """Return whether a file in ``files/`` is an image that an import did not finish."""
     return bool(_IMAGE.fullmatch(name)) and name.endswith(".part")
 
 
 def is_vector_folder(name: str) -> bool:
-    """Whether a folder in ``vectors/`` was made by an update of the vectors."""
+    """Return whether a folder in ``vectors/`` was made by an update of the vectors."""
     return bool(_VECTOR_FOLDER.fullmatch(name))
 
 
 def is_vector(name: str) -> bool:
-    """Whether a file in a folder of vectors was written by an update of the vectors."""
+    """Return whether a file in a folder of vectors was written by an update of the vectors."""
     return bool(_VECTOR.fullmatch(name))
 
 
 def is_backed_up(name: str) -> bool:
-    """Whether a path inside a campaign's directory, with slashes, is one that a backup can have."""
+    """Return whether a path inside a campaign's directory, with slashes, is one that a backup can have."""
     folder, _, file = name.rpartition("/")
     if not folder:
         return file in (DATABASE, SECRET, PROVIDER)
@@ -244,7 +244,7 @@ SERVED: set[Path] = set()
 
 
 def is_served_elsewhere(directory: Path) -> bool:
-    """Whether another process serves the campaign in a directory; never on file systems without locks."""
+    """Return whether another process serves the campaign in a directory; never on file systems without locks."""
     if directory.resolve() in SERVED:
         return False
     try:

@@ -109,7 +109,7 @@ DOUBTS = "doubts"
 
 
 class Doubts(NamedTuple):
-    """What raises doubts about the order of a run.
+    """Doubts about the order of a run.
 
     Attributes
     ----------

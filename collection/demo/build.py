@@ -59,7 +59,7 @@ IN_LOOP: dict[str, int | None] = {"1": 18, "7": None}
 
 
 def is_built(directory: Path) -> bool:
-    """Whether there is a campaign in `directory` already."""
+    """Return whether there is a campaign in `directory` already."""
     return (directory / DATABASE).is_file()
 
 

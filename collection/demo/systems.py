@@ -39,7 +39,7 @@ def bm25(documents: pd.DataFrame, topics: pd.DataFrame, *, depth: int = 100) -> 
 
 @SYSTEMS.add("bm25-long", label="BM25, long query", description="Full-text search with BM25; title and description.")
 def bm25_long(documents: pd.DataFrame, topics: pd.DataFrame, *, depth: int = 100) -> pd.DataFrame:
-    """As :func:`bm25`, with the words of the description as well."""
+    """Rank like :func:`bm25`, with the words of the description as well."""
     return fts.search(documents, _queries(topics, "title", "description"), depth=depth)
 
 

@@ -62,7 +62,7 @@ class _Author(NamedTuple):
 
 
 class _Identity(NamedTuple):
-    """What identifies a publication; each empty if unknown."""
+    """Identifiers of a publication; each empty if unknown."""
 
     dois: tuple[str, ...] = ()
     pmid: str = ""
@@ -89,12 +89,12 @@ class _Identity(NamedTuple):
 
     @property
     def specific(self) -> bool:
-        """Whether the title says what the publication is about."""
+        """Return whether the title says what the publication is about."""
         return self.content >= 3
 
     @property
     def is_bare(self) -> bool:
-        """Whether a title and year are all that is known."""
+        """Return whether a title and year are all that is known."""
         return not (self.author or self.journal or self.abstract or self.page)
 
     def same_author(self, other: _Identity) -> bool | None:

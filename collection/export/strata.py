@@ -123,6 +123,6 @@ def _among(frame: pd.DataFrame, others: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
-    """By topic in order of appearance, then by document id."""
+    """Sort by topic in order of appearance, then by document id."""
     place = pd.factorize(frame["query_id"])[0]
     return frame.assign(_=place).sort_values(["_", "doc_id"], kind="stable", ignore_index=True).drop(columns="_")

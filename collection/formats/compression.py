@@ -1,4 +1,4 @@
-"""What a file's first bytes say: compression, the encoding of its text, or that it is no text at all."""
+"""Recognition of a file by its first bytes: compression, the encoding of its text, or that it is no text at all."""
 
 from __future__ import annotations
 

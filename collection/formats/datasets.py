@@ -25,7 +25,7 @@ LONGEST = 1000
 
 
 def has_part(path: FilePath, part: Part) -> bool:
-    """Whether the dataset has documents, topics or qrels."""
+    """Return whether the dataset has documents, topics or qrels."""
     return bool(getattr(_load(path), f"has_{_METHODS[part]}")())
 
 
@@ -106,7 +106,7 @@ def _listed() -> str:
 
 
 def _is_offline(error: BaseException | None) -> bool:
-    """Whether an exception or one of its causes is that of a connection."""
+    """Return whether an exception or one of its causes is that of a connection."""
     while error is not None:
         if isinstance(error, ConnectionError | TimeoutError | socket.gaierror):
             return True

@@ -81,7 +81,7 @@ def _values(value: object) -> list[object]:
 
 
 def _is_image(value: object) -> bool:
-    """Whether this is meant to be an image, valid or not."""
+    """Return whether this is meant to be an image, valid or not."""
     src = value.get("src") if isinstance(value, dict) else value
     return isinstance(src, str) and (src.strip().lower().startswith(_WEB) or _PICTURE.match(src.strip()) is not None)
 
@@ -138,7 +138,7 @@ def read_image(path: FilePath, number: int, name: str) -> tuple[bytes, str]:
 
 
 def _is_whole(kind: str, content: bytes) -> bool:
-    """Whether the parts that begin and end an image are there; of an AVIF only the first one."""
+    """Return whether the parts that begin and end an image are there; of an AVIF only the first one."""
     if kind == "png":
         return content[12:16] == b"IHDR" and b"IEND" in content
     if kind == "webp":

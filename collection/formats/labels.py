@@ -142,7 +142,7 @@ def read_label_log(
 
 
 class _Defaults(NamedTuple):
-    """What the campaign or the user knows of a file's labels."""
+    """Facts about a file's labels that the campaign or the user knows."""
 
     annotator: str | None
     query_id: str | None

@@ -25,7 +25,7 @@ _NBIB_FIELD = re.compile(r"([A-Z][A-Z0-9]{0,3}) *- ?(.*)")
 
 
 class _Form(NamedTuple):
-    """How a format writes records; `tag` matches the tag of a line and its value."""
+    """Syntax of a format's records; `tag` matches the tag of a line and its value."""
 
     name: str
     tag: re.Pattern[str]

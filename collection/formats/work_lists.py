@@ -43,7 +43,7 @@ class WorkListRow(NamedTuple):
 
 
 def is_work_list(path: FilePath) -> bool:
-    """Whether a file is a work list, by its first column."""
+    """Return whether a file is a work list, by its first column."""
     if workbook.is_workbook(path):
         _, header = next(workbook.read_rows(path, "labels"), (0, [""]))
         return header[0] == COLUMNS[0]

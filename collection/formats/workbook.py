@@ -24,7 +24,7 @@ WANTED = "an XLSX workbook"
 
 
 def is_workbook(path: FilePath) -> bool:
-    """Whether the file's name says that it is a workbook."""
+    """Return whether the file's name says that it is a workbook."""
     return source.suffix(path) == ".xlsx"
 
 

@@ -281,7 +281,7 @@ def write_report(report: Mapping[str, object], path: FilePath, ending: str) -> N
 
 
 def takes_report(path: FilePath) -> bool:
-    """Whether a report can lie beside a file; there is none beside a pipe or a device."""
+    """Return whether a report can lie beside a file; there is none beside a pipe or a device."""
     return _descriptor(path) is None and (Path(path).is_file() or not Path(path).exists())
 
 

@@ -37,7 +37,7 @@ __all__ = ["CleverdonProvider", "register", "unregister"]
 
 
 class Convention(NamedTuple):
-    """How a provider of ir_measures reads runs and qrels."""
+    """Adapter by which a provider of ir_measures reads runs and qrels."""
 
     ties: Ties = "descending"
     """Order of documents with equal scores."""
@@ -137,7 +137,7 @@ class CleverdonProvider(providers.Provider):  # type: ignore[misc]
     NAME = "cleverdon"
 
     def supports(self, measure: ir_measures.Measure) -> bool:
-        """Whether the measure, with these parameters, is computed here."""
+        """Return whether the measure, with these parameters, is computed here."""
         return translate(measure) is not None
 
     def _evaluator(self, measures: Iterable[ir_measures.Measure], qrels: Any) -> Evaluator:

@@ -50,7 +50,7 @@ class NestedQrels:
 
     @cached_property
     def _pairs(self) -> list[dict[str, int]]:
-        """For each topic: document -> place of the pair in the index, whose pairs are sorted by topic."""
+        """Map, for each topic, a document to the place of the pair in the index, whose pairs are sorted by topic."""
         width = max(1, len(self.index.documents))
         starts = np.searchsorted(self.index.pairs, np.arange(len(self._row) + 1) * width).tolist()
         doc_ids = self.index.documents.take(self.index.pairs % width).to_pylist()

@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 
 class _Form(NamedTuple):
-    """How a measure sums gains."""
+    """Form in which a measure sums gains."""
 
     parameters: frozenset[str]
     """Parameters that it may have."""
@@ -54,7 +54,7 @@ DRAWS = 256
 
 
 class _Change(NamedTuple):
-    """How values change if one more document, or one less, reaches a step: constant + weight of the document * factor.
+    """Change of values if one more document, or one less, reaches a step: constant + weight of the document * factor.
 
     `constant` is (R, T, G) and `factor` (T, G).
     """

@@ -74,7 +74,7 @@ class ProbeAnswer(NamedTuple):
 
 
 class ProbeResult(NamedTuple):
-    """How often a model followed the requests."""
+    """Count how often a model followed the requests."""
 
     wanted: float
     """The grade that the requests ask for."""

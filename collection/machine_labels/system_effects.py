@@ -1,4 +1,4 @@
-"""What machine labels do to conclusions about systems: order, gains of single systems, and significance."""
+"""Effects of machine labels on conclusions about systems: order, gains of single systems, and significance."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class Prompt(NamedTuple):
 
 
 class Material(NamedTuple):
-    """What a pair is graded by: the fields of the topic, and title and text of the document."""
+    """Texts by which a pair is graded: the fields of the topic, and title and text of the document."""
 
     topic: Mapping[str, str]
     title: str

@@ -293,7 +293,7 @@ def _normal(value: object) -> object:
 
 
 def _literal(value: object) -> str:
-    """As ir_measures writes it: no blanks inside."""
+    """Write the name like ir_measures: no blanks inside."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{k!r}:{v!r}" for k, v in value.items()) + "}"
     return repr(value)

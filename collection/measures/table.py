@@ -123,7 +123,7 @@ class MeasureEntry(Entry[Function]):
 
     @property
     def needs_at(self) -> bool:
-        """Whether the number after ``@`` is required."""
+        """Return whether the number after ``@`` is required."""
         return self.at is not None and super().parameters[self.at] is inspect.Parameter.empty
 
     @property

@@ -230,7 +230,7 @@ def _probabilities(weight: Floats, budget: int) -> Floats:
 
 
 def _draw_systematically(probability: Floats, start: float) -> npt.NDArray[np.bool_]:
-    """Which cumulated probabilities contain one of `start`, start + 1, start + 2 ..."""
+    """Mark the cumulated probabilities that contain one of `start`, start + 1, start + 2 ..."""
     ends = np.cumsum(probability)
     # The sum is a whole number but for rounding, which must not add or remove a document.
     ends[ends > ends[-1] - 1e-9] = np.round(ends[-1])

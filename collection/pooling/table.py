@@ -70,7 +70,7 @@ class StrategyEntry(Entry[Strategy]):
 
     @property
     def samples(self) -> bool:
-        """Whether it draws a random sample."""
+        """Return whether it draws a random sample."""
         return self.draw is not None
 
     @property

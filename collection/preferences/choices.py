@@ -28,7 +28,7 @@ NEEDED = ("annotator", "query_id", "kind", "shown", "chosen")
     description="Relevant if at least half of the annotators who saw the document in their list chose it.",
 )
 def majority(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
-    """At least half: one of two annotators is enough, since nobody examined the other documents one by one."""
+    """Require at least half: one of two annotators is enough, since nobody examined the other documents one by one."""
     return (chosen > 0) & (2 * chosen >= decided)
 
 

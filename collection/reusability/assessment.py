@@ -41,7 +41,7 @@ Unjudged = Literal["unknown", "not-relevant"]
 
 @dataclass(frozen=True, repr=False)
 class Reusability(Displayed):
-    """Whether a collection can be used for systems that were not pooled; a console or notebook shows the verdict."""
+    """Assessment of a collection for systems that were not pooled; a console or notebook shows the verdict."""
 
     verdict: tuple[str, ...]
     """Sentences, the answer first."""
@@ -206,7 +206,7 @@ def assess(
 def _complete(
     runs: Sequence[Run], qrels: pd.DataFrame, depth: int, unjudged: Unjudged
 ) -> tuple[pd.DataFrame, int | None]:
-    """If unjudged documents are not relevant, give those of the runs down to a depth grade 0, and count them."""
+    """Give unjudged documents of the runs down to a depth grade 0 if they are not relevant, and count them."""
     require_known("meaning of unjudged documents", get_args(Unjudged), unjudged)
     if unjudged == "unknown":
         return qrels, None

@@ -68,7 +68,7 @@ class Breach(NamedTuple):
 
 
 class DepthResult(NamedTuple):
-    """Whether the collection is reusable at one depth.
+    """Reusability of the collection at one depth.
 
     Attributes
     ----------
@@ -315,7 +315,7 @@ def topics_sentence(topics: pd.DataFrame, measure: str) -> str:
 
 
 def has_few_zeros(grades: Floats) -> bool:
-    """Whether hardly any of the judgements have grade 0, as if only relevant documents had been recorded.
+    """Return whether hardly any of the judgements have grade 0, as if only relevant documents had been recorded.
 
     >>> has_few_zeros(np.array([0.0] + [1.0] * 7)), has_few_zeros(np.array([0.0] * 6 + [1.0] * 7))
     (True, False)

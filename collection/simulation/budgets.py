@@ -169,7 +169,7 @@ def _notes(material: _Material, unjudged: Unjudged) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BudgetComparison(Displayed):
-    """How well each pooling strategy ranks the runs with a part of the judgements.
+    """Rank correlation that each pooling strategy reaches with a part of the judgements.
 
     Attributes
     ----------
@@ -266,7 +266,7 @@ class _Material:
 
     @cached_property
     def rankings(self) -> list[list[Indices]]:
-        """For each topic and run, the documents as positions in the topic's pairs."""
+        """Give for each topic and run the documents as positions in the topic's pairs."""
         parts = [self.pool.iloc[rows] for rows in self.pairs.members]
         return [pooling.list_rankings(self.runs, part["query_id"].iloc[0], pd.Index(part["doc_id"])) for part in parts]
 

@@ -172,7 +172,7 @@ def _split(topics: int, n: int, splits: int, seed: int) -> Iterator[Ints]:
 
 
 def _replay(measured: TopicLosses, calibration: Ints, others: Ints, alpha: float) -> tuple[bool, float, float, float]:
-    """Whether anything is promised, mean recall and cost of the other topics, and the cost of the calibration."""
+    """Outcome of a calibration: the promise, mean recall and cost of the other topics, and its own cost."""
     place = choose_setting(measured.losses[calibration], alpha)
     at = len(RULE_FAMILIES[measured.family].settings) - 1 if place is None else place
     recall = 1 - float(measured.losses[others, at].mean())

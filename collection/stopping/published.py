@@ -107,7 +107,7 @@ def _find_knee(ledger: Ledger) -> tuple[int, float]:
 
 
 def _knee_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> Bools:
-    """Whether :func:`knee` would have stopped after each of these numbers of judgements.
+    """Return whether :func:`knee` would have stopped after each of these numbers of judgements.
 
     In one pass, because calling the rule after each of n judgements would read n² / 2 of them.
     """
@@ -146,7 +146,7 @@ def knee(
 
 
 def _budget_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Bools:
-    """As :func:`_knee_stops`, for :func:`budget`."""
+    """Compute :func:`budget` for every number of judgements; see :func:`_knee_stops`."""
     ranks, ratios = find_knees(ledger, counts)
     found = np.cumsum(ledger.relevant)[counts - 1]
     cost = np.divide(positives * ledger.size, found, out=np.full(len(counts), np.inf), where=found > 0)

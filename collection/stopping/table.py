@@ -15,7 +15,7 @@ from collection.stopping.ledger import Bools, Ledger
 
 
 class StopKind(Enum):
-    """Why a rule stops, or does not stop."""
+    """Kinds of reasons for which a rule stops, or does not stop."""
 
     JUDGED = "judged"
     """Every document is judged."""
@@ -80,7 +80,7 @@ class StoppingEntry(Entry[Rule]):
 
     @property
     def traits(self) -> dict[str, str]:
-        """What the rule guarantees, and what it needs."""
+        """Describe what the rule guarantees, and what it needs."""
         return {"promises": self.promises or "none (heuristic)", "needs": self.needs}
 
     def lacks(self, ledger: Ledger) -> str:

@@ -255,7 +255,7 @@ class Connection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction of this connection is open, so that data read now may be rolled back."""
+        """Return whether a transaction of this connection is open, so that data read now may be rolled back."""
         return self.db.conn.in_transaction
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:

@@ -79,7 +79,7 @@ class Inspection:
 
     @property
     def pending(self) -> bool:
-        """Whether the tables are of an earlier version."""
+        """Return whether the tables are of an earlier version."""
         return self.version < schema_version.LATEST
 
     def damage(self) -> list[str]:

@@ -169,7 +169,7 @@ class MachineLabelTables(Repository):
         return [self.connection.count(f"SELECT count(*) FROM {table}") for table in tables]
 
     def totals(self, label_set: int) -> pd.DataFrame:
-        """By ``status``: ``rows``, ``prompt_tokens``, ``reply_tokens``, ``cost``, ``seconds``, over the whole log."""
+        """Sum the log by ``status``: ``rows``, ``prompt_tokens``, ``reply_tokens``, ``cost``, ``seconds``."""
         return self.connection.frame(
             "SELECT status, count(*) AS rows, coalesce(sum(prompt_tokens), 0) AS prompt_tokens, "
             "coalesce(sum(reply_tokens), 0) AS reply_tokens, coalesce(sum(cost), 0.0) AS cost, "
@@ -248,7 +248,7 @@ class MachineLabelTables(Repository):
             self.connection.insert("asked_sample", asked._asdict())
 
     def asked(self) -> AskedSample | None:
-        """Which sample people judge now; None for the whole pool."""
+        """Return the sample that people judge now; None for the whole pool."""
         row = self.connection.execute("SELECT label_set, pairs FROM asked_sample").fetchone()
         return None if row is None else AskedSample._make(row)
 

@@ -1,4 +1,4 @@
-"""What can be removed from a campaign: topics, documents, runs and pooled pairs that no log names."""
+"""Removal of topics, documents, runs and pooled pairs that no log names."""
 
 from __future__ import annotations
 

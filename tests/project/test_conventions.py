@@ -148,6 +148,21 @@ def test_modules_are_nouns() -> None:
     assert {stem for name in modules() if (stem := name.rpartition(".")[2]).endswith("ing")} <= terms
 
 
+HEADLESS = re.compile(r"(What|How|Where|Whether|When|Which|Who|Whose|Why|As|By|Of|If|For) ")
+DESCRIBED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def headless(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Docstrings that begin with a subordinate clause or a preposition in place of a verb or a noun."""
+    docs = (ast.get_docstring(node) or "" for node in nodes if isinstance(node, DESCRIBED))
+    return (doc for doc in docs if HEADLESS.match(doc))
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
+    assert [(name, doc) for name, file in modules().items() for doc in headless(parsed(file))] == []
+    assert list(headless(ast.walk(ast.parse('def f():\n    """Whether it is so."""')))) == ["Whether it is so."]
+
+
 @pytest.mark.parametrize("composed", [Campaign, Store])
 def test_campaign_and_store_are_composed(composed: type) -> None:
     assert composed.__bases__ == (object,)

@@ -231,7 +231,7 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
 
 
 class _HandedOut(NamedTuple):
-    """What an annotator gets in a topic."""
+    """Documents and state that an annotator gets in a topic."""
 
     query_id: str
     pairs: NextPairs
@@ -251,7 +251,7 @@ class _Round(NamedTuple):
 
     @property
     def behind(self) -> bool:
-        """Whether a newer round is being made."""
+        """Return whether a newer round is being made."""
         return not self.current and self.problem is None
 
 

@@ -73,7 +73,7 @@ class Trainer:
 
     @property
     def has_given_up(self) -> bool:
-        """Whether the process has ended repeatedly, and starts again only for a request."""
+        """Return whether the process has ended repeatedly, and starts again only for a request."""
         return self._failures >= MAX_FAILURES and self._child is None
 
     def start(self, campaign: Campaign) -> None:
@@ -148,7 +148,7 @@ class Trainer:
             self._current = self._requested.pop()
 
     def _send(self, request: trainer_process.WorkerRequest) -> bool:
-        """Whether a request could be sent; it is short, so that the pipe takes it at once."""
+        """Return whether a request could be sent; it is short, so that the pipe takes it at once."""
         if self._child is None or self._child.stdin is None or self._stopping:
             return False
         try:

@@ -66,7 +66,7 @@ class RoundResult(NamedTuple):
 
 
 class ReasonsResult(NamedTuple):
-    """Whether there is a model of the topic, and its reasons for the document's rank."""
+    """Availability of a model of the topic, and its reasons for the document's rank."""
 
     ticket: int
     known: bool
@@ -192,7 +192,7 @@ class TrainerProcess:
 
 
 def should_yield(idle: bool, seconds: float, used: float) -> bool | None:
-    """Whether rounds should use idle scheduling, by their wall and processor time; None if it is too early to tell.
+    """Decide by their wall and processor time whether rounds use idle scheduling; None if it is too early to tell.
 
     >>> [should_yield(False, seconds, used=1.2) for seconds in (2.0, 12.0)]
     [True, False]

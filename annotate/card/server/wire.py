@@ -1,4 +1,4 @@
-"""What the cards and their routes send each other: the one definition of every request and answer.
+"""Wire format of the cards and their routes: the one definition of every request and answer.
 
 All routes are POST with a JSON object, below :data:`~annotate.card.server.document_payload.PREFIX`; the header
 ``X-Cleverdon-Token`` names the annotator. Any other status than 200 comes with an :class:`ErrorAnswer`: after 401 the
@@ -242,7 +242,7 @@ class CalibrationFeedback(TypedDict):
 
 
 class SyncAnswer(TypedDict):
-    """What was saved, and the next documents of the topic."""
+    """Saved decisions, and the next documents of the topic."""
 
     saved: list[str]
     refused: list[Refused]
@@ -286,7 +286,7 @@ class WhyRequest(Pair):
 
 
 class WhyAnswer(TypedDict):
-    """Why a document was proposed, as far as the manager shows it to annotators."""
+    """Reasons for which a document was proposed, as far as the manager shows it to annotators."""
 
     sentence: str
     terms: list[tuple[str, float]]  # Weights from -1 (against) to 1 (for).
@@ -471,7 +471,7 @@ class TokenAnswer(TypedDict):
 
 
 class ErrorAnswer(TypedDict):
-    """Why a request was refused, with the status."""
+    """Reason for which a request was refused, with the status."""
 
     error: str
 
@@ -562,7 +562,7 @@ class PreferenceUnit(TypedDict):
 
 
 class TaskSyncAnswer(TypedDict):
-    """What was saved, and the next units."""
+    """Saved decisions, and the next units."""
 
     task: Literal["grades", "list", "preference"]  # The campaign's now; if not the card's, the page has to be reloaded.
     saved: list[str]
@@ -610,7 +610,7 @@ class TaskUnitRequest(TypedDict):
 
 
 class PairFilter(TypedDict, total=False):
-    """Which pairs to adjudicate; see :func:`collection.adjudication.filter_queue`."""
+    """Filter of the pairs to adjudicate; see :func:`collection.adjudication.filter_queue`."""
 
     why: str | None
     query_id: str | None
@@ -666,7 +666,7 @@ class AdjudicationProgress(TypedDict):
 
 
 class AdjudicationSyncAnswer(TypedDict):
-    """What was saved, and the next pairs; those that another manager holds come last."""
+    """Saved adjudications, and the next pairs; those that another manager holds come last."""
 
     task: Literal["adjudication"]
     saved: list[str]

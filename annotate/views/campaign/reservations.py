@@ -1,4 +1,4 @@
-"""What annotators have reserved, and releasing it."""
+"""Table of what annotators have reserved, with a button that releases it."""
 
 import streamlit as st
 

@@ -24,7 +24,7 @@ FIELDS = {"description": "Description", "licence": "Licence", "citation": "Citat
 
 
 class Options(TypedDict):
-    """What the exported collection contains."""
+    """Describe what the exported collection contains."""
 
     name: str | None
     corpus: CorpusChoice

@@ -47,7 +47,7 @@ def draw_answer(report: Reusability, measure: str) -> None:
 
 
 def recommend(ladder: Sequence[DepthResult]) -> str:
-    """What to do with a system that was not pooled, in one or two sentences."""
+    """State what to do with a system that was not pooled, in one or two sentences."""
     fair, care, neither = find_deepest(ladder)
     best = care or fair
     pooling = "import its run, add it to the pool, and judge the new documents"

@@ -52,7 +52,7 @@ def offer_results(files: Mapping[str, tuple[str, Callable[[], str]]]) -> None:
 
 
 def _with_access(content: Callable[[], T]) -> Callable[[], T]:
-    """What a click on a drawn button calls: the content, unless the session has ended or has another role since."""
+    """Give the content when a drawn button is clicked, unless the session has ended or has another role since."""
     drawn = session.current()
     directory = drawn.campaign.directory
 

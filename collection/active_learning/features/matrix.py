@@ -25,7 +25,7 @@ STRETCH = 20_000
 
 
 class Ranked(NamedTuple):
-    """What a ranking needs of the scores of a linear model, of one partition of the documents or of all."""
+    """Scores of a linear model that a ranking needs, for one partition of the documents or for all."""
 
     rows: Ints
     """(k,) the best rows, best first; ties in row order."""

@@ -118,7 +118,7 @@ class PartitionedVectors(Vectors):
         return found if index is None else found[self._check_rows(index)]
 
     def rank(self, weights: ArrayLike, count: int, among: Bools, apart: Ints) -> Ranked:
-        """As :meth:`.Vectors.rank`; a bit for each document goes out, and the best of each partition come back."""
+        """Rank like :meth:`.Vectors.rank`; sends a bit for each document and receives the best of each partition."""
         self._split(weights)
         vector = np.asarray(weights, np.float32)
         columns = np.flatnonzero(vector)  # a model knows the terms of its few hundred examples

@@ -45,7 +45,7 @@ class VectorsState(NamedTuple):
 
     @property
     def where(self) -> str:
-        """Where the vectors are, after their blocks; nothing on this machine."""
+        """Location of the vectors, after their blocks; nothing on this machine."""
         return f"; on the cluster at {self.cluster}" if self.cluster else ""
 
 

@@ -1,1 +1,1 @@
-"""What leaves a campaign: qrels, logs, collection, collection card, work lists."""
+"""Exports of a campaign: qrels, logs, collection, collection card, work lists."""

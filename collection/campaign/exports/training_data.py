@@ -71,7 +71,7 @@ class TrainingData:
         seed: int = 0,
         rule: RuleChoice = None,
     ) -> Examples:
-        """For each relevant document some that are not; see :func:`collection.export.training_examples.examples`.
+        """Pair each relevant document with some that are not; see :func:`collection.export.training_examples.examples`.
 
         No negative is a document that anybody graded as relevant or chose for the topic; pairs that somebody could not
         judge are in no example. Where the task is to choose from lists, positives are the sparse qrels.

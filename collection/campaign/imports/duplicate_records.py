@@ -26,7 +26,7 @@ FILES = "record_files"
 
 
 class _Gain(NamedTuple):
-    """What a document may take from a record that was left out; `place` is that of the record in the report."""
+    """Fields that a document may take from a record that was left out; `place` is that of the record in the report."""
 
     place: int
     doc_id: str

@@ -1,4 +1,4 @@
-"""Whether a file of documents rather has topics, by what only the whole file shows."""
+"""Doubts about a file of documents that looks like topics, by what only the whole file shows."""
 
 from __future__ import annotations
 

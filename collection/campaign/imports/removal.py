@@ -20,7 +20,7 @@ from collection.store import Store
 
 
 class Selection(TypedDict, total=False):
-    """What is to be removed.
+    """Request to remove topics, documents, runs or pooled pairs.
 
     Pooled pairs of a removed topic or document go with it, and so do lines of runs on removed topics; a run that names
     no other topic goes as well.
@@ -47,7 +47,7 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True)
 class Removal:
-    """What a removal takes out of a campaign, and what stays."""
+    """Preview of a removal: what it takes out of a campaign, and what stays."""
 
     topics: list[str]
     documents: list[str]
@@ -62,12 +62,12 @@ class Removal:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing goes."""
+        """Return whether nothing goes."""
         return not self.contents
 
     @property
     def contents(self) -> str:
-        """What goes: "2 topics, 1 run and 120 pooled pairs"; empty for nothing."""
+        """Describe what goes: "2 topics, 1 run and 120 pooled pairs"; empty for nothing."""
         sizes = {
             "topic": len(self.topics),
             "document": len(self.documents),

@@ -1,4 +1,4 @@
-"""Why a document was chosen and, unless judging is blind, its other judgements and its ranks."""
+"""Reasons for which a document was chosen and, unless judging is blind, its other judgements and its ranks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from collection.store import Store
 
 
 class Why(NamedTuple):
-    """Why a document was chosen: a sentence, and the weights of its terms from -1 (against) to 1 (for).
+    """Reason for which a document was chosen: a sentence, and the weights of its terms from -1 (against) to 1 (for).
 
     Stop words and numbers are left out.
     """
@@ -39,7 +39,7 @@ def _is_telling(term: str) -> bool:
 
 @dataclass(eq=False)
 class Explanations:
-    """Why a document was chosen and, unless judging is blind, its other judgements and its ranks."""
+    """Reasons for which a document was chosen and, unless judging is blind, its other judgements and its ranks."""
 
     store: Store
     directory: Path
@@ -153,7 +153,7 @@ class Explanations:
         return Why(sentence, terms)
 
     def explains(self, query_id: str, doc_id: str) -> bool:
-        """Whether a model is needed to explain the document: not in a pool, nor if the settings hide explanations."""
+        """Return whether explaining the document needs a model: not in a pool, nor if settings hide explanations."""
         if self.settings.loop().explain == "nothing" or self.settings.mode(query_id) not in LOOPING:
             return False
         return self.settings.mode(query_id) != "pool-then-loop" or not self.corpus.in_pool(query_id, doc_id)

@@ -39,7 +39,7 @@ SKIPPED_FOR = 20
 
 
 class Client(NamedTuple):
-    """Who asks for an annotator's next pairs; by default a script."""
+    """Client that requests an annotator's next pairs; by default a script."""
 
     in_loop: int | None = None
     """Number of documents that it holds in the loop; those held and those asked for if None."""

@@ -1,4 +1,4 @@
-"""How many more judgements pairs need."""
+"""Number of judgements that pairs still need."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Prefetched(NamedTuple):
 
 @dataclass(eq=False)
 class JudgingDemand:
-    """How many more judgements pairs need."""
+    """Number of judgements that pairs still need."""
 
     store: Store
     campaign_id: str

@@ -59,7 +59,7 @@ class PoolReport(NamedTuple):
 
 
 class NextPairs(NamedTuple):
-    """What an annotator judges next."""
+    """Work that an annotator gets next."""
 
     documents: list[Document]
     """Documents that they do not hold yet, in the order in which to judge them."""
@@ -142,7 +142,7 @@ class BudgetState(NamedTuple):
 
     @property
     def used_up(self) -> bool:
-        """Whether a budget stops every loop."""
+        """Return whether a budget stops every loop."""
         return (
             bool(self.looping)
             and not self.exempt
@@ -151,11 +151,11 @@ class BudgetState(NamedTuple):
 
     @property
     def total_used_up(self) -> bool:
-        """Whether the budget of all topics is used up."""
+        """Return whether the budget of all topics is used up."""
         return 0 < self.budget <= sum(self.judged.values())
 
     def topic_used_up(self, query_id: str) -> bool:
-        """Whether the budget of this topic is used up."""
+        """Return whether the budget of this topic is used up."""
         return 0 < self.topic_budget <= self.judged.get(query_id, 0)
 
     @property
@@ -176,7 +176,7 @@ class BudgetState(NamedTuple):
 
     @property
     def outlook(self) -> str:
-        """What replays suggest for a budget of decisive pairs; empty if there is none or it is used up."""
+        """Sentence on what replays suggest for a budget of decisive pairs; empty if there is none or it is used up."""
         if not (self.pairs and self.looping) or self.used_up:
             return ""
         pairs = f"{count(self.pairs, 'pair')} that can be judged"

@@ -26,7 +26,7 @@ NOT_ORDERED, WHILE_UNDONE = -1, -2
 
 
 class RuleJudgements(NamedTuple):
-    """What a rule calibrated across topics knows of a topic."""
+    """Judgements of a topic as a rule calibrated across topics sees them."""
 
     ledger: Ledger
     """The documents that the loop handed out under the present conditions, in order."""
@@ -82,7 +82,7 @@ class TopicLedger(NamedTuple):
 
 
 class TargetProgress(NamedTuple):
-    """How far a topic is judged, and whether its own judgements guarantee the target recall."""
+    """Progress of a topic, and whether its own judgements guarantee the target recall."""
 
     judged: int
     size: int
@@ -93,12 +93,12 @@ class TargetProgress(NamedTuple):
 
     @property
     def reached(self) -> bool:
-        """Whether the target recall is guaranteed."""
+        """Return whether the target recall is guaranteed."""
         return self.decision.stop and self.judged > 0
 
     @property
     def may_stop(self) -> bool:
-        """Whether judging may stop although documents are left."""
+        """Return whether judging may stop although documents are left."""
         return self.aims_at_recall and self.reached and self.judged < self.size
 
 

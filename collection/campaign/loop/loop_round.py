@@ -46,7 +46,7 @@ class LoopRound(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether the selections are all documents that are left."""
+        """Return whether the selections are all documents that are left."""
         return self.ended or len(self.selections) == self.left
 
 
@@ -62,7 +62,7 @@ class TopicRankings(NamedTuple):
 
 
 class Reasons(NamedTuple):
-    """Why a round has a document."""
+    """Reasons for which a round has a document."""
 
     came_by: str
     """Source of the order, see :class:`LoopRound`."""

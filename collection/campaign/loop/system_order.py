@@ -74,7 +74,7 @@ class DecisivePairs(NamedTuple):
 
 
 class LastAdvice(NamedTuple):
-    """What the latest assessment said, and of how many judged pairs."""
+    """Latest assessment, and the number of judged pairs that it rests on."""
 
     judged: int
     since: int

@@ -1,4 +1,4 @@
-"""What machine labels are worth: people's grades of a sample beside them, and the values that both give."""
+"""Comparison of machine labels with people's grades of a sample, and the values that both give."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CONCENTRATED, LEAST_TOPICS = 1 / 3, 5
 
 
 class PeopleGrades(NamedTuple):
-    """What people say of N pooled pairs."""
+    """People's grades of N pooled pairs."""
 
     grades: Floats
     """(N,) their grades, nan without a judgement."""
@@ -65,7 +65,7 @@ class PeopleGrades(NamedTuple):
 
 
 class SampleProgress(NamedTuple):
-    """How much of a sample people have judged."""
+    """Progress of people's judgements of a sample."""
 
     asked: int
     """Pairs of the sample that people are asked to judge."""
@@ -78,7 +78,7 @@ class SampleProgress(NamedTuple):
 
 @dataclass(eq=False)
 class LabelStudy:
-    """What machine labels are worth; labels and people's grades stay apart."""
+    """Comparison of machine labels with people's grades; both stay apart."""
 
     store: Store
     grades: GradeScale

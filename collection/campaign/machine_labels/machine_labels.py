@@ -401,7 +401,7 @@ class MachineLabels:
         _write_report(self.filled_report(filled, name), path)
 
     def filled_report(self, filled: pd.DataFrame, name: str) -> dict[str, object]:
-        """What is in filled qrels (:meth:`filled`): number of pairs by source, and the source of each pair."""
+        """Contents of filled qrels (:meth:`filled`): number of pairs by source, and the source of each pair."""
         sources = {
             str(query_id): dict(zip(rows["doc_id"], rows["by"], strict=True))
             for query_id, rows in filled.groupby("query_id", sort=False)

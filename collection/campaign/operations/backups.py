@@ -37,7 +37,7 @@ class Backup(NamedTuple):
 
 @dataclass(frozen=True)
 class BackupSettings:
-    """When the server makes backups, and which ones it keeps."""
+    """Schedule of the server's backups, and which ones it keeps."""
 
     every_hours: int = 0
     """0: never."""

@@ -1,4 +1,4 @@
-"""What is wrong with a campaign's directory or a backup, found by reading alone, and what to do about each."""
+"""Problems of a campaign's directory or a backup, found by reading alone, and what to do about each."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ def _key(size: int, when: str = "") -> Iterator[Finding]:
 
 
 def _unknown(directory: Path) -> Iterator[Finding]:
-    """What others put among the files of the campaign."""
+    """Find files that do not belong to the campaign."""
     entries = list(layout.unknown_entries(directory))
     names = [f"{place.relative_to(directory).as_posix()}{'/' if place.is_dir() else ''}" for place in entries]
     if names:

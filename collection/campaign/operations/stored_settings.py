@@ -1,4 +1,4 @@
-"""What the settings that a campaign stores are to look like, and which of them are damaged."""
+"""Forms of the settings that a campaign stores, and the search for damaged ones."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ SEEN_SECONDS = 5 * 60.0
 
 
 class Device(NamedTuple):
-    """Where a session was opened: the browser and system, such as "Firefox on Linux", and the network address."""
+    """Origin of a session: the browser and system, such as "Firefox on Linux", and the network address."""
 
     description: str
     address: str

@@ -1,4 +1,4 @@
-"""What a campaign stores about its calibration topics: the draw, the rule that they chose, and the topics it closed."""
+"""Record of a campaign's calibration topics: the draw, the rule that they chose, and the topics it closed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OVERLAP = ("annotators", "which", "share", "number")
 
 
 class RuleStop(NamedTuple):
-    """Why a round ends a topic: a calibration topic is judged to the end, or the rule stops another one."""
+    """State why a round ends a topic: a calibration topic is judged to the end, or the rule stops another one."""
 
     version: str
     """Version of the record that decided so."""
@@ -112,7 +112,7 @@ class CalibrationRecord:
 
     @property
     def pending(self) -> bool:
-        """Whether the calibration topics are still to be judged, or their result to be read."""
+        """Return whether the calibration topics are still to be judged, or their result to be read."""
         return not self.chosen or (bool(self.source) and self.check is None)
 
     @property

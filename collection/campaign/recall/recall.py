@@ -73,7 +73,7 @@ class Recall(NamedTuple):
 
 
 class _Assessment(NamedTuple):
-    """What the judgements of a topic mean for its recall."""
+    """Recall of a topic as its judgements show it."""
 
     mode: str
     in_pool: bool

@@ -60,7 +60,7 @@ class _PoolProgress:
 
     @property
     def with_text(self) -> str:
-        """How many have a text, in brackets; empty if all have."""
+        """Number of those with a text, in brackets; empty if all have one."""
         return f" ({self.free:,} with a text)" if self.waiting else ""
 
     @property

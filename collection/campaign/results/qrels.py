@@ -215,7 +215,7 @@ class QrelsBuilder:
     def rule_report(
         self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str
     ) -> dict[str, object]:
-        """How the qrels were made, as plain data; parameters as for :meth:`build`."""
+        """Describe how the qrels were made, as plain data; parameters as for :meth:`build`."""
         chosen = adjudication.parse_rule(rule, **parameters)
         topics = None if topics is None else list(topics)
         every = self.with_sources(chosen)

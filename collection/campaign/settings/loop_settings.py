@@ -127,12 +127,12 @@ class LoopSettings:
 
     @property
     def by_system_order(self) -> bool:
-        """Whether the comparison of systems selects, across topics."""
+        """Return whether the comparison of systems selects, across topics."""
         return self.by == DECISIVE
 
     @property
     def by_model(self) -> bool:
-        """Whether a model of relevance ranks, not the runs alone."""
+        """Return whether a model of relevance ranks, not the runs alone."""
         return self.by == MODEL
 
     @property

@@ -208,7 +208,7 @@ class Settings:
         return about
 
     def tour(self) -> bool:
-        """Whether the Overview page shows the tour of the demo."""
+        """Return whether the Overview page shows the tour of the demo."""
         return bool(self.store.settings.get("tour", False))
 
     def set_tour(self, shown: bool) -> None:

@@ -67,7 +67,7 @@ def excerpts(text: str, terms: list[str], most: int = 4, length: int = 120) -> l
 
 
 def _best_first(hits: list[Hit], size: int) -> list[tuple[int, int]]:
-    """For each hit, the extent [first, last) of the hits in the window that begins there; the best window first."""
+    """Find for each hit the extent [first, last) of the hits in the window that begins there; the best window first."""
     counts: dict[int, int] = {}
     windows: list[tuple[float, int, int]] = []
     score, right = 0.0, 0
@@ -124,7 +124,7 @@ def _whole(text: str, place: int, step: int) -> int:
 
 
 def _is_joined(text: str, place: int) -> bool:
-    """Whether the place is within a grapheme (most of UAX 29)."""
+    """Return whether the place is within a grapheme (most of UAX 29)."""
     if not 0 < place < len(text):
         return False
     before, after = text[place - 1], text[place]

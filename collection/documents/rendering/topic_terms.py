@@ -125,7 +125,7 @@ def hits(text: str, terms: list[str], apart: int) -> list[Hit]:
 
 
 def is_unspaced(begin: str) -> bool:
-    """Whether a text is in a script without blanks, by its beginning."""
+    """Return whether a text is in a script without blanks, by its beginning."""
     return len(_compile(_UNSPACED_ONE).findall(begin)) > 0.3 * len(begin)
 
 

@@ -1,4 +1,4 @@
-"""Whether a file names a document twice for a topic, without comparing or numbering its documents.
+"""Check whether a file names a document twice for a topic, without comparing or numbering its documents.
 
 Every pair is hashed to 64 bits from the bytes of its ids. Only rows with a repeated hash are compared in full.
 """
@@ -67,13 +67,13 @@ def _mix(words: Hashes, place: int) -> Hashes:
 
 
 def has_duplicate_keys(keys: Hashes) -> bool:
-    """Whether any key is repeated."""
+    """Return whether any key is repeated."""
     ordered = np.sort(keys)
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def has_duplicate_pairs(keys: Hashes, topics: Any, documents: Any) -> bool:
-    """Whether any pair is repeated, given the keys of the pairs."""
+    """Return whether any pair is repeated, given the keys of the pairs."""
     import pandas as pd
 
     ordered = np.sort(keys)

@@ -117,7 +117,7 @@ class _Columns:
         self._suspect = self._suspect or block.suspect
 
     def has_duplicates(self) -> bool:
-        """Whether a pair is repeated; called once, since the keys are not kept.
+        """Return whether a pair is repeated; called once, since the keys are not kept.
 
         Each block was checked by itself, so only topics in several blocks remain.
         """
@@ -180,7 +180,7 @@ def read_block(data: Bytes, layout: Layout, comments: Comments) -> Block | None:
 
 
 def _is_utf8(data: Bytes) -> bool:
-    """Whether the block is UTF-8, without making a Python string of it."""
+    """Return whether the block is UTF-8, without making a Python string of it."""
     import pyarrow as pa
 
     ends = pa.py_buffer(np.array([0, len(data)]))
@@ -275,7 +275,7 @@ def _read_columns(data: Bytes | bytes, separator: str, layout: Layout, types: Ma
 
 
 def _all_equal(word: str, column: Any) -> bool:
-    """Whether every value of a column of fixed width is this word."""
+    """Return whether every value of a column of fixed width is this word."""
     wanted = np.frombuffer(word.encode() * len(column), np.uint8)
     return np.array_equal(np.frombuffer(column.buffers()[1], np.uint8, len(wanted)), wanted)
 

@@ -68,7 +68,7 @@ class Values(NamedTuple):
 
     @property
     def are_texts(self) -> bool:
-        """Whether the values are texts."""
+        """Return whether the values are texts."""
         return not isinstance(self.values, np.ndarray)
 
 

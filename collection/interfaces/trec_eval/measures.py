@@ -65,7 +65,7 @@ BY_RANK = frozenset(
 
 
 class Groups(NamedTuple):
-    """For each group of judgements, in the order of names: the places of its topics among all, and its :class:`Graded`.
+    """Give, per group of judgements in the order of names, the places of its topics, and its :class:`Graded`.
 
     `topics` is the number of topics that any group judged.
     """

@@ -52,7 +52,7 @@ class Calibration:
 
     @property
     def promises(self) -> bool:
-        """Whether the bound is at most alpha."""
+        """Return whether the bound is at most alpha."""
         return self.bound <= self.alpha + ROUNDING
 
     @property

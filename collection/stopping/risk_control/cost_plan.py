@@ -57,7 +57,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What a promise across topics costs, before anybody judges."""
+    """Expected cost of a promise across topics, before anybody judges."""
 
     topics: int
     documents: int
@@ -89,7 +89,7 @@ class Plan:
 
     @property
     def note(self) -> str:
-        """Why rows save nothing, one sentence per reason; empty if every row saves something."""
+        """State why rows save nothing, one sentence per reason; empty if every row saves something."""
         reasons = {
             False: "no rule can be chosen: every document of every topic has to be judged.",
             True: "the rule must find almost every relevant document of each: "
@@ -110,7 +110,7 @@ class Plan:
 
     @property
     def advice(self) -> str:
-        """What to do, in two sentences with the numbers."""
+        """State what to do, in two sentences with the numbers."""
         if self.best is None:
             return (
                 f"An expected recall of {percent_down(1 - self.alpha)} needs at least {required_topics(self.alpha):,} "

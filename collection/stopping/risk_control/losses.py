@@ -17,7 +17,7 @@ from collection.stopping.risk_control.families import RULE_FAMILIES
 
 @dataclass(frozen=True, eq=False)
 class TopicLosses:
-    """What every setting of a family would have cost and missed, for each topic."""
+    """Cost and losses of every setting of a family, for each topic."""
 
     family: str
     losses: Floats
@@ -123,7 +123,7 @@ def measure_losses(
 
 
 def is_complete(ledger: Ledger) -> bool:
-    """Whether every document that can be judged is judged."""
+    """Return whether every document that can be judged is judged."""
     return ledger.unjudged == ledger.unreachable
 
 

@@ -24,7 +24,7 @@ Verdict = Literal["confirmed", "contradicted", "undecided"]
 
 @dataclass(frozen=True)
 class TransferCheck:
-    """Whether the mean loss of a rule is at most alpha, by the losses of a few random topics."""
+    """Test of whether the mean loss of a rule is at most alpha, by the losses of a few random topics."""
 
     topics: int
     alpha: float

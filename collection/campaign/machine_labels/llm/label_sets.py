@@ -37,7 +37,7 @@ _SETTING = {
 
 
 class LabelReport(NamedTuple):
-    """What a labelling, trial or probe did."""
+    """Outcome of a labelling, trial or probe."""
 
     graded: int
     no_grade: int
@@ -96,11 +96,11 @@ class Plan(Protocol):
 
     @property
     def settings(self) -> LlmSettings:
-        """What makes the labels, as given."""
+        """Settings that make the labels, as given."""
 
     @property
     def record(self) -> Mapping[str, Any]:
-        """What makes the labels, as :meth:`LlmLabelSets.record` gave it when the plan was made."""
+        """Record of these settings, as :meth:`LlmLabelSets.record` gave it when the plan was made."""
 
     @property
     def answers(self) -> Mapping[Pair, int]:

@@ -39,7 +39,7 @@ class LabelRequest(NamedTuple):
 
 @dataclass(eq=False)
 class RequestLimits:
-    """How many requests run at a time, and when no more are made.
+    """Limits of a run: requests at a time, and when no more are made.
 
     `spent` is the cost so far, to which `budget` applies as well; `stop` is set from elsewhere to end early.
     """

@@ -32,7 +32,7 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 @dataclass(frozen=True)
 class LlmSettings:
-    """What makes the labels, besides grades and guidelines of the campaign.
+    """Settings that make the labels, besides grades and guidelines of the campaign.
 
     Parameters
     ----------

@@ -58,12 +58,12 @@ class TopicProgress:
 
     @property
     def finished(self) -> bool:
-        """Whether it is judged completely, or to the end of its random sample."""
+        """Return whether it is judged completely, or to the end of its random sample."""
         return not self.left
 
     @property
     def closed_early(self) -> bool:
-        """Whether it was closed before it was judged to the end."""
+        """Return whether it was closed before it was judged to the end."""
         return self.closed and not self.finished
 
 
@@ -137,12 +137,12 @@ class CalibrationState:
 
     @property
     def ready(self) -> bool:
-        """Whether the calibration topics are judged to the end, and the rule waits to be calibrated."""
+        """Return whether the calibration topics are judged to the end, and the rule waits to be calibrated."""
         return self.phase == "calibrating" and not self.left
 
     @property
     def headline(self) -> str:
-        """How far the calibration topics are judged."""
+        """Progress of the calibration topics."""
         if self.phase == "none":
             return "No calibration topics are drawn."
         done, name = sum(topic.finished for topic in self.topics), "topic" if self.source else "calibration topic"
@@ -165,7 +165,7 @@ class CalibrationState:
 
     @property
     def to_do(self) -> str:
-        """What is left to do before the rule can be calibrated, in one sentence; empty if nothing, and afterwards."""
+        """State what is left before the rule can be calibrated, in one sentence; empty if nothing, and afterwards."""
         if self.phase != "calibrating":
             return ""
         topics = "topics that check the rule" if self.source else "calibration topics"
@@ -182,7 +182,7 @@ class CalibrationState:
 
     @property
     def resumption(self) -> str:
-        """How to resume a paused rule, in one sentence; empty if it is not paused."""
+        """Say how to resume a paused rule, in one sentence; empty if it is not paused."""
         if not self.paused:
             return ""
         again = "check the rule again" if self.source else "calibrate again"
@@ -217,7 +217,7 @@ class CalibrationState:
 
 @dataclass(frozen=True)
 class CalibrationFacts:
-    """What :func:`describe` needs to know of a campaign beside the record."""
+    """Facts of a campaign that :func:`describe` needs beside the record."""
 
     topics: pd.DataFrame
     """All topics by query_id, with the columns :data:`TOPICS`."""
