@@ -12,7 +12,7 @@ export interface AdjudicationDecision {
   /** Why it cannot be judged. */
   reason: string | null;
   note: string | null;
-  shown_at: string;
+  shown_at: string | null;
   /** At work on it. */
   seconds: number;
   /** The other seconds since it was shown. */
@@ -208,7 +208,8 @@ export interface HistoryAnswer {
 /** Ask for the annotator's judgements that meet all conditions. */
 export interface HistoryRequest {
   query_id?: string | null;
-  grade?: number | "cannot judge" | "flagged" | null;
+  /** Or "cannot judge" or "flagged". */
+  grade?: number | string | null;
   words?: string | null;
   /** The id of the last entry that the card has. */
   before?: number | null;
@@ -230,7 +231,7 @@ export interface JudgementDecision {
   /** Why it cannot be judged. */
   reason: string | null;
   note: string | null;
-  shown_at: string;
+  shown_at: string | null;
   /** At work on it. */
   seconds: number;
   /** The other seconds since it was shown. */
@@ -252,7 +253,7 @@ export interface ListDecision {
   /** Why it cannot be judged. */
   reason: string | null;
   note: string | null;
-  shown_at: string;
+  shown_at: string | null;
   /** At work on it. */
   seconds: number;
   /** The other seconds since it was shown. */
@@ -416,7 +417,7 @@ export interface PreferenceDecision {
   /** Why it cannot be judged. */
   reason: string | null;
   note: string | null;
-  shown_at: string;
+  shown_at: string | null;
   /** At work on it. */
   seconds: number;
   /** The other seconds since it was shown. */
@@ -549,7 +550,7 @@ export interface SearchAnswer {
 /** Search the collection for documents to judge. */
 export interface SearchRequest {
   query_id: string;
-  /** A document's id, or words that must all occur; the first 500 characters count. */
+  /** A document's id, or words that must all occur. */
   words: string;
 }
 
@@ -665,7 +666,7 @@ export interface TaskSyncAnswer {
 /** Save decisions, then ask for units. Without wants and while reservations are young, only decisions are saved. */
 export interface TaskSyncRequest {
   task: "list" | "preference";
-  decisions?: ListDecision[] | PreferenceDecision[];
+  decisions?: (ListDecision | PreferenceDecision)[];
   /** Topics of the units that the card holds; the first is on screen. */
   holding?: string[];
   want?: number;

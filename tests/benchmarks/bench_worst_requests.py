@@ -28,10 +28,10 @@ from starlette.applications import Starlette
 from annotate.auth.tokens import TOKEN_HEADER
 from annotate.card.server import wire
 from annotate.card.server.document_payload import PREFIX
-from annotate.card.server.fields import list_bounds
 from annotate.card.server.routes import JudgingService
 from collection import Campaign
 from collection.core.records import Document, Topic
+from tests.annotate.card import wire_files
 from tests.conftest import judging_token
 from tests.helpers import awaited
 
@@ -84,7 +84,7 @@ def judgement(query_id: str, doc_id: str, number: int = 0) -> dict[str, Any]:
 
 def most(route: str, name: str) -> int:
     """The most items that a list of a route's request may have."""
-    return list_bounds(wire.ROUTES[route].request)[name]
+    return wire_files.list_bounds(wire.ROUTES[route].request)[name]
 
 
 def worst(ids: list[str]) -> dict[tuple[str, str], Callable[[], dict[str, Any]]]:
@@ -123,7 +123,7 @@ def worst(ids: list[str]) -> dict[tuple[str, str], Callable[[], dict[str, Any]]]
             "holding": names,
             "want": 36,
             "due": True,
-            "filter": {"names": ["ann"] * most("adjudicate/sync", "filter.names")},
+            "filter": {"names": ["ann"] * wire.NAMES.items},
         },
         ("adjudicate/recent", ""): lambda: {"limit": 10**9},
     }

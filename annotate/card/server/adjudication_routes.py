@@ -17,10 +17,10 @@ from annotate.auth.roles import MANAGERS
 from annotate.card.server import fields, wire
 from annotate.card.server.document_payload import FIELD_CAP, document_payloads
 from annotate.card.server.handlers import Handler, PostRoute, Row, logged_text, topic_words
-from annotate.card.server.wire import PairFilter, Payload
 from annotate.server.request_bodies import RequestError
 from collection.adjudication import filter_queue, list_opinions
 from collection.campaign import Campaign
+from collection.core.records import Judgement
 from collection.documents.rendering import cut
 
 TASK = "adjudication"
@@ -28,7 +28,6 @@ MOST_UNITS = 36  # pairs handed out at once
 MOST_RECENT = 100
 HELD_FOR = 300.0  # seconds of a reservation; a visible card renews it every two minutes
 LONGEST_OPINION = 20_000  # characters of an opinion's note that are sent; imported ones may be longer
-MOST_GRADES = 1000
 LONGEST_QUOTE = 300
 MOST_QUOTES = 20
 
@@ -42,14 +41,17 @@ def routes() -> list[PostRoute]:
     return [PostRoute(f"adjudicate/{name}", handler, "adjudicating", MANAGERS) for name, handler in handlers.items()]
 
 
-def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> wire.AdjudicationSyncAnswer:
+def _sync(
+    held: Held, campaign: Campaign, annotator: str, request: wire.AdjudicationSyncRequest
+) -> wire.AdjudicationSyncAnswer:
     """Take adjudications, then hand out pairs."""
-    adjudications, refused = fields.read_decisions(payload, "decisions", partial(fields.read_judgement, annotator))
-    # Saved before the rest of the request is read, so that no error in it loses a decision.
+    adjudications, refused = fields.read_decisions(
+        request.get("decisions", ()), wire.AdjudicationDecision, Judgement, annotator
+    )
+    # Saved before the names of pairs are read, so that no error in them loses a decision.
     result = campaign.adjudication.adjudicate(adjudications)
-    want, holding = fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
+    want, holding = request.get("want", 0), request.get("holding", [])
     pairs = [_pair(name) for name in holding]
-    conditions = _filter(payload.get("filter") or {})
     answer: wire.AdjudicationSyncAnswer = {
         "task": "adjudication",
         "saved": result.saved,
@@ -58,13 +60,13 @@ def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> w
         "closed": [],
         "exhausted": False,
     }
-    if payload.get("leave") is True:
+    if request.get("leave"):
         _release(held, annotator)
         return answer
-    if want <= 0 and (adjudications or refused) and payload.get("due") is not True:
+    if want <= 0 and (adjudications or refused) and not request.get("due"):
         return answer
     queue = _queue(campaign, campaign.adjudication.cache_key())
-    chosen = filter_queue(queue, **conditions)
+    chosen = filter_queue(queue, **(request.get("filter") or {}))
     open_now = set(_pairs(queue[~queue["ended"]]))
     waiting = _pairs(chosen[~chosen["ended"]])
     mine = dict.fromkeys(pair for pair in pairs if pair in open_now)
@@ -95,15 +97,17 @@ def _release(held: Held, annotator: str) -> None:
         del held[pair]
 
 
-def _recent(campaign: Campaign, annotator: str, payload: Payload) -> wire.AdjudicationRecentAnswer:
-    limit = min(max(fields.read_integer(payload, "limit", 20), 1), MOST_RECENT)
+def _recent(
+    campaign: Campaign, annotator: str, request: wire.AdjudicationRecentRequest
+) -> wire.AdjudicationRecentAnswer:
+    limit = min(max(request.get("limit", 20), 1), MOST_RECENT)
     mine = campaign.judgement_log.adjudications(annotator).iloc[::-1].head(limit)
     titles = {d: cut(title, FIELD_CAP) for d, title in campaign.corpus.titles(set(mine["doc_id"])).items()}
     return {"decisions": [{**_former(row), "title": titles[row["doc_id"]]} for row in mine.to_dict("records")]}
 
 
-def _unit(campaign: Campaign, annotator: str, payload: Payload) -> wire.AdjudicationUnit:
-    query_id, doc_id = _pair(payload.get("pair"))
+def _unit(campaign: Campaign, annotator: str, request: wire.AdjudicationUnitRequest) -> wire.AdjudicationUnit:
+    query_id, doc_id = _pair(request["pair"])
     if not campaign.corpus.documents([doc_id]) or query_id not in campaign.corpus.topic_words([query_id]):
         raise RequestError(f"document {doc_id!r} of topic {query_id!r} is not in the campaign")
     return _units(campaign, annotator, [(query_id, doc_id)])[0]
@@ -162,26 +166,12 @@ def _pairs(queue: pd.DataFrame) -> list[Pair]:
     return list(zip(queue["query_id"], queue["doc_id"], strict=True))
 
 
-def _pair(name: object) -> Pair:
+def _pair(name: str) -> Pair:
     try:
-        parts = json.loads(fields.read_text({"pair": name}, "pair"))
+        parts = json.loads(name)
     except (ValueError, RecursionError):
         parts = None
     if not isinstance(parts, list) or len(parts) != 2:
         raise RequestError("expected a pair as the JSON text of [query_id, doc_id]")
-    pair = dict(zip(("query_id", "doc_id"), parts, strict=True))
-    return fields.read_text(pair, "query_id"), fields.read_text(pair, "doc_id")
-
-
-def _filter(sent: object) -> PairFilter:
-    if not isinstance(sent, dict):
-        raise RequestError("expected filter as a JSON object")
-    distance = sent.get("distance")
-    if distance is not None and distance not in range(MOST_GRADES):
-        raise RequestError("expected distance as a whole number from 0")
-    return {
-        "why": fields.read_optional_text(sent, "why"),
-        "query_id": fields.read_optional_text(sent, "query_id"),
-        "distance": distance,
-        "names": fields.read_texts(sent, "names"),
-    }
+    pair = fields.check(wire.Pair, dict(zip(("query_id", "doc_id"), parts, strict=True)))
+    return pair["query_id"], pair["doc_id"]

@@ -1,16 +1,26 @@
-"""Read and check what cards send: the fields of JSON objects, and decisions as the campaign takes them."""
+"""Check what cards send by its types in :mod:`.wire`, and read decisions as the campaign takes them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Annotated, NotRequired, TypedDict, TypeVar, get_args, get_origin, get_type_hints, is_typeddict
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from annotate.card.server import wire
 from annotate.card.server.card import LONGEST_NOTE
-from annotate.card.server.wire import Payload
 from annotate.server.request_bodies import RequestError
 from collection.campaign.log.results import Refused
 from collection.core.characters import require_writable, writable
-from collection.core.records import KINDS, Judgement
 
 MOST_PASSAGES = 100  # marked passages of one judgement
 LONGEST_TEXT = 1 << 40  # characters; no document has more
@@ -18,149 +28,138 @@ LONGEST_UUID = 100
 DAY = 24 * 3600
 
 D = TypeVar("D")
-K = TypeVar("K", bound=str)
+M = TypeVar("M")
+Marks = tuple[object, ...]
 
 
-class DecisionFields(TypedDict):
-    """The fields of every decision."""
+def check(kind: Any, value: object, name: str = "request", marks: Marks = ()) -> Any:
+    """Return a value of a request if it has the type `kind`, with cut texts; raise :class:`RequestError` otherwise.
 
-    uuid: str
-    annotator: str
-    query_id: str
-    reason: str | None
-    shown_at: str | None
-    seconds: float | None
-    away: float | None
-    source: str
-    note: str | None
+    Fields that `kind` does not have are left out. A missing field that may be null is null.
 
-
-def read_text(fields: Mapping[str, object], name: str) -> str:
-    """Read a text that is not empty and can be stored."""
-    value = fields.get(name)
-    if not isinstance(value, str) or not value:
-        raise RequestError(f"expected {name} as a string")
-    require_writable(value, name, RequestError)
-    return value
-
-
-def read_optional_text(fields: Mapping[str, object], name: str, longest: int | None = None) -> str | None:
-    """Read a text, cut after `longest` characters; None if it is missing or empty."""
-    return read_text(fields, name)[:longest] if fields.get(name) else None
-
-
-def read_list(fields: Mapping[str, object], name: str) -> list[object]:
-    """Read a list, empty if it is missing."""
-    value = fields.get(name, [])
-    if not isinstance(value, list):
-        raise RequestError(f"expected {name} as a list")
-    return value
+    Parameters
+    ----------
+    name
+        The field of the value, for the error.
+    marks
+        What :data:`typing.Annotated` adds to `kind`; unions and lists hand it on.
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Annotated, NotRequired):
+        return check(arguments[0], value, name, arguments[1:])
+    if wire.LENIENT in marks:
+        return READERS[name](value) if name in READERS else value
+    if origin in (Union, UnionType):
+        return _check_union(arguments, value, name, marks)
+    if is_typeddict(kind):
+        return _check_record(kind, value, name)
+    if origin is Literal:
+        if value not in arguments:
+            raise RequestError(f"expected {name} as one of {', '.join(arguments)}")
+        return value
+    return CHECKS[origin or kind](value, name, marks, *arguments)
 
 
-def read_texts(fields: Mapping[str, object], name: str) -> list[str]:
-    """Read a list of texts."""
-    return [read_text({name: value}, name) for value in read_list(fields, name)]
+def _check_union(kinds: Iterable[Any], value: object, name: str, marks: Marks) -> Any:
+    """Check a value of one of several types; an empty text is null where that is allowed."""
+    if NoneType in kinds and value in (None, ""):
+        return None
+    errors = []
+    for kind in kinds:
+        if kind is NoneType:
+            continue
+        try:
+            return check(kind, value, name, marks)
+        except RequestError as error:
+            errors.append(error)
+    raise errors[0]
 
 
 @cache
-def list_bounds(request: type) -> Mapping[str, int]:
-    """Return the most items of each bounded list in a request of :data:`.wire.ROUTES`; inner fields as ``outer.name``.
-
-    Not of lists within decisions: one that is too long does not keep the others from being saved.
-    """
-    bounds: dict[str, int] = {}
-    for name, hint in get_type_hints(request, include_extras=True).items():
-        kind = get_args(hint)[0] if get_origin(hint) is NotRequired else hint
-        if get_origin(kind) is Annotated:
-            bounds[name] = next(each.items for each in kind.__metadata__ if isinstance(each, wire.Most))
-        for inner in (kind, *get_args(kind)):
-            if is_typeddict(inner):
-                bounds |= {f"{name}.{field}": most for field, most in list_bounds(inner).items()}
-    return bounds
+def _hints(kind: Any) -> Mapping[str, Any]:
+    return get_type_hints(kind, include_extras=True)
 
 
-def require_bounds(request: type, payload: Payload) -> None:
-    """Refuse a request with a list that is too long."""
-    for name, most in list_bounds(request).items():
-        outer, _, inner = name.rpartition(".")
-        holder = payload.get(outer) if outer else payload
-        value = holder.get(inner) if isinstance(holder, Mapping) else None
-        if isinstance(value, list) and len(value) > most:
-            raise RequestError(f"expected at most {most:,} {name}, found {len(value):,}")
+def _check_record(kind: Any, value: object, name: str) -> dict[str, Any]:
+    sent = _check_object(value, name)
+    hints = _hints(kind).items()
+    names = kind.__required_keys__
+    return {field: check(hint, sent.get(field), field) for field, hint in hints if field in sent or field in names}
 
 
-def read_pair(sent: object) -> tuple[str, str]:
-    """Read the topic and the document of an object."""
-    pair = sent if isinstance(sent, dict) else {}
-    return read_text(pair, "query_id"), read_text(pair, "doc_id")
-
-
-def read_integer(fields: Mapping[str, object], name: str, default: int, least: int | None = None) -> int:
-    """Read an integer, `default` if it is missing; with `least`, one between that and what the database can store."""
-    value = fields.get(name, default)
-    if not isinstance(value, int) or isinstance(value, bool) or (least is not None and not least <= value < 2**53):
-        raise RequestError(f"expected {name} as a whole number{'' if least is None else f' from {least}'}")
+def _check_object(value: object, name: str, *_: object) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise RequestError(f"expected {name} as a JSON object")
     return value
 
 
-def read_kind(sent: Payload, kinds: Sequence[K]) -> K:
-    """Read the kind of a decision."""
-    for kind in kinds:
-        if sent.get("kind") == kind:
-            return kind
-    raise RequestError(f"expected kind as one of {', '.join(kinds)}")
+def _check_list(value: object, name: str, marks: Marks, kind: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise RequestError(f"expected {name} as a list")
+    most = _mark(wire.Most, marks)
+    if most and len(value) > most.items:
+        raise RequestError(f"expected at most {most.items:,} {most.noun or name}, found {len(value):,}")
+    return [check(kind, item, name) for item in value]
 
 
-def read_decisions(payload: Payload, name: str, read: Callable[[Payload], D]) -> tuple[list[D], list[Refused]]:
-    """Read decisions, and refuse those that cannot be read, so that the others are saved."""
+def _check_text(value: object, name: str, marks: Marks) -> str:
+    """Check a text that is not empty and can be stored."""
+    if not isinstance(value, str) or not value:
+        form = _mark(wire.Form, marks)
+        raise RequestError(f"expected {name} as {form.words if form else 'a string'}")
+    require_writable(value, name, RequestError)
+    longest = _mark(wire.Longest, marks)
+    return value[: longest.characters] if longest else value
+
+
+def _check_integer(value: object, name: str, marks: Marks) -> int:
+    whole = _mark(wire.Whole, marks)
+    if type(value) is not int or (whole and not whole.least <= value <= whole.most):
+        raise RequestError(f"expected {name} as a whole number{f' from {whole.least}' if whole else ''}")
+    return value
+
+
+def _check_truth(value: object, name: str, _: Marks) -> bool:
+    if not isinstance(value, bool):
+        raise RequestError(f"expected {name} as true or false")
+    return value
+
+
+CHECKS: Mapping[Any, Callable[..., Any]] = {
+    str: _check_text, int: _check_integer, bool: _check_truth, list: _check_list, Mapping: _check_object,
+}  # fmt: skip
+
+
+def _mark(kind: type[M], marks: Marks) -> M | None:
+    return next((mark for mark in marks if isinstance(mark, kind)), None)
+
+
+def read_decisions(
+    sent: Iterable[object], kind: Any, record: Callable[..., D], annotator: str
+) -> tuple[list[D], list[Refused]]:
+    """Read decisions as records, and refuse those that are not of their `kind`, so that the others are saved.
+
+    A record has the fields of its kind and the annotator, who comes from the token and not from the card.
+    """
     readable: list[D] = []
     refused: list[Refused] = []
-    for item in read_list(payload, name):
-        fields = item if isinstance(item, dict) else {}
-        uuid = read_text(fields, "uuid")
+    for item in sent:
+        uuid = _check_text(item.get("uuid") if isinstance(item, dict) else None, "uuid", ())
         if len(uuid) > LONGEST_UUID:
             raise RequestError(f"expected a uuid of at most {LONGEST_UUID} characters, found {len(uuid):,}")
         try:
-            readable.append(read(fields))
+            fields = check(kind, item)
         except RequestError as error:
             refused.append(Refused(uuid, str(error)))
+            continue
+        lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+        readable.append(record(annotator=annotator, **fields | lists))
     return readable, refused
 
 
 def refusals(refused: Iterable[Refused]) -> list[wire.Refused]:
     """Return refused decisions as an answer has them."""
     return [{"uuid": each.uuid, "reason": each.reason} for each in refused]
-
-
-def read_decision(annotator: str, sent: Payload) -> DecisionFields:
-    """Read the fields of a decision; `annotator` comes from the token, not from the card."""
-    return {
-        "uuid": read_text(sent, "uuid"),
-        "annotator": annotator,
-        "query_id": read_text(sent, "query_id"),
-        "reason": read_optional_text(sent, "reason", 1000),
-        "shown_at": read_optional_text(sent, "shown_at", 40),
-        "seconds": _seconds(sent.get("seconds")),
-        "away": _seconds(sent.get("away")),
-        "source": "click" if sent.get("source") == "click" else "key",
-        "note": _note(sent.get("note")),
-    }
-
-
-def read_judgement(annotator: str, sent: Payload) -> Judgement:
-    """Read a judgement."""
-    kind = read_kind(sent, KINDS)
-    relevance = sent.get("relevance")
-    if relevance is not None and (not isinstance(relevance, int) or isinstance(relevance, bool)):
-        raise RequestError("expected relevance as a whole number")
-    return Judgement(
-        **read_decision(annotator, sent),
-        doc_id=read_text(sent, "doc_id"),
-        kind=kind,
-        relevance=relevance,
-        flagged=sent.get("flagged") is True,
-        passages=_passages(sent.get("passages")),
-    )
 
 
 def _seconds(value: object) -> float | None:
@@ -188,3 +187,14 @@ def _passages(value: object) -> tuple[tuple[int, int], ...]:
         else:
             merged.append((start, end))
     return tuple(merged)
+
+
+READERS: Mapping[str, Callable[[object], object]] = {
+    "seconds": _seconds,
+    "away": _seconds,
+    "note": _note,
+    "source": lambda value: "click" if value == "click" else "key",
+    "flagged": lambda value: value is True,
+    "passages": _passages,
+}
+"""How each lenient field of a decision is read."""

@@ -6,14 +6,13 @@ from typing import Any, NamedTuple, TypeVar
 from annotate.auth.roles import JUDGES
 from annotate.card.server import wire
 from annotate.card.server.document_payload import FIELD_CAP, TEXT_CAP
-from annotate.card.server.wire import Payload
 from collection.campaign import Campaign
 from collection.core.errors import BusyError
 from collection.core.records import Role
 from collection.documents.rendering import cut
 
 T = TypeVar("T")
-Handler = Callable[[Campaign, str, Payload], Mapping[str, object]]  # answers a request of an annotator in a campaign
+Handler = Callable[[Campaign, str, Any], Mapping[str, object]]  # answers a checked request of an annotator
 Row = dict[Hashable, Any]  # a row of a frame
 
 

@@ -3,20 +3,19 @@
 They run in a thread of their own, so that judging never waits for them.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, cast
 
-from annotate.card.server import fields, wire
+from annotate.card.server import wire
 from annotate.card.server.document_payload import FIELD_CAP
 from annotate.card.server.handlers import Handler, PostRoute
-from annotate.card.server.wire import Payload
 from annotate.server.request_bodies import RequestError
 from collection.campaign import Campaign
 from collection.campaign.corpus.near_duplicates import Near
 from collection.campaign.judging.history import History, Times
 from collection.documents.rendering import cut
 
-LONGEST_WORDS = 500  # characters of a search in one's judgements
 DEFAULT_LIMIT = 50  # judgements in an answer
 
 
@@ -26,24 +25,20 @@ def routes() -> list[PostRoute]:
     return [PostRoute(path, handler, thread="aside", own_topic=path == "near") for path, handler in handlers.items()]
 
 
-def _history(campaign: Campaign, annotator: str, payload: Payload) -> wire.HistoryAnswer:
-    grade = payload.get("grade")
-    if grade is not None and (isinstance(grade, bool) or not isinstance(grade, int | str)):
-        raise RequestError('expected grade as a number, "cannot judge" or "flagged"')
+def _history(campaign: Campaign, annotator: str, request: wire.HistoryRequest) -> wire.HistoryAnswer:
     found = campaign.history.judgements(
         annotator,
-        query_id=None if payload.get("query_id") is None else fields.read_text(payload, "query_id"),
-        grade=grade,
-        words=fields.read_optional_text(payload, "words", LONGEST_WORDS) or "",
-        before=None if payload.get("before") is None else fields.read_integer(payload, "before", 0, least=1),
-        limit=fields.read_integer(payload, "limit", DEFAULT_LIMIT, least=1),
+        query_id=request.get("query_id"),
+        grade=request.get("grade"),
+        words=request.get("words") or "",
+        before=request.get("before"),
+        limit=request.get("limit", DEFAULT_LIMIT),
     )
     return cast(wire.HistoryAnswer, _json(found))
 
 
-def _near(campaign: Campaign, annotator: str, payload: Payload) -> wire.NearAnswer:
-    doc_ids = fields.read_texts(payload, "doc_ids")
-    found = campaign.near_duplicates.of_documents(fields.read_text(payload, "query_id"), annotator, doc_ids)
+def _near(campaign: Campaign, annotator: str, request: wire.NearRequest) -> wire.NearAnswer:
+    found = campaign.near_duplicates.of_documents(request["query_id"], annotator, request["doc_ids"])
     near = {doc_id: [_near_duplicate(other) for other in others] for doc_id, others in found.near.items()}
     return {"near": near, "more": found.more}
 
@@ -61,19 +56,16 @@ def _near_duplicate(near: Near) -> wire.NearDuplicate:
     }
 
 
-def _time(campaign: Campaign, annotator: str, payload: Payload) -> wire.TimeAnswer:
-    return cast(wire.TimeAnswer, _json(campaign.history.time(annotator, day=_day(payload.get("day")))))
+def _time(campaign: Campaign, annotator: str, request: wire.TimeRequest) -> wire.TimeAnswer:
+    return cast(wire.TimeAnswer, _json(campaign.history.time(annotator, day=_day(request.get("day")))))
 
 
-def _settings(campaign: Campaign, annotator: str, payload: Payload) -> wire.SettingsAnswer:
-    settings = payload.get("settings")
-    if not isinstance(settings, dict):
-        raise RequestError("expected settings as a JSON object")
-    campaign.settings.keep_card_arrangement(annotator, settings)
+def _settings(campaign: Campaign, annotator: str, request: wire.SettingsRequest) -> wire.SettingsAnswer:
+    campaign.settings.keep_card_arrangement(annotator, request["settings"])
     return {}
 
 
-def _json(record: History | Times) -> Payload:
+def _json(record: History | Times) -> Mapping[str, object]:
     """A record as a JSON object, with seconds to one decimal and points in time in ISO 8601."""
     return {name: _json_value(value) for name, value in record._asdict().items()}
 
@@ -88,13 +80,13 @@ def _json_value(value: Any) -> object:
     return round(value, 1) if isinstance(value, float) else value
 
 
-def _day(value: object) -> datetime | None:
+def _day(value: str | None) -> datetime | None:
     """Read the start of a day; None if it is missing."""
     if value is None:
         return None
     try:
-        day = datetime.fromisoformat(fields.read_text({"day": value}, "day"))
-    except (RequestError, ValueError):
+        day = datetime.fromisoformat(value)
+    except ValueError:
         raise RequestError("expected day as a time in ISO 8601") from None
     if day.tzinfo is None or not 2000 <= day.year <= 2200:  # what pandas can count
         raise RequestError("expected day as a time in ISO 8601, with its offset from UTC")

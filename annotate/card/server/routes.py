@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -32,7 +32,7 @@ from collection.campaign.loop.loop_round import LoopRound
 from collection.campaign.people.accounts import Person
 from collection.campaign.progress.progress import Standing
 from collection.core.errors import CleverdonError, InputError
-from collection.core.records import Document, Role
+from collection.core.records import Document, Judgement, Role
 from collection.documents.rendering import cut
 from collection.documents.rendering.markup import to_html
 from collection.formats import IMAGE_TYPES
@@ -174,17 +174,29 @@ def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campai
     if person is None or person.name != bearer.annotator:
         raise RequestError(SIGNED_OUT, 401)
     _require_role(person.role, route.roles)
-    fields.require_bounds(wire.ROUTES[route.path].request, payload)
+    request = _checked(route, payload, campaign, person.name)
     if route.own_topic and person.role != "manager":
-        query_id = fields.read_optional_text(payload, "query_id")
+        query_id = request.get("query_id")
         if query_id is not None and not campaign.progress.may_see(query_id, person.name):
             raise RequestError(f"topic {query_id!r} is not yours")
-    answer = route.handler(campaign, bearer.annotator, payload)
+    answer = route.handler(campaign, person.name, request)
     wall, cpu = (time.perf_counter() - clock) * 1000, (time.thread_time() - processor) * 1000
     return answer, f"campaign;dur={wall:.2f}, cpu;dur={cpu:.2f}"
 
 
-def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.TopicsAnswer:
+def _checked(route: PostRoute, payload: Payload, campaign: Campaign, annotator: str) -> dict[str, Any]:
+    """Check a request by its type; its decisions are saved even if there is an error in another field."""
+    kind = wire.ROUTES[route.path].request
+    try:
+        return cast(dict[str, Any], fields.check(kind, payload))
+    except RequestError:
+        if payload.get("decisions"):
+            saving = {name: payload[name] for name in ("task", "decisions") if name in payload}
+            route.handler(campaign, annotator, fields.check(kind, saving))
+        raise
+
+
+def _topics(campaign: Campaign, annotator: str, request: wire.TopicsRequest) -> wire.TopicsAnswer:
     """The annotator's topics with texts and progress, the last one judged, and one with work left."""
     mine, last = set(campaign.progress.topics_for(annotator)), campaign.history.last_topic(annotator)
     standings = campaign.progress.of_topics(annotator, last)
@@ -210,8 +222,8 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> wire.Topics
     return {"topics": topics, "last": last, "work": work}
 
 
-def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> wire.SyncAnswer:
-    answer, handed_out = save_and_hand_out(campaign, partial(_exchange, trainer, campaign, annotator, payload))
+def _sync(trainer: Trainer, campaign: Campaign, annotator: str, request: wire.SyncRequest) -> wire.SyncAnswer:
+    answer, handed_out = save_and_hand_out(campaign, partial(_exchange, trainer, campaign, annotator, request))
     if handed_out is None:
         answer["progress"] = _progress(campaign, annotator, None)
         return answer
@@ -224,7 +236,7 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
         if document["doc_id"] in pairs.calibration:
             document["calibration"] = True
         _add_label(document, handed_out.labels)
-    if payload.get("recent"):
+    if request.get("recent"):
         answer["recent"] = _recent(campaign, annotator, query_id)
     answer["progress"] = _progress(campaign, annotator, query_id)
     return answer
@@ -256,23 +268,26 @@ class _Round(NamedTuple):
 
 
 def _exchange(
-    trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
+    trainer: Trainer, campaign: Campaign, annotator: str, request: wire.SyncRequest
 ) -> tuple[wire.SyncAnswer, _HandedOut | None]:
     """Save judgements, then hand out the next pairs of a topic unless the request names none."""
-    answer = _save(campaign, annotator, payload)
-    if payload.get("leave") is True:
+    answer = _save(campaign, annotator, request)
+    if request.get("leave"):
         campaign.judging.leave(annotator)
         return answer, None
-    if payload.get("query_id") is None:
+    query_id = request.get("query_id")
+    if query_id is None:
         return answer, None
-    return answer, _hand_out(trainer, campaign, annotator, payload, answer)
+    return answer, _hand_out(trainer, campaign, annotator, query_id, request, answer)
 
 
-def _save(campaign: Campaign, annotator: str, payload: Payload) -> wire.SyncAnswer:
+def _save(campaign: Campaign, annotator: str, request: wire.SyncRequest) -> wire.SyncAnswer:
     """Save the judgements and skips of a request."""
-    readable, refused = fields.read_decisions(payload, "decisions", partial(fields.read_judgement, annotator))
+    decisions = request.get("decisions", ())
+    readable, refused = fields.read_decisions(decisions, wire.JudgementDecision, Judgement, annotator)
     result = campaign.judging.judge_many(readable, leased_only=True)
-    campaign.judging.skip_handed_out(annotator, map(fields.read_pair, fields.read_list(payload, "skips")))
+    skips = [(pair["query_id"], pair["doc_id"]) for pair in request.get("skips", ())]
+    campaign.judging.skip_handed_out(annotator, skips)
     return {
         "saved": result.saved,
         "refused": fields.refusals(refused + result.refused),
@@ -285,14 +300,19 @@ def _save(campaign: Campaign, annotator: str, payload: Payload) -> wire.SyncAnsw
 
 
 def _hand_out(
-    trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload, answer: wire.SyncAnswer
+    trainer: Trainer,
+    campaign: Campaign,
+    annotator: str,
+    query_id: str,
+    request: wire.SyncRequest,
+    answer: wire.SyncAnswer,
 ) -> _HandedOut:
     """Choose the next pairs of the topic, and add to the answer where they come from."""
-    want, holding = fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
-    answer["query_id"] = query_id = fields.read_text(payload, "query_id")
+    want, holding = request.get("want", 0), request.get("holding", [])
+    answer["query_id"] = query_id
     made, count = trainer.latest(query_id), min(max(want, 0), MOST_WANTED)
     # It asks again while the model is behind. If not alone, another card of this annotator keeps its documents.
-    card = Client(IN_LOOP, waits=False, alone=payload.get("alone") is not False)
+    card = Client(IN_LOOP, waits=False, alone=request.get("alone", True))
     pairs = campaign.judging.next_pairs(annotator, query_id, count, holding, made=made, client=card)
     answer |= {"closed": pairs.closed, "first": pairs.first}
     behind = needs_round = False
@@ -309,7 +329,7 @@ def _hand_out(
         }
     in_hand = set(holding) - set(pairs.closed)
     if want > 0 and not (pairs.documents or in_hand or pairs.first or behind):
-        tried, topics = fields.read_texts(payload, "tried"), made.topics if made else ()
+        tried, topics = request.get("tried", []), made.topics if made else ()
         answer["next"] = campaign.judging.topic_with_work(annotator, query_id, tried, topics, wait=False)
         answer["budget"] = campaign.budget.used_up(query_id)
     labels = _show_labels(campaign, annotator, query_id, [document.doc_id for document in pairs.documents])
@@ -354,21 +374,23 @@ def _feedback(campaign: Campaign, feedback: Feedback) -> wire.CalibrationFeedbac
     }
 
 
-def _document(campaign: Campaign, annotator: str, payload: Payload) -> wire.DocumentAnswer:
+def _document(campaign: Campaign, annotator: str, request: wire.DocumentRequest) -> wire.DocumentAnswer:
     """A document with its whole text; with ``said``, also this annotator's judgement of it."""
-    document = campaign.corpus.document(fields.read_text(payload, "doc_id"))
+    document, query_id = campaign.corpus.document(request["doc_id"]), request.get("query_id")
     if document is None:
         raise RequestError("there is no such document")
-    (shown,) = document_payloads(campaign, [document], fields.read_optional_text(payload, "query_id"), cap=None)
+    (shown,) = document_payloads(campaign, [document], query_id, cap=None)
     whole = cast(wire.DocumentAnswer, shown)
-    if payload.get("said"):
-        log = campaign.judgement_log.judgements(annotator=annotator, query_id=fields.read_text(payload, "query_id"))
+    if request.get("said"):
+        if query_id is None:
+            raise RequestError("expected query_id as a string")
+        log = campaign.judgement_log.judgements(annotator=annotator, query_id=query_id)
         log = log[(log["doc_id"] == document.doc_id) & (log["counts_as"] == "judgement")]
         whole["said"] = next(map(_judgement, log.to_dict("records")), None)
     return whole
 
 
-def _guidelines(campaign: Campaign, annotator: str, payload: Payload) -> wire.GuidelinesAnswer:
+def _guidelines(campaign: Campaign, annotator: str, request: wire.GuidelinesRequest) -> wire.GuidelinesAnswer:
     mine = set(campaign.progress.topics_for(annotator))
     notes = {q: cut(note, TEXT_CAP) for q, note in campaign.settings.topic_notes().items() if q in mine}
     return {"html": to_html(campaign.settings.guidelines()), "notes": notes}
@@ -385,9 +407,9 @@ def _counts(standing: Standing) -> wire.Progress:
     return {"judged": standing.done, "pool": standing.goal}
 
 
-def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> wire.WhyAnswer:
+def _why(trainer: Trainer, campaign: Campaign, annotator: str, request: wire.WhyRequest) -> wire.WhyAnswer:
     """The reason why a document was proposed, as far as the manager shows it to annotators."""
-    query_id, doc_id = fields.read_text(payload, "query_id"), fields.read_text(payload, "doc_id")
+    query_id, doc_id = request["query_id"], request["doc_id"]
     try:
         why = campaign.explanations.why(query_id, doc_id, annotator, partial(trainer.reasons, query_id))
         return {"sentence": why.sentence, "terms": why.terms}
@@ -398,9 +420,8 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload)
         return {"sentence": sentence, "terms": [], "behind": problem is None}
 
 
-def _search(campaign: Campaign, annotator: str, payload: Payload) -> wire.SearchAnswer:
-    query_id, words = fields.read_text(payload, "query_id"), fields.read_text(payload, "words")[:500]
-    found = campaign.search.find(query_id, annotator, words, FOUND + 1)
+def _search(campaign: Campaign, annotator: str, request: wire.SearchRequest) -> wire.SearchAnswer:
+    found = campaign.search.find(request["query_id"], annotator, request["words"], FOUND + 1)
     documents: list[wire.FoundDocument] = [
         {
             "doc_id": each.doc_id,
@@ -414,11 +435,11 @@ def _search(campaign: Campaign, annotator: str, payload: Payload) -> wire.Search
     return {"documents": documents, "more": len(found.documents) > FOUND, "ranked": found.ranked}
 
 
-def _take(campaign: Campaign, annotator: str, payload: Payload) -> wire.DocumentPayload:
+def _take(campaign: Campaign, annotator: str, request: wire.TakeRequest) -> wire.DocumentPayload:
     """Take a document that the annotator found by searching, to be judged next."""
-    query_id = fields.read_text(payload, "query_id")
+    query_id = request["query_id"]
     with campaign.transaction():
-        document = campaign.search.take(annotator, query_id, fields.read_text(payload, "doc_id"))
+        document = campaign.search.take(annotator, query_id, request["doc_id"])
         labels = _show_labels(campaign, annotator, query_id, [document.doc_id])
     (taken,) = document_payloads(campaign, [document], query_id)
     _add_label(taken, labels)

@@ -1,17 +1,16 @@
 """Routes of the cards for lists and preferences: hand out topics and take decisions on them."""
 
-from functools import partial
+from collections.abc import Callable, Mapping
 
 from annotate.card.server import fields, wire
 from annotate.card.server.document_payload import FIELD_CAP, document_payloads
 from annotate.card.server.handlers import PostRoute, logged_text, save_and_hand_out, topic_words
-from annotate.card.server.wire import Payload
 from annotate.server.request_bodies import RequestError
 from collection.campaign import Campaign
 from collection.campaign.judging.topic_tasks import NextTopics
 from collection.campaign.log.results import JudgeResult
 from collection.campaign.settings.judging_settings import Task
-from collection.core.records import CHOICE_KINDS, PREFERENCE_KINDS, Choice, Preference
+from collection.core.records import Choice, Preference
 from collection.documents.rendering import cut
 from collection.preferences import Lookahead
 
@@ -23,6 +22,12 @@ AHEAD_OF_LONG = 2  # the same for topics with more than LONG documents
 LONG = 30
 AHEAD_OF_OTHERS = 1  # the same for topics behind the first
 
+RECORDS: Mapping[Task, tuple[type, Callable[..., Choice | Preference]]] = {
+    "list": (wire.ListDecision, Choice),
+    "preference": (wire.PreferenceDecision, Preference),
+}
+"""Task -> the type of its decisions on the wire, and their record."""
+
 
 def routes() -> list[PostRoute]:
     """Return the routes of this module."""
@@ -30,11 +35,12 @@ def routes() -> list[PostRoute]:
     return [PostRoute(f"task/{name}", handler) for name, handler in handlers.items()]
 
 
-def _sync(campaign: Campaign, annotator: str, payload: Payload) -> wire.TaskSyncAnswer:
+def _sync(campaign: Campaign, annotator: str, request: wire.TaskSyncRequest) -> wire.TaskSyncAnswer:
     """Take decisions, then hand out topics."""
-    task, want, holding = _task(payload), fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
-    readable, refused = fields.read_decisions(payload, "decisions", partial(_decision, task, annotator))
-    want = min(max(want, 0), MOST_UNITS)
+    task, holding = request["task"], request.get("holding", [])
+    kind, record = RECORDS[task]
+    readable, refused = fields.read_decisions(request.get("decisions", ()), kind, record, annotator)
+    want = min(max(request.get("want", 0), 0), MOST_UNITS)
 
     def exchange() -> tuple[Task, JudgeResult, NextTopics | None]:
         service = campaign.topic_tasks
@@ -43,7 +49,7 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> wire.TaskSync
         else:
             result = service.prefer([d for d in readable if isinstance(d, Preference)], handed_out_only=True)
         asked = campaign.settings.judging_page().task
-        if payload.get("leave") is True:
+        if request.get("leave"):
             campaign.judging.leave(annotator)
             return asked, result, None
         return asked, result, service.next_topics(annotator, want, holding) if asked == task else None
@@ -76,10 +82,9 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> wire.TaskSync
     return answer
 
 
-def _recent(campaign: Campaign, annotator: str, payload: Payload) -> wire.TaskRecentAnswer:
-    task, limit = _task(payload), fields.read_integer(payload, "limit", 20)
-    last = min(max(limit, 1), MOST_RECENT)
-    if task == "list":
+def _recent(campaign: Campaign, annotator: str, request: wire.TaskRecentRequest) -> wire.TaskRecentAnswer:
+    last = min(max(request.get("limit", 20), 1), MOST_RECENT)
+    if request["task"] == "list":
         choices = _choices(campaign, annotator, last=last)[::-1]
         titles = _titles(campaign, [each["query_id"] for each in choices])
         chosen: list[wire.RecentListDecision] = [{**each, "title": titles[each["query_id"]]} for each in choices]
@@ -99,11 +104,11 @@ def _titles(campaign: Campaign, query_ids: list[str]) -> dict[str, str]:
     }
 
 
-def _unit(campaign: Campaign, annotator: str, payload: Payload) -> wire.ListUnit | wire.PreferenceUnit:
-    task, query_id = _task(payload), fields.read_text(payload, "query_id")
+def _unit(campaign: Campaign, annotator: str, request: wire.TaskUnitRequest) -> wire.ListUnit | wire.PreferenceUnit:
+    query_id = request["query_id"]
     if not campaign.topic_tasks.may_see(annotator, query_id):
         raise RequestError(f"topic {query_id!r} is not yours")
-    if task == "list":
+    if request["task"] == "list":
         return _list_units(campaign, annotator, [query_id])[0]
     return _preference_units(campaign, annotator, [query_id], query_id)[0]
 
@@ -191,29 +196,3 @@ def _preferences(
         }
         for row in frame.to_dict("records")
     ]
-
-
-def _task(payload: Payload) -> wire.UnitTask:
-    task = payload.get("task")
-    if task == "list":
-        return "list"
-    if task == "preference":
-        return "preference"
-    raise RequestError('expected task as "list" or "preference"')
-
-
-def _decision(task: wire.UnitTask, annotator: str, sent: Payload) -> Choice | Preference:
-    if task == "list":
-        kind = fields.read_kind(sent, CHOICE_KINDS)
-        common = fields.read_decision(annotator, sent)
-        return Choice(**common, kind=kind, shown=_ids(sent, "shown"), chosen=_ids(sent, "chosen"))
-    answer = fields.read_kind(sent, PREFERENCE_KINDS)
-    common = fields.read_decision(annotator, sent)
-    left, right = fields.read_text(sent, "left"), fields.read_text(sent, "right")
-    return Preference(**common, kind=answer, left=left, right=right)
-
-
-def _ids(sent: Payload, name: str) -> tuple[str, ...]:
-    if (count := len(fields.read_list(sent, name))) > wire.SHOWN.items:
-        raise RequestError(f"expected at most {wire.SHOWN.items} documents in {name}, found {count}")
-    return tuple(fields.read_texts(sent, name))

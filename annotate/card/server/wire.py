@@ -3,7 +3,7 @@
 All routes are POST with a JSON object, below :data:`~annotate.card.server.document_payload.PREFIX`; the header
 ``X-Cleverdon-Token`` names the annotator. Any other status than 200 comes with an :class:`ErrorAnswer`: after 401 the
 card asks ``token`` for a new token, after 503 it keeps its decisions and tries again. :data:`ROUTES` has the types of
-each route. Requests are what a card sends; handlers read them as untrusted objects (:mod:`.fields`).
+each route, by which requests are checked (:mod:`.fields`) before a handler gets them.
 
 Places and lengths are code points, durations seconds, points in time ISO 8601. ``query_id`` and ``doc_id`` are the
 campaign's own ids, a uuid is made by the card. The comment after a field becomes its JSDoc in
@@ -25,13 +25,39 @@ Source = Literal["key", "click"]
 
 
 class Most(NamedTuple):
-    """The maximum number of items in a list of a request."""
+    """The maximum number of items in a list of a request, and what an error calls them; else the name of the field."""
 
     items: int
+    noun: str | None = None
 
 
-SENT, HELD, TRIED, SHOWN, NAMES = Most(50), Most(1000), Most(1000), Most(200), Most(1000)
-"""Decisions or skips; documents, pairs or topics that a card holds; topics; documents of a list; annotators."""
+class Longest(NamedTuple):
+    """The number of characters after which a text of a request is cut."""
+
+    characters: int
+
+
+class Whole(NamedTuple):
+    """The bounds of a whole number in a request; the upper one is what the database and JavaScript can store."""
+
+    least: int
+    most: int = 2**53 - 1
+
+
+class Form(NamedTuple):
+    """What an error says that it expected as a text."""
+
+    words: str
+
+
+class Lenient(NamedTuple):
+    """A value that its handler reads, since no decision is lost for a malformed one."""
+
+
+SENT, HELD, TRIED, NAMES = Most(50), Most(1000), Most(1000), Most(1000)
+"""Decisions or skips; documents, pairs or topics that a card holds; topics; annotators."""
+SHOWN, CHOSEN = Most(200, "documents in shown"), Most(200, "documents in chosen")
+LENIENT, TIME = Lenient(), Form("a time in ISO 8601")
 
 # --- documents and topics
 
@@ -109,12 +135,12 @@ class Decision(TypedDict):
 
     uuid: str
     query_id: str
-    reason: str | None  # Why it cannot be judged.
-    note: str | None
-    shown_at: str
-    seconds: float  # At work on it.
-    away: float  # The other seconds since it was shown.
-    source: Source
+    reason: Annotated[str | None, Longest(1000)]  # Why it cannot be judged.
+    note: Annotated[str | None, LENIENT]
+    shown_at: Annotated[str | None, Longest(40)]
+    seconds: Annotated[float, LENIENT]  # At work on it.
+    away: Annotated[float, LENIENT]  # The other seconds since it was shown.
+    source: Annotated[Source, LENIENT]
 
 
 class JudgementDecision(Decision):
@@ -123,8 +149,8 @@ class JudgementDecision(Decision):
     doc_id: str
     kind: Kind
     relevance: int | None  # Null unless `kind` is "graded".
-    flagged: bool
-    passages: Annotated[list[tuple[int, int]], Most(100)]  # The server leaves out further ones.
+    flagged: Annotated[bool, LENIENT]
+    passages: Annotated[list[tuple[int, int]], Most(100), LENIENT]  # The server leaves out further ones.
 
 
 class ListDecision(Decision):
@@ -132,7 +158,7 @@ class ListDecision(Decision):
 
     kind: ChoiceKind
     shown: Annotated[list[str], SHOWN]  # Ids in display order; empty for "undone".
-    chosen: Annotated[list[str], SHOWN]  # Empty for "chosen" means none of these.
+    chosen: Annotated[list[str], CHOSEN]  # Empty for "chosen" means none of these.
 
 
 class PreferenceDecision(Decision):
@@ -180,7 +206,7 @@ class TopicsAnswer(TypedDict):
 class SyncRequest(TypedDict):
     """Save judgements, then ask for documents of a topic; without `query_id`, only save."""
 
-    decisions: NotRequired[Annotated[list[JudgementDecision], SENT]]
+    decisions: NotRequired[Annotated[list[Annotated[JudgementDecision, LENIENT]], SENT]]
     skips: NotRequired[Annotated[list[Pair], SENT]]  # Those that were never handed out to the annotator have no effect.
     query_id: NotRequired[str | None]
     holding: NotRequired[
@@ -297,7 +323,7 @@ class SearchRequest(TypedDict):
     """Search the collection for documents to judge."""
 
     query_id: str
-    words: str  # A document's id, or words that must all occur; the first 500 characters count.
+    words: Annotated[str, Longest(500)]  # A document's id, or words that must all occur.
 
 
 class FoundDocument(TypedDict):
@@ -340,10 +366,10 @@ class HistoryRequest(TypedDict):
     """Ask for the annotator's judgements that meet all conditions."""
 
     query_id: NotRequired[str | None]
-    grade: NotRequired[int | Literal["cannot judge", "flagged"] | None]
-    words: NotRequired[str | None]
-    before: NotRequired[int | None]  # The id of the last entry that the card has.
-    limit: NotRequired[int]
+    grade: NotRequired[int | str | None]  # Or "cannot judge" or "flagged".
+    words: NotRequired[Annotated[str | None, Longest(500)]]
+    before: NotRequired[Annotated[int | None, Whole(1)]]  # The id of the last entry that the card has.
+    limit: NotRequired[Annotated[int, Whole(1)]]
 
 
 class EarlierJudgement(TypedDict):
@@ -399,7 +425,7 @@ class NearAnswer(TypedDict):
 class TimeRequest(TypedDict):
     """Ask for the annotator's working time."""
 
-    day: NotRequired[str | None]  # The start of their day, with its offset from UTC.
+    day: NotRequired[Annotated[str | None, TIME]]  # The start of their day, with its offset from UTC.
 
 
 class Work(TypedDict):
@@ -483,7 +509,7 @@ class TaskSyncRequest(TypedDict):
     """Save decisions, then ask for units. Without wants and while reservations are young, only decisions are saved."""
 
     task: UnitTask
-    decisions: NotRequired[Annotated[list[ListDecision] | list[PreferenceDecision], SENT]]
+    decisions: NotRequired[Annotated[list[Annotated[ListDecision | PreferenceDecision, LENIENT]], SENT]]
     holding: NotRequired[Annotated[list[str], HELD]]  # Topics of the units that the card holds; the first is on screen.
     want: NotRequired[int]
     due: NotRequired[bool]  # Of no effect here.
@@ -614,7 +640,7 @@ class PairFilter(TypedDict, total=False):
 
     why: str | None
     query_id: str | None
-    distance: int | None
+    distance: Annotated[int | None, Whole(0, 999)]
     names: Annotated[list[str], NAMES]
 
 
@@ -622,7 +648,7 @@ class AdjudicationSyncRequest(TypedDict):
     """Save adjudications, then ask for pairs that annotators differ on."""
 
     task: NotRequired[Literal["adjudication"]]  # Of no effect here.
-    decisions: NotRequired[Annotated[list[AdjudicationDecision], SENT]]
+    decisions: NotRequired[Annotated[list[Annotated[AdjudicationDecision, LENIENT]], SENT]]
     holding: NotRequired[Annotated[list[str], HELD]]  # Pairs that the card holds.
     want: NotRequired[int]
     due: NotRequired[bool]  # Answer `closed` and `progress` even if decisions are sent and nothing is wanted.

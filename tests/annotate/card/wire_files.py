@@ -53,10 +53,9 @@ def schema_of(kind: Any, records: dict[str, Schema]) -> Schema:
             records[kind.__name__] = {}  # a record may contain itself
             records[kind.__name__] |= record_of(kind, records)
         return {"$ref": f"#/$defs/{kind.__name__}"}
-    if origin is Annotated:
-        return schema_of(arguments[0], records) | {"maxItems": arguments[1].items}
-    if origin is NotRequired:
-        return schema_of(arguments[0], records)
+    if origin in (Annotated, NotRequired):
+        bounds = [{"maxItems": mark.items} for mark in arguments[1:] if isinstance(mark, wire.Most)]
+        return schema_of(arguments[0], records) | (bounds[0] if bounds else {})
     if origin is Literal:
         return {"enum": list(arguments)}
     if origin in (Union, UnionType):
@@ -85,6 +84,12 @@ def record_of(kind: Any, records: dict[str, Schema]) -> Schema:
         "required": [name for name in properties if name in kind.__required_keys__],
         "additionalProperties": False,
     }
+
+
+def list_bounds(request: Any) -> dict[str, int]:
+    """The most items of each bounded list of a request, by field; not of lists within its records."""
+    fields = record_of(request, {})["properties"].items()
+    return {name: part["maxItems"] for name, part in fields if "maxItems" in part}
 
 
 def schema() -> Schema:

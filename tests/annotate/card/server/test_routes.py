@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from annotate.auth import tokens
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
-from annotate.card.server import fields, routes, wire
+from annotate.card.server import routes, wire
 from annotate.card.server.document_payload import PREFIX, TEXT_CAP
 from annotate.card.server.routes import JudgingService
 from collection import Campaign, Document, Judgement
@@ -338,8 +338,7 @@ def rows(campaign: Campaign, table: str) -> int:
 BOUNDED = [
     (route, name, most)
     for route, types in wire.ROUTES.items()
-    for name, most in fields.list_bounds(types.request).items()
-    if "." not in name
+    for name, most in wire_files.list_bounds(types.request).items()
 ]
 
 
