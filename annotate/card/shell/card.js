@@ -1,7 +1,7 @@
 /**
  * A card at work: the machine's state, and the shell that carries out its effects.
  *
- * It outlives reruns of the page and visits to other pages; its view comes and goes (`view/mount.js`). Everything that
+ * It outlives reruns of the page and visits to other pages; its view comes and goes (`view/frame/mount.js`). Everything that
  * happens goes through `dispatch`: one step of the machine, its effects, and then the screen is brought up to date.
  */
 

@@ -350,7 +350,7 @@ def test_pages_speak_of_decisions(
             campaign.topic_tasks.choose([Choice(str(uuid4()), name, "1", "chosen", ("d2", "d1"), ("d2",))])
         else:
             campaign.topic_tasks.prefer([Preference(str(uuid4()), name, "1", "d2", d, "left") for d in ("d1", "d6")])
-    app = opened(campaign, f"{view}.py", "ann", role)
+    app = opened(campaign, view, "ann", role)
     assert not app.exception
     assert not app.error
     words = " ".join(str(e.value) for e in [*app.markdown, *app.caption, *app.subheader, *app.metric])
