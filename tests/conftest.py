@@ -387,5 +387,5 @@ def no_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
 def many(tmp_path: Path) -> Iterator[Campaign]:
     """A campaign with 2 topics of 20 pairs each."""
     with Campaign.create(tmp_path / "many") as campaign:
-        fill(campaign, tmp_path, ["t1", "t2"], [f"d{n:02}" for n in range(20)])
+        fill(campaign, ["t1", "t2"], [f"d{n:02}" for n in range(20)])
         yield campaign

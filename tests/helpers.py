@@ -13,10 +13,11 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar
 from uuid import uuid4
 
@@ -264,16 +265,39 @@ def make_unreadable(file: Path) -> None:
     file.symlink_to(UNREADABLE)
 
 
-def fill(campaign: Campaign, folder: Path, topics: Sequence[str], doc_ids: Sequence[str]) -> None:
-    """Topics with the same documents in the pool of each, in the order given; one document is in no pool."""
-    with campaign.store.transaction():
-        campaign.store.corpus.add_topics([Topic(query_id, f"topic {query_id}") for query_id in topics])
-        campaign.store.corpus.add_documents(
-            [Document(doc_id, "", f"text of {doc_id}") for doc_id in [*doc_ids, "outside"]]
+def put(
+    campaign: Campaign,
+    topics: Iterable[Topic] = (),
+    documents: Iterable[Document] = (),
+    runs: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+) -> None:
+    """Import topics, documents and runs (name -> topic -> documents by rank) in place of any of the same names."""
+    topics, documents, runs = list(topics), list(documents), runs or {}
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "topics.jsonl").write_text("".join(json.dumps(topic._asdict()) + "\n" for topic in topics))
+        records = [{"doc_id": d.doc_id, "title": d.title, "text": d.text, **d.metadata} for d in documents]
+        (folder / "documents.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+        for run, ranking in runs.items():
+            lines = [f"{q} Q0 {d} {rank} {100 - rank} {run}\n" for q in ranking for rank, d in enumerate(ranking[q], 1)]
+            (folder / f"{run}.run").write_text("".join(lines))
+        campaign.importer.import_files(
+            topics=folder / "topics.jsonl" if topics else None,
+            documents=[folder / "documents.jsonl"] if documents else [],
+            runs=[folder / f"{run}.run" for run in runs],
+            replace=True,
+            accept_doubts=True,
         )
-    lines = [f"{q} Q0 {d} {rank} {100 - rank} system" for q in topics for rank, d in enumerate(doc_ids, 1)]
-    (folder / "system.run").write_text("\n".join(lines) + "\n")
-    campaign.importer.import_files(runs=[folder / "system.run"])
+
+
+def fill(campaign: Campaign, topics: Sequence[str], doc_ids: Sequence[str]) -> None:
+    """Topics with the same documents in the pool of each, in the order given; one document is in no pool."""
+    put(
+        campaign,
+        [Topic(query_id, f"topic {query_id}") for query_id in topics],
+        [Document(doc_id, "", f"text of {doc_id}") for doc_id in [*doc_ids, "outside"]],
+        {"system": dict.fromkeys(topics, doc_ids)},
+    )
     campaign.pools.add("depth", depth=len(doc_ids))
 
 

@@ -14,6 +14,7 @@ from collection.core.records import Document, Topic
 from tests.browser.card_harness import document
 from tests.browser.card_page import run_axe, words
 from tests.browser.serving import sign_in
+from tests.helpers import put
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -102,12 +103,8 @@ def built(tmp_path_factory):
     """A small campaign for the real page."""
     directory = tmp_path_factory.mktemp("accessible") / "campaign"
     with Campaign.create(directory, title="Wings") as campaign:
-        with campaign.store.transaction():
-            campaign.store.corpus.add_topics([Topic("1", "wing flow")])
-            campaign.store.corpus.add_documents([Document(f"d{n}", f"Wing {n}", "Flow past it.") for n in range(9)])
-        lines = [f"1 Q0 d{n} {n + 1} {100 - n} up\n" for n in range(9)]
-        (directory.parent / "up.run").write_text("".join(lines))
-        campaign.importer.import_files(runs=[directory.parent / "up.run"])
+        documents = [Document(f"d{n}", f"Wing {n}", "Flow past it.") for n in range(9)]
+        put(campaign, [Topic("1", "wing flow")], documents, {"up": {"1": [d.doc_id for d in documents]}})
         campaign.pools.add("depth", depth=9)
     return (directory,)
 

@@ -14,6 +14,7 @@ from collection.core.records import Document, Topic
 from tests.browser.adjudicate_desk import PAYLOAD, ZALGO
 from tests.browser.serving import Serving, press_in_turn, saved, sent, sign_in
 from tests.browser.waiting import until_on, wait
+from tests.helpers import put
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -30,10 +31,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     directory = tmp_path_factory.mktemp("adjudicating") / "campaign"
     ids = {topic: [f"d{SIZE * t + n}" for n in range(SIZE)] for t, topic in enumerate(TOPICS)}
     with Campaign.create(directory, title="Wings") as campaign:
-        with campaign.store.transaction():
-            campaign.store.corpus.add_topics([Topic(topic, f"wing flow {topic}") for topic in TOPICS])
-            titles = {d: f"Wing {d} " * (200 if d == "d0" else 1) for each in ids.values() for d in each}
-            campaign.store.corpus.add_documents([Document(d, title, "Flow.") for d, title in titles.items()])
+        titles = {d: f"Wing {d} " * (200 if d == "d0" else 1) for each in ids.values() for d in each}
+        put(
+            campaign,
+            [Topic(topic, f"wing flow {topic}") for topic in TOPICS],
+            [Document(d, title, "Flow.") for d, title in titles.items()],
+        )
         said = [
             Judgement(str(uuid4()), who, topic, doc_id, "graded", grade, seconds=5.0)
             for topic, each in ids.items()

@@ -16,6 +16,7 @@ from collection import Campaign, Judgement, formats
 from collection.core.records import Document, Topic
 from tests.browser.serving import Serving, choose_page, press, press_in_turn, saved, shown, sign_in
 from tests.browser.waiting import select_first_row
+from tests.helpers import put
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -29,13 +30,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     """A pooled campaign that nobody has judged yet."""
     directory = tmp_path_factory.mktemp("served") / "campaign"
     with Campaign.create(directory, title="Wings") as campaign:
-        with campaign.store.transaction():
-            campaign.store.corpus.add_topics([Topic(topic, f"wing flow {topic}") for topic in POOLED])
-            documents = (Document(f"d{n}", f"Wing {n}", f"Flow past wing {n}.") for n in range(max(POOLED.values())))
-            campaign.store.corpus.add_documents(documents)
-        lines = [f"{topic} Q0 d{n} {n + 1} {100 - n} up\n" for topic, size in POOLED.items() for n in range(size)]
-        (directory.parent / "up.run").write_text("".join(lines))
-        campaign.importer.import_files(runs=[directory.parent / "up.run"])
+        put(
+            campaign,
+            [Topic(topic, f"wing flow {topic}") for topic in POOLED],
+            [Document(f"d{n}", f"Wing {n}", f"Flow past wing {n}.") for n in range(max(POOLED.values()))],
+            {"up": {topic: [f"d{n}" for n in range(size)] for topic, size in POOLED.items()}},
+        )
         campaign.pools.add("depth", depth=max(POOLED.values()))
     return (directory,)
 

@@ -14,6 +14,7 @@ from annotate.auth.page_access import PAGES
 from collection import Campaign, Judgement
 from collection.core.records import Document, Topic
 from tests.browser.serving import Serving, choose_page, sign_in
+from tests.helpers import put
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -26,16 +27,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     directory = tmp_path_factory.mktemp("policy") / "campaign"
     with Campaign.create(directory, title="Wings") as campaign:
         campaign.settings.set_judging_page(image_hosts=("images.example.org",))
-        with campaign.store.transaction():
-            campaign.store.corpus.add_topics([Topic(str(topic), f"wing flow {topic}") for topic in range(1, 4)])
-            picture = {"images": [{"link": "http://images.example.org/a.svg", "alt": "A wing"}]}
-            documents = [Document(f"d{n}", f"Wing {n}", f"Flow past wing {n}.", picture) for n in range(6)]
-            campaign.store.corpus.add_documents(documents)
-        for name, step in (("up", 1), ("down", -1)):
-            order = [f"d{n}" for n in range(6)][::step]
-            lines = [f"{t} Q0 {d} {r} {9 - r} {name}\n" for t in range(1, 4) for r, d in enumerate(order, start=1)]
-            (directory.parent / f"{name}.run").write_text("".join(lines))
-        campaign.importer.import_files(runs=sorted(directory.parent.glob("*.run")))
+        topics = [Topic(str(topic), f"wing flow {topic}") for topic in range(1, 4)]
+        picture = {"images": [{"link": "http://images.example.org/a.svg", "alt": "A wing"}]}
+        documents = [Document(f"d{n}", f"Wing {n}", f"Flow past wing {n}.", picture) for n in range(6)]
+        ids = [document.doc_id for document in documents]
+        orders = {"up": ids, "down": ids[::-1]}
+        put(campaign, topics, documents, {run: {t.query_id: order for t in topics} for run, order in orders.items()})
         campaign.pools.add("depth", depth=6)
         said = [
             Judgement(f"{who}-{t}-{n}", who, str(t), f"d{n}", "graded", (n + t + shift) % 4)

@@ -15,6 +15,7 @@ from collection import Campaign, Judgement
 from collection.core.records import Document, Topic
 from tests.browser.serving import STATE, Serving, press, press_in_turn, saved, shown, sign_in
 from tests.browser.waiting import wait
+from tests.helpers import put
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -34,12 +35,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     """Two topics in the loop over 130 documents, of which 94 are judged for the first topic."""
     directory = tmp_path_factory.mktemp("loop") / "campaign"
     with Campaign.create(directory, title="Wings") as campaign:
-        with campaign.store.transaction():
-            campaign.store.corpus.add_topics([Topic(topic, f"ducks on ponds {topic}") for topic in TOPICS])
-            campaign.store.corpus.add_documents(
+        put(
+            campaign,
+            [Topic(topic, f"ducks on ponds {topic}") for topic in TOPICS],
+            [
                 Document(f"d{n}", f"Title {n}", f"{WORDS[n % 10]} {WORDS[n // 13]} {'air' if n % 5 else 'ducks'}")
                 for n in range(130)
-            )
+            ],
+        )
         campaign.settings.set_loop(mode="loop", run=0)
         campaign.features.update()
         said = [Judgement(str(uuid4()), "ann", "1", f"d{n}", "graded", grade(f"d{n}")) for n in range(JUDGED)]

@@ -14,6 +14,7 @@ from collection import Campaign
 from collection.core.records import Document, Topic
 from tests.browser.serving import STATE, Serving, saved, sent, shown, sign_in
 from tests.browser.waiting import wait
+from tests.helpers import put
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -27,16 +28,15 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     """A campaign with topics of sixty pairs that nobody has judged, for each test its own; one has a long document."""
     directory = tmp_path_factory.mktemp("offline") / "campaign"
     with Campaign.create(directory, title="Wings") as campaign:
-        with campaign.store.transaction():
-            campaign.store.corpus.add_topics([Topic(topic, f"topic {topic}") for topic in [*TOPICS, LONG]])
-            texts = [" ".join(f"wing{n}flow{word}" for word in range(80)) for n in range(PAIRS)]
-            texts[3] = texts[0] + " or near it"  # nearly the same as another
-            documents = [Document(f"d{n:02d}", f"Wing {n}", text) for n, text in enumerate(texts)]
-            campaign.store.corpus.add_documents([*documents, Document("long", "Wings", "a long one\n" * 400)])
-        lines = [f"{topic} Q0 d{n:02d} {n + 1} {100 - n} up\n" for topic in TOPICS for n in range(PAIRS)]
-        lines.append(f"{LONG} Q0 long 1 1 up\n")
-        (directory.parent / "up.run").write_text("".join(lines))
-        campaign.importer.import_files(runs=[directory.parent / "up.run"])
+        texts = [" ".join(f"wing{n}flow{word}" for word in range(80)) for n in range(PAIRS)]
+        texts[3] = texts[0] + " or near it"  # nearly the same as another
+        documents = [Document(f"d{n:02d}", f"Wing {n}", text) for n, text in enumerate(texts)]
+        put(
+            campaign,
+            [Topic(topic, f"topic {topic}") for topic in [*TOPICS, LONG]],
+            [*documents, Document("long", "Wings", "a long one\n" * 400)],
+            {"up": {**{topic: [d.doc_id for d in documents] for topic in TOPICS}, LONG: ["long"]}},
+        )
         assert campaign.pools.add("depth", depth=PAIRS).pairs == ALL_PAIRS
     return (directory,)
 

@@ -23,7 +23,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     """A campaign with eight pairs in each of four topics."""
     directory = tmp_path_factory.mktemp("reserved") / "campaign"
     with Campaign.create(directory, title="Wings") as campaign:
-        fill(campaign, directory.parent, ["1", "2", "3", "4"], DOCUMENTS)
+        fill(campaign, ["1", "2", "3", "4"], DOCUMENTS)
     return (directory,)
 
 

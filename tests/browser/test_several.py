@@ -16,6 +16,7 @@ from collection import annotator_agreement as agreement
 from collection.core.records import Document, Topic
 from tests.browser.serving import Serving, choose_page, sign_in
 from tests.browser.windows import Windows, open_window
+from tests.helpers import put
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -28,14 +29,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     directory = tmp_path_factory.mktemp("several") / "campaign"
     documents = [f"d{number}" for number in range(PAIRS)]
     with Campaign.create(directory, title="Wings") as campaign:
-        with campaign.store.transaction():
-            campaign.store.corpus.add_topics([Topic("1", "wing flow")])
-            campaign.store.corpus.add_documents([Document(d, d, f"Flow past the wing {d}.") for d in documents])
         # Two systems that put other documents first, so that a measure has something to tell apart.
-        for name, found in (("up", documents[:8]), ("down", documents[:3:-1])):
-            lines = [f"1 Q0 {d} {rank} {100 - rank} {name}\n" for rank, d in enumerate(found, 1)]
-            (directory.parent / f"{name}.run").write_text("".join(lines))
-            campaign.importer.import_files(runs=[directory.parent / f"{name}.run"])
+        put(
+            campaign,
+            [Topic("1", "wing flow")],
+            [Document(d, d, f"Flow past the wing {d}.") for d in documents],
+            {"up": {"1": documents[:8]}, "down": {"1": documents[:3:-1]}},
+        )
         assert campaign.pools.add("depth", depth=8).pairs == PAIRS
         campaign.assignments.update(annotators=2)
     return (directory,)

@@ -14,6 +14,7 @@ from collection import Campaign
 from collection.core.records import Document, Topic
 from tests.browser.card_page import was_undone
 from tests.browser.serving import CRANFIELD, Serving, saved, sent, sign_in
+from tests.helpers import put
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -32,17 +33,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
             ids = [row[0] for row in campaign.store.connection.db.conn.execute("SELECT doc_id FROM documents LIMIT 60")]
         else:
             ids = [f"d{number}" for number in range(60)]
-            with campaign.store.transaction():
-                campaign.store.corpus.add_topics([Topic(str(t), f"wing flow {t}") for t in range(1, 21)])
-                campaign.store.corpus.add_documents([Document(d, d, f"Flow past the wing {d}.") for d in ids])
-        topics = campaign.corpus.topics()["query_id"].tolist()[:12]
-        lines = [
-            f"{q} Q0 {d} {rank} {100 - rank} up\n"
-            for t, q in enumerate(topics)
-            for rank, d in enumerate(ids[4 * t : 4 * t + SIZE], 1)
-        ]
-        (directory.parent / "up.run").write_text("".join(lines))
-        campaign.importer.import_files(runs=[directory.parent / "up.run"])
+            topics = [Topic(str(t), f"wing flow {t}") for t in range(1, 21)]
+            put(campaign, topics, [Document(d, d, f"Flow past the wing {d}.") for d in ids])
+        first = campaign.corpus.topics()["query_id"].tolist()[:12]
+        put(campaign, runs={"up": {q: ids[4 * t : 4 * t + SIZE] for t, q in enumerate(first)}})
         campaign.pools.add("depth", depth=SIZE)
     return (directory,)
 

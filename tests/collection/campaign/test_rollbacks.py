@@ -22,7 +22,7 @@ class UndoneError(Exception):
 
 def build(folder: Path) -> Campaign:
     campaign = Campaign.create(folder / "campaign")
-    fill(campaign, folder, ["1", "2"], DOCS)
+    fill(campaign, ["1", "2"], DOCS)
     for name in ("ann", "ben"):
         campaign.accounts.add(name, "manager")
     return campaign

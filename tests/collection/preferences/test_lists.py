@@ -23,7 +23,7 @@ from collection.core.errors import ColumnsError, InputError, UnknownNameError
 from collection.core.records import Choice, Document, Topic
 from collection.preferences import choices
 from collection.preferences.choices import CHOICE_RULES, ChoiceAgreement, agreement, build_qrels
-from tests.helpers import Clock, fails, fill, ok, tries
+from tests.helpers import Clock, fails, fill, ok, put, tries
 
 DOCS = [f"d{number}" for number in range(8)]
 TOPICS = ["1", "2", "3"]
@@ -32,7 +32,7 @@ TOPICS = ["1", "2", "3"]
 def build(folder: Path) -> Campaign:
     """Three topics, eight documents in the pool of each; lists of four, of which two can be chosen."""
     campaign = Campaign.create(folder / "campaign")
-    fill(campaign, folder, TOPICS, DOCS)
+    fill(campaign, TOPICS, DOCS)
     campaign.settings.set_judging_page(task="list", list_size=4, most_chosen=2)
     for name in ("ann", "ben", "cai"):
         campaign.accounts.add(name, "annotator")
@@ -124,8 +124,7 @@ def test_what_is_not_open_is_not_handed_out(campaign: Campaign) -> None:
     assert take(campaign, "ann", 9) == "3"
     assert take(campaign, "ben", 9) == "2"
     assert campaign.topic_tasks.progress("ann") == (0, 1, 1)
-    with campaign.store.transaction():
-        campaign.store.corpus.add_documents([Document("unknown", "", "now it has one")])
+    put(campaign, documents=[Document("unknown", "", "now it has one")])
     campaign.settings.set_judging_page(
         list_size=5
     )  # and so the campaign is looked at anew at once, and not after some seconds
@@ -146,7 +145,7 @@ def test_lists_have_the_first_documents_of_the_pool_that_have_a_text(campaign: C
 def test_an_order_of_chance_is_each_annotators_own(tmp_path: Path) -> None:
     topics = [str(number) for number in range(40)]
     with Campaign.create(tmp_path / "campaign") as campaign:
-        fill(campaign, tmp_path, topics, DOCS)
+        fill(campaign, topics, DOCS)
         campaign.settings.set_judging_page(task="list")
         campaign.settings.set_loop(mode="random")
         campaign.assignments.update(annotators=3)
@@ -448,8 +447,7 @@ def test_what_was_chosen_before_the_manager_lowered_the_number_is_kept(campaign:
     script = campaign.topic_tasks.choose([chosen("ann", "1", "d0 d1")])
     assert script.refused[0].reason == "expected at most 1 chosen document, found 2"
     shown = tuple(f"x{number}" for number in range(51))
-    with campaign.store.transaction():
-        campaign.store.corpus.add_documents([Document(doc_id, "", "text") for doc_id in shown])
+    put(campaign, documents=[Document(doc_id, "", "text") for doc_id in shown])
     (refused,) = campaign.topic_tasks.choose(
         [chosen("ann", "1", shown=shown, chosen=shown)], handed_out_only=True
     ).refused

@@ -38,7 +38,7 @@ from collection.preferences import (
 )
 from collection.preferences.pair_selection import AnsweredPair
 from collection.store.topic_tasks import TopicTaskTables
-from tests.helpers import fails, ok, run, tries
+from tests.helpers import fails, ok, put, run, tries
 
 Answer = Callable[[str, str], str]
 
@@ -437,17 +437,14 @@ def test_what_the_measure_refuses() -> None:
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
     """Two topics with six documents each, five of which are compared; two runs, the second the other way round."""
     with Campaign.create(tmp_path / "campaign") as campaign:
-        with campaign.store.transaction():
-            campaign.store.corpus.add_topics([Topic(q, f"topic {q}") for q in "12"])
-            campaign.store.corpus.add_documents(
-                [Document(d, f"Title of {d}", f"text of {d}") for d in (*names(6), "outside")]
-            )
-        for name, ids in (("forth", names(6)), ("back", names(6)[::-1])):
-            rows = [f"{q} Q0 {d} {rank} {100 - rank} {name}\n" for q in "12" for rank, d in enumerate(ids, 1)]
-            (tmp_path / f"{name}.run").write_text("".join(rows))
-        campaign.importer.import_files(runs=[tmp_path / "forth.run"])
+        put(
+            campaign,
+            [Topic(q, f"topic {q}") for q in "12"],
+            [Document(d, f"Title of {d}", f"text of {d}") for d in (*names(6), "outside")],
+            {"forth": {topic: names(6) for topic in "12"}},
+        )
         campaign.pools.add("depth", depth=6)
-        campaign.importer.import_files(runs=[tmp_path / "back.run"])
+        put(campaign, runs={"back": {topic: names(6)[::-1] for topic in "12"}})
         campaign.settings.set_judging_page(task="preference", preference_size=5)
         for name in ("ann", "ben"):
             campaign.accounts.add(name, "annotator")
@@ -688,6 +685,9 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     assert [line.split()[0] for line in said.stdout.splitlines()[1:]] == ["forth", "back"]
     assert "same preference in" in said.stderr
     means = campaign.evaluation.by_preferences(depth=2).means()
+    for name, ids in {"forth": names(6), "back": names(6)[::-1]}.items():
+        lines = [f"{q} Q0 {d} {rank} {-rank} {name}\n" for q in "12" for rank, d in enumerate(ids)]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
     of_file = json.loads(
         ok("preferences", tmp_path / "p.csv", tmp_path / "forth.run", "--depth", 2, "--format", "json")
     )

@@ -21,15 +21,10 @@ from annotate.card.server.document_payload import FIELD_CAP, TEXT_CAP
 from annotate.views.widgets import widgets
 from collection import Campaign, Document, Judgement, Topic
 from collection.formats import read_labels
-from tests.helpers import grows_linearly, judged, ok, post
+from tests.helpers import grows_linearly, judged, ok, post, put
 
 PAGE = "<!doctype html><title>The page</title><h1>Wings</h1><script>alert(1)</script><p>1 &lt; 2 <img alt=flap src=x>"
 WORDS = "Wings\n\n1 < 2 [flap]"
-
-
-def put(campaign: Campaign, *documents: Document) -> None:
-    with campaign.store.transaction():
-        campaign.store.corpus.add_documents(documents, replace=True)
 
 
 def first(client: TestClient) -> dict[str, Any]:
@@ -39,7 +34,7 @@ def first(client: TestClient) -> dict[str, Any]:
 
 
 def test_a_page_comes_as_its_words(client: TestClient, campaign: Campaign) -> None:
-    put(campaign, Document("d2", "", PAGE, {"year": 1960, "url": "https://x.org"}))
+    put(campaign, documents=[Document("d2", "", PAGE, {"year": 1960, "url": "https://x.org"})])
     assert first(client) == {
         "doc_id": "d2",
         "title": "The page",
@@ -60,12 +55,12 @@ def test_a_page_comes_as_its_words(client: TestClient, campaign: Campaign) -> No
 
 @pytest.mark.slow
 def test_markdown_comes_drawn_where_it_is_not_cut(client: TestClient, campaign: Campaign) -> None:
-    put(campaign, Document("d2", "", "*a* <b>", {"format": "markdown", "images": 3}))
+    put(campaign, documents=[Document("d2", "", "*a* <b>", {"format": "markdown", "images": 3})])
     document = first(client)
     assert (document["form"], document["text"]) == ("markup", "a <b>\n")
     assert document["html"] == "<p><em>a</em> &lt;b&gt;</p>\n"
     assert document["metadata"] == {"images": 3}  # a number of images is no image
-    put(campaign, Document("d2", "", "*a* " * TEXT_CAP, {"format": "markdown"}))
+    put(campaign, documents=[Document("d2", "", "*a* " * TEXT_CAP, {"format": "markdown"})])
     document = first(client)
     assert (document["form"], document["html"], document["truncated"]) == ("markup", None, True)
     assert document["length"] == 2 * TEXT_CAP  # 'a a a ... a' and a line end
@@ -76,18 +71,15 @@ def test_markdown_comes_drawn_where_it_is_not_cut(client: TestClient, campaign: 
 
 
 def test_a_format_that_nobody_knows_is_metadata_like_any_other(client: TestClient, campaign: Campaign) -> None:
-    put(campaign, Document("d2", "", "a", {"format": "A4", "images": [{"link": "ftp://x"}]}))
+    put(campaign, documents=[Document("d2", "", "a", {"format": "A4", "images": [{"link": "ftp://x"}]})])
     assert first(client)["metadata"] == {"format": "A4"}
 
 
 def test_fields_of_a_megabyte_are_cut(client: TestClient, campaign: Campaign) -> None:
     word = "W" * (1 << 20)
-    put(
-        campaign,
-        Document("d2", word, word, {word: word, "list": [word], "n": 1, "images": [{"file": "a.png", "alt": word}]}),
-    )
-    with campaign.store.transaction():
-        campaign.store.corpus.add_topics([Topic("1", word, word, word)], replace=True)
+    images = [{"file": "a.png", "alt": word}]
+    document = Document("d2", word, word, {word: word, "list": [word], "n": 1, "images": images})
+    put(campaign, [Topic("1", word, word, word)], [document])
     campaign.settings.set_topic_note("1", word)
     answer = post(client, "sync", query_id="1", want=1)
     assert len(json.dumps(answer)) < 40_000
@@ -100,14 +92,16 @@ def test_fields_of_a_megabyte_are_cut(client: TestClient, campaign: Campaign) ->
 
 
 def test_no_text_is_null_and_an_empty_one_is_empty(client: TestClient, campaign: Campaign) -> None:
+    with campaign.store.transaction():
+        campaign.store.corpus.add_documents([Document("d2", "T", None)], replace=True)
     for text in (None, ""):
-        put(campaign, Document("d2", "T", text))
         document = post(client, "document", doc_id="d2")
         assert (document["text"], document["length"], document["truncated"]) == (text, 0, False)
+        put(campaign, documents=[Document("d2", "T", "")])
 
 
 def test_a_text_is_not_cut_within_a_character(client: TestClient, campaign: Campaign) -> None:
-    put(campaign, Document("d2", "", "x" * (TEXT_CAP - 1) + "e\u0301" * 9))
+    put(campaign, documents=[Document("d2", "", "x" * (TEXT_CAP - 1) + "e\u0301" * 9)])
     document = first(client)
     assert document["text"] == "x" * (TEXT_CAP - 1)
     assert document["length"] == TEXT_CAP + 17
@@ -117,7 +111,7 @@ def test_a_text_is_not_cut_within_a_character(client: TestClient, campaign: Camp
 def test_long_documents_come_with_the_passages_that_match(client: TestClient, campaign: Campaign) -> None:
     rain = "It rains in the valley. " * 100
     text = rain * 10 + "The running average smooths a series. " + rain
-    put(campaign, Document("d2", "", text))
+    put(campaign, documents=[Document("d2", "", text)])
     assert first(client)["excerpts"] is None
     campaign.settings.set_judging_page(long="passages", long_from=len(text))
     document = first(client)
@@ -161,12 +155,13 @@ def marked(campaign: Campaign, doc_id: str, *passages: tuple[int, int]) -> None:
 
 
 def test_an_exported_log_quotes_the_passages(campaign: Campaign, tmp_path: Path) -> None:
-    put(campaign, Document("d1", "", PAGE), Document("d3", "", "短い\U0001f600text"), Document("d4", "", "was longer"))
+    short = Document("d3", "", "短い\U0001f600text")
+    put(campaign, documents=[Document("d1", "", PAGE), short, Document("d4", "", "was longer")])
     marked(campaign, "d1", (0, 5), (7, 12))
     marked(campaign, "d3", (1, 4))
     marked(campaign, "d4", (0, 3), (4, 10))
     marked(campaign, "d6")
-    put(campaign, Document("d4", "", "was"))
+    put(campaign, documents=[Document("d4", "", "was")])
     rows = [
         [{"start": 0, "end": 5, "text": "Wings"}, {"start": 7, "end": 12, "text": "1 < 2"}],
         [{"start": 1, "end": 4, "text": "い\U0001f600t"}],
@@ -266,7 +261,7 @@ def test_every_page_shows_a_document_as_the_card_does(
     opened: Callable[..., AppTest], campaign: Campaign, view: str, form: str
 ) -> None:
     document, texts, html = FORMS[form]
-    put(campaign, document)
+    put(campaign, documents=[document])
     campaign.assignments.update(annotators=2)
     for annotator, grade in (("ann", 3), ("ben", 0)):
         campaign.judging.judge_many([Judgement(str(uuid4()), annotator, "1", "d1", "graded", grade)])
@@ -300,7 +295,7 @@ def test_words_of_the_topic_come_with_their_places(client: TestClient, campaign:
     """Topic 1 is "running average": in the title, in what is sent of the text, and in the passages behind that."""
     campaign.settings.set_judging_page(long="passages", long_from=1000)
     text = "It runs. " + "It rains. " * (TEXT_CAP // 10) + "Averages smooth it. " + "It rains. " * 200
-    put(campaign, Document("d2", "An AVERAGE", text))
+    put(campaign, documents=[Document("d2", "An AVERAGE", text)])
     document = first(client)
     assert [document["title"][a:b] for a, b in document["title_terms"]] == ["AVERAGE"]
     assert [text[a:b] for a, b in document["terms"]] == ["runs", "Averages", "smooth"]

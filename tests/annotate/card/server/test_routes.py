@@ -23,7 +23,7 @@ from collection.core.errors import BusyError
 from collection.core.records import Choice, Preference
 from tests.annotate.card import wire_files
 from tests.conftest import judging_token, signed_in
-from tests.helpers import AS_JSON, fill, judged, post, sql_steps
+from tests.helpers import AS_JSON, fill, judged, post, put, sql_steps
 
 
 def test_hand_out_judge_and_go_on(client: TestClient, campaign: Campaign) -> None:
@@ -103,8 +103,7 @@ def test_nothing_says_how_a_pair_came_up(client: TestClient) -> None:
 
 
 def test_long_texts_come_in_two_steps(client: TestClient, campaign: Campaign) -> None:
-    with campaign.store.transaction():
-        campaign.store.corpus.add_documents([Document("d2", "long", "x" * (TEXT_CAP + 5))], replace=True)
+    put(campaign, documents=[Document("d2", "long", "x" * (TEXT_CAP + 5))])
     document = post(client, "sync", query_id="1", want=1)["documents"][0]
     assert (len(document["text"]), document["length"], document["truncated"]) == (TEXT_CAP, TEXT_CAP + 5, True)
     whole = post(client, "document", query_id="1", doc_id="d2")
@@ -299,7 +298,7 @@ def test_the_work_of_a_save_does_not_grow_with_the_campaign(tmp_path: Path) -> N
         folder = tmp_path / str(size)
         folder.mkdir()
         with Campaign.create(folder / "campaign") as campaign:
-            fill(campaign, folder, ["1", "2"], [f"d{n}" for n in range(size)])
+            fill(campaign, ["1", "2"], [f"d{n}" for n in range(size)])
             trainer = mock.Mock()
             routes._sync(trainer, campaign, "ann", {"query_id": "1", "want": 3, "decisions": [], "holding": []})
             asked = {"query_id": "1", "decisions": [judged("d0")], "holding": ["d1"], "want": 0}

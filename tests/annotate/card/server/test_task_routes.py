@@ -19,7 +19,7 @@ from annotate.card.server import task_routes
 from collection import Campaign, Document
 from collection.core.records import Choice, Preference, Role
 from tests.conftest import judging_token
-from tests.helpers import decision, post, sql_steps
+from tests.helpers import decision, post, put, sql_steps
 
 Payload = dict[str, Any]
 
@@ -218,8 +218,7 @@ def test_another_task_takes_decisions_and_hands_nothing_out(client: TestClient, 
 
 
 def test_long_texts_are_cut(client: TestClient, listing: Campaign) -> None:
-    with listing.store.transaction():
-        listing.store.corpus.add_documents([Document("d2", "long", "x" * (task_routes.UNIT_CAP + 5))], replace=True)
+    put(listing, documents=[Document("d2", "long", "x" * (task_routes.UNIT_CAP + 5))])
     document = sync(client, want=1)["units"][0]["documents"][0]
     assert (len(document["text"]), document["truncated"], document["length"]) == (
         task_routes.UNIT_CAP,

@@ -23,7 +23,7 @@ DOCUMENTS = [f"d{n}" for n in range(6)]
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
     """Three topics with six pairs each; the first pair of each is everybody's."""
     with Campaign.create(tmp_path / "campaign", grades="0-3") as campaign:
-        fill(campaign, tmp_path, ["1", "2", "3"], DOCUMENTS)
+        fill(campaign, ["1", "2", "3"], DOCUMENTS)
         campaign.calibration.set_pairs([(topic, "d0") for topic in ("1", "2", "3")])
         yield campaign
 

@@ -16,7 +16,7 @@ from collection import Campaign, Document
 from collection.campaign.settings.judging_settings import CardSettings
 from collection.core.errors import InputError, UnknownNameError
 from collection.documentation import read_page
-from tests.helpers import fails, ok
+from tests.helpers import fails, ok, put
 
 OPTIONS = [
     *("--task", "list", "--list-size", "8", "--most-chosen", "2", "--preference-size", "6", "--form", "html"),
@@ -106,8 +106,7 @@ def test_the_page_shows_a_document_as_annotators_get_it(
     opened: Callable[[Campaign], AppTest], campaign: Campaign
 ) -> None:
     text = "It rains. " * 200 + "A running average. " + "It rains. " * 200
-    with campaign.store.transaction():
-        campaign.store.corpus.add_documents([Document("d2", "", f"<!doctype html><p>{text}")], replace=True)
+    put(campaign, documents=[Document("d2", "", f"<!doctype html><p>{text}")])
     campaign.settings.set_judging_page(long="passages", long_from=300)
     app = opened(campaign, "judging-page")
     assert not app.exception

@@ -13,14 +13,14 @@ import pytest
 from collection.campaign import Campaign
 from collection.core.errors import FormatError, InputError, UnknownNameError
 from collection.core.records import Document
-from tests.helpers import Clock, fill, ok, run
+from tests.helpers import Clock, fill, ok, put, run
 
 Rows = list[dict[str, Any]]
 
 
 def build(folder: Path) -> Campaign:
     campaign = Campaign.create(folder / "campaign", grades="0-1")
-    fill(campaign, folder, ["1", "2"], ["d1", "d2", "d3", "d4"])
+    fill(campaign, ["1", "2"], ["d1", "d2", "d3", "d4"])
     for name in ("ann", "ben"):
         campaign.accounts.add(name, "annotator")
     return campaign
@@ -165,7 +165,7 @@ def test_csv_with_semicolons(campaign: Campaign, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", [".csv", ".xlsx"])
 def test_texts_that_a_spreadsheet_would_compute(campaign: Campaign, tmp_path: Path, form: str) -> None:
     text = '=HYPERLINK("https://evil.example","x")\x07'
-    campaign.store.corpus.add_documents([Document("d1", "+1", text + "y" * 40_000)], replace=True)
+    put(campaign, documents=[Document("d1", "+1", text + "y" * 40_000)])
     path = tmp_path / f"ann{form}"
     campaign.work_lists.write("ann", path, 1)
     if form == ".csv":
@@ -182,7 +182,7 @@ def test_texts_that_a_spreadsheet_would_compute(campaign: Campaign, tmp_path: Pa
 def test_bibliographic_metadata_has_columns(campaign: Campaign, tmp_path: Path, form: str) -> None:
     """Columns that are empty in all rows are left out."""
     about = {"authors": ["Keller, Anna", "Brandt, Jonas"], "year": 2019, "doi": "10.5555/hp.1", "url": "", "pmid": "3"}
-    campaign.store.corpus.add_documents([Document("d1", "Heat pumps", "Ten.", about)], replace=True)
+    put(campaign, documents=[Document("d1", "Heat pumps", "Ten.", about)])
     path = tmp_path / f"ann{form}"
     campaign.work_lists.write("ann", path, 2)
     first, second = rows_of(path)

@@ -23,7 +23,7 @@ DOCS = [f"d{number}" for number in range(8)]
 def build(folder: Path) -> Campaign:
     """Two topics with the same eight documents in the pool of each."""
     campaign = Campaign.create(folder / "campaign")
-    fill(campaign, folder, ["1", "2"], DOCS)
+    fill(campaign, ["1", "2"], DOCS)
     campaign.accounts.add("boss", "manager")
     for name in ("ann", "ben", "cai"):
         campaign.accounts.add(name, "annotator")
@@ -204,7 +204,7 @@ def test_budgets_do_not_wait_for_what_is_loaded(campaign: Campaign) -> None:
 
 def test_lists_and_preferences_share_topics_in_the_same_way(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "lists") as lists:
-        fill(lists, tmp_path, [str(number) for number in range(8)], DOCS)
+        fill(lists, [str(number) for number in range(8)], DOCS)
         check_topics(lists)
 
 

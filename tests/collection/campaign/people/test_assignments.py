@@ -28,7 +28,7 @@ TOPICS = ["1", "2", "3"]
 def build(folder: Path) -> Campaign:
     """Three topics with the same eight documents in the pool of each."""
     campaign = Campaign.create(folder / "campaign")
-    fill(campaign, folder, TOPICS, DOCS)
+    fill(campaign, TOPICS, DOCS)
     for name in ("ann", "ben", "cai"):
         campaign.accounts.add(name, "annotator")
     return campaign

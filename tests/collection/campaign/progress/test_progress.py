@@ -35,7 +35,7 @@ def say(campaign: Campaign, annotator: str, query_id: str, *doc_ids: str, grade:
 
 def pooled(campaign: Campaign, folder: Path) -> None:
     """Topic 1 is judged to the end, topic 2 in part, topic 3 not at all."""
-    fill(campaign, folder, TOPICS, DOCS)
+    fill(campaign, TOPICS, DOCS)
     say(campaign, "ann", "1", *DOCS)
     say(campaign, "ben", "2", *DOCS[:3])
 
@@ -64,7 +64,7 @@ def closed(campaign: Campaign, folder: Path) -> None:
 
 def calibrated(campaign: Campaign, folder: Path) -> None:
     """Ann has judged one of the two pairs that everybody judges; ben has the other one's topic, and not she."""
-    fill(campaign, folder, TOPICS, DOCS)
+    fill(campaign, TOPICS, DOCS)
     campaign.accounts.add("ben", "annotator")
     campaign.assignments.assign(["2"], ["ben"])
     campaign.calibration.set_pairs([("1", "d1"), ("2", "d5")])
@@ -301,7 +301,7 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
 def test_the_total_stays_while_the_calibration_set_is_judged(tmp_path: Path) -> None:
     """Of other people's topics, of one's own, and beside other annotators: it neither shrinks nor grows."""
     with Campaign.create(tmp_path / "c") as campaign:
-        fill(campaign, tmp_path, TOPICS, DOCS)
+        fill(campaign, TOPICS, DOCS)
         for name in ("ben", "cai"):
             campaign.accounts.add(name, "annotator")
         campaign.assignments.assign(["2"], ["ben"])

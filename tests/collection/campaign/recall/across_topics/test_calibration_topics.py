@@ -1095,7 +1095,7 @@ def test_statements_do_not_grow_with_topics(tmp_path: Path) -> None:
         folder.mkdir()
         with Campaign.create(folder / "campaign") as campaign:
             topics = [f"t{n}" for n in range(1, number + 1)]
-            fill(campaign, folder, topics, [f"d{n}" for n in range(6)])
+            fill(campaign, topics, [f"d{n}" for n in range(6)])
             campaign.settings.set_loop(mode="loop")
             campaign.features.update()
             campaign.calibration_topics.start(0.4, topics=number // 2, depth=0.5, sample=0.5)
