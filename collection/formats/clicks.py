@@ -12,7 +12,7 @@ from collection.core import phrases
 from collection.core.errors import FormatError
 from collection.core.records import require_columns
 from collection.formats import delimited, fields, kinds, source
-from collection.formats.source import FilePath, quote
+from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import WHOLE
 from collection.formats.write import write_table
 
@@ -31,6 +31,7 @@ MOST = 2**53
 """Upper limit of a count: floats represent whole numbers exactly up to here."""
 
 
+@opens_once
 def read_clicks(path: FilePath) -> pd.DataFrame:
     """Read a click log, one row an impression, or counts: CSV or TSV with a header, or JSONL.
 

@@ -9,13 +9,14 @@ import pandas as pd
 
 from collection.core.errors import FormatError
 from collection.formats import delimited, fields, source
-from collection.formats.source import FilePath, quote
+from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import parse_score
 
 WANTED = "costs of runs"
 RUN = ("run", "name", "tag")
 
 
+@opens_once
 def read_costs(path: FilePath) -> pd.DataFrame:
     """Read costs of runs, one row per run: ``.csv`` or ``.tsv`` with a header.
 

@@ -10,7 +10,7 @@ from collection.core.errors import FormatError
 from collection.core.records import PREFERENCE_KINDS, Choice, Preference
 from collection.formats import delimited, fields
 from collection.formats.judgements import read_time
-from collection.formats.source import FilePath, quote
+from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import parse_score
 from collection.formats.write import write_log
 
@@ -25,6 +25,7 @@ def write_preferences(frame: pd.DataFrame, path: FilePath) -> None:
     write_log(frame.filter(Preference._fields), path, Preference._fields, "preferences")
 
 
+@opens_once
 def read_preferences(path: FilePath) -> pd.DataFrame:
     """Read preferences as :func:`write_preferences` writes them, or from TSV with a header.
 

@@ -20,7 +20,7 @@ from collection.formats import (
     trec_text,
     workbook,
 )
-from collection.formats.source import FilePath
+from collection.formats.source import FilePath, opens_once
 
 WANTED = "documents"
 ID, TEXT = fields.DOC_ID, fields.TEXT
@@ -29,6 +29,7 @@ _TREC = re.compile(r"(?i)\s*<doc>")
 _BARE = {2: ["doc_id", "text"], 3: ["doc_id", "title", "text"], 4: ["doc_id", "url", "title", "text"]}
 
 
+@opens_once
 def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
     """Read documents one by one; only their ids are kept in memory.
 

@@ -19,7 +19,7 @@ from collection.core.records import COUNTS_AS, KINDS
 from collection.formats import delimited, fields, kinds, label_exports, source, spreadsheet
 from collection.formats.columns import LABEL_ALIASES
 from collection.formats.judgements import DETAILS, read_details, read_time, to_utc
-from collection.formats.source import FilePath, quote
+from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import parse_grade, parse_score, to_array
 from collection.formats.write import format_number, replacing, require_ids
 
@@ -70,6 +70,7 @@ class LabelLog:
     left_out: dict[str, int]
 
 
+@opens_once
 def read_labels(
     path: FilePath,
     *,
@@ -126,6 +127,7 @@ def read_labels(
     return _read(path, _Defaults(annotator, query_id), names, details=False).labels
 
 
+@opens_once
 def read_label_log(
     path: FilePath,
     *,

@@ -27,15 +27,21 @@ _READER = Path(__file__).with_name("parquet_reader.py")
 
 def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
     """Row number and fields of every row, with the values that JSON has (:func:`.fields.as_json`)."""
+    with source.opened(path) as file:
+        yield from _records(file, what)
+
+
+def _records(path: source.Source, what: str) -> Iterator[tuple[int, dict[str, object]]]:
     import pyarrow as pa
 
     source.open_bytes(path, what, is_text=False).close()  # for its errors
-    # -P: not the current directory, which may have a pyarrow.py.
-    total = max(ANY_RATIO, compression.LARGEST_RATIO * Path(path).stat().st_size)
+    file = path.descriptor(what)
+    total = max(ANY_RATIO, compression.LARGEST_RATIO * os.fstat(file).st_size)
     limits = (LARGEST, source.LONGEST_LINE, total, MEMORY)
-    command = [sys.executable, "-P", str(_READER), os.fspath(path), *map(str, limits)]
+    # -P: not the current directory, which may have a pyarrow.py.
+    command = [sys.executable, "-P", str(_READER), *map(str, limits)]
     number, said = 0, ""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as reader:
+    with subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as reader:
         assert reader.stdout is not None
         assert reader.stderr is not None
         try:

@@ -1,4 +1,4 @@
-"""A process of its own that reads a Parquet file and writes its rows to the standard output, as a stream of Arrow.
+"""A process of its own that reads a Parquet file from the standard input and writes its rows to the standard output, as a stream of Arrow.
 
 Arrow may abort the process that reads a damaged file, and a small file can expand to more than the memory; only this
 process ends then. It imports nothing of the project: it is started as a script.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import resource
 import sys
 from contextlib import suppress
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,9 +34,9 @@ def weigh(array: pa.Array) -> int:
     return size + sum(map(weigh, inside if isinstance(inside, list) else [inside]))
 
 
-def write(path: str, column: int, row: int, total: int) -> None:
+def write(content: BinaryIO, column: int, row: int, total: int) -> None:
     """Write the rows; ValueError if a column of a row group, a row, or the file expands to more than so many bytes."""
-    file = pq.ParquetFile(path, page_checksum_verification=True)
+    file = pq.ParquetFile(content, page_checksum_verification=True)
     groups = [file.metadata.row_group(place) for place in range(file.num_row_groups)]
     sizes = [group.column(place).total_uncompressed_size for group in groups for place in range(group.num_columns)]
     if max(sizes, default=0) > column:
@@ -59,11 +60,11 @@ def write(path: str, column: int, row: int, total: int) -> None:
 
 
 if __name__ == "__main__":
-    *limits, memory = map(int, sys.argv[2:])
+    *limits, memory = map(int, sys.argv[1:])
     with suppress(ValueError, OSError):  # a lower limit stays
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     try:
-        write(sys.argv[1], *limits)
+        write(sys.stdin.buffer, *limits)
     except MemoryError:
         sys.exit(f"it takes more than {memory >> 20:,} MiB of memory")
     except Exception as error:

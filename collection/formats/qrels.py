@@ -12,13 +12,14 @@ from collection.core.frames import QRELS
 from collection.formats import delimited, fields, kinds, objects, run_records
 from collection.formats.columns import LABEL_ALIASES
 from collection.formats.qrels_lines import FORMS, WANTED, QrelsForm, find_layout, is_typed
-from collection.formats.source import FilePath, quote
+from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import data_lines, first_line, report_copies, to_array
 from collection.formats.tables.strict import read_table
 
 _ALIASES = {name: LABEL_ALIASES[name] for name in QRELS.names}
 
 
+@opens_once
 def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     r"""Read qrels: ``query_id 0 doc_id relevance``, or BEIR's three columns under a header.
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from collection.core import phrases
 from collection.core.errors import FormatError
 from collection.formats import kinds, objects, run_records
 from collection.formats.fields import PERSON_NAMES
-from collection.formats.source import FilePath, quote, stem
+from collection.formats.source import FilePath, is_dataset, opens_once, quote, stem
 from collection.formats.tables.lines import Extra, Layout, data_lines, first_line, parse_grade, parse_score
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ _TAGS = {
 def names_of_qrels(given: FilePath | pd.DataFrame) -> list[str]:
     """The names that may say who gave the grades of qrels: of a file and in its first row, or in columns of a frame."""
     if isinstance(given, str | PathLike):
-        return [stem(given), *(_tags(given) if Path(given).is_file() else ())]  # a pipe is read once
+        return [stem(given), *(() if is_dataset(given) else _tags(given))]
     named = [given[column].drop_duplicates() for column in given if str(column).casefold() in _TAGS]
     return [value for values in named for value in values if isinstance(value, str)]
 

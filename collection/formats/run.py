@@ -10,7 +10,7 @@ from collection.core.frames import RUN
 from collection.core.ranking import rank_run
 from collection.core.records import Run
 from collection.formats import kinds, run_records, source
-from collection.formats.source import FilePath, quote
+from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import Layout, Tag, data_lines, first_line, parse_grade
 from collection.formats.tables.strict import read_table
 
@@ -18,6 +18,7 @@ WANTED = "a run"
 NAMES = "query_id Q0 doc_id rank score tag"
 
 
+@opens_once
 def read_run(path: FilePath, *, tags_may_differ: bool = False) -> Run:
     r"""Read a run file: ``query_id Q0 doc_id rank score tag``, separated by blanks or tabs; or in another tool's form.
 

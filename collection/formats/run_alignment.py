@@ -20,7 +20,7 @@ from collection.core.threads import map_ahead
 from collection.formats import qrels_lines, source
 from collection.formats.run import WANTED, find_layout, read_run
 from collection.formats.run_files import name_runs
-from collection.formats.source import Bytes, FilePath
+from collection.formats.source import Bytes, FilePath, opens_once
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.formats.tables.fast import LAST_ASCII, MOST_WORKERS, Block, UnsupportedBlock, read_block
 from collection.formats.tables.lines import Comments, Layout
@@ -37,6 +37,7 @@ LARGEST_TABLE = 24
 """Bits of the number of cells in the table of :class:`_Lookup`."""
 
 
+@opens_once
 def read_index(path: FilePath) -> QrelsIndex:
     """Prepare the qrels of a file for :func:`collection.measures.align`, without a frame if it consists of lines.
 

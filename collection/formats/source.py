@@ -7,12 +7,16 @@ a time with its number and raises the error that says where a file is broken.
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from io import BufferedReader
+from contextlib import ExitStack, contextmanager
+from functools import partial, wraps
+from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import TypeAlias
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +26,17 @@ from collection.core.phrases import join
 from collection.formats import compression
 from collection.formats.compression import BROKEN as BROKEN  # noqa: PLC0414, for the readers
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
 FilePath: TypeAlias = str | os.PathLike[str]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
+
+STANDARD_INPUT = "-"
+"""Stands for standard input in place of a path."""
 
 BOM = b"\xef\xbb\xbf"
 CHUNK = 4 << 20
@@ -45,13 +58,108 @@ def quote(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
-def open_bytes(path: FilePath, wanted: str, *, is_text: bool = True) -> BufferedReader:
-    """Open a regular file for reading bytes, unpacked if its first bytes say gzip, bzip2 or xz.
+class Source(os.PathLike[str]):
+    """An input file that is opened once, however often it is read; a pipe, or standard input as ``-``, works like one.
 
-    If it `is_text`, UTF-16, UTF-32 and declared encodings become UTF-8. Files of another kind are refused. The readers
-    read a file more than once, which a pipe does not allow.
+    Each reading has its own place in the file, so a reader may look at the beginning before it reads the whole. A
+    function of this package that takes a path takes a Source instead, and leaves it open.
     """
-    content = compression.unpack(_open_regular(path, wanted))
+
+    def __init__(self, path: FilePath) -> None:
+        self._path, self._file = os.fspath(path), cast(IO[bytes] | None, None)
+
+    def __fspath__(self) -> str:
+        return self._path
+
+    def __str__(self) -> str:
+        return self._path
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; another reading opens it again, which a pipe does not allow."""
+        if self._file is not None:
+            self._file.close()
+        self._file = None
+
+    def open(self, wanted: str, *, closing: bool = False) -> BufferedReader:
+        """Read the file's bytes from the beginning; `closing` the reading closes the file."""
+        return BufferedReader(_Reading(self.descriptor(wanted), self.close if closing else None))
+
+    def descriptor(self, wanted: str) -> int:
+        """The number of the open file, for another process."""
+        if self._file is None:
+            self._file = _open(self._path, wanted)
+        return self._file.fileno()
+
+
+class _Reading(RawIOBase):
+    """One reading of an open file, with its own place."""
+
+    def __init__(self, descriptor: int, at_close: Callable[[], None] | None) -> None:
+        self._descriptor, self._at_close, self._place = descriptor, at_close, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        begin = (0, self._place, os.fstat(self._descriptor).st_size)[whence]
+        self._place = begin + offset
+        return self._place
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        count = os.preadv(self._descriptor, [buffer], self._place)
+        self._place += count
+        return count
+
+    def close(self) -> None:
+        if not self.closed and self._at_close is not None:
+            self._at_close()
+        super().close()
+
+
+@contextmanager
+def opened(path: FilePath) -> Iterator[Source]:
+    """A file as a :class:`Source`, closed at the end unless it was given as one."""
+    if isinstance(path, Source):
+        yield path
+    else:
+        with Source(path) as source:
+            yield source
+
+
+def opens_once(read: Callable[Concatenate[FilePath, P], T]) -> Callable[Concatenate[FilePath, P], T]:
+    """Let a reader open its file once, however often it calls other readers; if it gives an iterator, until its end."""
+
+    @wraps(read)
+    def read_source(path: FilePath, *args: P.args, **options: P.kwargs) -> T:
+        with ExitStack() as stack:
+            found = read(stack.enter_context(opened(path)), *args, **options)
+            return cast(T, _read_on(found, stack.pop_all())) if isinstance(found, Iterator) else found
+
+    return read_source
+
+
+def _read_on(rows: Iterator[T], stack: ExitStack) -> Iterator[T]:
+    with stack:
+        yield from rows
+
+
+def open_bytes(path: FilePath, wanted: str, *, is_text: bool = True) -> BufferedReader:
+    """Open a file for reading bytes, unpacked if its first bytes say gzip, bzip2 or xz.
+
+    If it `is_text`, UTF-16, UTF-32 and declared encodings become UTF-8. Files of another kind are refused.
+    """
+    is_own = not isinstance(path, Source)
+    source = Source(path) if is_own else cast(Source, path)
+    content = compression.unpack(source.open(wanted, closing=is_own))
     try:
         if not is_text and content.peek(4).startswith((b"PK", b"PAR1")):
             return content
@@ -61,21 +169,35 @@ def open_bytes(path: FilePath, wanted: str, *, is_text: bool = True) -> Buffered
         return compression.as_utf8(content) if is_text else content
     except BROKEN:  # reading it again raises the error where the line is known
         content.close()
-        return compression.unpack(_open_regular(path, wanted))
+        return compression.unpack(source.open(wanted, closing=is_own))
 
 
-def _open_regular(path: FilePath, wanted: str) -> BufferedReader:
-    place = as_path(path)
+def _open(path: str, wanted: str) -> IO[bytes]:
+    """Open a file; a pipe, and standard input, are copied, since they can be read only once."""
+    if path == STANDARD_INPUT:
+        return _copy(sys.stdin.buffer)
+    place = Path(path)
     if place.is_dir():
         raise FormatError(path, None, wanted, "a directory", "name one file in it")
-    if place.exists() and not place.is_file():
-        raise FormatError(path, None, wanted, "a pipe or a device", "write it to a file first")
+    if place.exists() and not (place.is_file() or place.is_fifo()):
+        raise FormatError(path, None, wanted, "a device", "write it to a file first")
     try:
-        return place.open("rb")
+        file = place.open("rb")
     except FileNotFoundError:
         raise FormatError(path, None, wanted, "no such file", dataset_hint(path)) from None
     except OSError as error:
         raise FormatError(path, None, wanted, f"a file that cannot be opened ({error.strerror})") from None
+    if place.is_fifo():
+        with file:
+            return _copy(file)
+    return file
+
+
+def _copy(pipe: IO[bytes]) -> IO[bytes]:
+    copy = cast(IO[bytes], TemporaryFile())  # noqa: SIM115, closed with its Source
+    shutil.copyfileobj(pipe, copy)
+    copy.flush()
+    return copy
 
 
 def is_dataset(path: FilePath) -> bool:
@@ -117,10 +239,12 @@ def without_compression(name: str) -> str:
 def stem(path: FilePath) -> str:
     """The file's name without .gz (.bz2, .xz) and one common ending of run files; it must be UTF-8.
 
-    Of a dataset its id.
+    Of a dataset its id; "stdin" of standard input.
     """
     if is_dataset(path):
         return dataset_id(path)
+    if str(path) == STANDARD_INPUT:
+        return "stdin"
     name = without_compression(as_path(path).name)
     if not name.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in name):
         shown = ascii(str(path))[1:-1]

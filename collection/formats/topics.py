@@ -13,7 +13,7 @@ from collection.core.frames import TOPICS
 from collection.core.phrases import count, join_first, plural
 from collection.core.records import Topic
 from collection.formats import delimited, fields, kinds, objects, source, topic_markup, workbook
-from collection.formats.source import FilePath
+from collection.formats.source import FilePath, opens_once
 
 WANTED = "topics"
 ID = topic_markup.ID
@@ -37,6 +37,7 @@ _ANSWERS = (
 """Fields that name documents to be judged, or their grades; annotators must not see them."""
 
 
+@opens_once
 def read_topics(path: FilePath) -> pd.DataFrame:
     r"""Read topics; the format is detected from the content.
 

@@ -7,10 +7,11 @@ import pandas as pd
 from collection.core import phrases
 from collection.core.errors import FormatError
 from collection.core.frames import LEVELS, REFERENCE_SCORES
-from collection.formats.source import FilePath, quote
+from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import data_lines, first_line, parse_score
 
 
+@opens_once
 def read_levels(path: FilePath) -> pd.DataFrame:
     """Read preferences: ``query_id group subgroup doc_id level``, separated by blanks or tabs.
 
@@ -31,6 +32,7 @@ def read_levels(path: FilePath) -> pd.DataFrame:
     )
 
 
+@opens_once
 def read_reference_scores(path: FilePath) -> pd.DataFrame:
     """Read means and standard deviations of measures: ``query_id measure mean deviation``.
 

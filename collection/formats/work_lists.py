@@ -11,7 +11,7 @@ from collection.core.errors import FormatError
 from collection.formats import delimited, fields, source, spreadsheet, workbook
 from collection.formats.columns import LABEL_ALIASES
 from collection.formats.labels import read_grade
-from collection.formats.source import FilePath, quote
+from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.write import replacing, replacing_bytes
 
 WANTED = "a work list"
@@ -42,6 +42,7 @@ class WorkListRow(NamedTuple):
     metadata: Mapping[str, object] = {}
 
 
+@opens_once
 def is_work_list(path: FilePath) -> bool:
     """Return whether a file is a work list, by its first column."""
     if workbook.is_workbook(path):
@@ -124,6 +125,7 @@ def _write_workbook(
     book.save(file)
 
 
+@opens_once
 def read_work_list(path: FilePath, names: Mapping[str, int]) -> Iterator[WorkListRow]:
     """Read the rows of a returned work list, with line and grade; a grade may be one of the `names`.
 
