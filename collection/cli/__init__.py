@@ -44,7 +44,16 @@ from collection.cli import (
     worth,
 )
 from collection.cli.help import Group
-from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, WRITTEN, expand_folders
+from collection.cli.options import (
+    DIRECTORY,
+    DIRECTORY_PATH,
+    FILE,
+    FORMAT,
+    SERVER_OPTIONS,
+    WRITTEN,
+    expand_folders,
+    open_inputs,
+)
 from collection.cli.output import confirm, echo, print_json, print_notices, print_table, progress_line
 from collection.core.characters import one_line
 from collection.core.errors import DoubtError, InputError
@@ -207,6 +216,7 @@ def import_(
         if len(found) != 1:
             raise click.UsageError(f"--topics: expected a file or a folder with one, found {count(len(found), 'file')}")
         files["topics"] = found[0]
+    files = {name: open_inputs(given) if name != "collection" else given for name, given in files.items()}
     with Campaign(directory) as campaign:
 
         def run(accept_doubts: bool) -> ImportReport:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,7 +22,7 @@ from collection.cli.methods import Names
 from collection.cli.options import (
     COMPAT,
     EXCLUDE,
-    FILE,
+    INPUT,
     QRELS_FORM,
     SectionedCommand,
     form_option,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from collection.comparison import Comparison, Evaluation
-    from collection.formats import QrelsForm
+    from collection.formats import QrelsForm, Source
     from collection.measures import Version
 
 WRITTEN = ("baseline", "test", "correction", "alpha", "seed", "topics", "leaderboard", "tests", "pairs", "notes")
@@ -55,7 +54,7 @@ _tests, _views = option_section("Significance tests"), option_section("Other tab
 
 
 @click.command(cls=SectionedCommand)
-@click.argument("qrels", type=FILE)
+@click.argument("qrels", type=INPUT)
 @runs_argument("RUN...", required=True)
 @measures_option()
 @click.option("--relevance-level", metavar="G", type=grade, help="Minimum relevant grade of binary measures.")
@@ -86,16 +85,16 @@ _tests, _views = option_section("Significance tests"), option_section("Other tab
 @_views("--systems", nargs=2, metavar="A B", help="Values of two runs by topic, largest difference first.")
 @_views("--topic", metavar="Q", help="With --systems: values and rankings of both runs for this topic.")
 @_views("--depth", default=10, help="Ranks to show with --topic.")
-@_views("--costs", type=FILE, help="Costs of the runs (CSV, TSV) with the column run, for --frontier.")
+@_views("--costs", type=INPUT, help="Costs of the runs (CSV, TSV) with the column run, for --frontier.")
 @_views("--frontier", metavar="COST", help="Column of --costs; shows which systems are dominated in value and cost.")
 @_views("--power", metavar="D", type=float, help="Number of topics needed to detect a difference of D.")
 def compare(
-    qrels: Path,
-    runs: tuple[Path, ...],
+    qrels: Source,
+    runs: tuple[Source, ...],
     measures: tuple[str, ...],
     test: str | None,
     correction: str | None,
-    costs: Path | None,
+    costs: Source | None,
     frontier: str | None,
     systems: tuple[str, str] | None,
     topic: str | None,
@@ -172,7 +171,7 @@ def _require_consistent(
     systems: tuple[str, str] | None,
     topic: str | None,
     power: float | None,
-    costs: Path | None,
+    costs: Source | None,
     frontier: str | None,
     form: str,
 ) -> list[str]:

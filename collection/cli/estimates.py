@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from collection.comparison import Estimates
+    from collection.formats import Source
     from collection.measures import Measure
 
 NOT_RELEVANT, LEFT_OUT, EXPECTED = "not-relevant", "left-out", "expected"
@@ -56,7 +56,7 @@ def refuse_other_options(unjudged: str, pool_depth: int | None, *names: str) -> 
 
 
 def estimate_files(
-    runs: Sequence[Path],
+    runs: Sequence[Source],
     qrels: pd.DataFrame,
     labels: Mapping[Measure, str],
     exclude_query_document: bool = False,

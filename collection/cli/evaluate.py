@@ -13,7 +13,7 @@ from collection.cli.options import (
     CLUSTER,
     COMPAT,
     EXCLUDE,
-    FILE,
+    INPUT,
     QRELS_FORM,
     form_option,
     grade,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from collection.comparison import Evaluation, Values
-    from collection.formats import QrelsForm
+    from collection.formats import QrelsForm, Source
     from collection.measures import Measure, QrelsIndex, Version
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ def parse_one(asked: str) -> Measure:
     return measure
 
 
-def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
+def read_qrels_for(measures: Sequence[Measure], path: Source, form: QrelsForm | None) -> pd.DataFrame:
     """Read qrels with the columns that the measures need, or in the given form."""
     from collection import formats
     from collection.machine_labels.model_families import warn_of_model
@@ -83,7 +83,7 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
     return qrels
 
 
-def index_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> QrelsIndex:
+def index_qrels_for(measures: Sequence[Measure], path: Source, form: QrelsForm | None) -> QrelsIndex:
     """Prepare the qrels of :func:`read_qrels_for` for evaluation."""
     from collection import formats
     from collection.machine_labels.model_families import warn_of_model
@@ -96,13 +96,13 @@ def index_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | N
     return index
 
 
-def _print_ungraded(path: Path, ungraded: int, topics: int) -> None:
+def _print_ungraded(path: Source, ungraded: int, topics: int) -> None:
     if ungraded:
         print_notices([f"{path}: {ungraded:,} of {count(topics, 'topic')} without judged documents count as 0"])
 
 
 def compute_files(
-    runs: Sequence[Path],
+    runs: Sequence[Source],
     qrels: pd.DataFrame | QrelsIndex,
     measures: list[Measure],
     *,
@@ -127,7 +127,7 @@ def compute_files(
 
         parts = []
         # Workers have another working directory; a name that is no file is a dataset.
-        places = [run.absolute() if run.exists() else run for run in runs]
+        places = [path.absolute() if path.exists() else path for path in map(Path, runs)]
         named = zip(places, formats.name_runs(runs), strict=True)
         each = ((qrels, (place, name, exclude_query_document, measures, options)) for place, name in named)
         for part in map_items(_compute_file, each, cluster):
@@ -146,7 +146,7 @@ def _compute_file(
     return comparison.compute(files, qrels, measures, **options)
 
 
-def add_costs(evaluation: Evaluation, path: Path, table: pd.DataFrame) -> Evaluation:
+def add_costs(evaluation: Evaluation, path: Source, table: pd.DataFrame) -> Evaluation:
     """Add the costs of a file; report the rows that belong to no run."""
     from collection import comparison, formats
 
@@ -158,7 +158,7 @@ def add_costs(evaluation: Evaluation, path: Path, table: pd.DataFrame) -> Evalua
     return evaluation
 
 
-def _read_plain(path: Path, read: Callable[[Path], T]) -> T:
+def _read_plain(path: Source, read: Callable[[Source], T]) -> T:
     """Read qrels with one grade per document."""
     from collection.formats import kinds
 
@@ -171,7 +171,7 @@ def _read_plain(path: Path, read: Callable[[Path], T]) -> T:
     return read(path)
 
 
-def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
+def _read_qrels(measures: Sequence[Measure], path: Source, form: QrelsForm | None) -> pd.DataFrame:
     from collection import formats
 
     needs = {m.entry.needs: str(m) for m in measures if m.entry.needs}
@@ -200,7 +200,7 @@ def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None)
     return qrels
 
 
-def _refuse_fifth_column(path: Path) -> None:
+def _refuse_fifth_column(path: Source) -> None:
     """Refuse qrels with a number in column 5, which may be the grade itself, after a stratum."""
     from collection import formats
     from collection.formats.tables.lines import data_lines, parse_score
@@ -217,7 +217,7 @@ def _refuse_fifth_column(path: Path) -> None:
 
 
 @click.command()
-@click.argument("qrels", type=FILE)
+@click.argument("qrels", type=INPUT)
 @runs_argument("RUN...", required=True)
 @measures_option("Measure, such as nDCG@10, AP(rel=2)@100 or P_5; repeatable.")
 @click.option("--per-topic", is_flag=True, help="Show the values of every topic, not only means.")
@@ -242,7 +242,7 @@ def _refuse_fifth_column(path: Path) -> None:
     help="Grade scale for --bounds and --unjudged expected, such as 0-3; by default from QRELS.",
 )
 @click.option("--explain", metavar="TOPIC", help="Show the calculation for this topic, rank by rank.")
-@click.option("--costs", type=FILE, help="Costs to show next to the values (CSV, TSV) with the column run.")
+@click.option("--costs", type=INPUT, help="Costs to show next to the values (CSV, TSV) with the column run.")
 @click.option(
     "--separate-seeds",
     is_flag=True,
@@ -253,8 +253,8 @@ def _refuse_fifth_column(path: Path) -> None:
 @CLUSTER
 @form_option("table", "tsv", "csv", "json")
 def evaluate(
-    qrels: Path,
-    runs: tuple[Path, ...],
+    qrels: Source,
+    runs: tuple[Source, ...],
     measures: tuple[str, ...],
     per_topic: bool,
     relevance_level: float | None,
@@ -265,7 +265,7 @@ def evaluate(
     bounds: bool,
     grades: list[float] | None,
     explain: str | None,
-    costs: Path | None,
+    costs: Source | None,
     separate_seeds: bool,
     compat: Version,
     qrels_form: QrelsForm | None,

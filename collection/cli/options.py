@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 from collection.core import layout
+
+if TYPE_CHECKING:
+    from collection.formats import Source
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -56,6 +59,27 @@ DIRECTORY_PATH = _Directory(path_type=Path)
 DIRECTORY = click.argument("directory", metavar="DIR", type=DIRECTORY_PATH)
 FILE = click.Path(path_type=Path)
 COUNT = click.IntRange(min=1)
+
+
+class _Input(click.Path):
+    """A file to read, opened once; ``-`` is standard input."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from collection.formats import Source
+
+        source = Source(value)
+        return source if ctx is None else ctx.with_resource(source)
+
+
+INPUT = _Input()
+
+
+def open_inputs(given: Path | tuple[Path, ...] | None) -> Any:
+    """Files to read, each opened once, until the end of the command."""
+    context = click.get_current_context()
+    if isinstance(given, tuple):
+        return tuple(INPUT.convert(path, None, context) for path in given)
+    return given and INPUT.convert(given, None, context)
 
 
 class _Written(click.Path):
@@ -176,11 +200,11 @@ CLUSTER = click.option(
 def runs_argument(metavar: str, *, required: bool = False) -> Callable[[F], F]:
     """An argument of run files and folders of run files."""
 
-    def expand(ctx: click.Context, param: click.Parameter, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    def expand(ctx: click.Context, param: click.Parameter, paths: tuple[Path, ...]) -> tuple[Source, ...]:
         runs = expand_folders(paths)
         if required and not runs:
             raise click.UsageError("expected at least one run, found an empty folder")
-        return runs
+        return tuple(INPUT.convert(run, param, ctx) for run in runs)
 
     return click.argument("runs", metavar=metavar, nargs=-1, required=required, type=FILE, callback=expand)
 

@@ -13,6 +13,7 @@ from collection.cli.options import (
     COUNT,
     DIRECTORY_PATH,
     FILE,
+    INPUT,
     SectionedCommand,
     expand_folders,
     form_option,
@@ -25,6 +26,7 @@ from collection.core.phrases import count, duration_range, join_first, plural
 if TYPE_CHECKING:
     from collection.annotator_agreement.judging_time import Estimate
     from collection.campaign.log.results import PoolReport
+    from collection.formats import Source
     from collection.simulation.budgets import Unjudged
 
 OF_ONE_STRATEGY = ("strategy", "settings", "names", "near_duplicates", "dry_run", "depth", "ties", "budget", "k")
@@ -67,7 +69,7 @@ _comparison = option_section("Comparison of strategies")
 @_comparison(
     "--compare",
     "qrels",
-    type=FILE,
+    type=INPUT,
     metavar="QRELS",
     help="Compare all strategies on known qrels; the pool stays as it is.",
 )
@@ -94,7 +96,7 @@ def pool(
     near_duplicates: str,
     dry_run: bool,
     listing: bool,
-    qrels: Path | None,
+    qrels: Source | None,
     files: tuple[Path, ...],
     budgets: tuple[str, ...],
     measure: str,

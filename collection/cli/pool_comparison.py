@@ -14,6 +14,7 @@ from collection.core.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from collection.formats import Source
     from collection.simulation.budgets import BudgetComparison, Unjudged
 
 DEEPEST = 10
@@ -22,7 +23,7 @@ DEEPEST = 10
 
 def compare_pools(
     runs: list[Path],
-    qrels: Path,
+    qrels: Source,
     directory: Path | None,
     *,
     measure: str,

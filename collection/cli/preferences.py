@@ -13,6 +13,7 @@ from collection.cli.output import echo, print_json, print_notices, print_table, 
 from collection.core.phrases import count, join_first, percent
 
 if TYPE_CHECKING:
+    from collection.formats import Source
     from collection.preferences import PreferenceAgreement, PreferenceValues
 
 
@@ -42,7 +43,7 @@ HEADERS = {"query_id": "topic", "counted": "topics counted", "pairs": "pairs cou
 @click.option("--depth", type=COUNT, metavar="K", help="Evaluate the first K ranks only.")
 @click.option("--per-topic", is_flag=True, help="Show the values of every topic, not only means.")
 @FORMAT
-def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_topic: bool, form: str) -> None:
+def preferences(source: Path, runs: tuple[Source, ...], depth: int | None, per_topic: bool, form: str) -> None:
     """Evaluate runs against preference judgements.
 
     Reads the preferences of the campaign DIR, or FILE (JSONL, CSV). Without RUN, evaluates the runs of the campaign.

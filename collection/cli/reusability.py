@@ -16,6 +16,7 @@ from collection.core.phrases import count
 from collection.core.records import sort_naturally
 
 if TYPE_CHECKING:
+    from collection.formats import Source
     from collection.reusability import Groups, Reusability, Unjudged
 
 SHOWN = 10
@@ -72,7 +73,7 @@ def read_groups(path: Path) -> dict[str, str]:
 @FORMAT
 def reusability(
     source: Path,
-    runs: tuple[Path, ...],
+    runs: tuple[Source, ...],
     measures: tuple[str, ...],
     grouping: str,
     depth: int | None,
@@ -127,8 +128,9 @@ def reusability(
             raise InputError(f"--rule needs a campaign; {source} is not a directory")
         if topics is not None:
             raise InputError(f"--topics needs a campaign; {source} is not a directory")
-        qrels = formats.read_qrels(source)
-        warn_of_model(source, formats.names_of_qrels(source))
+        with formats.opened(source) as file:
+            qrels = formats.read_qrels(file)
+            warn_of_model(source, formats.names_of_qrels(file))
         if not runs:
             raise click.UsageError("expected at least one RUN after QRELS")
         rel = relevance_level or 1

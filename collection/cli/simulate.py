@@ -13,6 +13,7 @@ from collection.cli.options import (
     CLUSTER,
     COUNT,
     FILE,
+    INPUT,
     WRITTEN,
     SectionedCommand,
     expand_folders,
@@ -26,6 +27,7 @@ from collection.core.phrases import count, join, percent, percent_down, plural
 if TYPE_CHECKING:
     import pandas as pd
 
+    from collection.formats import Source
     from collection.simulation import Results
     from collection.simulation.cases import Scope
     from collection.simulation.experiment import Priors
@@ -38,8 +40,8 @@ _input, _replay, _risk = option_section("Input"), option_section("Replay"), opti
 @_input(
     "--documents", multiple=True, required=True, type=FILE, help="Documents (JSONL, TSV, CSV), or a folder of them."
 )
-@_input("--topics", required=True, type=FILE, help="Topics (TSV, JSONL, TREC SGML, XML).")
-@_input("--qrels", "qrels_file", required=True, type=FILE, help="Known grades as TREC qrels.")
+@_input("--topics", required=True, type=INPUT, help="Topics (TSV, JSONL, TREC SGML, XML).")
+@_input("--qrels", "qrels_file", required=True, type=INPUT, help="Known grades as TREC qrels.")
 @_input("--run", "runs", multiple=True, type=FILE, help="TREC run, or a folder of runs; repeatable.")
 @_input("--relevance-level", metavar="G", type=grade, default=1, help="Minimum relevant grade.")
 @_input("--min-relevant", type=COUNT, default=1, help="Minimum number of relevant documents per topic.")
@@ -100,8 +102,8 @@ _input, _replay, _risk = option_section("Input"), option_section("Replay"), opti
 @click.option("--curves", type=WRITTEN, help="File to write gain curves to, as TSV.")
 def simulate(
     documents: tuple[Path, ...],
-    topics: Path,
-    qrels_file: Path,
+    topics: Source,
+    qrels_file: Source,
     runs: tuple[Path, ...],
     strategies: tuple[str, ...],
     learners: tuple[str, ...],

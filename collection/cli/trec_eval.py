@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from collection.cli.options import FILE
+from collection.cli.options import INPUT
 from collection.cli.output import echo_data, print_notices
 from collection.core.errors import FormatError
 from collection.core.phrases import count, plural
@@ -21,6 +15,8 @@ from collection.core.records import JudgementFormat
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from collection.formats import Source
 
 
 class _Number(click.ParamType[int]):
@@ -59,8 +55,8 @@ class TrecEvalCommand(click.Command):
 
 
 @click.command("trec_eval", cls=TrecEvalCommand, context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("judgements", metavar="QRELS", type=FILE)
-@click.argument("run", metavar="RUN", type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("judgements", metavar="QRELS", type=INPUT)
+@click.argument("run", metavar="RUN", type=INPUT)
 @click.option(
     "-m",
     "--measure",
@@ -115,15 +111,15 @@ class TrecEvalCommand(click.Command):
     "-Z",
     "--Zscore",
     "reference",
-    type=FILE,
+    type=INPUT,
     help="Print z-scores. Lines of FILE: topic measure mean deviation.",
 )
 @click.version_option(
     None, "-v", "--version", package_name="cleverdon", message="%(version)s (options and output of trec_eval 10.0)"
 )
 def trec_eval(
-    judgements: Path,
-    run: Path,
+    judgements: Source,
+    run: Source,
     measures: tuple[str, ...],
     by_topic: bool,
     no_summary: bool,
@@ -133,7 +129,7 @@ def trec_eval(
     judged_only: bool,
     documents: int,
     form: JudgementFormat,
-    reference: Path | None,
+    reference: Source | None,
 ) -> None:
     """Evaluate a run with the options and output of trec_eval.
 
@@ -155,8 +151,7 @@ def trec_eval(
         are = plural(fractions, "is cut", "are cut")
         print_notices([f"{count(fractions, 'grade')} with a fraction {are} to whole numbers, as in trec_eval; "
                        "`cleverdon evaluate` keeps fractions"])  # fmt: skip
-    with _on_disk(run) as path:
-        ranked = formats.read_run(path, tags_may_differ=True)
+    ranked = formats.read_run(run, tags_may_differ=True)
     evaluation = program.evaluate(judged, ranked, columns, form, options)
     if reference is not None:
         evaluation = program.to_z_scores(evaluation, formats.read_reference_scores(reference))
@@ -164,7 +159,7 @@ def trec_eval(
     echo_data("".join(f"{line}\n" for line in lines), nl=False)
 
 
-def _read_judgements(path: Path, form: JudgementFormat) -> pd.DataFrame:
+def _read_judgements(path: Source, form: JudgementFormat) -> pd.DataFrame:
     """Read judgements; qrels must have four columns, as in trec_eval."""
     from collection import formats
     from collection.formats.source import quote
@@ -177,19 +172,3 @@ def _read_judgements(path: Path, form: JudgementFormat) -> pd.DataFrame:
         wanted = "4 columns (query_id 0 doc_id relevance)"
         raise FormatError(path, number, wanted, f"5 columns: {quote(line)}", "-R prefs reads five")
     return formats.read_qrels(path, form="judged" if form == "qrels" else "subtopics")
-
-
-@contextmanager
-def _on_disk(path: Path) -> Iterator[Path]:
-    """The file itself; for ``-``, a copy of standard input."""
-    if str(path) != "-":
-        yield path
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "stdin"
-        with copy.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        try:
-            yield copy
-        except FormatError as error:
-            raise FormatError("standard input", error.line, error.wanted, error.found, error.hint) from None

@@ -155,7 +155,9 @@ def as_path(given: str | PathLike[str], what: str = "path") -> Path:
     return Path(given)
 
 
-def as_paths(given: str | PathLike[str] | Iterable[str | PathLike[str]], what: str = "paths") -> list[str | Path]:
+def as_paths(
+    given: str | PathLike[str] | Iterable[str | PathLike[str]], what: str = "paths"
+) -> list[str | PathLike[str]]:
     """Make a list of one path or of several; raise :class:`InputError` for anything else.
 
     >>> as_paths("a.run"), as_paths(path for path in ("a.run", "b.run"))
@@ -166,7 +168,9 @@ def as_paths(given: str | PathLike[str] | Iterable[str | PathLike[str]], what: s
     if isinstance(given, bytes) or not isinstance(given, Iterable):
         raise InputError(f"{what}: expected paths (str or os.PathLike), found {type(given).__name__}")
     paths = list(given)
-    return [path if isinstance(path, str) else as_path(path, what) for path in paths]
+    for path in paths:
+        as_path(path, what)
+    return paths
 
 
 class WrongPasswordError(InputError):

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from collection.formats.references import Reference
     from collection.formats.run import read_run
     from collection.formats.run_alignment import RunFiles, read_index
-    from collection.formats.run_files import name_runs, read_runs
-    from collection.formats.source import stem
+    from collection.formats.run_files import name_runs, open_runs, read_runs
+    from collection.formats.source import Source, opened, stem
     from collection.formats.spreadsheet import to_tsv
     from collection.formats.topics import read_topics
     from collection.formats.training_examples import write_training
@@ -76,6 +76,7 @@ __all__ = [
     "QrelsForm",
     "Reference",
     "RunFiles",
+    "Source",
     "WorkListRow",
     "WrittenFile",
     "corpus_record",
@@ -90,6 +91,8 @@ __all__ = [
     "list_files",
     "name_runs",
     "names_of_qrels",
+    "open_runs",
+    "opened",
     "parse_host",
     "query_text",
     "read_clicks",
@@ -157,8 +160,8 @@ _NAMES = {
     "references": "Reference",
     "run": "read_run",
     "run_alignment": "RunFiles read_index",
-    "run_files": "name_runs read_runs",
-    "source": "stem",
+    "run_files": "name_runs open_runs read_runs",
+    "source": "Source opened stem",
     "spreadsheet": "to_tsv",
     "topics": "read_topics",
     "training_examples": "write_training",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -35,13 +34,13 @@ def _records(path: source.Source, what: str) -> Iterator[tuple[int, dict[str, ob
     import pyarrow as pa
 
     source.open_bytes(path, what, is_text=False).close()  # for its errors
-    file = path.descriptor(what)
-    total = max(ANY_RATIO, compression.LARGEST_RATIO * os.fstat(file).st_size)
+    total = max(ANY_RATIO, compression.LARGEST_RATIO * path.size(what))
     limits = (LARGEST, source.LONGEST_LINE, total, MEMORY)
     # -P: not the current directory, which may have a pyarrow.py.
     command = [sys.executable, "-P", str(_READER), *map(str, limits)]
     number, said = 0, ""
-    with subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as reader:
+    pipe, content = subprocess.PIPE, path.descriptor(what)
+    with subprocess.Popen(command, stdin=content, stdout=pipe, stderr=pipe) as reader:
         assert reader.stdout is not None
         assert reader.stderr is not None
         try:

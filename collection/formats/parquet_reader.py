@@ -1,4 +1,4 @@
-"""A process of its own that reads a Parquet file from the standard input and writes its rows to the standard output, as a stream of Arrow.
+"""A process of its own that reads a Parquet file from standard input and writes its rows to standard output, as Arrow.
 
 Arrow may abort the process that reads a damaged file, and a small file can expand to more than the memory; only this
 process ends then. It imports nothing of the project: it is started as a script.

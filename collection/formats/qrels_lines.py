@@ -10,7 +10,7 @@ from collection.core import phrases
 from collection.core.errors import FormatError
 from collection.formats import kinds, objects, run_records
 from collection.formats.fields import PERSON_NAMES
-from collection.formats.source import FilePath, is_dataset, opens_once, quote, stem
+from collection.formats.source import FilePath, is_dataset, quote, stem
 from collection.formats.tables.lines import Extra, Layout, data_lines, first_line, parse_grade, parse_score
 
 if TYPE_CHECKING:

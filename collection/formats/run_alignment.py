@@ -19,8 +19,8 @@ from collection.core.ranking import Doubts, Order, find_doubts, order_rows, rank
 from collection.core.threads import map_ahead
 from collection.formats import qrels_lines, source
 from collection.formats.run import WANTED, find_layout, read_run
-from collection.formats.run_files import name_runs
-from collection.formats.source import Bytes, FilePath, opens_once
+from collection.formats.run_files import open_runs
+from collection.formats.source import Bytes, FilePath, Source, opens_once
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.formats.tables.fast import LAST_ASCII, MOST_WORKERS, Block, UnsupportedBlock, read_block
 from collection.formats.tables.lines import Comments, Layout
@@ -80,15 +80,20 @@ class RunFiles:
         FormatError
             As :func:`collection.formats.read_run`.
         """
-        names = name_runs(self._paths) if self._names is None else self._names
+        with open_runs(self._paths, self._names) as runs:
+            yield from self._align(runs, index, version)
+
+    def _align(
+        self, runs: Sequence[tuple[str, Source]], index: QrelsIndex, version: Version
+    ) -> Iterator[tuple[str, Aligned]]:
         lookup = _Lookup(index)
         unusual: set[int] = set()
         parts: list[Part] = []
         seen: set[str] = set()
-        comments = [Comments() for _ in self._paths]
+        comments = [Comments() for _ in runs]
         threads = min(os.cpu_count() or 1, MOST_WORKERS)
         for task, part in map_ahead(
-            lambda task: (task, task.align(lookup, version)), self._tasks(unusual, comments), threads
+            lambda task: (task, task.align(lookup, version)), self._tasks(runs, unusual, comments), threads
         ):
             if task.block is not None:
                 if part is None or not seen.isdisjoint(part.topics):
@@ -97,19 +102,23 @@ class RunFiles:
                     parts.append(part)
                     seen.update(part.topics)
                 continue
+            name, path = runs[task.run]
             if task.run in unusual or not seen:
-                run = read_run(self._paths[task.run])
+                run = read_run(path)
                 run = without_query_documents(run) if self._exclude else run
                 aligned = align(run.frame, index, version=version)
             else:
-                comments[task.run].report(self._paths[task.run])
+                comments[task.run].report(path)
                 aligned = join_parts(index, parts, version)
             parts, seen = [], set()
-            yield names[task.run], aligned
+            path.release()
+            yield name, aligned
 
-    def _tasks(self, unusual: set[int], comments: Sequence[Comments]) -> Iterator[_Task]:
+    def _tasks(
+        self, runs: Sequence[tuple[str, Source]], unusual: set[int], comments: Sequence[Comments]
+    ) -> Iterator[_Task]:
         """The blocks of each run, then one task without a block. Adds runs that cannot be read to `unusual`."""
-        for run, path in enumerate(self._paths):
+        for run, (_, path) in enumerate(runs):
             try:
                 layout = find_layout(path)
                 if self._exclude:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from collection.core.errors import InputError, as_paths
@@ -13,20 +14,44 @@ from collection.core.ranking import without_query_documents
 from collection.core.records import Run
 from collection.formats import run_records, source
 from collection.formats.run import WANTED, read_run
-from collection.formats.source import FilePath
+from collection.formats.source import FilePath, Source, opened
 from collection.formats.tables.lines import data_lines
 
 LARGE = 32 << 20
 """Files with more bytes are not read while another run is in use."""
 
+MOST_OPEN = 100
+"""Files that stay open after a look at their beginnings; systems allow a process 256 or more."""
+
 RUNS_AHEAD = 2
 """Small runs that are read while another is in use, since one block of a file keeps only one core busy."""
 
 
+@contextmanager
+def open_runs(
+    paths: FilePath | Iterable[FilePath], names: Sequence[str] | None = None
+) -> Iterator[list[tuple[str, Source]]]:
+    """Open run files with the names of their runs: those given, or those of :func:`name_runs`.
+
+    Whoever has read a file releases it.
+    """
+    with ExitStack() as stack:
+        sources = [stack.enter_context(opened(path)) for path in as_paths(paths, "runs")]
+        yield list(zip(names or _names(sources), sources, strict=True))
+
+
 def name_runs(paths: FilePath | Iterable[FilePath]) -> list[str]:
     """The name of each run: its tag, or its file's name where two files carry the same tag."""
-    paths = as_paths(paths, "runs")
-    tags = [_tag(path) for path in paths]
+    with open_runs(paths) as runs:
+        return [name for name, _ in runs]
+
+
+def _names(paths: Sequence[Source]) -> list[str]:
+    tags = []
+    for path in paths:
+        tags.append(_tag(path))
+        if len(tags) > MOST_OPEN:
+            path.release()
     names = [source.stem(path) if tags.count(tag) > 1 else tag for path, tag in zip(paths, tags, strict=True)]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -43,14 +68,13 @@ def read_runs(paths: FilePath | Iterable[FilePath], *, exclude_query_document: b
     With `exclude_query_document`, documents whose id is that of their topic are left out.
     While one run is in use the next are read, unless they are large: only one large run is in memory at a time.
     """
-    paths = as_paths(paths, "runs")
-    names = name_runs(paths)
     ahead: deque[Future[Run]] = deque()
-    with ThreadPoolExecutor(RUNS_AHEAD) as pool:
-        for number, (name, path) in enumerate(zip(names, paths, strict=True)):
+    with open_runs(paths) as runs, ThreadPoolExecutor(RUNS_AHEAD) as pool:
+        for number, (name, path) in enumerate(runs):
             run = ahead.popleft().result() if ahead else read_run(path)
-            for following in paths[number + 1 + len(ahead) : number + 1 + RUNS_AHEAD]:
-                if Path(following).stat().st_size > LARGE:
+            path.release()
+            for _, following in runs[number + 1 + len(ahead) : number + 1 + RUNS_AHEAD]:
+                if following.size(WANTED) > LARGE:
                     break
                 ahead.append(pool.submit(read_run, following))
             run = run._replace(name=name)

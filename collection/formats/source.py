@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +17,7 @@ from functools import partial, wraps
 from io import BufferedReader, RawIOBase
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeAlias, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +30,7 @@ from collection.formats.compression import BROKEN as BROKEN  # noqa: PLC0414, fo
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-P = ParamSpec("P")
-T = TypeVar("T")
+Reader = TypeVar("Reader", bound=Callable[..., Any])
 
 FilePath: TypeAlias = str | os.PathLike[str]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -66,13 +66,14 @@ class Source(os.PathLike[str]):
     """
 
     def __init__(self, path: FilePath) -> None:
-        self._path, self._file = os.fspath(path), cast(IO[bytes] | None, None)
+        self._path, self._is_copy = os.fspath(path), False
+        self._file: IO[bytes] | None = None
 
     def __fspath__(self) -> str:
         return self._path
 
     def __str__(self) -> str:
-        return self._path
+        return "standard input" if self._path == STANDARD_INPUT else self._path
 
     def __enter__(self) -> Self:
         return self
@@ -86,6 +87,11 @@ class Source(os.PathLike[str]):
             self._file.close()
         self._file = None
 
+    def release(self) -> None:
+        """Close the file if it can be opened again; a copy of a pipe stays."""
+        if not self._is_copy:
+            self.close()
+
     def open(self, wanted: str, *, closing: bool = False) -> BufferedReader:
         """Read the file's bytes from the beginning; `closing` the reading closes the file."""
         return BufferedReader(_Reading(self.descriptor(wanted), self.close if closing else None))
@@ -94,7 +100,14 @@ class Source(os.PathLike[str]):
         """The number of the open file, for another process."""
         if self._file is None:
             self._file = _open(self._path, wanted)
+            self._is_copy = self._path == STANDARD_INPUT or not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
+            if self._is_copy:
+                self._file = _copy(self._file)
         return self._file.fileno()
+
+    def size(self, wanted: str) -> int:
+        """Bytes of the file."""
+        return os.fstat(self.descriptor(wanted)).st_size
 
 
 class _Reading(RawIOBase):
@@ -135,19 +148,19 @@ def opened(path: FilePath) -> Iterator[Source]:
             yield source
 
 
-def opens_once(read: Callable[Concatenate[FilePath, P], T]) -> Callable[Concatenate[FilePath, P], T]:
+def opens_once(read: Reader) -> Reader:
     """Let a reader open its file once, however often it calls other readers; if it gives an iterator, until its end."""
 
     @wraps(read)
-    def read_source(path: FilePath, *args: P.args, **options: P.kwargs) -> T:
+    def read_source(path: FilePath, *args: Any, **options: Any) -> Any:
         with ExitStack() as stack:
             found = read(stack.enter_context(opened(path)), *args, **options)
-            return cast(T, _read_on(found, stack.pop_all())) if isinstance(found, Iterator) else found
+            return _read_on(found, stack.pop_all()) if isinstance(found, Iterator) else found
 
-    return read_source
+    return cast(Reader, read_source)
 
 
-def _read_on(rows: Iterator[T], stack: ExitStack) -> Iterator[T]:
+def _read_on(rows: Iterator[Any], stack: ExitStack) -> Iterator[Any]:
     with stack:
         yield from rows
 
@@ -173,30 +186,29 @@ def open_bytes(path: FilePath, wanted: str, *, is_text: bool = True) -> Buffered
 
 
 def _open(path: str, wanted: str) -> IO[bytes]:
-    """Open a file; a pipe, and standard input, are copied, since they can be read only once."""
+    """Open a file, a pipe or standard input."""
     if path == STANDARD_INPUT:
-        return _copy(sys.stdin.buffer)
+        return sys.stdin.buffer
     place = Path(path)
     if place.is_dir():
         raise FormatError(path, None, wanted, "a directory", "name one file in it")
     if place.exists() and not (place.is_file() or place.is_fifo()):
         raise FormatError(path, None, wanted, "a device", "write it to a file first")
     try:
-        file = place.open("rb")
+        return place.open("rb")
     except FileNotFoundError:
         raise FormatError(path, None, wanted, "no such file", dataset_hint(path)) from None
     except OSError as error:
         raise FormatError(path, None, wanted, f"a file that cannot be opened ({error.strerror})") from None
-    if place.is_fifo():
-        with file:
-            return _copy(file)
-    return file
 
 
 def _copy(pipe: IO[bytes]) -> IO[bytes]:
+    """Copy a pipe to a file without a name, since it can be read only once."""
     copy = cast(IO[bytes], TemporaryFile())  # noqa: SIM115, closed with its Source
     shutil.copyfileobj(pipe, copy)
     copy.flush()
+    if pipe is not sys.stdin.buffer:
+        pipe.close()
     return copy
 
 
@@ -243,7 +255,7 @@ def stem(path: FilePath) -> str:
     """
     if is_dataset(path):
         return dataset_id(path)
-    if str(path) == STANDARD_INPUT:
+    if os.fspath(path) == STANDARD_INPUT:
         return "stdin"
     name = without_compression(as_path(path).name)
     if not name.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in name):

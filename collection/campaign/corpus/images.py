@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,7 +74,7 @@ class ImageImport:
         self.new = 0
         self.links: dict[str, int] = {}
 
-    def add(self, path: Path | str, number: int, named: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    def add(self, path: str | PathLike[str], number: int, named: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
         """Copy the images that a line names; returns their entries in the metadata.
 
         Raises

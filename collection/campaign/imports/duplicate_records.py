@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from collection.campaign.imports.import_session import ImportSession
@@ -14,6 +13,7 @@ from collection.core.phrases import count, cut, join, plural
 from collection.core.records import Document, DuplicateRecord
 from collection.documents.duplicate_records import Match, RecordIndex
 from collection.formats import Reference
+from collection.formats.source import FilePath, is_dataset, opened
 
 NAMED = 3
 """Number of duplicates that a notice names."""
@@ -54,7 +54,7 @@ class DuplicateRecords:
         self._gains: list[_Gain] = []
         self._again: set[str] = set()
 
-    def screen(self, path: Path | str, documents: Iterable[tuple[int, Document]]) -> Iterator[tuple[int, Document]]:
+    def screen(self, path: FilePath, documents: Iterable[tuple[int, Document]]) -> Iterator[tuple[int, Document]]:
         """Yield the documents to import; the others become duplicates in the report of the session."""
         for line, document in documents:
             placed: Document | None = document
@@ -68,14 +68,14 @@ class DuplicateRecords:
                 self._session.kept_as.pop(placed.doc_id, None)
                 yield line, placed
 
-    def _look_up(self, path: Path | str, line: int, document: Document) -> None:
+    def _look_up(self, path: FilePath, line: int, document: Document) -> None:
         """List a document with its own id, and a DOI or PMID, that duplicates another one."""
         if document.metadata.get("doi") or document.metadata.get("pmid"):
             match = self._index_of_campaign().enter(document)
             if match is not None and match.doc_id != document.doc_id:
                 self._list(path, line, document, match, left_out=False)
 
-    def _place(self, path: Path | str, line: int, document: Document) -> Document | None:
+    def _place(self, path: FilePath, line: int, document: Document) -> Document | None:
         """The document to import for a record; None for a duplicate that is left out."""
         match = self._index_of_campaign().enter(document)
         own = self._stored(document.doc_id)
@@ -101,14 +101,14 @@ class DuplicateRecords:
         self._leave_out(path, line, document, match, own)
         return None
 
-    def _new(self, path: Path | str, line: int, document: Document) -> Document:
+    def _new(self, path: FilePath, line: int, document: Document) -> Document:
         """Note where a document comes from, and whether it lacks an abstract."""
         self._origins[document.doc_id] = f"{path}, {unit(path)} {line}"
         if not document.text:
             self._blank.add(document.doc_id)
         return document
 
-    def _leave_out(self, path: Path | str, line: int, document: Document, match: Match, own: Document | None) -> None:
+    def _leave_out(self, path: FilePath, line: int, document: Document, match: Match, own: Document | None) -> None:
         self._list(path, line, document, match, left_out=True)
         if own is None:
             self._session.kept_as[document.doc_id] = match.doc_id
@@ -118,7 +118,7 @@ class DuplicateRecords:
             del fields["abstract"]  # which is long, and not taken
         self._gains.append(_Gain(len(self._session.duplicates) - 1, match.doc_id, fields))
 
-    def _list(self, path: Path | str, line: int, document: Document, match: Match, *, left_out: bool) -> None:
+    def _list(self, path: FilePath, line: int, document: Document, match: Match, *, left_out: bool) -> None:
         origin = self._origins.get(match.doc_id, "")
         self._session.duplicates.append(
             DuplicateRecord(
@@ -157,10 +157,10 @@ class DuplicateRecords:
         self._gains = []
         return self._corpus.add_documents(changed.values(), replace=True).changed if changed else 0
 
-    def remember(self, path: Path | str) -> None:
+    def remember(self, path: FilePath) -> None:
         """Note that a file with records was imported."""
-        if self._read[str(path)] and Path(path).is_file():
-            with Path(path).open("rb") as file:
+        if self._read[str(path)] and not is_dataset(path):
+            with opened(path) as source, source.open("documents") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             known = self._session.store.settings.get(FILES, [])
             if digest in known:
@@ -168,7 +168,7 @@ class DuplicateRecords:
             else:
                 self._session.store.settings.put(FILES, [*known, digest])
 
-    def sum_up(self, path: Path | str) -> str:
+    def sum_up(self, path: FilePath) -> str:
         """Count the records of a file that were read, kept and left out; empty for a file without such records."""
         if not (read := self._read[str(path)]):
             return ""
@@ -181,7 +181,7 @@ class DuplicateRecords:
         ending = f"; {_all(read)} already in the campaign" if already else ""
         return f"; {records} read, {read - out:,} kept, {out:,} left out as {duplicates}{ending}"
 
-    def report(self, path: Path | str) -> None:
+    def report(self, path: FilePath) -> None:
         """Add notices on the duplicates of a file, and on records without an abstract."""
         found = [duplicate for duplicate in self._session.duplicates if duplicate.file == str(path)]
         for some, what in (
@@ -201,7 +201,7 @@ class DuplicateRecords:
             said = "no record has an abstract" if blank == read else f"{blank:,} of {read:,} records {have} no abstract"
             self._session.notice(path, said)
 
-    def _notice(self, path: Path | str, some: list[DuplicateRecord], said: str) -> None:
+    def _notice(self, path: FilePath, some: list[DuplicateRecord], said: str) -> None:
         reasons = join([f"{n:,} by {reason}" for reason, n in Counter(d.reason for d in some).most_common()])
         named = [
             f"{unit(path)} {d.line:,} ({cut(d.title) or d.doc_id}) {'duplicates' if d.certain else 'may duplicate'} "

@@ -24,6 +24,7 @@ from collection.core.phrases import count, join, plural
 from collection.core.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
 from collection.formats import kinds
 from collection.formats.labels import NoTopicsError
+from collection.formats.source import FilePath
 from collection.id_matches import describe_alike, find_alike, loose_key, without_invisible
 from collection.machine_labels.filled_qrels import PEOPLE
 from collection.machine_labels.model_families import find_model, find_source
@@ -53,7 +54,7 @@ class GradeImport:
     by_people: bool = False
     """Whether people gave all grades, whatever names say."""
 
-    def import_qrels(self, path: Path | str) -> None:
+    def import_qrels(self, path: FilePath) -> None:
         """Import qrels as judgements of the annotator ``qrels:NAME``; those of a language model as a label set."""
         self.session.refuse_other(path, kinds.QRELS)
         report = {} if self.by_people else read_report(path)
@@ -77,7 +78,7 @@ class GradeImport:
         if unjudged := len(known) - len(graded):
             self.session.notice(path, f"skipped {count(unjudged, 'pair')} with a negative grade (unjudged)")
 
-    def import_machine_labels(self, path: Path | str, said: str = "") -> None:
+    def import_machine_labels(self, path: FilePath, said: str = "") -> None:
         """Import qrels as a label set of the file's name; `said` is what tells that no people gave the grades."""
         self.session.refuse_other(path, kinds.QRELS)
         report, name = read_report(path), formats.stem(path)
@@ -97,7 +98,7 @@ class GradeImport:
             )
 
     def _add_machine_labels(
-        self, path: Path | str, frame: pd.DataFrame, name: str, kind: LabelKind, settings: Mapping[str, object]
+        self, path: FilePath, frame: pd.DataFrame, name: str, kind: LabelKind, settings: Mapping[str, object]
     ) -> None:
         known, ignored = self.session.known_topics(path, frame)
         try:
@@ -116,7 +117,7 @@ class GradeImport:
                 f"campaign ({self.grades}), {found}: they cannot be compared with people's",
             )
 
-    def _of_people(self, path: Path | str, frame: pd.DataFrame, report: Mapping[str, Any]) -> pd.DataFrame:
+    def _of_people(self, path: FilePath, frame: pd.DataFrame, report: Mapping[str, Any]) -> pd.DataFrame:
         """The grades that people gave, of qrels that were filled with machine labels."""
         by = report["by"] if isinstance(report["by"], dict) else {}
         pairs = zip(frame["query_id"].astype(str), frame["doc_id"].astype(str), strict=True)
@@ -126,7 +127,7 @@ class GradeImport:
             self.session.notice(path, f"skipped {labels} among the grades; --by-people imports them as judgements")
         return frame[people].reset_index(drop=True)
 
-    def import_labels(self, path: Path | str) -> None:
+    def import_labels(self, path: FilePath) -> None:
         """Import labels as judgements of their annotators; those of language models as label sets."""
         if formats.is_work_list(path):
             self._import_work_list(path)
@@ -184,7 +185,7 @@ class GradeImport:
             counts = ", ".join(f"{rows:,} {what!r}" for what, rows in log.left_out.items())
             self.session.notice(path, f"skipped rows that are not an annotator's grade ({counts})")
 
-    def _question_future(self, path: Path | str, labels: pd.DataFrame) -> None:
+    def _question_future(self, path: FilePath, labels: pd.DataFrame) -> None:
         """Raise DoubtError for times of the future, by more than time zones differ; report accepted ones."""
         limit = (datetime.fromisoformat(clock.now()) + timedelta(days=1)).isoformat(timespec="milliseconds")
         times = labels["judged_at"].dropna().astype("str") if "judged_at" in labels else pd.Series(dtype="str")
@@ -200,13 +201,13 @@ class GradeImport:
             )
         self.session.notice(path, found)
 
-    def _without_unjudged(self, path: Path | str, labels: pd.DataFrame) -> pd.DataFrame:
+    def _without_unjudged(self, path: FilePath, labels: pd.DataFrame) -> pd.DataFrame:
         """Return the labels that are no negative grades, and report the others."""
         if unjudged := int((labels["relevance"] < 0).sum()):
             self.session.notice(path, f"skipped {count(unjudged, 'label')} with a negative grade (unjudged)")
         return labels[labels["relevance"] >= 0].reset_index(drop=True)
 
-    def _without_models(self, path: Path | str, labels: pd.DataFrame) -> pd.DataFrame:
+    def _without_models(self, path: FilePath, labels: pd.DataFrame) -> pd.DataFrame:
         """Import the labels of annotators that are language models by their names as label sets; return the others."""
         names = [] if self.by_people else [str(name) for name in labels["annotator"].unique()]
         models = [name for name in names if find_model(name, of_person=True)]
@@ -223,7 +224,7 @@ class GradeImport:
             )
         return labels[~labels["annotator"].isin(models)].reset_index(drop=True)
 
-    def _import_work_list(self, path: Path | str) -> None:
+    def _import_work_list(self, path: FilePath) -> None:
         """Import the grades of a work list, whose pairs must all be assigned to its annotator."""
         store, rows = self.session.store, list(formats.read_work_list(path, self.grades.names))
         graded = [(row, row.relevance) for row in rows if row.relevance is not None]
@@ -260,7 +261,7 @@ class GradeImport:
         if left := len(rows) - len(graded):
             self.session.notice(path, f"{count(left, 'row')} {plural(left, 'has', 'have')} no grade yet")
 
-    def _report_unknown_documents(self, path: Path | str, graded: pd.DataFrame) -> None:
+    def _report_unknown_documents(self, path: FilePath, graded: pd.DataFrame) -> None:
         """Report documents without a text, unless no document has one yet."""
         corpus = self.session.store.corpus
         without = graded.loc[graded["doc_id"].isin(corpus.without_text(graded["doc_id"])), "doc_id"]
@@ -277,7 +278,7 @@ class GradeImport:
             f"such as {str(without.iloc[0])!r}; the grades count. Import the missing documents, or correct the ids",
         )
 
-    def _of_kept_records(self, path: Path | str, grades: pd.DataFrame) -> pd.DataFrame:
+    def _of_kept_records(self, path: FilePath, grades: pd.DataFrame) -> pd.DataFrame:
         """Move the grades of duplicates that an import left out to the record that was kept.
 
         If an annotator graded several duplicates, the highest grade counts.
@@ -293,12 +294,12 @@ class GradeImport:
         best = named.sort_values("relevance", ascending=False, kind="stable").drop_duplicates(keys)
         return best.sort_index().reset_index(drop=True)
 
-    def _find_line(self, path: Path | str, annotator: str, query_id: str, doc_id: str) -> int | None:
+    def _find_line(self, path: FilePath, annotator: str, query_id: str, doc_id: str) -> int | None:
         ids = [doc_id, *(left_out for left_out, kept in self.session.kept_as.items() if kept == doc_id)]
         lines = (formats.find_label_line(path, annotator, query_id, each) for each in ids)
         return next((line for line in lines if line is not None), None)
 
-    def _require_grades(self, path: Path | str, frame: pd.DataFrame, or_else: str = "") -> None:
+    def _require_grades(self, path: FilePath, frame: pd.DataFrame, or_else: str = "") -> None:
         outside = frame[~frame["relevance"].isin(set(self.grades.sentences))]
         if len(outside):
             row = outside.iloc[0].to_dict()
@@ -308,7 +309,7 @@ class GradeImport:
                 line = formats.find_pair_line(path, row["query_id"], row["doc_id"])
             raise FormatError(path, line, f"a grade of this campaign ({self.grades}{or_else})", f"{row['relevance']}")
 
-    def _require_one_spelling(self, path: Path | str, names: Iterable[str]) -> None:
+    def _require_one_spelling(self, path: FilePath, names: Iterable[str]) -> None:
         """Refuse names of label sets, and those that would split one person into two annotators."""
         accounts, sets = self.session.store.accounts, self.session.store.machine_labels.folded_names()
         there = {_spelling(name): name for name in (*accounts.names_in_the_log(), *accounts.names())}
@@ -353,7 +354,7 @@ class GradeImport:
                 counts_as[row] = "surplus"
         return counts_as
 
-    def _write(self, path: Path | str, graded: pd.DataFrame) -> tuple[Added, int]:
+    def _write(self, path: FilePath, graded: pd.DataFrame) -> tuple[Added, int]:
         """Write grades in the order of the rows; return what was added, and how many of the grades are surplus.
 
         `graded` has ``annotator``, ``query_id``, ``doc_id``, ``relevance``, ``counts_as`` (applies where the annotator

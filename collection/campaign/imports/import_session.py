@@ -15,6 +15,7 @@ from collection.core.errors import DoubtError, FormatError, FormatWarning, Input
 from collection.core.phrases import count, join_first, plural
 from collection.core.records import DuplicateRecord
 from collection.formats import kinds
+from collection.formats.source import FilePath
 from collection.id_matches import describe_alike, find_alike, loose_key
 from collection.store import Added, Store
 
@@ -52,7 +53,7 @@ class ImportSession:
         if self.kept_as != self.store.settings.get(KEPT_AS, {}):
             self.store.settings.put(KEPT_AS, self.kept_as)
 
-    def of_kept_records(self, path: Path | str, frame: pd.DataFrame) -> pd.DataFrame:
+    def of_kept_records(self, path: FilePath, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows with the ids of kept records in place of those of left-out duplicates, and report them.
 
         Afterwards rows may have the same ids.
@@ -64,15 +65,15 @@ class ImportSession:
         self.notice(path, f"{count_left_out(rows, unit(path))}; the records that were kept take their place")
         return frame.assign(doc_id=ids.where(~left_out, ids.map(self.kept_as)))
 
-    def done(self, path: Path | str, sentence: str) -> None:
+    def done(self, path: FilePath, sentence: str) -> None:
         """Report what was imported from a file."""
         self.report.done.append(f"{path}: {sentence}")
 
-    def notice(self, path: Path | str, sentence: str) -> None:
+    def notice(self, path: FilePath, sentence: str) -> None:
         """Report what the user should notice about a file."""
         self.report.notices.append(f"{path}: {sentence}")
 
-    def refuse_other(self, path: Path | str, wanted: str) -> None:
+    def refuse_other(self, path: FilePath, wanted: str) -> None:
         """Raise FormatError for a file that is certainly something else than `wanted`, DoubtError for a likely one."""
         other = kinds.recognise(path, wanted, self._known_ids())
         if other is None or (self.accept_doubts and not other.certain):
@@ -100,14 +101,14 @@ class ImportSession:
         said = dict.fromkeys(str(each.message) for each in caught if isinstance(each.message, FormatWarning))
         self.report.notices[:0] = said
 
-    def added(self, path: Path | str, one: str, added: Added, more: str = "", ending: str = "") -> None:
+    def added(self, path: FilePath, one: str, added: Added, more: str = "", ending: str = "") -> None:
         """Report how many rows were added; `one` names a row, `more` follows, and `ending` ends the sentence."""
         parts = [f"{added.new:,} new"]
         parts += [f"{added.changed:,} changed"] * bool(added.changed)
         parts += [f"{added.same:,} unchanged"] * bool(added.same)
         self.done(path, f"{count(sum(added), one)}{more} ({', '.join(parts)}){ending}")
 
-    def known_topics(self, path: Path | str, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    def known_topics(self, path: FilePath, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         """Return the rows of known topics, and the skipped topics; InputError if none is known."""
         topics = self.store.corpus.topics()["query_id"]
         known = frame["query_id"].isin(topics)
@@ -122,7 +123,7 @@ class ImportSession:
         kept["query_id"] = kept["query_id"].astype("category").cat.remove_unused_categories()
         return kept, ignored
 
-    def ignored(self, path: Path | str, topics: list[str]) -> None:
+    def ignored(self, path: FilePath, topics: list[str]) -> None:
         """Report skipped topics, if any, and those whose ids differ only in writing."""
         if not topics:
             return
@@ -132,7 +133,7 @@ class ImportSession:
         if alike := find_alike(topics, known):
             self.report.notices.append(describe_alike(str(path), "topic", alike, "campaign"))
 
-    def invisible(self, path: Path | str, one: str, ids: Collection[str]) -> None:
+    def invisible(self, path: FilePath, one: str, ids: Collection[str]) -> None:
         """Report ids with invisible characters, if any; `one` is the name of what they identify."""
         if ids:
             have = f"{count(len(ids), f'{one} id')} {plural(len(ids), 'has', 'have')} invisible characters"

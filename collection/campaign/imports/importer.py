@@ -127,7 +127,6 @@ class Importer:
         gradings = GradeImport(
             session, self.grades, self.settings, self.judging, self.machine_labels, annotator, by_people=by_people
         )
-        names = formats.name_runs(runs)
         parts = formats.find_collection(collection) if collection is not None else formats.CollectionParts()
         # Inside the transaction below, a download would block all other writers.
         formats.download(
@@ -136,6 +135,7 @@ class Importer:
             qrels=[*parts.qrels, *(each for each in (qrels, machine_labels) if each is not None)],
         )
         with (
+            formats.open_runs(runs) as named_runs,
             session.noting_warnings(),
             layout.storage_errors(self.directory),
             self._uncommitted(files.written),
@@ -143,13 +143,13 @@ class Importer:
         ):
             before = set(self.store.corpus.runs()["file"])
             try:
-                for path in (*parts.topics, *([] if topics is None else [topics])):
-                    files.import_topics(path, question=path is topics)
-                for path in parts.documents:
-                    files.import_documents(path)
-                for path in documents:
-                    files.import_documents(path, question=True)
-                files.import_runs(names, runs)
+                for each in (*parts.topics, *([] if topics is None else [topics])):
+                    with formats.opened(each) as source:
+                        files.import_topics(source, question=each is topics)
+                for each in (*parts.documents, *documents):
+                    with formats.opened(each) as source:
+                        files.import_documents(source, question=each not in parts.documents)
+                files.import_runs(named_runs)
                 files.report_runs_of_duplicates()
                 for read, file in (
                     *((gradings.import_qrels, part) for part in parts.qrels),
@@ -160,7 +160,8 @@ class Importer:
                     (files.import_clicks, clicks),
                 ):
                     if file is not None:
-                        read(file)
+                        with formats.opened(file) as source:
+                            read(source)
                 session.keep()
             except BaseException:
                 # Inside the transaction: no other process can have used these files yet.
@@ -230,7 +231,7 @@ class _FileImport:
         self.without_text: Counter[str] = Counter()
         self.texts_wanted: set[str] = set()
 
-    def import_topics(self, path: Path | str, *, question: bool = False) -> None:
+    def import_topics(self, path: FilePath, *, question: bool = False) -> None:
         if question:
             self.session.refuse_other(path, kinds.TOPICS)
         frame = formats.read_topics(path)
@@ -243,7 +244,7 @@ class _FileImport:
         self.session.added(path, "topic", added)
         self.session.invisible(path, "topic", list(filter(has_invisible, frame["query_id"])))
 
-    def import_documents(self, path: Path | str, *, question: bool = False) -> None:
+    def import_documents(self, path: FilePath, *, question: bool = False) -> None:
         if question:
             self.session.refuse_other(path, kinds.DOCUMENTS)
         self.check = DocumentCheck(set(self.store.corpus.topics()["query_id"]))
@@ -289,11 +290,11 @@ class _FileImport:
                 f"To show images from a host, allow it: `cleverdon card {self.directory} --image-host HOST`",
             )
 
-    def _refuse_doubtful(self, path: Path | str, question: bool) -> None:
+    def _refuse_doubtful(self, path: FilePath, question: bool) -> None:
         if question and not self.session.accept_doubts and (doubt := self.check.question()):
             raise DoubtError(f"{path}: expected documents, found a file that {doubt}; nothing was imported")
 
-    def _counted(self, path: Path | str, images: ImageImport) -> Iterator[Document]:
+    def _counted(self, path: FilePath, images: ImageImport) -> Iterator[Document]:
         screened = self.duplicates.screen(path, formats.read_documents(path))
         for number, (line, document) in enumerate(screened, start=1):
             if number % 1000 == 0:
@@ -307,13 +308,14 @@ class _FileImport:
                 self.blank += not (document.title.strip() or (document.text or "").strip())
                 yield document
 
-    def import_runs(self, names: Sequence[str], paths: Sequence[Path | str]) -> None:
-        before = self._promised_orders() if paths else {}
-        for number, (name, path) in enumerate(zip(names, paths, strict=True)):
-            self.tell("runs", number, len(paths))
+    def import_runs(self, runs: Sequence[tuple[str, formats.Source]]) -> None:
+        before = self._promised_orders() if runs else {}
+        for number, (name, path) in enumerate(runs):
+            self.tell("runs", number, len(runs))
             self._import_run(path, name)
-        if paths:
-            self.tell("runs", len(paths), len(paths))
+            path.release()
+        if runs:
+            self.tell("runs", len(runs), len(runs))
         if before and (warning := calibration_record.warn_of_new_order(self.store, before, self._promised_orders())):
             self.session.report.notices.append(warning)
 
@@ -334,11 +336,11 @@ class _FileImport:
             f"are pooled anyway; after pooling, `cleverdon export {self.directory} --missing-documents FILE` lists them"
         )
 
-    def _import_run(self, path: Path | str, name: str) -> None:
+    def _import_run(self, path: formats.Source, name: str) -> None:
         self.session.refuse_other(path, kinds.RUN)
         run = formats.read_run(path)
         frame, ignored = self.session.known_topics(path, self._rank_kept_records(path, run.frame))
-        with Path(path).open("rb") as source:
+        with path.open(kinds.RUN) as source:
             digest = hashlib.file_digest(source, "sha256").hexdigest()
         there = self.store.corpus.runs().set_index("run")
         # The same file again is new if more of its topics, or of its duplicates, are known by now.
@@ -368,7 +370,7 @@ class _FileImport:
             self.without_text[name] = len(unknown)
             self.texts_wanted |= unknown
 
-    def _rank_kept_records(self, path: Path | str, frame: pd.DataFrame) -> pd.DataFrame:
+    def _rank_kept_records(self, path: FilePath, frame: pd.DataFrame) -> pd.DataFrame:
         """The run with kept records in place of left-out duplicates, each at the best of their ranks."""
         named = self.session.of_kept_records(path, frame)
         if named is frame:
@@ -397,7 +399,7 @@ class _FileImport:
                         "that were kept in their place"
                     )
 
-    def _free_name(self, path: Path | str, name: str, run: Run, there: pd.DataFrame, digest: str) -> str:
+    def _free_name(self, path: FilePath, name: str, run: Run, there: pd.DataFrame, digest: str) -> str:
         """Choose the name of a run: its tag, or the name of its file where another run has that tag."""
         if name not in there.index or self.replace or there.at[name, "sha256"] == digest:
             return name
@@ -409,7 +411,7 @@ class _FileImport:
         self.session.notice(path, f"another run has the tag {run.name!r}; this one is named {name!r} after its file")
         return name
 
-    def import_costs(self, path: Path | str) -> None:
+    def import_costs(self, path: FilePath) -> None:
         self.session.refuse_other(path, kinds.COSTS)
         frame = formats.read_costs(path).set_index("run")
         there = self.store.corpus.costs().set_index("run").to_dict("index")
@@ -430,7 +432,7 @@ class _FileImport:
             names = join_first(map(repr, sorted(strangers)))
             self.session.notice(path, f"the campaign has no run or system called {names}")
 
-    def import_clicks(self, path: Path | str) -> None:
+    def import_clicks(self, path: FilePath) -> None:
         self.session.refuse_other(path, kinds.CLICKS)
         named = self.session.of_kept_records(path, formats.read_clicks(path))
         summed = named.groupby(["query_id", "doc_id", "rank"], sort=False, as_index=False).sum()
@@ -461,7 +463,7 @@ def _size(lines: int, topics: int) -> str:
 
 
 @contextmanager
-def _named(path: Path | str) -> Iterator[None]:
+def _named(path: FilePath) -> Iterator[None]:
     """Name the file in the message of a conflict."""
     try:
         yield

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -428,7 +429,7 @@ class MachineLabels:
         }
 
 
-def read_report(path: Path | str) -> dict[str, Any]:
+def read_report(path: str | PathLike[str]) -> dict[str, Any]:
     """Read the report that :meth:`MachineLabels.export` has written beside a file; empty if there is none."""
     report = Path(f"{path}{LABELS_FILE}")
     with suppress(OSError, ValueError, RecursionError):
