@@ -12,11 +12,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import collection.demo
 from annotate import __main__ as app
 from collection import Campaign
 from collection.campaign.log.results import ImportReport
+from collection.cli import main
 from tests.helpers import fails, ok, run
 
 IMPORT = "--documents FILE --topics FILE --run FILE"
@@ -501,6 +503,61 @@ def test_status_starts_with_what_it_needs(campaign: Campaign) -> None:
     heavy = {"sklearn", "scipy", "streamlit", "altair", "krippendorff", "numba", "joblib", "pyarrow.parquet"}
     command = [sys.executable, "-c", code % (heavy,), str(campaign.directory)]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1] == "[]"
+
+
+COUNTED = """
+import sys
+opened = []
+sys.addaudithook(lambda event, about: opened.append(str(about[0])) if event == "open" else None)
+from collection.cli import main
+main(sys.argv[1:], standalone_mode=False)
+print([opened.count(file) for file in sys.argv[1:] if file.endswith((".txt", ".run", ".gz", ".tsv"))])
+"""
+
+
+@pytest.mark.slow
+def test_each_file_is_opened_once(tmp_path: Path) -> None:
+    """Detection of the layout, other kinds, the runs' names and reading share one opening."""
+    qrels, topics = tmp_path / "qrels.txt", tmp_path / "topics.tsv"
+    qrels.write_text("301 0 d1 2\n301 0 d2 0\n302 0 d1 1\n")
+    topics.write_text("301\tWing flow\n302\tHeat transfer\n")
+    runs = [tmp_path / "a.run", tmp_path / "b.run.gz"]
+    for number, file in enumerate(runs):
+        lines = f"301 Q0 d{number + 1} 1 2.5 tag{number}\n302 Q0 d1 1 1.5 tag{number}\n".encode()
+        file.write_bytes(gzip.compress(lines) if file.suffix == ".gz" else lines)
+    campaign = tmp_path / "campaign"
+    assert CliRunner().invoke(main, ["new", str(campaign)]).exit_code == 0
+    given = [arg for file in runs for arg in ("--run", file)]
+    for command in (
+        ["evaluate", qrels, *runs],
+        ["compare", qrels, *runs],
+        ["import", campaign, "--topics", topics, "--qrels", qrels, *given],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", COUNTED, *map(str, command)], capture_output=True, text=True, check=True
+        )
+        counts = [1, 1, 1] if command[0] != "import" else [1, 1, 1, 1]
+        assert done.stdout.splitlines()[-1] == str(counts), command[0]
+
+
+def test_files_may_come_through_pipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in `cleverdon evaluate qrels.txt <(zcat run.gz)`, and from standard input."""
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.txt").write_text("301 0 d1 2\n301 0 d2 0\n")
+    for content in (
+        "301 Q0 d1 1 2.5 bm25\n",
+        "qid,docno,score,run\n301,d1,2.5,bm25\n",
+        '{"qid": "301", "docno": "d1", "score": 2.5, "run": "bm25"}\n',
+    ):
+        Path("a.run").write_text(content)
+        wanted = CliRunner().invoke(main, ["evaluate", "qrels.txt", "a.run"]).output
+        assert "bm25" in wanted
+        assert CliRunner().invoke(main, ["evaluate", "qrels.txt", "-"], input=content).output == wanted
+        reading, writing = os.pipe()
+        os.write(writing, content.encode())
+        os.close(writing)
+        assert CliRunner().invoke(main, ["evaluate", "qrels.txt", f"/dev/fd/{reading}"]).output == wanted
+        os.close(reading)
 
 
 @pytest.mark.slow
