@@ -146,9 +146,9 @@ class Importer:
                 for each in (*parts.topics, *([] if topics is None else [topics])):
                     with formats.opened(each) as source:
                         files.import_topics(source, question=each is topics)
-                for each in (*parts.documents, *documents):
-                    with formats.opened(each) as source:
-                        files.import_documents(source, question=each not in parts.documents)
+                for texts in (*parts.documents, *documents):
+                    with formats.opened(texts) as source:
+                        files.import_documents(source, question=texts not in parts.documents)
                 files.import_runs(named_runs)
                 files.report_runs_of_duplicates()
                 for read, file in (
