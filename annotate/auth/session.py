@@ -10,7 +10,6 @@ from typing import NamedTuple
 import streamlit as st
 
 from annotate.auth.tokens import Tokens, cookie_name
-from collection.adjudication import Adjudicated
 from collection.campaign import Campaign
 from collection.core.records import Role
 
@@ -28,7 +27,6 @@ class Session(NamedTuple):
 DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"  # names the campaign's directory for the script that Streamlit runs
 
 _current: ContextVar[Session] = ContextVar("session")
-_adjudicated: dict[str, dict[str, tuple[int, Adjudicated]]] = {}  # of each campaign, for all script runs
 
 
 @contextmanager
@@ -54,10 +52,8 @@ def open_session() -> Iterator[Session | None]:
 
 
 def open_campaign() -> Campaign:
-    """Open the app's campaign in this thread; all script runs share the grades that were adjudicated last."""
-    campaign = Campaign(Path(os.environ[DIRECTORY_VARIABLE]))
-    campaign.qrels.adjudicated = _adjudicated.setdefault(campaign.id, campaign.qrels.adjudicated)
-    return campaign
+    """Open the app's campaign in this thread."""
+    return Campaign(Path(os.environ[DIRECTORY_VARIABLE]))
 
 
 def current() -> Session:

@@ -141,7 +141,7 @@ class Campaign:
         )  # fmt: skip
         self.removals = Removals(store, directory, assignments)
         self.work_lists = WorkLists(store, directory, self.id, grades, settings, view, judging)
-        self.topic_tasks = tasks = TopicTasks(store, directory, self.id, settings)
+        self.topic_tasks = tasks = TopicTasks(store, self.id, settings)
         self.clicks = clicks = ClickLogs(store, directory, self.title)
         self.machine_labels = labels = MachineLabels(store, directory, self.title, grades, settings, corpus, clicks)
         self.importer = Importer(store, directory, grades, settings, corpus, judging, labels)

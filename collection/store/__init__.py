@@ -6,8 +6,11 @@ returns (WAL, synchronous=FULL) and rolls back when it raises.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self, TypeVar
 
 from collection.store.accounts import AccountTables
@@ -52,6 +55,42 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
+class _Cache:
+    """The latest value of each member under a name, with the key of what it was computed from."""
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, OrderedDict[Hashable, tuple[object, Any]]] = {}
+        self._lock = Lock()
+
+    def each(
+        self,
+        name: Hashable,
+        keys: Mapping[K, object],
+        compute: Callable[[list[K]], Mapping[K, T]],
+        most: int | None,
+    ) -> dict[K, T]:
+        """Return the values of members with the same keys as before, and compute the others."""
+        with self._lock:
+            values = self._values.setdefault(name, OrderedDict())
+            known = {m: values[m][1] for m, key in keys.items() if m in values and values[m][0] == key}
+        if missing := [member for member in keys if member not in known]:
+            known |= compute(missing)
+        result = {member: known[member] for member in keys if member in known}
+        with self._lock:
+            for member, value in result.items():
+                values[member] = (keys[member], value)
+                values.move_to_end(member)
+            while most is not None and len(values) > most:
+                values.popitem(last=False)
+        return result
+
+
+@lru_cache(maxsize=4)
+def _shared_cache(path: Path, campaign_id: str | None) -> _Cache:
+    """Return the cache that all connections of this process to a campaign share."""
+    return _Cache()
+
+
 class Store:
     """A campaign's database: one connection, and one repository per group of tables.
 
@@ -75,7 +114,8 @@ class Store:
 
     def __init__(self, path: Path | str, *, create: bool = False) -> None:
         self.connection = Connection(path, create=create)
-        self._cache: dict[Hashable, tuple[tuple[object, int], Any]] = {}
+        self.path = Path(path).resolve()
+        self._cache = _Cache()
         self.transaction = self.connection.transaction
         self.savepoint = self.connection.savepoint
         self.snapshot = self.connection.snapshot
@@ -92,31 +132,49 @@ class Store:
         self.machine_labels = MachineLabelTables(self.connection)
         self.removal = RemovalTables(self.connection)
 
-    def cached(self, name: Hashable, key: object, compute: Callable[[], T]) -> T:
-        """Return what `compute` returns, kept under a name while the key is the same and nothing was rolled back.
+    def cached(
+        self,
+        name: Hashable,
+        key: object,
+        compute: Callable[[], T],
+        *,
+        member: Hashable = None,
+        most: int | None = None,
+        shared: bool = False,
+    ) -> T:
+        """Return what `compute` returns, cached under a name while the key is the same and nothing was rolled back.
 
-        What is computed inside a transaction may rest on data that is undone with it; it is then computed again.
+        Parameters
+        ----------
+        key
+            Everything that the value is computed from.
+        member, most
+            Cache a value for each member, such as a topic: for the `most` that were used last, or for all.
+        shared
+            Share the value with all connections of this process to the database, except inside a transaction, whose
+            changes may be rolled back.
         """
-        kept = self._cache.get(name)
-        if kept is None or kept[0] != (key, self.connection.rollbacks):
-            kept = (key, self.connection.rollbacks), compute()
-            self._cache[name] = kept
-        value: T = kept[1]
-        return value
+        each = self.cached_each(name, {member: key}, lambda _: {member: compute()}, most=most, shared=shared)
+        return each[member]
 
     def cached_each(
-        self, name: Hashable, keys: Mapping[K, object], compute: Callable[[list[K]], Mapping[K, T]]
+        self,
+        name: Hashable,
+        keys: Mapping[K, object],
+        compute: Callable[[list[K]], Mapping[K, T]],
+        *,
+        most: int | None = None,
+        shared: bool = False,
     ) -> dict[K, T]:
-        """Return a value for each of `keys`, in their order, as :meth:`cached`.
+        """Return a value for each of `keys`, in their order, as :meth:`cached` for each member.
 
-        `compute` gets all of which no value is kept, at once.
+        `compute` gets all members without a value at once; those of which it returns none are left out.
         """
-        now = {of: (key, self.connection.rollbacks) for of, key in keys.items()}
-        missing = [of for of, key in now.items() if self._cache.get((name, of), (None,))[0] != key]
-        if missing:
-            made = compute(missing)
-            self._cache |= {(name, of): (now[of], made[of]) for of in missing}
-        return {of: self._cache[name, of][1] for of in keys}
+        if shared and not self.connection.writing:
+            return _shared_cache(self.path, self.settings.get("id")).each(name, keys, compute, most)
+        # What is computed inside a transaction may rest on data that is undone with it; it is then computed again.
+        now = {member: (key, self.connection.rollbacks) for member, key in keys.items()}
+        return self._cache.each(name, now, compute, most)
 
     @staticmethod
     def copy(source: Path | str, target: Path | str) -> None:

@@ -190,7 +190,7 @@ class AccountTables(Repository):
 
     def note_seen(self, digest: str) -> None:
         """Store that a session is used now, unless another process is writing or a transaction is open."""
-        if self.connection.in_transaction:
+        if self.connection.db.conn.in_transaction:
             return
         with self.connection.without_waiting(), suppress(BusyError, *SQLiteError), self.connection.transaction():
             self.connection.execute("UPDATE sessions SET seen_at = ? WHERE digest = ?", (clock.seconds(), digest))

@@ -171,7 +171,9 @@ class Connection:
             with suppress(FileExistsError):  # SQLite gives its log the permissions of the database
                 layout.create_private(Path(path)).close()
         self.rollbacks = 0
-        """Number of changes that were undone: part of the key of what services keep of what they have read."""
+        """Number of changes that were undone: part of the key of what is cached."""
+        self.writing = False
+        """Whether a transaction is open, so that data read now may be rolled back."""
         try:
             connection = sqlite3.connect(str(path), timeout=BUSY_SECONDS, isolation_level=None)
             self.db = Database(connection)
@@ -198,6 +200,7 @@ class Connection:
             return
         # IMMEDIATE, since a deferred transaction that reads first fails if another writer came in between.
         self.execute("BEGIN IMMEDIATE")
+        self.writing = True
         try:
             yield
             if not self.db.conn.in_transaction:  # somebody has caught the error with which SQLite ended it
@@ -210,6 +213,8 @@ class Connection:
             if (explained := explain(error)) is not None:
                 raise explained from error
             raise
+        finally:
+            self.writing = False
 
     @contextmanager
     def without_waiting(self) -> Iterator[None]:
@@ -252,11 +257,6 @@ class Connection:
             yield
         finally:
             self.db.conn.rollback()
-
-    @property
-    def in_transaction(self) -> bool:
-        """Return whether a transaction of this connection is open, so that data read now may be rolled back."""
-        return self.db.conn.in_transaction
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
         """Run a statement; raises :class:`BusyError` or :class:`StorageError` if :func:`explain` knows why it fails."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -56,12 +56,12 @@ class Duplicates(NamedTuple):
     """Pairs of the pool."""
 
 
+@dataclass(eq=False)
 class NearDuplicates:
     """Near-duplicates: beside the document on screen, and in the whole collection."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self.store = store
-        self.settings = settings
+    store: Store
+    settings: Settings
 
     def of_documents(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Nearby:
         """Near-duplicates of documents among themselves and among what the annotator has judged for the topic.
@@ -76,9 +76,10 @@ class NearDuplicates:
         judgements = self.store.corpus.judgements_on(query_id, annotator)
         asked = list(dict.fromkeys(doc_ids))
         judged = [doc_id for doc_id in list(judgements)[:COMPARED] if doc_id not in set(asked)]
-        kept = self._kept_sketches(settings.form)
-        later = set([doc_id for doc_id in judged if doc_id not in kept][MOST_NEW:])
-        sketches = self._sketched([*asked, *(d for d in judged if d not in later)], settings.form)
+        keys = dict.fromkeys([*asked, *judged], (self.store.settings.get("documents_version", 0), settings.form))
+        sketches = self.store.cached_each(
+            "sketches", keys, partial(self._sketch, settings.form, set(asked)), most=SKETCHES
+        )
         made = {doc_id: sketch for doc_id, sketch in sketches.items() if sketch is not None}
         ids = list(made)
         matrix = np.stack(list(made.values())) if made else np.zeros((0, duplicates.HASHES), dtype=np.uint32)
@@ -98,25 +99,14 @@ class NearDuplicates:
                 if similarity >= duplicates.THRESHOLD:
                     found[doc_id].append(Near(other, documents[other].title, similarity, judgements.get(other)))
             found[doc_id].sort(key=lambda near: -near.similarity)
-        return Nearby(found, bool(later))
+        return Nearby(found, any(doc_id not in sketches for doc_id in judged))
 
-    def _kept_sketches(self, form: str) -> OrderedDict[str, Sketch | None]:
-        """The sketches of the documents as they are now."""
-        version = (self.store.settings.get("documents_version", 0), form)
-        return self.store.cached("sketches", version, OrderedDict[str, Sketch | None])
-
-    def _sketched(self, doc_ids: Sequence[str], form: str) -> dict[str, Sketch | None]:
-        """The sketch of each known document, None for one without a text."""
-        kept = self._kept_sketches(form)
-        for doc_id, document in self.store.corpus.documents([d for d in doc_ids if d not in kept]).items():
-            text = shown(document, form).compared
-            kept[doc_id] = duplicates.sketch(text) if text else None
-        found = {doc_id: kept[doc_id] for doc_id in doc_ids if doc_id in kept}
-        for doc_id in found:
-            kept.move_to_end(doc_id)
-        while len(kept) > SKETCHES:
-            kept.popitem(last=False)
-        return found
+    def _sketch(self, form: str, asked: Collection[str], doc_ids: list[str]) -> dict[str, Sketch | None]:
+        """Sketch the documents asked for and some others; None for a document without a text."""
+        others = [doc_id for doc_id in doc_ids if doc_id not in asked][:MOST_NEW]
+        documents = self.store.corpus.documents([d for d in doc_ids if d in asked] + others)
+        texts = {doc_id: shown(document, form).compared for doc_id, document in documents.items()}
+        return {doc_id: duplicates.sketch(text) if text else None for doc_id, text in texts.items()}
 
     def groups(self, of: str = "pool", threshold: float = duplicates.THRESHOLD) -> Duplicates:
         """The groups of near-duplicates among the documents of the pool (`of` "pool"), or among "all".

@@ -6,7 +6,7 @@ A save reads only the new entries of the log, so its cost does not grow with the
 from __future__ import annotations
 
 import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -18,20 +18,14 @@ from collection.store import Store, TopicKey
 SHARE_AFTER = 100
 """New entries of the log after which the shared state is replaced."""
 
-MAX_CAMPAIGNS = 4
-"""Number of campaigns with a shared state."""
-
 
 class _SharedState(NamedTuple):
     """The annotators who have decided each topic, up to an entry of the log."""
 
-    lists_of: tuple[object, ...]
     last: int
     uuid: str | None
     decided: Mapping[int, frozenset[str]]
 
-
-_shared: OrderedDict[str, _SharedState] = OrderedDict()
 
 _lock = threading.Lock()
 
@@ -54,18 +48,14 @@ class TopicTaskState:
     ----------
     order_of
         Returns the order in which an annotator gets topics, given their keys.
-    place
-        Identifies the campaign in this process.
-    lists_of, made_of
-        Versions of the lists of documents, and of everything else except the log.
+    lists_of
+        Version of the lists of documents.
     """
 
     store: Store
     settings: CardSettings
     order_of: Callable[[str, Sequence[int]], list[int]]
-    place: str
     lists_of: tuple[object, ...]
-    made_of: tuple[object, ...]
     topics: dict[int, TopicKey] = field(default_factory=dict)
     keys: dict[str, int] = field(default_factory=dict)
     decided: dict[int, set[str]] = field(default_factory=dict)
@@ -81,8 +71,8 @@ class TopicTaskState:
         self.keys = {row.query_id: row.topic for row in self.topics.values()}
         self.closed = self.store.topic_tasks.closed_topics()
         with _lock:  # other threads would read the same
-            read = _shared.get(self.place)
-            if read is not None and read.lists_of == self.lists_of and self._is_logged(read.last, read.uuid):
+            shared = self._shared()
+            if shared and self._is_logged((read := shared[0]).last, read.uuid):
                 self._last, self._uuid, self._shared_until = read.last, read.uuid, read.last
                 self.decided = {topic: set(names) for topic, names in read.decided.items()}
                 self.made = dict(Counter(name for names in read.decided.values() for name in names))
@@ -92,30 +82,25 @@ class TopicTaskState:
                     self._set(topic, annotator, self._finished(topic, preferred))
                 self._uuid = self.store.topic_tasks.decision_uuid(self._last, preference=True)
                 self._share()
-        self.catch_up()
 
     @property
     def _compares(self) -> bool:
         return self.settings.task == "preference"
 
-    def is_of(self, lists_of: tuple[object, ...], made_of: tuple[object, ...]) -> bool:
-        """Tell whether the state is up to date except for new entries of the log."""
-        return (lists_of, made_of) == (self.lists_of, self.made_of) and self._is_logged(self._last, self._uuid)
-
     def _is_logged(self, entry: int, uuid: str | None) -> bool:
         """Tell whether the log has the entry, which may have been rolled back."""
         return uuid == self.store.topic_tasks.decision_uuid(entry, preference=self._compares)
 
+    def _shared(self) -> list[_SharedState]:
+        """Return the state that all threads share, if there is one."""
+        return self.store.cached("decided topics", self.lists_of, list[_SharedState], shared=True)
+
     def _share(self) -> None:
         """Share the state with other threads, unless it may be rolled back."""
-        if self.store.connection.in_transaction:
-            return
-        decided = {topic: frozenset(names) for topic, names in self.decided.items() if names}
-        _shared[self.place] = _SharedState(self.lists_of, self._last, self._uuid, decided)
-        _shared.move_to_end(self.place)
-        while len(_shared) > MAX_CAMPAIGNS:
-            _shared.popitem(last=False)
-        self._shared_until = self._last
+        if not self.store.connection.writing:
+            decided = {topic: frozenset(names) for topic, names in self.decided.items() if names}
+            self._shared()[:] = [_SharedState(self._last, self._uuid, decided)]
+            self._shared_until = self._last
 
     def catch_up(self) -> None:
         """Read the new entries of the log."""
@@ -132,7 +117,7 @@ class TopicTaskState:
                 last = entry
         if last != self._last or self._uuid is None:
             self._last, self._uuid = last, self.store.topic_tasks.decision_uuid(last, preference=self._compares)
-        if self._last >= self._shared_until + SHARE_AFTER and not self.store.connection.in_transaction:
+        if self._last >= self._shared_until + SHARE_AFTER:
             with _lock:
                 self._share()
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from collection import preferences
@@ -53,10 +52,8 @@ class TopicTasks:
     """
 
     store: Store
-    directory: Path
     campaign_id: str
     settings: Settings
-    _state: TopicTaskState | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.choices = self.store.topic_tasks.choices
@@ -154,19 +151,11 @@ class TopicTasks:
         # New and replaced texts raise this version.
         version = self.store.settings.get("documents_version", 0)
         lists_of = (settings.task, settings.list_size, settings.preference_size, topics, pool_round, version)
-        made_of = (
-            *others,
-            self.store.connection.rollbacks,
-            self.store.topic_tasks.closed_topics(),
-            self.settings.usual_mode(),
+        key = (lists_of, *others, self.store.topic_tasks.closed_topics(), self.settings.usual_mode())
+        state = self.store.cached(
+            "topic tasks", key, lambda: TopicTaskState(self.store, settings, self._order_of, lists_of)
         )
-        state = self._state
-        if state is None or not state.is_of(lists_of, made_of):
-            place = f"{self.campaign_id} {self.directory.resolve()}"
-            state = TopicTaskState(self.store, settings, self._order_of, place, lists_of, made_of)
-            self._state = state
-        else:
-            state.catch_up()
+        state.catch_up()
         return state
 
     def _order_of(self, annotator: str, topics: Sequence[int]) -> list[int]:

@@ -6,7 +6,8 @@ import hashlib
 import json
 import logging
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -55,8 +56,6 @@ class ActiveLearning:
     features: Features
     loop_scope: LoopScope
     system_order: SystemOrderStudy
-    _evidence: tuple[str, dict[str, pd.DataFrame]] | None = field(default=None, init=False)
-    _topic_rankings: dict[str, tuple[tuple[object, ...], TopicRankings]] = field(default_factory=dict, init=False)
 
     def next_round(self, query_id: str, count: int | None = None) -> LoopRound:
         """Learn from a topic's judgements, and select what to judge next; nothing is written.
@@ -166,21 +165,15 @@ class ActiveLearning:
         words = topics.loc[topics["query_id"] == query_id, ["title", "description", "narrative"]]
         text = training_round.topic_text(*words.to_numpy().ravel().tolist())
         key = (self.features.opened_version, mode, pool, signature, text)
-        spaces = self.store.cached("spaces", None, dict[str, tuple[tuple[object, ...], training_round.Space]])
-        if query_id in spaces and spaces[query_id][0] == key:
-            return spaces[query_id][1]
-        allowed = self.loop_scope.of_topic(query_id, opened.size)
-        space = training_round.Space(opened, allowed, text, self._evidence_of(query_id, signature, opened.size))
-        while len(spaces) >= MAX_SPACES:
-            del spaces[next(iter(spaces))]
-        spaces[query_id] = (key, space)
-        return space
+
+        def compute() -> training_round.Space:
+            allowed = self.loop_scope.of_topic(query_id, opened.size)
+            return training_round.Space(opened, allowed, text, self._evidence_of(query_id, signature, opened.size))
+
+        return self.store.cached("space", key, compute, member=query_id, most=MAX_SPACES)
 
     def _evidence_of(self, query_id: str, signature: str, size: int) -> training_round.Evidence | None:
-        if self._evidence is None or self._evidence[0] != signature:
-            frame = pooling.evidence(list(self.corpus.runs()))
-            self._evidence = (signature, {str(q): part for q, part in frame.groupby("query_id", observed=True)})
-        part = self._evidence[1].get(query_id)
+        part = self.store.cached("evidence", signature, self._read_evidence).get(query_id)
         if part is None or part.empty:
             return None
         ids = part["doc_id"].tolist()
@@ -192,6 +185,11 @@ class ActiveLearning:
         return training_round.Evidence(
             *(_spread(part[c].to_numpy()[there], at[there], size) for c in ("fusion", "best", "runs"))
         )
+
+    def _read_evidence(self) -> dict[str, pd.DataFrame]:
+        """Read the evidence of the runs in each topic."""
+        frame = pooling.evidence(list(self.corpus.runs()))
+        return {str(query_id): part for query_id, part in frame.groupby("query_id", observed=True)}
 
     def rule_judgements(self, query_ids: Collection[str]) -> dict[str, RuleJudgements]:
         """Return what a rule calibrated across topics may read of these topics: of documents that the loop ordered.
@@ -252,24 +250,24 @@ class ActiveLearning:
 
     def topic_rankings(self, query_id: str) -> TopicRankings:
         """Return the rankings of a topic within its scope; cached."""
-        if query_id in self._topic_rankings and self._topic_rankings[query_id][0] == self._scope_of(query_id)[0]:
-            return self._topic_rankings[query_id][1]
+        key, _ = self._scope_of(query_id)
+        return self.store.cached(
+            "rankings", key, partial(self._read_rankings, query_id), member=query_id, most=MAX_RANKINGS
+        )
+
+    def _read_rankings(self, query_id: str) -> TopicRankings:
         runs = self._runs_of(query_id)
         every = pd.concat([run.frame for run in runs]) if runs else pd.DataFrame({"doc_id": [], "listed": []})
         ranks = every.groupby("doc_id", observed=True, sort=False)["listed"].agg(["size", "min"])
         at = self.loop_scope.rows_of(ranks.index.tolist())
-        key, allowed = self._scope_of(query_id)  # after rows_of, which may add rows
+        _, allowed = self._scope_of(query_id)  # after rows_of, which may add rows
         ranks["row"] = pd.Series(at, dtype="float64").reindex(ranks.index)
         known = ranks[ranks["row"] < len(allowed)].astype("int64")
         shown = known[allowed[known["row"].to_numpy()]]
         rows = shown["row"].to_numpy()
         rankings = [rows[places] for places in pooling.list_rankings(runs, query_id, shown.index)]
         best = zip(known["size"].tolist(), known["min"].tolist(), strict=True)
-        made = TopicRankings(allowed, rankings, dict(zip(known["row"].tolist(), best, strict=True)))
-        while len(self._topic_rankings) >= MAX_RANKINGS:
-            del self._topic_rankings[next(iter(self._topic_rankings))]
-        self._topic_rankings[query_id] = (key, made)
-        return made
+        return TopicRankings(allowed, rankings, dict(zip(known["row"].tolist(), best, strict=True)))
 
     def _scope_of(self, query_id: str) -> tuple[tuple[object, ...], NDArray[np.bool_]]:
         """Return a version of runs, documents and scope of a topic, and the scope."""

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -99,7 +99,6 @@ class SystemOrderStudy:
     corpus: Corpus
     features: Features
     loop_scope: LoopScope
-    _pairs: tuple[tuple[object, ...], pd.Index, Pairs] | None = field(default=None, init=False)
 
     def choose(self, seed: int) -> DecisivePairs:
         """Choose the pairs to judge next across all topics in the loop; cached as long as :meth:`version` is the same.
@@ -257,18 +256,15 @@ class SystemOrderStudy:
         vectors = self.features.open() if has_texts else None
         made_of, _ = self.store.judgements.versions()
         modes, depth = self.settings.modes_when_open(), self.settings.loop().depth
-        version = self.features.version() if has_texts else ""
-        undone = self.store.connection.rollbacks
-        key = (made_of, self.store.corpus.runs_signature(), json.dumps(modes), depth, version, undone)
-        if self._pairs is None or self._pairs[0] != key or not _covers(*self._pairs[1:], graded.index):
-            self._pairs = (key, *self._describe(graded.index, modes, depth, vectors))
-        pairs = self._pairs[2]
+        key = (made_of, self.store.corpus.runs_signature(), json.dumps(modes), depth)
+        runs, listed = self.store.cached("listed pairs", key, lambda: self._list_pairs(modes, depth))
+        others = graded.index[~graded.index.isin(listed)]
+        rest = (self.features.version() if has_texts else "", tuple(others))
+        pairs = self.store.cached("pairs", (key, rest), lambda: self._describe(runs, listed.append(others), vectors))
         return pairs, graded.reindex(pd.MultiIndex.from_frame(pairs.frame)).to_numpy(dtype=np.float64, copy=True)
 
-    def _describe(
-        self, graded: pd.Index, modes: Mapping[str, str], depth: int, vectors: Vectors | None
-    ) -> tuple[pd.Index, Pairs]:
-        """Describe the pairs that may be judged, which are returned too, and graded ones."""
+    def _list_pairs(self, modes: Mapping[str, str], depth: int) -> tuple[list[Run], pd.MultiIndex]:
+        """Return the runs down to the depth, and the pairs of them that may be judged."""
         runs = [Run(run.name, first_documents(run.frame, depth)) for run in self.corpus.runs()]
         if len(runs) < 2:
             raise CampaignError(
@@ -280,14 +276,18 @@ class SystemOrderStudy:
         pool = self.store.pool.ids()
         pooled = pd.MultiIndex.from_frame(pool[pool["doc_id"].isin(listed["doc_id"].unique())])
         listed = listed[~listed["query_id"].isin(in_pool) | pd.MultiIndex.from_frame(listed).isin(pooled)]
-        every = pd.concat([listed, graded.to_frame(index=False)]).drop_duplicates()
+        return runs, pd.MultiIndex.from_frame(listed.drop_duplicates())
+
+    def _describe(self, runs: list[Run], index: pd.Index, vectors: Vectors | None) -> Pairs:
+        """Describe pairs of the runs, and graded ones."""
+        every = index.to_frame(index=False)
         if every.empty:
             raise CampaignError("expected pairs of the runs to judge, found none; add a pool, or choose another mode")
         with_texts, levels = vectors is not None, len(self.grades.sentences)
         estimation.require_memory(every, len(runs), levels, DRAWS, with_texts=with_texts, with_choice=True)
         frame = self.corpus.in_topic_order(every.sort_values(PAIR, kind="stable"))
         texts = {} if vectors is None else self._texts(frame, vectors)
-        return pd.MultiIndex.from_frame(listed.drop_duplicates()), describe(frame, runs, **texts)
+        return describe(frame, runs, **texts)
 
     def _texts(self, frame: pd.DataFrame, vectors: Vectors) -> dict[str, Any]:
         """Return the vectors of the pairs' documents, and two scores of each for its topic."""
@@ -305,12 +305,6 @@ class SystemOrderStudy:
         """(pairs,) the matrix row of each pair's document; -1 for documents that the campaign does not have."""
         known = self.loop_scope.rows_of(frame["doc_id"].unique())
         return np.array([known.get(doc_id, -1) for doc_id in frame["doc_id"]], dtype=np.int64)
-
-
-def _covers(listed: pd.Index, pairs: Pairs, graded: pd.Index) -> bool:
-    """Tell whether the described pairs are the listed and the graded ones, no more and no less."""
-    known = pd.MultiIndex.from_frame(pairs.frame)
-    return bool(graded.isin(known).all() and len(listed) + (~graded.isin(listed)).sum() == len(known))
 
 
 def _places(frame: pd.DataFrame, pairs: pd.DataFrame) -> NDArray[np.int64]:

@@ -52,7 +52,7 @@ def shares(budget: int, taken: Sequence[int], most: Sequence[int]) -> NDArray[np
     return given
 
 
-@dataclass(frozen=True)
+@dataclass
 class _JudgedCounts:
     """Numbers of judged documents by topic up to the entry `logged` of the log.
 
@@ -74,7 +74,6 @@ class JudgingBudget:
     store: Store
     settings: Settings
     loop_scope: LoopScope
-    _counts: _JudgedCounts | None = field(default=None, init=False)
 
     def room(self, query_id: str, annotator: str | None = None, *, alone: bool = True) -> int | None:
         """Return how many more documents of a topic the budgets allow; None without a budget.
@@ -126,20 +125,20 @@ class JudgingBudget:
     def _judged_counts(self, modes: Mapping[str, str]) -> _JudgedCounts:
         """Count judged documents; cached, and counted anew of the topics with new entries in the log."""
         rows, logged = self.loop_scope.loop_rows(modes), self.store.judgements.versions()[1]
-        known = self._counts
-        if known is None or known.rows is not rows:  # also after a rollback
-            known = _JudgedCounts(rows, sizes={query_id: len(found) for query_id, found in rows.items()})
+
+        def start() -> _JudgedCounts:
+            return _JudgedCounts(rows, sizes={query_id: len(found) for query_id, found in rows.items()})
+
+        known = self.store.cached("judged counts", id(rows), start)  # it holds the rows, so no others get their id
         if known.logged != logged:
-            everywhere, sizes, pool = dict(known.everywhere), dict(known.sizes), dict(known.pool)
             for query_id in self.store.judgements.topics_since(known.logged):
                 judged = self.store.judgements.judged_rows(query_id)
-                everywhere[query_id] = len(judged)
+                known.everywhere[query_id] = len(judged)
                 if query_id in rows:
                     among = int(np.isin(judged, rows[query_id]).sum())
-                    sizes[query_id] = len(rows[query_id]) + len(judged) - among
-                    pool[query_id] = int(np.isin(judged, self.store.pool.rows(query_id)).sum())
-            known = _JudgedCounts(rows, logged, everywhere, sizes, pool)
-        self._counts = known
+                    known.sizes[query_id] = len(rows[query_id]) + len(judged) - among
+                    known.pool[query_id] = int(np.isin(judged, self.store.pool.rows(query_id)).sum())
+            known.logged = logged
         return known
 
     def limited_topics(self, modes: Mapping[str, str] | None = None) -> list[str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import pandas as pd
@@ -76,9 +76,6 @@ class QrelsBuilder:
     corpus: Corpus
     progress: Progress
     topic_tasks: TopicTasks
-    adjudicated: dict[str, tuple[int, Adjudicated]] = field(default_factory=dict, init=False)
-    """Grades of all topics by the rule used last, with the last entry of the log then. Builders of the same campaign
-    may share the dictionary."""
 
     def build(self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str) -> pd.DataFrame:
         """Qrels from judgements: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
@@ -101,19 +98,15 @@ class QrelsBuilder:
         return replace(found, grades=grades.copy(deep=False) if topics is None else grades.reset_index(drop=True))
 
     def _adjudicate(self, rule: ChosenRule) -> Adjudicated:
-        """The grades of all topics by a rule, kept until the next entry of the log: a page needs them several times."""
-        in_transaction = self.store.connection.in_transaction  # what is read then may be rolled back
+        """The grades of all topics by a rule; those by the rule used last are cached for all connections."""
+
+        def compute() -> Adjudicated:
+            found = adjudication.adjudicate(self.store.judgements.opinions(), rule)
+            return replace(found, grades=self.store.judgements.name_pairs(found.grades))
+
         with self.store.snapshot():
             logged = self.store.judgements.versions()[1]
-            kept = self.adjudicated.get(str(rule))
-            if kept is not None and kept[0] == logged and not in_transaction:
-                return kept[1]
-            found = adjudication.adjudicate(self.store.judgements.opinions(), rule)
-            found = replace(found, grades=self.store.judgements.name_pairs(found.grades))
-        if not in_transaction:
-            self.adjudicated.clear()
-            self.adjudicated[str(rule)] = (logged, found)
-        return found
+            return self.store.cached("adjudicated", (str(rule), logged), compute, shared=True)
 
     def from_choices(self, rule: str = "majority") -> pd.DataFrame:
         """Sparse qrels from choices: ``query_id``, ``doc_id``, ``relevance``; documents not chosen have no row.

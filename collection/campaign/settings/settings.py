@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
 from collection.assignment import AssignmentSettings
@@ -50,16 +50,12 @@ class Settings:
 
     store: Store
     grades: GradeScale
-    _known: dict[str, tuple[dict[str, Any], Any]] = field(default_factory=dict, init=False)
 
     def _read(self, key: str, kind: type[T]) -> T:
         """Return the settings under a key, with defaults, and without fields of other versions."""
-        kept = self.store.settings.get(key, {})
-        if key not in self._known or self._known[key][0] != kept:  # to check values takes time
-            names = {each.name for each in fields(kind)}
-            self._known[key] = kept, kind(**{name: value for name, value in kept.items() if name in names})
-        found: T = self._known[key][1]
-        return found
+        stored = self.store.settings.get(key, {})
+        known = {each.name: stored[each.name] for each in fields(kind) if each.name in stored}
+        return self.store.cached("settings", known, lambda: kind(**known), member=key)  # checking values takes time
 
     def loop(self) -> LoopSettings:
         """Return the settings of the loop."""

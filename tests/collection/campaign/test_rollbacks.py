@@ -54,6 +54,9 @@ READS: dict[str, Callable[[Campaign], object]] = {
     "standings": lambda c: c.progress.standings("ann", "1"),
     "documents of the loop": lambda c: {q: rows.tolist() for q, rows in c.loop_scope.loop_rows().items()},
     "budget": lambda c: (c.budget.left(), c.budget.most_in_loop(), dict(c.budget.judged_in_pool(c.settings.modes()))),
+    "qrels": lambda c: c.qrels.build().to_dict("records"),
+    "settings": lambda c: (c.settings.loop(), c.settings.assignment(), c.settings.judging_page()),
+    "rankings of the loop": lambda c: [each.tolist() for each in c.active_learning.topic_rankings("1").rankings],
     "working time": lambda c: len(c.history._entries("ann")),
     "calibration topics": lambda c: c.calibration_topics.progress.state(),
     "list task": lambda c: (c.topic_tasks.progress("ann"), c.topic_tasks.next_topics("ann", 9).fresh),
@@ -111,3 +114,26 @@ def test_a_savepoint_is_a_rollback_too(campaign: Campaign) -> None:
     with campaign.transaction(), pytest.raises(UndoneError), campaign.store.savepoint():
         raise UndoneError
     assert (value(), campaign.store.cached("calls", "other", compute)) == (2, 3)
+
+
+def test_connections_share_what_was_computed_outside_a_transaction(campaign: Campaign) -> None:
+    def value(of: Campaign, computed: str) -> str:
+        return of.store.cached("value", "same", lambda: computed, shared=True)
+
+    with Campaign(campaign.directory) as other:
+        undo(campaign, lambda: value(campaign, "undone"))
+        assert value(other, "first") == value(campaign, "second") == "first"
+        with campaign.transaction():
+            assert value(campaign, "in a transaction") == "in a transaction"
+        assert value(other, "third") == "first"
+
+
+def test_values_of_the_members_used_last_are_cached(campaign: Campaign) -> None:
+    def values(*members: str, computed: int) -> list[int]:
+        keys = dict.fromkeys(members, "same")
+        return [*campaign.store.cached_each("value", keys, lambda new: dict.fromkeys(new, computed), most=2).values()]
+
+    assert values("a", "b", computed=1) == [1, 1]
+    assert values("a", computed=2) == [1]
+    assert values("c", computed=3) == [3]  # in place of b
+    assert values("a", "b", "c", computed=4) == [1, 4, 3]

@@ -509,13 +509,13 @@ def test_what_the_log_says_is_read_once_for_all_connections(
         raise AssertionError("the whole log is read anew")
 
     monkeypatch.setattr(TopicTaskTables, "compared", never)
-    made = campaign.topic_tasks._state
+    made = campaign.topic_tasks.state()
     with Campaign(campaign.directory) as other:
         other.settings.keep_card_arrangement("ann", {"size": 2})
         other.settings.set_judging_page(rest_after=10)  # nothing that topics depend on
         assert other.overview.next_step() == ("judge", "Compare documents: 1 of 2 topics is left.")
         assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 2, 1)
-        assert campaign.topic_tasks._state is made
+        assert campaign.topic_tasks.state() is made
         other.settings.set_loop(topics=["2"], mode="closed")
         assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 1, 0)
         other.settings.set_judging_page(preference_size=6)

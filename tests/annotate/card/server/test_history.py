@@ -18,6 +18,7 @@ from annotate.card.server.document_payload import PREFIX
 from annotate.card.server.routes import JudgingService
 from annotate.views.widgets import display
 from collection import Campaign, Judgement
+from collection.campaign.corpus import near_duplicates
 from collection.campaign.settings.settings import CARD_BYTES
 from collection.core.errors import InputError, UnknownNameError
 from collection.core.records import Choice
@@ -299,30 +300,40 @@ def test_the_manager_can_switch_it_off(client: TestClient, copies: Campaign) -> 
     assert post(client, "near", query_id="1", doc_ids=["d1"]) == {"near": {}, "more": False}
 
 
-def test_sketches_are_kept_and_made_anew_when_documents_change(copies: Campaign, tmp_path: Path) -> None:
+@pytest.fixture
+def sketched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Collects the texts that are sketched."""
+    texts: list[str] = []
+    sketch = near_duplicates.duplicates.sketch
+    monkeypatch.setattr(near_duplicates.duplicates, "sketch", lambda text: (texts.append(text), sketch(text))[1])
+    return texts
+
+
+def test_sketches_are_kept_and_made_anew_when_documents_change(
+    copies: Campaign, tmp_path: Path, sketched: list[str]
+) -> None:
     said(copies, "d2", 2)
-    assert [n.doc_id for n in copies.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"]] == ["d2"]
-    kept = copies.near_duplicates._kept_sketches(copies.settings.judging_page().form)["d1"]
-    copies.near_duplicates.of_documents("1", "ann", ["d1"])
-    assert copies.near_duplicates._kept_sketches(copies.settings.judging_page().form)["d1"] is kept
+    for _ in range(2):
+        assert [n.doc_id for n in copies.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"]] == ["d2"]
+        assert len(sketched) == 2
     (tmp_path / "other.jsonl").write_text(json.dumps({"doc_id": "d2", "text": "quite another text by now"}) + "\n")
     copies.importer.import_files(documents=[tmp_path / "other.jsonl"], replace=True)
     assert copies.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"] == []
 
 
-def test_no_more_sketches_are_kept_than_may_be(copies: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    from collection.campaign.corpus import near_duplicates
-
+def test_no_more_sketches_are_kept_than_may_be(
+    copies: Campaign, monkeypatch: pytest.MonkeyPatch, sketched: list[str]
+) -> None:
     monkeypatch.setattr(near_duplicates, "SKETCHES", 2)
     assert set(copies.near_duplicates.of_documents("1", "ann", ["d1", "d2", "d3"]).near) == {"d1", "d2", "d3"}
-    assert list(copies.near_duplicates._kept_sketches(copies.settings.judging_page().form)) == ["d2", "d3"]
+    for asked, number in (["d2", "d3"], 3), (["d1"], 4):
+        copies.near_duplicates.of_documents("1", "ann", asked)
+        assert len(sketched) == number
 
 
 def test_sketches_are_made_some_at_a_time(
     client: TestClient, copies: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from collection.campaign.corpus import near_duplicates
-
     monkeypatch.setattr(near_duplicates, "MOST_NEW", 2)
     for doc_id in ("d2", "d3", "d4", "d6", "d7"):  # the newest come first
         said(copies, doc_id)

@@ -15,12 +15,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.auth import session
 from annotate.auth.tokens import TOKEN_HEADER
 from annotate.card.server.routes import PREFIX, JudgingService
 from annotate.views.results import annotators_charts as annotators
 from annotate.views.widgets import display
-from collection import Campaign, Judgement, formats
+from collection import Campaign, Judgement, formats, store
 from collection.adjudication import dawid_skene
 from collection.core.errors import InputError
 from collection.core.records import GradeScale
@@ -337,7 +336,7 @@ def test_export_says_that_a_model_had_not_come_to_rest(
 
     assert restless() == 0
     monkeypatch.setattr(dawid_skene, "ROUNDS", 0)
-    monkeypatch.setattr(session, "_adjudicated", {})  # which are kept until the next judgement
+    store._shared_cache.cache_clear()  # which keeps grades until the next judgement
     app.run()
     assert restless() == 1
     app.toggle(key="compare").set_value(True).run()
