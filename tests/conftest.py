@@ -37,7 +37,7 @@ from collection import accounts
 from collection.campaign import Campaign
 from collection.core.records import Role
 from tests.collection.campaign.machine_labels.llm.llm_server import FakeEndpoint
-from tests.helpers import PATIENCE, SHARED, THOROUGH, Clock, cases, fill, join
+from tests.helpers import PATIENCE, SHARED, THOROUGH, Clock, cases, fill, join, plant_migrations
 
 LONGEST = 15 * 60.0 * (16 if THOROUGH else 1)
 """Seconds after which a test is said to hang: ten times what the longest takes on a busy machine."""
@@ -138,6 +138,12 @@ def root_logger() -> Iterator[None]:
 def shared() -> Path:
     """The folder with the real collections and the acceptance values."""
     return SHARED
+
+
+@pytest.fixture
+def later_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program has a migration more than campaigns that were made before, as a later release has."""
+    plant_migrations(monkeypatch)
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotate.card.server.document_payload import PREFIX
+from collection import schema
 from collection.campaign import Campaign
 from collection.cli import main
 from collection.core.ranking import rank_run
@@ -257,6 +258,15 @@ UNREADABLE = Path("/proc/self/mem")
 """Of processes on Linux; the first bytes belong to none, so reading them is an error of the disk."""
 
 unreadable_files = pytest.mark.skipif(not UNREADABLE.exists(), reason="only Linux has a file that cannot be read")
+
+
+def plant_migrations(patch: pytest.MonkeyPatch, number: int = 1) -> None:
+    """Give this program migrations more, so that databases from before are of an earlier version."""
+    patch.setattr(schema.migrations, "_migrations", [*schema.migrations._migrations])
+    for _ in range(number):
+        name = f"m9{len(schema.SCRIPTS):02}_planted"
+        patch.setitem(schema.SCRIPTS, name, "")
+        schema.register(name, f"CREATE TABLE {name} (word TEXT);;")
 
 
 def make_unreadable(file: Path) -> None:

@@ -1,6 +1,6 @@
-"""The migration for labels that no person gave, in tables of their own: nothing that counts judgements reads them.
+"""The tables of machine labels, apart from judgements: nothing that counts judgements reads them.
 
-Like every migration it is never edited once it was in a release.
+Part of a migration: never edited once it was in a release.
 """
 
 MACHINE_LABELS = """
@@ -9,7 +9,7 @@ MACHINE_LABELS = """
         label_set INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
         kind TEXT NOT NULL CHECK (kind IN ('llm', 'rule', 'clicks')),
-        -- All that made the labels, as a JSON object.
+        -- The settings that decided the labels, as a JSON object.
         settings TEXT NOT NULL,
         made_at TEXT NOT NULL
     );;
@@ -42,10 +42,13 @@ MACHINE_LABELS = """
     BEGIN SELECT RAISE(ABORT, 'machine labels are an append-only log'); END;;
     CREATE TRIGGER machine_labels_keep_delete BEFORE DELETE ON machine_labels
     BEGIN SELECT RAISE(ABORT, 'machine labels are an append-only log'); END;;
+    -- The first grade of a pair counts, whatever is asked or fails later; before it the last reply, or failure.
     CREATE VIEW current_machine_labels AS
     SELECT m.* FROM machine_labels AS m WHERE m.id = (
-        SELECT max(l.id) FROM machine_labels AS l
-        WHERE l.label_set = m.label_set AND l.topic = m.topic AND l.doc = m.doc);;
+        SELECT l.id FROM machine_labels AS l
+        WHERE l.label_set = m.label_set AND l.topic = m.topic AND l.doc = m.doc
+        ORDER BY l.status = 'graded' DESC, l.status = 'no grade' DESC,
+            CASE l.status WHEN 'graded' THEN l.id ELSE -l.id END LIMIT 1);;
 
     -- Answers to documents with injected requests, made for a probe: they are no labels. Append-only; the last row of a
     -- topic and request counts.
@@ -89,16 +92,5 @@ MACHINE_LABELS = """
         PRIMARY KEY (label_set, topic, doc)
     ) WITHOUT ROWID;;
     -- At most one row: the sample that people judge in place of the pool.
-    CREATE TABLE asked_sample (label_set INTEGER NOT NULL REFERENCES label_sets, pairs INTEGER NOT NULL);;
-"""
-
-FIRST_LABELS = """
-    -- The first grade of a pair counts, whatever is asked or fails later; before it the last reply, or failure.
-    DROP VIEW current_machine_labels;;
-    CREATE VIEW current_machine_labels AS
-    SELECT m.* FROM machine_labels AS m WHERE m.id = (
-        SELECT l.id FROM machine_labels AS l
-        WHERE l.label_set = m.label_set AND l.topic = m.topic AND l.doc = m.doc
-        ORDER BY l.status = 'graded' DESC, l.status = 'no grade' DESC,
-            CASE l.status WHEN 'graded' THEN l.id ELSE -l.id END LIMIT 1);;
+    CREATE TABLE sample_in_use (label_set INTEGER NOT NULL REFERENCES label_sets, pairs INTEGER NOT NULL);;
 """

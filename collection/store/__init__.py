@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 
 from collection.store.accounts import AccountTables
 from collection.store.assignments import AssignmentTables
-from collection.store.connection import UNRECORDED, Connection, SQLiteError
+from collection.store.connection import Connection, SQLiteError
 from collection.store.corpus import Added, CorpusTables, Matches
 from collection.store.history import HistoryTables, PastJudgement
 from collection.store.inspection import Inspection
@@ -30,7 +30,6 @@ from collection.store.settings import SettingsTable
 from collection.store.topic_tasks import Claim, LoggedDecision, TopicKey, TopicTaskTables
 
 __all__ = [
-    "UNRECORDED",
     "Added",
     "AskedSample",
     "Claim",

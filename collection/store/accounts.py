@@ -88,8 +88,8 @@ class AccountTables(Repository):
             SELECT a.name, a.role, a.email, a.locked, a.password IS NOT NULL AS has_password,
                    (SELECT count(*) FROM sessions WHERE account = a.name AND until > :now) AS sessions,
                    (SELECT max(opened_at) FROM sessions WHERE account = a.name) AS signed_in_at,
-                   (SELECT j.judged_at FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement
-                    WHERE w.annotator = a.name ORDER BY w.judgement DESC LIMIT 1) AS last_at,
+                   (SELECT j.judged_at FROM latest_judgements AS lj JOIN judgements AS j ON j.id = lj.judgement
+                    WHERE lj.annotator = a.name ORDER BY lj.judgement DESC LIMIT 1) AS last_at,
                    a.made_at
             FROM accounts AS a ORDER BY a.name
             """,
@@ -142,16 +142,16 @@ class AccountTables(Repository):
         """Return the names of all annotators who ever judged, including imported ones."""
         # From one name to the next in the index: DISTINCT would read it to the end, at each judgement.
         return self.connection.column(
-            "WITH RECURSIVE names (name) AS (SELECT min(annotator) FROM last_words UNION ALL "
-            "SELECT (SELECT min(annotator) FROM last_words WHERE annotator > name) FROM names WHERE name IS NOT NULL) "
-            "SELECT name FROM names WHERE name IS NOT NULL ORDER BY name"
+            "WITH RECURSIVE names (name) AS (SELECT min(annotator) FROM latest_judgements UNION ALL "
+            "SELECT (SELECT min(annotator) FROM latest_judgements WHERE annotator > name) FROM names "
+            "WHERE name IS NOT NULL) SELECT name FROM names WHERE name IS NOT NULL ORDER BY name"
         )
 
     def was_imported(self, annotator: str) -> bool:
         """Tell whether judgements of this annotator were imported."""
         return self.connection.exists(
-            "SELECT EXISTS (SELECT 1 FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement "
-            "WHERE w.annotator = ? AND j.source = 'imported')",
+            "SELECT EXISTS (SELECT 1 FROM latest_judgements AS lj JOIN judgements AS j ON j.id = lj.judgement "
+            "WHERE lj.annotator = ? AND j.source = 'imported')",
             (annotator,),
         )
 

@@ -20,7 +20,7 @@ from collection.store.connection import (
 _IS_MINE = is_mine(":annotator")
 
 # Whether the pooled pair `p` is in the calibration set.
-_IN_CALIBRATION = "EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = p.topic AND c.doc = p.doc)"
+_IN_CALIBRATION = "EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = p.topic AND c.doc = p.doc)"
 
 # Whether the pooled pair `p` needs no judgement by :annotator; `s` is its row of JUDGED_PAIRS.
 _DONE = f"""
@@ -66,9 +66,9 @@ class AssignmentTables(Repository):
             f"""
             SELECT 1 FROM topics AS t WHERE t.query_id = :query_id AND (
                 {_IS_MINE}
-                OR EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = t.topic)
+                OR EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = t.topic)
                 OR EXISTS (SELECT 1 FROM leases AS l WHERE l.topic = t.topic AND l.annotator = :annotator)
-                OR EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = t.topic AND w.annotator = :annotator)
+                OR EXISTS (SELECT 1 FROM latest_judgements AS lj WHERE lj.topic = t.topic AND lj.annotator = :annotator)
                 OR EXISTS (SELECT 1 FROM claims AS c WHERE c.topic = t.topic AND c.annotator = :annotator)
                 OR EXISTS (SELECT 1 FROM choices AS c WHERE c.topic = t.topic AND c.annotator = :annotator)
                 OR EXISTS (SELECT 1 FROM preferences AS p WHERE p.topic = t.topic AND p.annotator = :annotator))
@@ -93,11 +93,11 @@ class AssignmentTables(Repository):
         frame = self.connection.frame(
             """
             SELECT t.query_id, d.doc_id, c.position, (
-                SELECT j.relevance FROM words AS w JOIN judgements AS j ON j.id = w.judgement
-                WHERE w.topic = c.topic AND w.doc = c.doc
-                  AND (w.counts_as = 'adjudication' OR j.annotator GLOB :qrels)
-                ORDER BY w.counts_as = 'adjudication' DESC, +j.id DESC LIMIT 1) AS settled
-            FROM calibration AS c JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
+                SELECT j.relevance FROM current_judgements AS cj JOIN judgements AS j ON j.id = cj.judgement
+                WHERE cj.topic = c.topic AND cj.doc = c.doc
+                  AND (cj.counts_as = 'adjudication' OR j.annotator GLOB :qrels)
+                ORDER BY cj.counts_as = 'adjudication' DESC, +j.id DESC LIMIT 1) AS settled
+            FROM qualification_set AS c JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
             ORDER BY c.topic, c.position
             """,
             {"qrels": f"{QRELS_ANNOTATOR}*"},
@@ -107,9 +107,9 @@ class AssignmentTables(Repository):
     @writes
     def set_calibration(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Replace the calibration set by these pairs (query_id, doc_id)."""
-        self.connection.execute("DELETE FROM calibration")
+        self.connection.execute("DELETE FROM qualification_set")
         self.connection.executemany(
-            "INSERT INTO calibration (topic, position, doc) "
+            "INSERT INTO qualification_set (topic, position, doc) "
             "SELECT t.topic, ?, d.doc FROM topics AS t, documents AS d WHERE t.query_id = ? AND d.doc_id = ?",
             [(position, *pair) for position, pair in enumerate(pairs)],
         )
@@ -117,7 +117,7 @@ class AssignmentTables(Repository):
     def calibration_ids(self, query_id: str) -> list[str]:
         """Return the documents of a topic that are in the calibration set, in order."""
         return self.connection.column(
-            "SELECT d.doc_id FROM calibration AS c JOIN documents AS d USING (doc) "
+            "SELECT d.doc_id FROM qualification_set AS c JOIN documents AS d USING (doc) "
             "WHERE c.topic = (SELECT topic FROM topics WHERE query_id = ?) ORDER BY c.position",
             (query_id,),
         )
@@ -125,9 +125,9 @@ class AssignmentTables(Repository):
     def calibration_left(self, annotator: str) -> dict[str, int]:
         """Count the calibration pairs that an annotator has not judged, for each open topic with such pairs."""
         return self.connection.mapping(
-            "SELECT t.query_id, count(*) FROM calibration AS c JOIN topics AS t USING (topic) "
-            "WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc "
-            "                  AND w.annotator = ? AND w.counts_as = 'judgement') "
+            "SELECT t.query_id, count(*) FROM qualification_set AS c JOIN topics AS t USING (topic) "
+            "WHERE NOT EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = c.topic AND cj.doc = c.doc "
+            "                  AND cj.annotator = ? AND cj.counts_as = 'judgement') "
             "AND NOT EXISTS (SELECT 1 FROM topic_modes AS m WHERE m.topic = c.topic AND m.closed) "
             "GROUP BY t.topic ORDER BY t.topic",
             (annotator,),
@@ -144,9 +144,9 @@ class AssignmentTables(Repository):
             SELECT t.query_id,
                    {_IS_MINE} AND EXISTS (SELECT 1 FROM pool AS p WHERE p.topic = c.topic AND p.doc = c.doc
                                           AND p.wanted > 0 AND NOT {held_back("p.doc")}),
-                   EXISTS (SELECT 1 FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc
-                           AND w.annotator = :annotator AND w.counts_as = 'judgement')
-            FROM calibration AS c JOIN topics AS t USING (topic) ORDER BY c.topic, c.position
+                   EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = c.topic AND cj.doc = c.doc
+                           AND cj.annotator = :annotator AND cj.counts_as = 'judgement')
+            FROM qualification_set AS c JOIN topics AS t USING (topic) ORDER BY c.topic, c.position
             """,
             {"annotator": annotator},
         )
@@ -182,13 +182,13 @@ class AssignmentTables(Repository):
         topic = self.connection.topic_key(query_id)
         rows = self.connection.execute(
             f"""
-            SELECT n.doc, count(w.doc), p.doc IS NOT NULL AND p.wanted > 0 AND NOT {held_back("p.doc")} AND (
-                max(w.counts_as = 'judgement' AND w.annotator = :annotator)
-                OR ((max(w.counts_as = 'adjudication') OR sum(w.counts_as = 'judgement') >= p.wanted)
+            SELECT n.doc, count(cj.doc), p.doc IS NOT NULL AND p.wanted > 0 AND NOT {held_back("p.doc")} AND (
+                max(cj.counts_as = 'judgement' AND cj.annotator = :annotator)
+                OR ((max(cj.counts_as = 'adjudication') OR sum(cj.counts_as = 'judgement') >= p.wanted)
                     AND NOT {_IN_CALIBRATION}))
             FROM (SELECT DISTINCT doc FROM judgements INDEXED BY judgements_topic
                   WHERE topic = :topic AND id > :logged) AS n
-            LEFT JOIN words AS w ON w.topic = :topic AND w.doc = n.doc
+            LEFT JOIN current_judgements AS cj ON cj.topic = :topic AND cj.doc = n.doc
             LEFT JOIN pool AS p ON p.topic = :topic AND p.doc = n.doc
             GROUP BY n.doc ORDER BY n.doc
             """,
@@ -206,24 +206,24 @@ class AssignmentTables(Repository):
                 SELECT * FROM topics JOIN topic_counts USING (topic)
                 WHERE :ids IS NULL OR query_id IN (SELECT value FROM json_each(:ids))
             ), odd AS (
-                SELECT w.topic, w.doc FROM mine CROSS JOIN words AS w USING (topic)
-                WHERE mine.wanted > mine.pool AND w.annotator = :annotator
-                UNION SELECT c.topic, c.doc FROM calibration AS c
+                SELECT cj.topic, cj.doc FROM mine CROSS JOIN current_judgements AS cj USING (topic)
+                WHERE mine.wanted > mine.pool AND cj.annotator = :annotator
+                UNION SELECT c.topic, c.doc FROM qualification_set AS c
                 UNION SELECT p.topic, p.doc FROM {POOL_IF_TEXTS_MISSING} AS p WHERE {held_back("p.doc")}
             ), states AS (
                 SELECT p.topic, {held_back("p.doc")} AS held,
-                       coalesce(max(w.counts_as = 'judgement' AND w.annotator = :annotator), 0) AS judged,
-                       coalesce(max(w.counts_as = 'adjudication') OR sum(w.counts_as = 'judgement') >= p.wanted, 0)
+                       coalesce(max(cj.counts_as = 'judgement' AND cj.annotator = :annotator), 0) AS judged,
+                       coalesce(max(cj.counts_as = 'adjudication') OR sum(cj.counts_as = 'judgement') >= p.wanted, 0)
                            AS made, {_IN_CALIBRATION} AS for_all
                 FROM mine CROSS JOIN odd USING (topic)
                 JOIN pool AS p ON p.topic = odd.topic AND p.doc = odd.doc AND p.wanted > 0
-                LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc GROUP BY p.topic, p.doc
+                LEFT JOIN current_judgements AS cj ON cj.topic = p.topic AND cj.doc = p.doc GROUP BY p.topic, p.doc
             ), differences AS (
                 SELECT topic, sum(held) AS held, sum((NOT held AND (judged OR (made AND NOT for_all))) - made) AS done
                 FROM states GROUP BY topic
             ), unasked AS (
                 SELECT topic, count(*) AS pairs FROM pool
-                WHERE EXISTS (SELECT 1 FROM asked_sample) AND wanted = 0 GROUP BY topic
+                WHERE EXISTS (SELECT 1 FROM sample_in_use) AND wanted = 0 GROUP BY topic
             )
             SELECT m.query_id, m.pool - coalesce(u.pairs, 0) - coalesce(d.held, 0),
                    m.finished - coalesce(u.pairs, 0) + coalesce(d.done, 0), m.judged + m.elsewhere

@@ -33,9 +33,6 @@ for _codes, _plain in ((np.typecodes["AllInteger"] + "?", int), (np.typecodes["F
     for _code in _codes:
         sqlite3.register_adapter(np.dtype(_code).type, _plain)
 
-UNRECORDED = 0
-"""Number of the conditions of judgements from before the loop's conditions were recorded."""
-
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 """Values for the placeholders of a statement, by position or by name."""
 
@@ -43,7 +40,7 @@ Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 JUDGED_PAIRS = """
     SELECT topic, doc, sum(counts_as = 'judgement') AS judgements, max(counts_as = 'adjudication') AS adjudicated,
            max(counts_as = 'judgement' AND annotator = :annotator) AS mine
-    FROM words {where} GROUP BY topic, doc
+    FROM current_judgements {where} GROUP BY topic, doc
 """
 
 POOL_IF_TEXTS_MISSING = """
@@ -108,8 +105,9 @@ def held_by_others(topic: str, doc: str, which: str = "TRUE") -> str:
     """
     return (
         f"(SELECT count(*) FROM leases AS l WHERE l.topic = {topic} AND l.doc = {doc} AND {which} "
-        f"AND l.annotator <> :annotator AND {is_held('l.until')} AND NOT EXISTS (SELECT 1 FROM words AS w "
-        "WHERE w.topic = l.topic AND w.doc = l.doc AND w.annotator = l.annotator AND w.counts_as = 'judgement'))"
+        f"AND l.annotator <> :annotator AND {is_held('l.until')} "
+        "AND NOT EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = l.topic AND cj.doc = l.doc "
+        "AND cj.annotator = l.annotator AND cj.counts_as = 'judgement'))"
     )
 
 

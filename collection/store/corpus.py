@@ -246,23 +246,19 @@ class CorpusTables(Repository):
         return self.connection.frame("SELECT source, count(*) AS rows FROM clicks GROUP BY source ORDER BY source")
 
     def digest_rankings(self, query_ids: Collection[str], without: Collection[str] = ()) -> dict[str, str]:
-        """Return a digest of the rankings of each topic in all runs, or in those that are not in `without`.
-
-        Of runs that an earlier version imported, nobody knows the topics: they count as naming every topic.
-        """
+        """Return a digest of the rankings of each topic in all runs, or in those that are not in `without`."""
         rows = self.connection.execute(
             "SELECT query_id, run, digest FROM run_topics WHERE query_id IN (SELECT value FROM json_each(:topics)) "
-            "AND run NOT IN (SELECT value FROM json_each(:without)) UNION ALL SELECT NULL, run, sha256 FROM runs AS r "
-            "WHERE NOT EXISTS (SELECT 1 FROM run_topics AS t WHERE t.run = r.run) "
             "AND run NOT IN (SELECT value FROM json_each(:without)) ORDER BY run, query_id",
             {"topics": json_text(query_ids), "without": json_text(without)},
         )
-        of_all: list[str] = []
-        own: dict[str, list[str]] = {query_id: [] for query_id in query_ids}
+        rankings: dict[str, list[str]] = {query_id: [] for query_id in query_ids}
         for query_id, run, digest in rows:
-            (of_all if query_id is None else own[query_id]).append(f"{run} {digest}")
-        texts = {query_id: json_text([*of_all, *some]) for query_id, some in own.items()}
-        return {q: hashlib.blake2b(text.encode(), digest_size=8).hexdigest() for q, text in texts.items()}
+            rankings[query_id].append(f"{run} {digest}")
+        return {
+            query_id: hashlib.blake2b(json_text(digests).encode(), digest_size=8).hexdigest()
+            for query_id, digests in rankings.items()
+        }
 
     def runs_signature(self) -> str:
         """Return a text that changes with the runs."""
@@ -383,10 +379,10 @@ class CorpusTables(Repository):
     def judgements_on(self, query_id: str, annotator: str) -> dict[str, tuple[Kind, int | None, str | None]]:
         """Return an annotator's current judgements of a topic, newest first: document id -> kind, grade, reason."""
         rows = self.connection.execute(
-            "SELECT d.doc_id, j.kind, j.relevance, j.reason FROM last_words AS l "
+            "SELECT d.doc_id, j.kind, j.relevance, j.reason FROM latest_judgements AS l "
             "CROSS JOIN judgements AS j ON j.id = l.judgement CROSS JOIN documents AS d ON d.doc = l.doc "
             "WHERE +l.annotator = ? AND l.topic = (SELECT topic FROM topics WHERE query_id = ?) "
-            "AND l.counts_as = 'judgement' AND NOT l.open ORDER BY l.judgement DESC",
+            "AND l.counts_as = 'judgement' AND NOT l.undone ORDER BY l.judgement DESC",
             (annotator, query_id),
         )
         return {doc_id: tuple(judgement) for doc_id, *judgement in rows}

@@ -136,7 +136,7 @@ class HistoryTables(Repository):
         rows = self.connection.execute(
             # CROSS JOIN fixes the order of the joins: newest first, reading no more than `limit`.
             "SELECT l.judgement, t.query_id, t.title, d.doc_id, d.title, j.kind, j.relevance, j.reason, j.note, "
-            "j.flagged, j.passages, j.judged_at FROM last_words AS l "
+            "j.flagged, j.passages, j.judged_at FROM latest_judgements AS l "
             "CROSS JOIN judgements AS j ON j.id = l.judgement "
             "CROSS JOIN documents AS d ON d.doc = l.doc CROSS JOIN topics AS t ON t.topic = l.topic "
             f"WHERE {' AND '.join(tests)} ORDER BY l.judgement DESC LIMIT :limit",
@@ -164,7 +164,7 @@ class HistoryTables(Repository):
     def last_topic(self, annotator: str) -> str | None:
         """Return the topic of the annotator's newest judgement, including undone ones."""
         topic: str | None = self.connection.value(
-            "SELECT t.query_id FROM last_words AS l JOIN topics AS t USING (topic) "
+            "SELECT t.query_id FROM latest_judgements AS l JOIN topics AS t USING (topic) "
             "WHERE l.annotator = ? AND l.counts_as <> 'adjudication' ORDER BY l.judgement DESC LIMIT 1",
             (annotator,),
         )
@@ -173,15 +173,15 @@ class HistoryTables(Repository):
     def count_by_topic(self, annotator: str) -> dict[str, int]:
         """Count the annotator's current judgements by topic."""
         return self.connection.mapping(
-            "SELECT t.query_id, count(*) FROM last_words AS l JOIN topics AS t USING (topic) "
-            "WHERE l.annotator = ? AND l.counts_as = 'judgement' AND NOT l.open GROUP BY t.topic ORDER BY t.topic",
+            "SELECT t.query_id, count(*) FROM latest_judgements AS l JOIN topics AS t USING (topic) "
+            "WHERE l.annotator = ? AND l.counts_as = 'judgement' AND NOT l.undone GROUP BY t.topic ORDER BY t.topic",
             (annotator,),
         )
 
     def current_entries(self, annotator: str) -> list[int]:
         """Return the entries of the annotator's current judgements, those of :meth:`count_by_topic`."""
         return self.connection.column(
-            "SELECT judgement FROM last_words WHERE annotator = ? AND counts_as = 'judgement' AND NOT open "
+            "SELECT judgement FROM latest_judgements WHERE annotator = ? AND counts_as = 'judgement' AND NOT undone "
             "ORDER BY judgement",
             (annotator,),
         )

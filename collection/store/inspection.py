@@ -80,7 +80,7 @@ class Inspection:
     @property
     def pending(self) -> bool:
         """Return whether the tables are of an earlier version."""
-        return self.version < schema_version.LATEST
+        return self.version < schema_version.latest()
 
     def damage(self) -> list[str]:
         """Return what SQLite finds wrong with the file; empty if it is intact."""

@@ -16,7 +16,6 @@ from collection.core.records import CountsAs, Judgement
 from collection.store import columns as columns_of
 from collection.store.connection import (
     POOL_IF_TEXTS_MISSING,
-    UNRECORDED,
     Repository,
     held_back,
     json_text,
@@ -89,15 +88,6 @@ class PairOpinion(NamedTuple):
     counts_as: CountsAs
 
 
-_CONDITIONS = f"""
-    CASE WHEN conditions = {UNRECORDED}
-        AND (source = 'imported' OR strategy IS NULL OR strategy IN ('search', 'overlap'))
-    THEN NULL ELSE conditions END
-"""
-"""SQL of the conditions under which the loop selected a judged pair. Where they were not recorded, the strategy tells
-whether the loop selected it."""
-
-
 class JudgementTables(Repository):
     """The log of judgements, and the progress of topics."""
 
@@ -108,12 +98,12 @@ class JudgementTables(Repository):
             SELECT t.topic, d.doc, coalesce(l.strategy, r.strategy),
                    CASE WHEN l.strategy IS NULL THEN p.rank ELSE l.pool_rank END, l.model_round,
                    CASE WHEN l.strategy IS NULL THEN p.probability ELSE l.probability END, l.conditions,
-                   CASE WHEN NOT w.open THEN w.judgement END, l.topic IS NOT NULL, w.judgement IS NOT NULL,
+                   CASE WHEN NOT lj.undone THEN lj.judgement END, l.topic IS NOT NULL, lj.judgement IS NOT NULL,
                    {held_back("d.doc")}
             FROM topics AS t, documents AS d
             LEFT JOIN leases AS l ON l.topic = t.topic AND l.doc = d.doc AND l.annotator = ?
-            LEFT JOIN last_words AS w
-                ON w.topic = t.topic AND w.doc = d.doc AND w.annotator = ? AND w.counts_as = ?
+            LEFT JOIN latest_judgements AS lj
+                ON lj.topic = t.topic AND lj.doc = d.doc AND lj.annotator = ? AND lj.counts_as = ?
             LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc
             LEFT JOIN pool_rounds AS r ON r.pool_round = p.pool_round
             WHERE t.query_id = ? AND d.doc_id = ?
@@ -128,9 +118,9 @@ class JudgementTables(Repository):
     def opinions_on(self, query_id: str, doc_id: str) -> list[PairOpinion]:
         """Return the current judgements and adjudications of a pair, oldest first."""
         rows = self.connection.execute(
-            "SELECT j.annotator, j.kind, j.relevance, w.counts_as FROM words AS w JOIN judgements AS j "
-            "ON j.id = w.judgement WHERE w.topic = (SELECT topic FROM topics WHERE query_id = ?) "
-            "AND w.doc = (SELECT doc FROM documents WHERE doc_id = ?) ORDER BY w.judgement",
+            "SELECT j.annotator, j.kind, j.relevance, cj.counts_as FROM current_judgements AS cj JOIN judgements AS j "
+            "ON j.id = cj.judgement WHERE cj.topic = (SELECT topic FROM topics WHERE query_id = ?) "
+            "AND cj.doc = (SELECT doc FROM documents WHERE doc_id = ?) ORDER BY cj.judgement",
             (query_id, doc_id),
         )
         return list(map(PairOpinion._make, rows))
@@ -208,8 +198,8 @@ class JudgementTables(Repository):
         conditions, values = [test for test, _ in used], list[object](value for _, value in used)
         if several:
             conditions.append(
-                "(topic, doc) IN (SELECT topic, doc FROM words GROUP BY topic, doc "
-                "HAVING count(*) > 1 OR max(counts_as = 'adjudication') UNION SELECT topic, doc FROM calibration)"
+                "(topic, doc) IN (SELECT topic, doc FROM current_judgements GROUP BY topic, doc "
+                "HAVING count(*) > 1 OR max(counts_as = 'adjudication') UNION SELECT topic, doc FROM qualification_set)"
             )
         if flagged:
             conditions.append(f"{'judgement' if current else 'id'} IN (SELECT id FROM judgements WHERE flagged)")
@@ -218,7 +208,7 @@ class JudgementTables(Repository):
         part = bool(conditions) or last is not None
         if current and part:
             # A join with the view on the topic would read the whole view for each judgement.
-            where = f"WHERE id IN (SELECT judgement FROM words {where})"
+            where = f"WHERE id IN (SELECT judgement FROM current_judgements {where})"
         with self.connection.snapshot():
             if part:  # found once, though the columns are read by several statements
                 ids = f"SELECT id FROM judgements {where} ORDER BY id DESC LIMIT ?"
@@ -239,8 +229,9 @@ class JudgementTables(Repository):
         types = {"relevance": "Int64", "pool_rank": "Int64", "model_round": "Int64", "flagged": "bool"}
         frame = frame.astype({n: t for n, t in types.items() if n in columns})
         if "current" in columns:
-            words = columns_of.read(self.connection, {"id": "judgement"}, {}, "FROM words ORDER BY topic, doc")
-            frame["current"] = frame["current"].isin(words["id"])
+            rows = "FROM current_judgements ORDER BY topic, doc"
+            current = columns_of.read(self.connection, {"id": "judgement"}, {}, rows)
+            frame["current"] = frame["current"].isin(current["id"])
         for name, find in (("query_id", columns_of.query_ids), ("doc_id", columns_of.doc_ids)):
             if name in columns:
                 frame[name] = find(self.connection, frame[name])
@@ -257,9 +248,9 @@ class JudgementTables(Repository):
         """
         rows = self.connection.execute(
             "SELECT t.query_id, d.doc_id, CASE j.kind WHEN 'graded' THEN j.relevance ELSE j.kind END, l.counts_as "
-            "FROM last_words AS l JOIN judgements AS j ON j.id = l.judgement JOIN topics AS t ON t.topic = l.topic "
-            "JOIN documents AS d ON d.doc = l.doc WHERE l.annotator = ? AND NOT l.open "
-            "AND l.counts_as <> 'adjudication' ORDER BY l.counts_as = 'judgement', l.judgement",
+            "FROM latest_judgements AS l JOIN judgements AS j ON j.id = l.judgement "
+            "JOIN topics AS t ON t.topic = l.topic JOIN documents AS d ON d.doc = l.doc WHERE l.annotator = ? "
+            "AND NOT l.undone AND l.counts_as <> 'adjudication' ORDER BY l.counts_as = 'judgement', l.judgement",
             (annotator,),
         )
         return {(query_id, doc_id): (grade, counts_as) for query_id, doc_id, grade, counts_as in rows}
@@ -274,10 +265,11 @@ class JudgementTables(Repository):
         (pairs outside the pool: judged, and judged without a grade).
         """
         held = f"""
-            SELECT p.topic, p.wanted, count(w.doc) AS judgements,
-                   CASE WHEN max(w.counts_as = 'adjudication') THEN p.wanted
-                        ELSE min(coalesce(sum(w.counts_as = 'judgement'), 0), p.wanted) END AS made
-            FROM {POOL_IF_TEXTS_MISSING} AS p LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc
+            SELECT p.topic, p.wanted, count(cj.doc) AS judgements,
+                   CASE WHEN max(cj.counts_as = 'adjudication') THEN p.wanted
+                        ELSE min(coalesce(sum(cj.counts_as = 'judgement'), 0), p.wanted) END AS made
+            FROM {POOL_IF_TEXTS_MISSING} AS p
+            LEFT JOIN current_judgements AS cj ON cj.topic = p.topic AND cj.doc = p.doc
             WHERE {held_back("p.doc")}
             AND (:query_id IS NULL OR p.topic = (SELECT topic FROM topics WHERE query_id = :query_id))
             GROUP BY p.topic, p.doc
@@ -316,8 +308,9 @@ class JudgementTables(Repository):
         return self.connection.mapping(
             "SELECT t.query_id, count(DISTINCT j.doc) FROM judgements AS j NOT INDEXED "
             "CROSS JOIN topics AS t USING (topic) "
-            "WHERE j.strategy = ? AND j.kind = 'graded' AND EXISTS (SELECT 1 FROM words AS w WHERE w.topic = j.topic "
-            "AND w.doc = j.doc AND w.annotator = j.annotator AND w.counts_as = j.counts_as AND w.judgement = j.id) "
+            "WHERE j.strategy = ? AND j.kind = 'graded' AND EXISTS (SELECT 1 FROM current_judgements AS cj "
+            "WHERE cj.topic = j.topic AND cj.doc = j.doc AND cj.annotator = j.annotator "
+            "AND cj.counts_as = j.counts_as AND cj.judgement = j.id) "
             "GROUP BY j.topic ORDER BY j.topic",
             (strategy,),
         )
@@ -341,12 +334,12 @@ class JudgementTables(Repository):
 
     def annotators(self) -> pd.DataFrame:
         """Return ``annotator``, ``judgements`` (current), ``seconds`` (median), ``last_at`` (not imported), by name."""
-        counted = "FROM last_words WHERE NOT open AND counts_as = 'judgement'"
+        counted = "FROM latest_judgements WHERE NOT undone AND counts_as = 'judgement'"
         frame = self.connection.frame(
             f"SELECT annotator, count(*) AS judgements, count(seconds) AS timed, max(judged_at) AS last_at {counted} "
             "GROUP BY annotator ORDER BY annotator"
         )
-        # The index last_words_times has the seconds in order.
+        # The index latest_judgements_times has the seconds in order.
         middle = f"SELECT seconds {counted} AND annotator = ? AND seconds IS NOT NULL ORDER BY seconds LIMIT ? OFFSET ?"
         timed = zip(frame["annotator"], frame.pop("timed").tolist(), strict=True)
         frame["seconds"] = [
@@ -374,7 +367,7 @@ class JudgementTables(Repository):
                              ORDER BY id DESC LIMIT :newest),
                      first AS (SELECT min(id) AS id FROM new)
                 SELECT count(DISTINCT new.doc) FROM t, new, first
-                WHERE EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = new.doc)
+                WHERE EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = t.topic AND cj.doc = new.doc)
                 AND NOT EXISTS (
                     SELECT 1 FROM judgements AS b WHERE b.topic = t.topic AND b.doc = new.doc AND +b.id < first.id
                     AND b.kind <> 'undone' AND b.counts_as <> 'surplus'
@@ -416,14 +409,13 @@ class JudgementTables(Repository):
         """
         where, values = of_topics(query_ids)
         rows = f"FROM judgements WHERE counts_as <> 'surplus' AND {where} ORDER BY id"
-        short = {
-            n: n for n in ("topic", "doc", "annotator", "counts_as", "kind", "relevance", "strategy", "model_round")
-        }
-        short |= {"conditions": _CONDITIONS, "imported": "source = 'imported'"}
+        pair = ("topic", "doc", "annotator", "counts_as", "kind", "relevance")
+        short = {name: name for name in (*pair, "strategy", "model_round", "conditions")}
+        short |= {"imported": "source = 'imported'"}
         with self.connection.snapshot():
             log = columns_of.read(self.connection, short, {"probability": "probability"}, rows, values)
             last, first = _current_entries(log)
-            found = log.loc[last, ["topic", "doc", "annotator", "counts_as", "kind", "relevance"]]
+            found = log.loc[last, list(pair)]
             log["while_undone"] = _find_while_undone(log)
             selection = log.loc[
                 first, ["strategy", "model_round", "probability", "conditions", "imported", "while_undone"]
@@ -455,7 +447,8 @@ class JudgementTables(Repository):
     def judged_rows(self, query_id: str) -> list[int]:
         """Return the matrix rows of a topic's judged documents, ascending."""
         return self.connection.column(
-            "SELECT DISTINCT doc - 1 FROM words WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) ORDER BY 1",
+            "SELECT DISTINCT doc - 1 FROM current_judgements "
+            "WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) ORDER BY 1",
             (query_id,),
         )
 
@@ -478,13 +471,14 @@ class JudgementTables(Repository):
                 FROM skips AS s LEFT JOIN leases AS l USING (topic, doc, annotator) WHERE {where} GROUP BY topic, doc
                 UNION ALL
                 SELECT topic, doc, 2, max(j.strategy IS 'random' AND j.probability IS NOT NULL)
-                FROM last_words AS o INDEXED BY last_words_open JOIN judgements AS j USING (topic, doc, annotator)
-                WHERE o.open AND o.counts_as = 'judgement' AND j.counts_as = 'judgement' AND {where}
-                AND ({_CONDITIONS} IS NOT NULL OR (strategy IS 'random' AND source <> 'imported')) GROUP BY topic, doc
+                FROM latest_judgements AS o INDEXED BY latest_judgements_undone
+                JOIN judgements AS j USING (topic, doc, annotator)
+                WHERE o.undone AND o.counts_as = 'judgement' AND j.counts_as = 'judgement' AND {where}
+                AND (j.conditions IS NOT NULL OR (strategy IS 'random' AND source <> 'imported')) GROUP BY topic, doc
             )
             SELECT query_id, sum(first = 1), sum(first = 2), sum(drawn) FROM (
                 SELECT topic, doc, min(kind) AS first, max(drawn) AS drawn FROM seen AS s
-                WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = s.topic AND w.doc = s.doc)
+                WHERE NOT EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = s.topic AND cj.doc = s.doc)
                 GROUP BY topic, doc
             ) JOIN topics USING (topic) GROUP BY topic ORDER BY topic
             """,
@@ -503,11 +497,11 @@ class JudgementTables(Repository):
             f"""
             SELECT query_id, count(DISTINCT l.doc) FROM leases AS l JOIN (
                 SELECT topic, annotator, conditions, model_round, max(pool_rank) AS last FROM judgements
-                WHERE {where} AND conditions > 0
+                WHERE {where} AND conditions IS NOT NULL
                 AND pool_rank IS NOT NULL AND kind <> 'undone' GROUP BY topic, annotator, conditions, model_round
             ) AS j USING (topic, annotator, conditions, model_round) JOIN topics USING (topic)
             WHERE l.pool_rank < j.last
-            AND NOT EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = l.topic AND w.doc = l.doc)
+            AND NOT EXISTS (SELECT 1 FROM latest_judgements AS lj WHERE lj.topic = l.topic AND lj.doc = l.doc)
             AND NOT EXISTS (SELECT 1 FROM skips AS s WHERE s.topic = l.topic AND s.doc = l.doc)
             GROUP BY topic ORDER BY topic
             """,
@@ -517,10 +511,10 @@ class JudgementTables(Repository):
     def grades_of(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Mapping[str, int | None]:
         """Return the annotator's current grades of those documents that they judged; None: cannot judge."""
         return self.connection.mapping(
-            "SELECT d.doc_id, j.relevance FROM documents AS d JOIN words AS w ON w.doc = d.doc "
-            "AND w.topic = (SELECT topic FROM topics WHERE query_id = ?) AND w.annotator = ? "
-            "AND w.counts_as = 'judgement' "
-            "JOIN judgements AS j ON j.id = w.judgement "
+            "SELECT d.doc_id, j.relevance FROM documents AS d JOIN current_judgements AS cj ON cj.doc = d.doc "
+            "AND cj.topic = (SELECT topic FROM topics WHERE query_id = ?) AND cj.annotator = ? "
+            "AND cj.counts_as = 'judgement' "
+            "JOIN judgements AS j ON j.id = cj.judgement "
             "WHERE d.doc_id IN (SELECT value FROM json_each(?)) ORDER BY d.doc",
             (query_id, annotator, json_text(doc_ids)),
         )

@@ -243,13 +243,13 @@ class MachineLabelTables(Repository):
     @writes
     def ask(self, asked: AskedSample | None) -> None:
         """Keep which sample people judge now; None for the whole pool."""
-        self.connection.execute("DELETE FROM asked_sample")
+        self.connection.execute("DELETE FROM sample_in_use")
         if asked is not None:
-            self.connection.insert("asked_sample", asked._asdict())
+            self.connection.insert("sample_in_use", asked._asdict())
 
     def asked(self) -> AskedSample | None:
         """Return the sample that people judge now; None for the whole pool."""
-        row = self.connection.execute("SELECT label_set, pairs FROM asked_sample").fetchone()
+        row = self.connection.execute("SELECT label_set, pairs FROM sample_in_use").fetchone()
         return None if row is None else AskedSample._make(row)
 
 

@@ -184,6 +184,6 @@ class PoolTables(Repository):
         return self.connection.mapping(
             f"SELECT t.query_id, count(*) FROM {POOL_IF_TEXTS_MISSING} AS p JOIN topics AS t USING (topic) "
             f"WHERE {held_back('p.doc')} "
-            "AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = p.topic AND w.doc = p.doc) "
+            "AND NOT EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = p.topic AND cj.doc = p.doc) "
             "GROUP BY p.topic ORDER BY p.topic"
         )

@@ -36,17 +36,17 @@ IS_FIRM = "coalesce(l.ahead, 0) = 0"
 # The fields of a Candidate, in order, for the topic `t` and the document `d`.
 _STATE = f"""
     d.doc_id, {{rank}} AS rank, {held_back("d.doc")} AS held_back,
-    EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
-            AND w.annotator = :annotator AND w.counts_as = 'judgement') AS mine,
-    (SELECT count(*) FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
-            AND w.annotator <> :annotator AND w.counts_as = 'judgement') AS others,
+    EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = t.topic AND cj.doc = d.doc
+            AND cj.annotator = :annotator AND cj.counts_as = 'judgement') AS mine,
+    (SELECT count(*) FROM current_judgements AS cj WHERE cj.topic = t.topic AND cj.doc = d.doc
+            AND cj.annotator <> :annotator AND cj.counts_as = 'judgement') AS others,
     {held_by_others("t.topic", "d.doc")} AS leased,
     (SELECT max(skipped_at) FROM skips AS s WHERE s.topic = t.topic AND s.doc = d.doc
             AND s.annotator = :annotator) AS skipped,
     {{wanted}} AS wanted,
-    EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
-            AND w.counts_as = 'adjudication') AS adjudicated,
-    EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = t.topic AND c.doc = d.doc) AS calibration
+    EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = t.topic AND cj.doc = d.doc
+            AND cj.counts_as = 'adjudication') AS adjudicated,
+    EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = t.topic AND c.doc = d.doc) AS calibration
 """
 
 
@@ -142,8 +142,8 @@ class QueueTables(Repository):
             SELECT {_STATE.format(rank="p.rank", wanted="p.wanted")}
             FROM topics AS t CROSS JOIN pool AS p USING (topic) CROSS JOIN documents AS d USING (doc)
             WHERE t.query_id = :query_id AND p.wanted > (
-                SELECT count(*) FROM words AS w
-                WHERE w.topic = p.topic AND w.doc = p.doc AND w.counts_as = 'judgement')
+                SELECT count(*) FROM current_judgements AS cj
+                WHERE cj.topic = p.topic AND cj.doc = p.doc AND cj.counts_as = 'judgement')
             ORDER BY p.pool_round, p.position
         """
         return map(
@@ -253,8 +253,8 @@ class QueueTables(Repository):
                    count(*), max(l.ahead) AS ahead
             FROM leases AS l JOIN documents AS d USING (doc)
             WHERE l.topic = :topic AND l.annotator <> :annotator AND l.ahead > 0 AND {is_held("l.until")}
-              AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc
-                              AND w.annotator = l.annotator AND w.counts_as = 'judgement')
+              AND NOT EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = l.topic AND cj.doc = l.doc
+                              AND cj.annotator = l.annotator AND cj.counts_as = 'judgement')
             GROUP BY l.doc ORDER BY ahead DESC, l.doc DESC
             """,
             {"topic": self.connection.topic_key(query_id), "annotator": annotator, "at": at},
@@ -286,8 +286,8 @@ class QueueTables(Repository):
             f"""
             SELECT t.query_id, d.doc_id FROM leases AS l JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
             WHERE l.annotator = :annotator AND {is_held("l.until")} AND NOT EXISTS (
-                SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc
-                AND w.annotator = l.annotator AND w.counts_as = 'judgement')
+                SELECT 1 FROM current_judgements AS cj WHERE cj.topic = l.topic AND cj.doc = l.doc
+                AND cj.annotator = l.annotator AND cj.counts_as = 'judgement')
             ORDER BY t.topic, d.doc
             """,
             {"annotator": annotator, "at": at},
@@ -302,7 +302,7 @@ class QueueTables(Repository):
             SELECT count(*) FROM (
                 SELECT doc FROM leases WHERE topic = :topic AND {is_held("until")} AND annotator IS NOT :annotator
                 UNION SELECT doc FROM skips WHERE topic = :topic AND annotator = :annotator
-            ) AS u WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.doc = u.doc AND w.topic = :topic)
+            ) AS u WHERE NOT EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.doc = u.doc AND cj.topic = :topic)
         """
         topic = self.connection.topic_key(query_id)
         return self.connection.count(sql, {"topic": topic, "at": at, "annotator": annotator})
@@ -314,7 +314,7 @@ class QueueTables(Repository):
         """
         sql = f"""
             SELECT doc - 1 FROM (
-                SELECT doc FROM words WHERE topic = :topic
+                SELECT doc FROM current_judgements WHERE topic = :topic
                 UNION SELECT doc FROM leases
                     WHERE topic = :topic AND {is_held("until")} AND annotator <> :annotator
                 UNION SELECT doc FROM skips WHERE topic = :topic AND annotator = :annotator
@@ -335,7 +335,8 @@ class QueueTables(Repository):
                 SELECT l.topic, count(DISTINCT l.doc) AS leased FROM leases AS l JOIN topics AS o USING (topic)
                 WHERE {is_held("l.until")}
                 AND NOT (l.annotator IS :annotator AND (:query_id IS NULL OR o.query_id = :query_id))
-                AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc) GROUP BY l.topic
+                AND NOT EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = l.topic AND cj.doc = l.doc)
+                GROUP BY l.topic
             ) AS l USING (topic) WHERE taken > 0 ORDER BY t.topic
             """,
             {"at": at, "annotator": annotator, "query_id": query_id},
@@ -366,18 +367,18 @@ class QueueTables(Repository):
         pair = {"query_id": query_id, "doc_id": doc_id}
         row = self.connection.execute(
             f"""
-            SELECT (SELECT count(*) FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
-                      AND w.annotator <> :annotator AND w.counts_as = 'judgement'),
-                   (SELECT count(*) FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
-                      AND w.annotator <> :annotator AND w.counts_as = 'judgement' AND w.annotator GLOB :qrels),
+            SELECT (SELECT count(*) FROM current_judgements AS cj WHERE cj.topic = t.topic AND cj.doc = d.doc
+                      AND cj.annotator <> :annotator AND cj.counts_as = 'judgement'),
+                   (SELECT count(*) FROM current_judgements AS cj WHERE cj.topic = t.topic AND cj.doc = d.doc
+                      AND cj.annotator <> :annotator AND cj.counts_as = 'judgement' AND cj.annotator GLOB :qrels),
                    {held_by_others("t.topic", "d.doc", IS_FIRM)},
                    {held_by_others("t.topic", "d.doc", f"NOT {IS_FIRM}")},
                    EXISTS (SELECT 1 FROM leases AS l WHERE l.topic = t.topic AND l.doc = d.doc
                       AND l.annotator = :annotator AND {IS_FIRM} AND {is_held("l.until")}),
                    (SELECT p.wanted FROM pool AS p WHERE p.topic = t.topic AND p.doc = d.doc),
-                   EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
-                      AND w.counts_as = 'adjudication'),
-                   EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = t.topic AND c.doc = d.doc)
+                   EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = t.topic AND cj.doc = d.doc
+                      AND cj.counts_as = 'adjudication'),
+                   EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = t.topic AND c.doc = d.doc)
             FROM topics AS t, documents AS d WHERE t.query_id = :query_id AND d.doc_id = :doc_id
             """,
             pair | {"annotator": annotator, "at": at, "qrels": f"{QRELS_ANNOTATOR}*"},

@@ -25,12 +25,12 @@ _DOCUMENT_LOGS = {
 """The same for documents, with the column that names them."""
 
 _OF_TOPICS = (
-    "leases", "skips", "topic_modes", "assignments", "calibration", "sampled_out", "clicks", "claims", "pool",
+    "leases", "skips", "topic_modes", "assignments", "qualification_set", "sampled_out", "clicks", "claims", "pool",
     "topic_counts", "topics",
 )  # fmt: skip
 """Tables from which a removed topic disappears, in an order that no reference forbids."""
 
-_OF_DOCUMENTS = ("leases", "skips", "calibration", "sampled_out", "clicks", "pool")
+_OF_DOCUMENTS = ("leases", "skips", "qualification_set", "sampled_out", "clicks", "pool")
 """Tables from which a removed document disappears."""
 
 _IN_USE = """
@@ -131,7 +131,7 @@ class RemovalTables(Repository):
         topic = "topic = (SELECT topic FROM topics WHERE query_id = ?)"
         pair = f"{topic} AND doc = (SELECT doc FROM documents WHERE doc_id = ?)"
         drawn = "SELECT 1 FROM leases AS l WHERE l.topic = {0}.topic AND l.doc = {0}.doc AND l.strategy = 'random'"
-        for table in ("skips", "leases", "calibration", "pool"):
+        for table in ("skips", "leases", "qualification_set", "pool"):
             rows = pairs[["query_id", "doc_id"]].itertuples(index=False, name=None)
             stays = f" AND NOT EXISTS ({drawn.format(table)})" if table in ("skips", "leases") else ""
             self.connection.executemany(f"DELETE FROM {table} WHERE {pair}{stays}", rows)

@@ -15,7 +15,7 @@ _TABLES = ("leases", "claims")
 # Whether the annotator of a reservation `r` may not judge its topic, and the pair is not in the calibration set.
 _IS_FOREIGN = f"NOT EXISTS (SELECT 1 FROM topics AS t WHERE t.topic = r.topic AND {is_mine('r.annotator')})"
 _IS_FOREIGN_PAIR = (
-    f"{_IS_FOREIGN} AND NOT EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = r.topic AND c.doc = r.doc)"
+    f"{_IS_FOREIGN} AND NOT EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = r.topic AND c.doc = r.doc)"
 )
 
 
@@ -29,18 +29,17 @@ class ReservationTables(Repository):
         """Return what is reserved at a time and not judged, by annotator and topic, what is on screen first.
 
         ``annotator``, ``query_id``, ``doc_id`` (None: the whole topic), ``place`` (:data:`SCREEN`, :data:`AHEAD` or
-        :data:`LIST`), ``since`` and ``until`` (seconds since 1970; ``since`` is NaN for reservations of earlier
-        versions).
+        :data:`LIST`), ``since`` and ``until`` (seconds since 1970).
         """
         return self.connection.frame(
             f"""
             SELECT annotator, query_id, doc_id, CASE WHEN ahead IS NULL THEN '{LIST}' WHEN ahead = 0 THEN '{SCREEN}'
-                   ELSE '{AHEAD}' END AS place, CAST(since AS REAL) AS since, until
+                   ELSE '{AHEAD}' END AS place, since, until
             FROM (
                 SELECT l.annotator, l.topic, d.doc_id, l.ahead, l.since, l.until
                 FROM leases AS l JOIN documents AS d USING (doc) WHERE {is_held("l.until")} AND NOT EXISTS (
-                    SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc
-                    AND w.annotator = l.annotator AND w.counts_as = 'judgement')
+                    SELECT 1 FROM current_judgements AS cj WHERE cj.topic = l.topic AND cj.doc = l.doc
+                    AND cj.annotator = l.annotator AND cj.counts_as = 'judgement')
                 UNION ALL SELECT c.annotator, c.topic, NULL, c.ahead, c.since, c.until FROM claims AS c
                 WHERE {is_held("c.until")}
             ) JOIN topics USING (topic) ORDER BY annotator, topic, ahead IS NULL, ahead, doc_id
@@ -79,7 +78,7 @@ class ReservationTables(Repository):
         """End reservations `lease` seconds after they were made or renewed, except of work lists."""
         for table in _TABLES:
             self.connection.execute(
-                f"UPDATE {table} SET until = max(:at, coalesce(since, :at) + :lease) WHERE ahead IS NOT NULL "
-                "AND until > max(:at, coalesce(since, :at) + :lease) AND until <= :at + :longest",
+                f"UPDATE {table} SET until = max(:at, since + :lease) WHERE ahead IS NOT NULL "
+                "AND until > max(:at, since + :lease) AND until <= :at + :longest",
                 {"at": at, "lease": lease, "longest": LONGEST_LEASE},
             )

@@ -20,10 +20,12 @@ from collection.schema import SCRIPTS, migrations
 KEPT = 3
 """Number of copies from before a migration that are kept, those of the newest versions."""
 
-LATEST = len(SCRIPTS)
-"""The version of the tables that this program makes: the number of migrations."""
-
 _COPY = re.compile(r"before-version-([0-9]+)\.db")
+
+
+def latest() -> int:
+    """Return the version of the tables that this program makes: the number of its migrations."""
+    return len(SCRIPTS)
 
 
 def version(db: Database) -> int:
@@ -91,7 +93,7 @@ def require_openable(db: Database, path: Path | str) -> None:
         raise CampaignError(f"{path}: expected the database of a campaign, found another one")
     if not SCRIPTS.keys() >= set(applied):
         raise CampaignError(
-            f"{path}: expected tables of version {LATEST} or earlier, found version {len(applied)}, made by a newer "
+            f"{path}: expected tables of version {latest()} or earlier, found version {len(applied)}, made by a newer "
             "Cleverdon; update Cleverdon to open this campaign"
         )
 
@@ -175,7 +177,7 @@ def copy_database(source: Path | str, target: Path | str) -> None:
 def _keep_copy(path: Path) -> None:
     """Copy the database to ``backups/before-version-N.db``, and remove the oldest of such copies."""
     folder = path.parent / layout.BACKUPS
-    place = folder / f"before-version-{LATEST}.db"
+    place = folder / f"before-version-{latest()}.db"
     part = place.with_name(f"{place.name}.part")
     try:
         layout.make_folder(folder)

@@ -155,7 +155,7 @@ def test_the_container_runs_without_root_and_without_secrets() -> None:
 
 
 @pytest.mark.long
-def test_the_rollback_of_the_documentation_brings_all_rows_back(tmp_path: Path) -> None:
+def test_the_rollback_of_the_documentation_brings_all_rows_back(tmp_path: Path, later_version: None) -> None:
     directory = tmp_path / "wings"
     shutil.copytree(GOLDEN / "campaign", directory)
     before = rows(directory / "campaign.db")
@@ -164,7 +164,7 @@ def test_the_rollback_of_the_documentation_brings_all_rows_back(tmp_path: Path) 
     assert rows(directory / "campaign.db") != before
     page = (ROOT / "docs" / "operations" / "backup.md").read_text()
     (commands,) = re.findall(r"^```text\n(rm .*?)^```", page, re.S | re.M)
-    commands = re.sub(r"before-version-\d+", f"before-version-{schema_version.LATEST}", commands)
+    commands = re.sub(r"before-version-\d+", f"before-version-{schema_version.latest()}", commands)
     subprocess.run(["/bin/sh", "-e", "-c", commands], check=True, cwd=tmp_path)
     assert rows(directory / "campaign.db") == before
 

@@ -25,7 +25,7 @@ from collection.stopping.risk_control import (
     is_complete,
     measure_losses,
 )
-from collection.store import UNRECORDED, Store
+from collection.store import Store
 
 KEY, CLOSED = "calibration_topics", "closed_by_rule"
 """Settings of the store."""
@@ -273,8 +273,7 @@ def warn_of_new_order(store: Store, before: Mapping[str, str], after: Mapping[st
     `before` and `after` are those of :func:`promised_orders` with the runs as they were, and as they are to be.
     """
     changed = {query_id: order for query_id, order in before.items() if after[query_id] != order}
-    numbers = {q: {*found} - {UNRECORDED} for q, found in number_orders(store, changed).items()}
-    judged, record = store.judgements.count_ordered(numbers), read(store)
+    judged, record = store.judgements.count_ordered(number_orders(store, changed)), read(store)
     if record is None or not judged:
         return ""
     drawn = [query_id for query_id in judged if query_id in record.topics]
@@ -288,9 +287,9 @@ def warn_of_new_order(store: Store, before: Mapping[str, str], after: Mapping[st
 
 
 def number_orders(store: Store, orders: Mapping[str, str]) -> dict[str, list[int]]:
-    """Return the numbers of the conditions that :func:`describe_orders` describes, and :data:`UNRECORDED`, by topic."""
+    """Return the number of the conditions that :func:`describe_orders` describes, if any has it, by topic."""
     numbers = store.queue.find_conditions(set(orders.values()))
-    return {q: [UNRECORDED, *([numbers[order]] if order in numbers else [])] for q, order in orders.items()}
+    return {q: [numbers[order]] if order in numbers else [] for q, order in orders.items()}
 
 
 def is_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:

@@ -732,7 +732,7 @@ def as_grades(frame: pd.DataFrame) -> dict[str, dict[tuple[str, str], int]]:
     return found
 
 
-def test_labels_are_last_words_of_annotators(judged: Campaign) -> None:
+def test_labels_are_current_judgements_of_annotators(judged: Campaign) -> None:
     say(judged, "ann", ("1", "d1"), 3)
     say(judged, "ann", ("2", "d7"), None)
     say(judged, "eve", ("1", "d1"), 0, counts_as="adjudication")

@@ -124,10 +124,12 @@ def query(directory: Path, sql: str) -> list[tuple[Any, ...]]:
 # --- what the campaign holds --------------------------------------------------------------------------
 
 
-def test_every_table_has_a_row(directory: Path) -> None:
+def test_every_table_but_those_of_machine_labels_has_a_row(directory: Path) -> None:
     tables = query(directory, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
     assert len(tables) > 30
-    assert [name for (name,) in tables if not query(directory, f'SELECT 1 FROM "{name}" LIMIT 1')] == []
+    assert {name for (name,) in tables if not query(directory, f'SELECT 1 FROM "{name}" LIMIT 1')} == {
+        *("human_samples", "injection_probes", "label_sets", "label_views", "machine_labels", "sample_in_use")
+    }
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from tests.helpers import GOLDEN, PATIENCE, ROOT
 HOLDER = """
 import sys
 from pathlib import Path
-from collection.campaign import server_lock
+from collection.campaign.operations import server_lock
 
 with server_lock.hold(Path(sys.argv[1])) as record:
     record("http://127.0.0.1:8501")
@@ -57,7 +57,7 @@ def other_server(directory: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.slow
-def test_tables_are_not_migrated_under_a_running_server(tmp_path: Path) -> None:
+def test_tables_are_not_migrated_under_a_running_server(tmp_path: Path, later_version: None) -> None:
     """It may be of the earlier version."""
     directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "old"))
     before = (directory / "campaign.db").read_bytes()

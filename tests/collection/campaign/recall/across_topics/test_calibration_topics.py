@@ -1181,8 +1181,3 @@ def test_a_run_that_is_replaced_or_removed_changes_the_order_of_what_differs(rev
     (notice,) = import_run(review, "mine", "1", "2", "3", first=7, replace=True)
     assert "8 documents" in notice
     assert read_by_rule(review, "1", "2", "4") == [0, 0, 4]
-
-    # Of a run that an earlier version imported, nobody knows the topics.
-    review.store.connection.execute("DELETE FROM run_topics")
-    assert read_by_rule(review, "1", "2", "4") == [0, 0, 0]
-    assert review.removals.preview(runs=["mine"]).notes == []
