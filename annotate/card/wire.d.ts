@@ -24,52 +24,6 @@ export interface AdjudicationDecision {
   relevance: number | null;
 }
 
-/** Pairs of the filter, without those whose document has no text. */
-export interface AdjudicationProgress {
-  done: number;
-  goal: number;
-}
-
-/** Adjudications, newest first. */
-export interface AdjudicationRecentAnswer {
-  decisions: RecentAdjudication[];
-}
-
-/** Ask for the manager's latest adjudications. */
-export interface AdjudicationRecentRequest {
-  /** Of no effect here. */
-  task?: "adjudication";
-  limit?: number;
-}
-
-/** Saved adjudications, and the next pairs; those that another manager holds come last. */
-export interface AdjudicationSyncAnswer {
-  task: "adjudication";
-  saved: string[];
-  refused: Refused[];
-  units: AdjudicationUnit[];
-  /** Held pairs that need no adjudication any more. */
-  closed: string[];
-  exhausted: boolean;
-  /** Missing where nothing but decisions was sent: see `due`. */
-  progress?: AdjudicationProgress;
-}
-
-/** Save adjudications, then ask for pairs that annotators differ on. */
-export interface AdjudicationSyncRequest {
-  /** Of no effect here. */
-  task?: "adjudication";
-  decisions?: AdjudicationDecision[];
-  /** Pairs that the card holds. */
-  holding?: string[];
-  want?: number;
-  /** Answer `closed` and `progress` even if decisions are sent and nothing is wanted. */
-  due?: boolean;
-  filter?: PairFilter | null;
-  /** As for grades. */
-  leave?: boolean;
-}
-
 /** A pair with its opinions, lowest grade first. */
 export interface AdjudicationUnit {
   topic: TopicWords;
@@ -77,13 +31,6 @@ export interface AdjudicationUnit {
   documents: DocumentPayload[];
   opinions: Opinion[];
   former: PastAdjudication | null;
-}
-
-/** Ask for one pair, open or not. */
-export interface AdjudicationUnitRequest {
-  /** Of no effect here. */
-  task?: "adjudication";
-  pair: string;
 }
 
 /** The annotator's grade of a pair of the calibration set (null: cannot judge), and the adjudicated one. */
@@ -323,7 +270,7 @@ export interface Pair {
   doc_id: string;
 }
 
-/** Filter of the pairs to adjudicate; see :func:`collection.adjudication.filter_queue`. */
+/** Which pairs to adjudicate; see :func:`collection.adjudication.filter_queue`. */
 export interface PairFilter {
   why?: string | null;
   query_id?: string | null;
@@ -333,14 +280,16 @@ export interface PairFilter {
 
 /** The manager's current adjudication of a pair. */
 export interface PastAdjudication {
-  kind: "graded" | "cannot judge" | "undone";
-  relevance: number | null;
-  reason: string | null;
-  uuid: string;
+  uuid: string | null;
   query_id: string;
-  doc_id: string;
+  reason: string | null;
   note: string | null;
   judged_at: string | null;
+  /** Of a recent decision: that of its topic or, for adjudication, its document. */
+  title?: string;
+  doc_id: string;
+  kind: "graded" | "cannot judge" | "undone";
+  relevance: number | null;
 }
 
 /** A current judgement of the annotator. */
@@ -369,6 +318,8 @@ export interface PastListDecision {
   reason: string | null;
   note: string | null;
   judged_at: string | null;
+  /** Of a recent decision: that of its topic or, for adjudication, its document. */
+  title?: string;
   kind: "chosen" | "cannot judge" | "undone";
   shown: string[];
   chosen: string[];
@@ -381,6 +332,8 @@ export interface PastPreferenceDecision {
   reason: string | null;
   note: string | null;
   judged_at: string | null;
+  /** Of a recent decision: that of its topic or, for adjudication, its document. */
+  title?: string;
   kind: "left" | "right" | "equal" | "cannot judge" | "undone";
   left: string;
   right: string;
@@ -393,8 +346,6 @@ export interface PastPreferenceDecision {
  * sent yet, a card follows `then[kind]` from `next`; where that ends, it sends them and waits for the next plan.
  */
 export interface Plan {
-  /** The pair of `next`, or nothing. */
-  pairs: [string, string][];
   next: PlannedComparison;
   /** Pairs. */
   done: number;
@@ -443,19 +394,6 @@ export interface Progress {
   pool: number | null;
 }
 
-/** An adjudication with the title of its document. */
-export interface RecentAdjudication {
-  kind: "graded" | "cannot judge" | "undone";
-  relevance: number | null;
-  reason: string | null;
-  uuid: string;
-  query_id: string;
-  doc_id: string;
-  note: string | null;
-  judged_at: string | null;
-  title: string;
-}
-
 /** A judged document with the annotator's judgement. */
 export interface RecentJudgement {
   doc_id: string;
@@ -488,32 +426,6 @@ export interface RecentJudgement {
   flagged: boolean;
   passages: [number, number][];
   query_id: string;
-}
-
-/** A decision with the title of its topic. */
-export interface RecentListDecision {
-  uuid: string | null;
-  query_id: string;
-  reason: string | null;
-  note: string | null;
-  judged_at: string | null;
-  kind: "chosen" | "cannot judge" | "undone";
-  shown: string[];
-  chosen: string[];
-  title: string;
-}
-
-/** A decision with the title of its topic. */
-export interface RecentPreferenceDecision {
-  uuid: string | null;
-  query_id: string;
-  reason: string | null;
-  note: string | null;
-  judged_at: string | null;
-  kind: "left" | "right" | "equal" | "cannot judge" | "undone";
-  left: string;
-  right: string;
-  title: string;
 }
 
 /** A decision that was not saved, and why. */
@@ -636,52 +548,6 @@ export interface TakeRequest {
   doc_id: string;
 }
 
-/** Decisions, newest first, without undone ones. */
-export interface TaskRecentAnswer {
-  decisions: RecentListDecision[] | RecentPreferenceDecision[];
-}
-
-/** Ask for the annotator's latest decisions. */
-export interface TaskRecentRequest {
-  task: "list" | "preference";
-  limit?: number;
-}
-
-/** Saved decisions, and the next units. */
-export interface TaskSyncAnswer {
-  /** The campaign's now; if not the card's, the page has to be reloaded. */
-  task: "grades" | "list" | "preference";
-  saved: string[];
-  refused: Refused[];
-  units: ListUnit[] | PreferenceUnit[];
-  /** Of topics with a saved decision and the first one held; without decisions, of all held. */
-  plans: Record<string, Plan>;
-  /** Held topics that need no decision or were taken over: drop those without work in progress. */
-  closed: string[];
-  /** Nothing more is open to the annotator now. */
-  exhausted: boolean;
-  progress: UnitProgress;
-}
-
-/** Save decisions, then ask for units. Without wants and while reservations are young, only decisions are saved. */
-export interface TaskSyncRequest {
-  task: "list" | "preference";
-  decisions?: (ListDecision | PreferenceDecision)[];
-  /** Topics of the units that the card holds; the first is on screen. */
-  holding?: string[];
-  want?: number;
-  /** Of no effect here. */
-  due?: boolean;
-  /** As for grades. */
-  leave?: boolean;
-}
-
-/** Ask for a unit, to decide a topic again; 400 for a topic that is not and was not the annotator's. */
-export interface TaskUnitRequest {
-  task: "list" | "preference";
-  query_id: string;
-}
-
 /** The annotator's working time. */
 export interface TimeAnswer {
   today: Work;
@@ -764,11 +630,56 @@ export interface TopicsAnswer {
 /** Ask for the annotator's topics. */
 export interface TopicsRequest {}
 
-/** Topics of the annotator; where more are left than the card holds, others hold the rest. */
+/** Topics of the annotator, or pairs of the filter, without those whose document has no text. */
 export interface UnitProgress {
   done: number;
   goal: number;
-  left_for_me: number;
+}
+
+/** Decisions with a title, newest first, without undone ones. */
+export interface UnitRecentAnswer {
+  decisions: PastListDecision[] | PastPreferenceDecision[] | PastAdjudication[];
+}
+
+/** Ask for the annotator's latest decisions. */
+export interface UnitRecentRequest {
+  limit?: number;
+}
+
+/** Ask for a unit, to decide it again: a pair, or a topic that is or was the annotator's; 400 for any other. */
+export interface UnitRequest {
+  unit: string;
+}
+
+/** Saved decisions, and the next units; pairs that another manager holds come last. */
+export interface UnitSyncAnswer {
+  /** The campaign's now; if not the card's, the page has to be reloaded. */
+  task: "grades" | "list" | "preference" | "adjudication";
+  saved: string[];
+  refused: Refused[];
+  units: (ListUnit | PreferenceUnit | AdjudicationUnit)[];
+  /** Of topics with a saved decision and the first held; without decisions, all. */
+  plans?: Record<string, Plan>;
+  /** Held units that need no decision or were taken over: drop those without work in progress. */
+  closed: string[];
+  /** Nothing more is open to the annotator now. */
+  exhausted: boolean;
+  /** Missing for adjudication where nothing but decisions was sent: see `due`. */
+  progress?: UnitProgress;
+}
+
+/** Save decisions, then ask for units. Without wants and while reservations are young, only decisions are saved. */
+export interface UnitSyncRequest {
+  decisions?: (ListDecision | PreferenceDecision | AdjudicationDecision)[];
+  /** Units that the card holds; the first is on screen. */
+  holding?: string[];
+  want?: number;
+  /** Adjudication: answer `closed` and `progress` even if decisions are sent and nothing else. */
+  due?: boolean;
+  /** Adjudication. */
+  filter?: PairFilter | null;
+  /** As for grades. */
+  leave?: boolean;
 }
 
 /** Reasons for which a document was proposed, as far as the manager shows it to annotators. */
@@ -807,10 +718,13 @@ export interface Routes {
   time: { request: TimeRequest; answer: TimeAnswer };
   settings: { request: SettingsRequest; answer: SettingsAnswer };
   token: { request: TokenRequest; answer: TokenAnswer };
-  "task/sync": { request: TaskSyncRequest; answer: TaskSyncAnswer };
-  "task/recent": { request: TaskRecentRequest; answer: TaskRecentAnswer };
-  "task/unit": { request: TaskUnitRequest; answer: ListUnit | PreferenceUnit };
-  "adjudicate/sync": { request: AdjudicationSyncRequest; answer: AdjudicationSyncAnswer };
-  "adjudicate/recent": { request: AdjudicationRecentRequest; answer: AdjudicationRecentAnswer };
-  "adjudicate/unit": { request: AdjudicationUnitRequest; answer: AdjudicationUnit };
+  "list/sync": { request: UnitSyncRequest; answer: UnitSyncAnswer };
+  "preference/sync": { request: UnitSyncRequest; answer: UnitSyncAnswer };
+  "adjudication/sync": { request: UnitSyncRequest; answer: UnitSyncAnswer };
+  "list/recent": { request: UnitRecentRequest; answer: UnitRecentAnswer };
+  "preference/recent": { request: UnitRecentRequest; answer: UnitRecentAnswer };
+  "adjudication/recent": { request: UnitRecentRequest; answer: UnitRecentAnswer };
+  "list/unit": { request: UnitRequest; answer: ListUnit | PreferenceUnit | AdjudicationUnit };
+  "preference/unit": { request: UnitRequest; answer: ListUnit | PreferenceUnit | AdjudicationUnit };
+  "adjudication/unit": { request: UnitRequest; answer: ListUnit | PreferenceUnit | AdjudicationUnit };
 }

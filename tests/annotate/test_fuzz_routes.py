@@ -54,20 +54,17 @@ SOUND: dict[str, list[dict[str, Any]]] = {
     "search": [{"query_id": "1", "words": "text document"}],
     "take": [{"query_id": "1", "doc_id": "d8"}],
     "guidelines": [{}],
-    "task/sync": [
-        {"task": "list", "decisions": [LIST], "holding": ["1"], "want": 2},
-        {"task": "preference", "decisions": [PREFERENCE], "holding": ["1"], "want": 2},
-    ],
-    "task/recent": [{"task": "list", "limit": 5}, {"task": "preference", "limit": 5}],
-    "task/unit": [{"task": "list", "query_id": "1"}, {"task": "preference", "query_id": "1"}],
-    "adjudicate/sync": [
+    "list/sync": [{"decisions": [LIST], "holding": ["1"], "want": 2}],
+    "preference/sync": [{"decisions": [PREFERENCE], "holding": ["1"], "want": 2}],
+    **{f"{task}/recent": [{"limit": 5}] for task in ("list", "preference", "adjudication")},
+    **{f"{task}/unit": [{"unit": "1"}] for task in ("list", "preference")},
+    "adjudication/sync": [
         {
             "decisions": [JUDGEMENT], "holding": ['["1", "d1"]'], "want": 3, "due": True,
             "filter": {"why": "disagreement", "query_id": "1", "distance": 1, "names": ["ann"]},
         },
     ],
-    "adjudicate/recent": [{"limit": 5}],
-    "adjudicate/unit": [{"pair": '["1", "d1"]'}],
+    "adjudication/unit": [{"unit": '["1", "d1"]'}],
     "history": [{"query_id": "1", "grade": 2, "words": "text", "before": 9, "limit": 5}],
     "near": [{"query_id": "1", "doc_ids": ["d1", "d2"]}],
     "time": [{"day": "2026-01-01T00:00:00+00:00"}],

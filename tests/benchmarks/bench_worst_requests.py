@@ -92,9 +92,9 @@ def worst(ids: list[str]) -> dict[tuple[str, str], Callable[[], dict[str, Any]]]
     held = most("sync", "holding")
     pairs = [{"query_id": "t1", "doc_id": ids[place % DEPTH]} for place in range(most("sync", "skips"))]
     names = [
-        json.dumps([f"t{place % TOPICS}", ids[place % DEPTH]]) for place in range(most("adjudicate/sync", "holding"))
+        json.dumps([f"t{place % TOPICS}", ids[place % DEPTH]]) for place in range(most("adjudication/sync", "holding"))
     ]
-    adjudicated = most("adjudicate/sync", "decisions")
+    adjudicated = most("adjudication/sync", "decisions")
     return {
         ("sync", "judgements"): lambda: {
             "decisions": [judgement("t1", ids[place], place) for place in range(most("sync", "decisions"))],
@@ -118,14 +118,14 @@ def worst(ids: list[str]) -> dict[tuple[str, str], Callable[[], dict[str, Any]]]
         ("search", ""): lambda: {"query_id": "t1", "words": "word* " * 80},
         ("time", ""): lambda: {"day": "2026-01-01T00:00:00+00:00"},
         ("document", ""): lambda: {"doc_id": ids[0], "query_id": "t1", "said": True},
-        ("adjudicate/sync", "adjudications"): lambda: {
+        ("adjudication/sync", "adjudications"): lambda: {
             "decisions": [judgement(f"t{place % TOPICS}", ids[place]) for place in range(adjudicated)],
             "holding": names,
             "want": 36,
             "due": True,
             "filter": {"names": ["ann"] * wire.NAMES.items},
         },
-        ("adjudicate/recent", ""): lambda: {"limit": 10**9},
+        ("adjudication/recent", ""): lambda: {"limit": 10**9},
     }
 
 

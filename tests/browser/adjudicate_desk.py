@@ -101,10 +101,8 @@ class AdjudicationDesk(Desk):
         rows = list(self.current().values())[::-1][: ask["limit"]]
         return {"decisions": [row | {"title": f"River {int(row['doc_id'][1:])}"} for row in rows]}
 
-    def routes(self) -> dict[str, Any]:
-        found = super().routes()
-        here = {"sync": self.sync, "recent": self.recent, "unit": lambda ask: self.unit_of(*json.loads(ask["pair"]))}
-        return found | {f"adjudicate/{name}": answer for name, answer in here.items()}
+    def unit(self, name: str) -> dict[str, Any]:
+        return self.unit_of(*json.loads(name))
 
 
 def said(desk: Desk) -> list[tuple[str, str]]:

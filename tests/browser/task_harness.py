@@ -128,13 +128,12 @@ class Desk:
             then = {kind: tree(after) for kind, after in node.then.items()}
             return {"pair": list(node.pair)} | ({"then": then} if then else {})
 
-        pairs = [] if made.pair is None else [list(made.pair)]
         following = tree(look_ahead(ids, said, query_id, AHEAD))
-        return {"pairs": pairs, "next": following, "done": made.done, "expected": made.expected}
+        return {"next": following, "done": made.done, "expected": made.expected}
 
     def is_done(self, query_id: str) -> bool:
         """Whether a topic wants nothing more."""
-        return bool(self.said(query_id)) if self.task == "list" else not self.plan(query_id)["pairs"]
+        return bool(self.said(query_id)) if self.task == "list" else self.plan(query_id)["next"]["pair"] is None
 
     def unit(self, query_id: str) -> dict[str, Any]:
         """A topic as it is handed out."""
@@ -167,7 +166,7 @@ class Desk:
             "plans": {},
             "closed": [q for q in ask["holding"] if q not in open_now],
             "exhausted": len(fresh) < ask["want"],
-            "progress": {"done": done, "goal": len(self.pool), "left_for_me": len(self.pool) - done},
+            "progress": {"done": done, "goal": len(self.pool)},
         }
         if self.task == "preference":
             on = {row["query_id"] for row in ask["decisions"] if row["uuid"] in saved}
@@ -210,8 +209,9 @@ class Desk:
 
     def routes(self) -> dict[str, Any]:
         """What answers each route."""
-        routes = {"task/sync": self.sync, "task/recent": self.recent, "document": self.whole, "settings": self.arranged}
-        routes["task/unit"] = lambda ask: self.unit(ask["query_id"])
+        own = {"sync": self.sync, "recent": self.recent, "unit": lambda ask: self.unit(ask["unit"])}
+        routes = {f"{self.task}/{name}": answer for name, answer in own.items()}
+        routes |= {"document": self.whole, "settings": self.arranged}
         return routes | {"guidelines": lambda _: {"html": self.guidelines, "notes": self.notes}}
 
 

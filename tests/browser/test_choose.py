@@ -351,7 +351,7 @@ def test_a_topic_that_cannot_be_shown_says_so_beside_the_next(task_harness, make
     desk = task_harness.desk = Desk("list")
     card = make_card()
     answer = {"status": 400, "json": {"error": "there is no topic 't99'"}}
-    card.page.route("**/task/unit", lambda route: route.fulfill(**answer))
+    card.page.route("**/*/unit", lambda route: route.fulfill(**answer))
     card.open(query_id="t99")
     card.says("notice", "The requested topic cannot be shown: there is no topic 't99'.")
     card.press("n")

@@ -179,8 +179,8 @@ class Chooser(Annotator):
             if self.task == "list":
                 del self.units[query_id]
                 self.take(self._choice(query_id, [document["doc_id"] for document in unit["documents"]]))
-            elif unit["plan"]["pairs"]:
-                self.take(self._preference(query_id, *unit["plan"]["pairs"].pop()))
+            elif pair := unit["plan"].pop("next", {}).get("pair"):
+                self.take(self._preference(query_id, *pair))
         if self.acknowledged and (not self.units or self.random.random() < REVISED):
             earlier = self.random.choice(list(self.acknowledged.values()))
             if self.task == "list":
@@ -191,8 +191,7 @@ class Chooser(Annotator):
 
     def exchange(self, want: int) -> dict[str, Any] | None:
         answer = self.post(
-            "task/sync",
-            task=self.task,
+            f"{self.task}/sync",
             decisions=self.outbox[: SENT.items],
             holding=list(self.units),
             want=max(want, 0),

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+import pandas as pd
+
 from annotate.auth.roles import JUDGES
 from annotate.card.server import wire
 from annotate.card.server.document_payload import FIELD_CAP, TEXT_CAP
@@ -10,6 +12,8 @@ from collection.campaign import Campaign
 from collection.core.errors import BusyError
 from collection.core.records import Role
 from collection.documents.rendering import cut
+
+LONGEST_LOGGED = 20_000  # characters of a logged text that are sent; imported ones may be longer
 
 T = TypeVar("T")
 Handler = Callable[[Campaign, str, Any], Mapping[str, object]]  # answers a checked request of an annotator
@@ -43,10 +47,27 @@ def save_and_hand_out(campaign: Campaign, exchange: Callable[[], T]) -> T:
         return exchange()
 
 
-def logged_text(row: Row, name: str, longest: int | None = None) -> str | None:
-    """Return a text in a row of a log, cut after `longest` characters; None where there is none."""
+def logged_text(row: Row, name: str) -> str | None:
+    """Return a text in a row of a log, without the end of a long one; None where there is none."""
     text = row[name]
-    return text[:longest] if isinstance(text, str) else None
+    return text[:LONGEST_LOGGED] if isinstance(text, str) else None
+
+
+def logged_grade(row: Row) -> int | None:
+    """Return the grade in a row of a log; None where there is none."""
+    return None if pd.isna(row["relevance"]) else int(row["relevance"])
+
+
+def said_judgement(row: Row) -> wire.SaidJudgement:
+    """Return the judgement in a row of the log."""
+    return {
+        "kind": row["kind"],
+        "note": logged_text(row, "note"),
+        "relevance": logged_grade(row),
+        "reason": logged_text(row, "reason"),
+        "flagged": bool(row["flagged"]),
+        "passages": list(row["passages"]),
+    }
 
 
 def topic_words(words: Mapping[str, str]) -> wire.TopicWords:

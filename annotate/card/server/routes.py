@@ -17,10 +17,10 @@ from starlette.routing import Route
 
 from annotate.auth.roles import EVERYBODY, JUDGES, open_to
 from annotate.auth.tokens import TOKEN_HEADER, Bearer, CurrentTokens, Tokens, cookie_name
-from annotate.card.server import adjudication_routes, fields, history_routes, task_routes, wire
+from annotate.card.server import fields, history_routes, unit_routes, wire
 from annotate.card.server.card_modules import card_modules
 from annotate.card.server.document_payload import FIELD_CAP, FILE_HEADERS, FILES, PREFIX, TEXT_CAP, document_payloads
-from annotate.card.server.handlers import PostRoute, Row, logged_text, save_and_hand_out
+from annotate.card.server.handlers import PostRoute, said_judgement, save_and_hand_out
 from annotate.card.server.trainer import NoModelError, Trainer
 from annotate.card.server.wire import Payload
 from annotate.server.campaign_thread import CampaignThread
@@ -95,9 +95,8 @@ class JudgingService:
             PostRoute("search", _search, "aside", own_topic=True),
             PostRoute("take", _take),
             PostRoute("guidelines", _guidelines),
-            *task_routes.routes(),
             *history_routes.routes(),
-            *adjudication_routes.routes(),
+            *unit_routes.routes(),
         ]
 
     @open_to(JUDGES)
@@ -191,8 +190,7 @@ def _checked(route: PostRoute, payload: Payload, campaign: Campaign, annotator: 
         return cast(dict[str, Any], fields.check(kind, payload))
     except RequestError:
         if payload.get("decisions"):
-            saving = {name: payload[name] for name in ("task", "decisions") if name in payload}
-            route.handler(campaign, annotator, fields.check(kind, saving))
+            route.handler(campaign, annotator, fields.check(kind, {"decisions": payload["decisions"]}))
         raise
 
 
@@ -386,7 +384,7 @@ def _document(campaign: Campaign, annotator: str, request: wire.DocumentRequest)
             raise RequestError("expected query_id as a string")
         log = campaign.judgement_log.judgements(annotator=annotator, query_id=query_id)
         log = log[(log["doc_id"] == document.doc_id) & (log["counts_as"] == "judgement")]
-        whole["said"] = next(map(_judgement, log.to_dict("records")), None)
+        whole["said"] = next(map(said_judgement, log.to_dict("records")), None)
     return whole
 
 
@@ -452,16 +450,5 @@ def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[wire.Rece
     rows = rows[rows["counts_as"] == "judgement"]
     known = campaign.corpus.documents(rows["doc_id"].tolist())
     documents = document_payloads(campaign, [known[doc_id] for doc_id in rows["doc_id"]], query_id)
-    judgements = map(_judgement, rows.to_dict("records"))
+    judgements = map(said_judgement, rows.to_dict("records"))
     return [{"query_id": query_id, **shown, **judged} for shown, judged in zip(documents, judgements, strict=True)]
-
-
-def _judgement(row: Row) -> wire.SaidJudgement:
-    return {
-        "kind": row["kind"],
-        "note": logged_text(row, "note"),
-        "relevance": int(row["relevance"]) if row["kind"] == "graded" else None,
-        "reason": row["reason"] if row["kind"] == "cannot judge" else None,
-        "flagged": bool(row["flagged"]),
-        "passages": list(row["passages"]),
-    }

@@ -15,12 +15,12 @@ refuses requests with longer lists than :class:`Most` allows; a card sends the r
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict, get_args
 
 from collection.core.records import ChoiceKind, Kind, PreferenceKind
 
 Payload = Mapping[str, object]  # a request as it came, unchecked
-UnitTask = Literal["list", "preference"]
+UnitTask = Literal["list", "preference", "adjudication"]
 Source = Literal["key", "click"]
 
 
@@ -502,26 +502,29 @@ class ErrorAnswer(TypedDict):
     error: str
 
 
-# --- lists and preferences
+# --- lists, preferences and adjudication
 
 
-class TaskSyncRequest(TypedDict):
+class PairFilter(TypedDict, total=False):
+    """Which pairs to adjudicate; see :func:`collection.adjudication.filter_queue`."""
+
+    why: str | None
+    query_id: str | None
+    distance: Annotated[int | None, Whole(0, 999)]
+    names: Annotated[list[str], NAMES]
+
+
+class UnitSyncRequest(TypedDict):
     """Save decisions, then ask for units. Without wants and while reservations are young, only decisions are saved."""
 
-    task: UnitTask
-    decisions: NotRequired[Annotated[list[Annotated[ListDecision | PreferenceDecision, LENIENT]], SENT]]
-    holding: NotRequired[Annotated[list[str], HELD]]  # Topics of the units that the card holds; the first is on screen.
+    decisions: NotRequired[
+        Annotated[list[Annotated[ListDecision | PreferenceDecision | AdjudicationDecision, LENIENT]], SENT]
+    ]
+    holding: NotRequired[Annotated[list[str], HELD]]  # Units that the card holds; the first is on screen.
     want: NotRequired[int]
-    due: NotRequired[bool]  # Of no effect here.
+    due: NotRequired[bool]  # Adjudication: answer `closed` and `progress` even if decisions are sent and nothing else.
+    filter: NotRequired[PairFilter | None]  # Adjudication.
     leave: NotRequired[bool]  # As for grades.
-
-
-class UnitProgress(TypedDict):
-    """Topics of the annotator; where more are left than the card holds, others hold the rest."""
-
-    done: int
-    goal: int
-    left_for_me: int
 
 
 class PastDecision(TypedDict):
@@ -532,6 +535,7 @@ class PastDecision(TypedDict):
     reason: str | None
     note: str | None
     judged_at: str | None
+    title: NotRequired[str]  # Of a recent decision: that of its topic or, for adjudication, its document.
 
 
 class PastListDecision(PastDecision):
@@ -550,6 +554,14 @@ class PastPreferenceDecision(PastDecision):
     right: str
 
 
+class PastAdjudication(PastDecision):
+    """The manager's current adjudication of a pair."""
+
+    doc_id: str
+    kind: Kind
+    relevance: int | None
+
+
 class PlannedComparison(TypedDict):
     """A comparison, and what follows each answer, so that no key waits for the network."""
 
@@ -564,10 +576,18 @@ class Plan(TypedDict):
     sent yet, a card follows ``then[kind]`` from `next`; where that ends, it sends them and waits for the next plan.
     """
 
-    pairs: list[tuple[str, str]]  # The pair of `next`, or nothing.
     next: PlannedComparison
     done: int  # Pairs.
     expected: int  # Pairs, an upper bound, which falls.
+
+
+class Opinion(SaidJudgement):
+    """One annotator's judgement of the pair."""
+
+    annotator: str
+    quotes: list[str]  # The texts of `passages`.
+    seconds: float | None
+    judged_at: str | None
 
 
 class ListUnit(TypedDict):
@@ -587,94 +607,6 @@ class PreferenceUnit(TypedDict):
     former: list[PastPreferenceDecision]
 
 
-class TaskSyncAnswer(TypedDict):
-    """Saved decisions, and the next units."""
-
-    task: Literal["grades", "list", "preference"]  # The campaign's now; if not the card's, the page has to be reloaded.
-    saved: list[str]
-    refused: list[Refused]
-    units: list[ListUnit] | list[PreferenceUnit]
-    plans: dict[str, Plan]  # Of topics with a saved decision and the first one held; without decisions, of all held.
-    closed: list[str]  # Held topics that need no decision or were taken over: drop those without work in progress.
-    exhausted: bool  # Nothing more is open to the annotator now.
-    progress: UnitProgress
-
-
-class TaskRecentRequest(TypedDict):
-    """Ask for the annotator's latest decisions."""
-
-    task: UnitTask
-    limit: NotRequired[int]
-
-
-class RecentListDecision(PastListDecision):
-    """A decision with the title of its topic."""
-
-    title: str
-
-
-class RecentPreferenceDecision(PastPreferenceDecision):
-    """A decision with the title of its topic."""
-
-    title: str
-
-
-class TaskRecentAnswer(TypedDict):
-    """Decisions, newest first, without undone ones."""
-
-    decisions: list[RecentListDecision] | list[RecentPreferenceDecision]
-
-
-class TaskUnitRequest(TypedDict):
-    """Ask for a unit, to decide a topic again; 400 for a topic that is not and was not the annotator's."""
-
-    task: UnitTask
-    query_id: str
-
-
-# --- adjudication; a unit is one pair, which is named by the JSON text of [query_id, doc_id]
-
-
-class PairFilter(TypedDict, total=False):
-    """Filter of the pairs to adjudicate; see :func:`collection.adjudication.filter_queue`."""
-
-    why: str | None
-    query_id: str | None
-    distance: Annotated[int | None, Whole(0, 999)]
-    names: Annotated[list[str], NAMES]
-
-
-class AdjudicationSyncRequest(TypedDict):
-    """Save adjudications, then ask for pairs that annotators differ on."""
-
-    task: NotRequired[Literal["adjudication"]]  # Of no effect here.
-    decisions: NotRequired[Annotated[list[Annotated[AdjudicationDecision, LENIENT]], SENT]]
-    holding: NotRequired[Annotated[list[str], HELD]]  # Pairs that the card holds.
-    want: NotRequired[int]
-    due: NotRequired[bool]  # Answer `closed` and `progress` even if decisions are sent and nothing is wanted.
-    filter: NotRequired[PairFilter | None]
-    leave: NotRequired[bool]  # As for grades.
-
-
-class Opinion(SaidJudgement):
-    """One annotator's judgement of the pair."""
-
-    annotator: str
-    quotes: list[str]  # The texts of `passages`.
-    seconds: float | None
-    judged_at: str | None
-
-
-class PastAdjudication(SaidGrade):
-    """The manager's current adjudication of a pair."""
-
-    uuid: str
-    query_id: str
-    doc_id: str
-    note: str | None
-    judged_at: str | None
-
-
 class AdjudicationUnit(TypedDict):
     """A pair with its opinions, lowest grade first."""
 
@@ -684,49 +616,45 @@ class AdjudicationUnit(TypedDict):
     former: PastAdjudication | None
 
 
-class AdjudicationProgress(TypedDict):
-    """Pairs of the filter, without those whose document has no text."""
+Unit = ListUnit | PreferenceUnit | AdjudicationUnit
+
+
+class UnitProgress(TypedDict):
+    """Topics of the annotator, or pairs of the filter, without those whose document has no text."""
 
     done: int
     goal: int
 
 
-class AdjudicationSyncAnswer(TypedDict):
-    """Saved adjudications, and the next pairs; those that another manager holds come last."""
+class UnitSyncAnswer(TypedDict):
+    """Saved decisions, and the next units; pairs that another manager holds come last."""
 
-    task: Literal["adjudication"]
+    task: Literal["grades", UnitTask]  # The campaign's now; if not the card's, the page has to be reloaded.
     saved: list[str]
     refused: list[Refused]
-    units: list[AdjudicationUnit]
-    closed: list[str]  # Held pairs that need no adjudication any more.
-    exhausted: bool
-    progress: NotRequired[AdjudicationProgress]  # Missing where nothing but decisions was sent: see `due`.
+    units: list[ListUnit | PreferenceUnit | AdjudicationUnit]
+    plans: NotRequired[dict[str, Plan]]  # Of topics with a saved decision and the first held; without decisions, all.
+    closed: list[str]  # Held units that need no decision or were taken over: drop those without work in progress.
+    exhausted: bool  # Nothing more is open to the annotator now.
+    progress: NotRequired[UnitProgress]  # Missing for adjudication where nothing but decisions was sent: see `due`.
 
 
-class AdjudicationRecentRequest(TypedDict):
-    """Ask for the manager's latest adjudications."""
+class UnitRecentRequest(TypedDict):
+    """Ask for the annotator's latest decisions."""
 
-    task: NotRequired[Literal["adjudication"]]  # Of no effect here.
     limit: NotRequired[int]
 
 
-class RecentAdjudication(PastAdjudication):
-    """An adjudication with the title of its document."""
+class UnitRecentAnswer(TypedDict):
+    """Decisions with a title, newest first, without undone ones."""
 
-    title: str
-
-
-class AdjudicationRecentAnswer(TypedDict):
-    """Adjudications, newest first."""
-
-    decisions: list[RecentAdjudication]
+    decisions: list[PastListDecision] | list[PastPreferenceDecision] | list[PastAdjudication]
 
 
-class AdjudicationUnitRequest(TypedDict):
-    """Ask for one pair, open or not."""
+class UnitRequest(TypedDict):
+    """Ask for a unit, to decide it again: a pair, or a topic that is or was the annotator's; 400 for any other."""
 
-    task: NotRequired[Literal["adjudication"]]  # Of no effect here.
-    pair: str
+    unit: str
 
 
 class RouteTypes(NamedTuple):
@@ -749,11 +677,8 @@ ROUTES = {
     "time": RouteTypes(TimeRequest, TimeAnswer),
     "settings": RouteTypes(SettingsRequest, SettingsAnswer),
     "token": RouteTypes(TokenRequest, TokenAnswer),
-    "task/sync": RouteTypes(TaskSyncRequest, TaskSyncAnswer),
-    "task/recent": RouteTypes(TaskRecentRequest, TaskRecentAnswer),
-    "task/unit": RouteTypes(TaskUnitRequest, ListUnit | PreferenceUnit),
-    "adjudicate/sync": RouteTypes(AdjudicationSyncRequest, AdjudicationSyncAnswer),
-    "adjudicate/recent": RouteTypes(AdjudicationRecentRequest, AdjudicationRecentAnswer),
-    "adjudicate/unit": RouteTypes(AdjudicationUnitRequest, AdjudicationUnit),
+    **{f"{task}/sync": RouteTypes(UnitSyncRequest, UnitSyncAnswer) for task in get_args(UnitTask)},
+    **{f"{task}/recent": RouteTypes(UnitRecentRequest, UnitRecentAnswer) for task in get_args(UnitTask)},
+    **{f"{task}/unit": RouteTypes(UnitRequest, Unit) for task in get_args(UnitTask)},
 }
 """The routes of the judging cards, by path."""

@@ -96,7 +96,7 @@ export class Desk {
     this.asked.push({ route, body });
     if (route.endsWith("/recent"))
       return { decisions: this.stands.reverse().map((each) => ({ ...each, title: `Title of ${each.query_id}` })) };
-    if (route.endsWith("/unit")) return this.unit(body.pair ?? body.query_id);
+    if (route.endsWith("/unit")) return this.unit(body.unit);
     const answer = commit(this.log, body.decisions, (each) => this.refuses.includes(this.kind.unitId(each)));
     const wanted = this.ids.filter((id) => !body.filter?.only || body.filter.only.includes(id));
     const open = wanted.filter((id) => !this.isDone(id));

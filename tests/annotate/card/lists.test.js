@@ -297,7 +297,7 @@ test("what another tab undoes while older decisions are on their way is not deci
   ada.sync();
   const { world } = ada;
   const other = world.open();
-  while (world.requests[0]?.request.route !== "task/recent") {
+  while (world.requests[0]?.request.route !== "list/recent") {
     world.serve(0);
     world.answer(0);
   }
@@ -398,7 +398,7 @@ test("a topic that cannot be shown is said beside the next", () => {
   const ada = new Annotator(desk());
   ada.mount({ fresh: true, asked: "t99" });
   while (ada.world.requests.length) {
-    if (ada.world.requests[0]?.request.route === "task/unit") ada.world.lose("requests", 0, 400);
+    if (ada.world.requests[0]?.request.route === "list/unit") ada.world.lose("requests", 0, 400);
     else ada.world.serve(0);
     ada.world.answer(0);
   }

@@ -97,11 +97,11 @@ function adjudicationServer() {
   return {
     log,
     answer(route, body) {
-      if (route === "adjudicate/recent")
+      if (route === "adjudication/recent")
         return {
           decisions: [...standing(adjudication, log).values()].reverse().map((each) => ({ ...each, title: "a title" })),
         };
-      if (route === "adjudicate/unit") return unit(body.pair);
+      if (route === "adjudication/unit") return unit(body.unit);
       const answer = commit(log, body.decisions);
       const open = pairs.filter((pair) => !standing(adjudication, log).has(pair));
       const fresh = open.filter((pair) => !body.holding.includes(pair)).slice(0, body.want);
@@ -141,7 +141,6 @@ function topicServer(kind) {
     next: ahead(left(id), 1),
     done: comparisons.length - left(id).length,
     expected: comparisons.length,
-    pairs: [],
   });
   const unit = (/** @type {string} */ id) => {
     const former = [...standing(kind, log).values()].filter(({ query_id }) => query_id === id);
@@ -154,11 +153,11 @@ function topicServer(kind) {
   return {
     log,
     answer(route, body) {
-      if (route === "task/recent")
+      if (route.endsWith("/recent"))
         return {
           decisions: [...standing(kind, log).values()].reverse().map((each) => ({ ...each, title: "a title" })),
         };
-      if (route === "task/unit") return unit(body.query_id);
+      if (route.endsWith("/unit")) return unit(body.unit);
       const answer = commit(log, body.decisions);
       const open = TOPICS.filter((id) => !isDone(id));
       const fresh = open.filter((id) => !body.holding.includes(id)).slice(0, body.want);
@@ -171,7 +170,7 @@ function topicServer(kind) {
         plans: Object.fromEntries([...planned].map((id) => [id, plan(id)])),
         closed: body.holding.filter((/** @type {string} */ id) => !open.includes(id)),
         exhausted: true,
-        progress: { done: TOPICS.length - open.length, goal: TOPICS.length, left_for_me: open.length },
+        progress: { done: TOPICS.length - open.length, goal: TOPICS.length },
       };
     },
   };

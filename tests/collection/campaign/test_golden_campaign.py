@@ -319,7 +319,7 @@ def test_the_card_gets_guidelines_history_and_images(client: TestClient) -> None
 def test_lists_and_preferences_go_on(client: TestClient, directory: Path, task: str, topics: list[str]) -> None:
     ok("card", directory, "--task", task)
     sign_in(client, "ann", "wing flow heat slab")
-    units = post(client, "task/sync", task=task, want=4)["units"]
+    units = post(client, f"{task}/sync", want=4)["units"]
     assert [unit["topic"]["query_id"] for unit in units] == topics
     assert {len(unit["documents"]) for unit in units} == {4}
 

@@ -612,12 +612,12 @@ ROUTES: dict[str, dict[str, Any]] = {
     "settings": {"settings": {}},
     "take": {"query_id": "1", "doc_id": "d11"},
     "sync": {"query_id": "1", "want": 9, "recent": True, "decisions": [judged("d08", uuid=UUIDS[6])]},
-    "task/sync": {"task": "list", "want": 4},
-    "task/recent": {"task": "list"},
-    "task/unit": {"task": "list", "query_id": "1"},
-    "adjudicate/sync": {"want": 5},
-    "adjudicate/recent": {},
-    "adjudicate/unit": {"pair": json.dumps(["1", "d01"])},
+    "list/sync": {"want": 4},
+    "list/recent": {},
+    "list/unit": {"unit": "1"},
+    "adjudication/sync": {"want": 5},
+    "adjudication/recent": {},
+    "adjudication/unit": {"unit": json.dumps(["1", "d01"])},
 }
 """Judging route -> request, in this order."""
 

@@ -5,11 +5,9 @@ import { unitKind } from "./units.js";
 
 export const adjudication = unitKind({
   name: "adjudication",
-  route: "adjudicate",
   blank: { relevance: null },
   low: 24,
   full: 36,
-  ask: (id) => ({ pair: id }),
   take({ topic, documents, opinions }) {
     const { query_id: queryId } = topic;
     return { id: pairId(queryId, documents[0].doc_id), queryId, topic, documents, opinions };

@@ -10,10 +10,8 @@ const topicId = ({ query_id }) => query_id;
 
 export const list = unitKind({
   name: "list",
-  route: "task",
   low: 6,
   full: 12,
-  ask: (id) => ({ query_id: id }),
   take: ({ topic, documents }) => ({ id: topic.query_id, queryId: topic.query_id, topic, documents }),
   decided: ({ topic, former }) => former && { ...former, query_id: topic.query_id },
   title: topicTitle,

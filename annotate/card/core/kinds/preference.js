@@ -100,12 +100,10 @@ function sayDone(turn, batch, plans, gone) {
 
 export const preference = unitKind({
   name: "preference",
-  route: "task",
   low: 3,
   full: 6,
   isWaiting,
   takePlans,
-  ask: (id) => ({ query_id: id }),
   take({ topic, documents, plan: { next, done, expected } }) {
     return { id: topic.query_id, queryId: topic.query_id, topic, documents, next, done, expected };
   },

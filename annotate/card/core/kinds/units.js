@@ -24,10 +24,8 @@ const RECENT = 40;
  * The fields that each of these kinds defines itself; its name is that of the task.
  *
  * @typedef {object} Own
- * @property {string} route
  * @property {number} low ask for more when fewer units are held
  * @property {number} full and ask for as many as make this
- * @property {(id: string) => object} ask fields that ask the route for a unit
  * @property {(unit: any) => Unit} take a unit as it arrives
  * @property {(unit: any) => Decision | null} decided what was decided of a unit that arrives; null if it is open
  * @property {(turn: Turn<Scope>, request: SyncRequest, answer: any) => boolean} [takePlans]
@@ -52,7 +50,7 @@ function recentEntry({ title, ...decision }) {
 
 /** @param {UnitKind} own @returns {Kind<Scope>} */
 export function unitKind(own) {
-  const { name, route, low, full, isWaiting = () => false } = own;
+  const { name, low, full, isWaiting = () => false } = own;
 
   /** @param {State<Scope>} state */
   function wanted(state) {
@@ -74,8 +72,8 @@ export function unitKind(own) {
     const context = contextOf(state);
     const decisions = context.batch.map(({ decision }) => decision);
     const holding = state.units.map(({ id }) => id).slice(0, MOST_HELD);
-    const body = { task: name, decisions, holding, want, due: state.due, filter, leave: isLast(state) };
-    return { lane: "sync", route: `${route}/sync`, body, context: { ...context, want, filter } };
+    const body = { decisions, holding, want, due: state.due, filter, leave: isLast(state) };
+    return { lane: "sync", route: `${name}/sync`, body, context: { ...context, want, filter } };
   }
 
   /** @param {Turn<Scope>} turn @param {SyncRequest} request @param {any} answer */
@@ -166,25 +164,25 @@ export function unitKind(own) {
       if (!fetches) return null;
       const context = { ...contextOf(state), batch: [] };
       if (state.asked !== undefined)
-        return { lane: "sync", route: `${route}/unit`, body: { task: name, ...own.ask(state.asked) }, context };
+        return { lane: "sync", route: `${name}/unit`, body: { unit: state.asked }, context };
       if (!state.wantsRecent) return null;
-      return { lane: "sync", route: `${route}/recent`, body: { task: name, limit: RECENT }, context };
+      return { lane: "sync", route: `${name}/recent`, body: { limit: RECENT }, context };
     },
     take(turn, request, answer) {
-      if (request.route === `${route}/recent`) takeRecent(turn, answer.decisions.map(recentEntry));
-      else if (request.route === `${route}/unit`) takeAsked(turn, answer);
+      if (request.route === `${name}/recent`) takeRecent(turn, answer.decisions.map(recentEntry));
+      else if (request.route === `${name}/unit`) takeAsked(turn, answer);
       else return takeSync(turn, request, answer);
       return true;
     },
     refused(turn, request, failure) {
-      if (request.route !== `${route}/unit` || failure.status < 400 || failure.status >= 500 || failure.status === 401)
+      if (request.route !== `${name}/unit` || failure.status < 400 || failure.status >= 500 || failure.status === 401)
         return false;
       turn.state.asked = undefined;
       turn.state.notice = { code: "cannot-show-asked", urgent: true, ...failure };
       return true;
     },
     last: (state) => syncRequest(state, 0),
-    fetch: (decision) => ({ route: `${route}/unit`, body: { task: name, ...own.ask(own.unitId(decision)) } }),
+    fetch: (decision) => ({ route: `${name}/unit`, body: { unit: own.unitId(decision) } }),
     fetched: (answer, decision) => ({ unit: own.take(answer), decision }),
     mount(turn, { fresh, asked, filter }) {
       const { state } = turn;

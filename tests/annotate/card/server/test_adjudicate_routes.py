@@ -13,7 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from annotate.auth.tokens import TOKEN_HEADER
-from annotate.card.server import adjudication_routes
+from annotate.card.server import handlers, unit_routes
 from annotate.card.server.routes import JudgingService
 from collection import Campaign, Judgement
 from collection.campaign.judging.adjudication import Adjudication
@@ -43,7 +43,7 @@ def client(differing: Campaign) -> Iterator[TestClient]:
 
 
 def sync(client: TestClient, status: int = 200, **payload: Any) -> Payload:
-    return post(client, "adjudicate/sync", status, **payload)
+    return post(client, "adjudication/sync", status, **payload)
 
 
 def grade(doc_id: str, relevance: int | None, query_id: str = "1", **more: Any) -> Payload:
@@ -105,7 +105,7 @@ def test_the_second_of_two_managers_is_told_and_replaces_nothing(client: TestCli
     assert sync(client, decisions=[mine])["saved"]
     eve = {TOKEN_HEADER: judging_token(differing, "eve")}
     body = {"decisions": [theirs], "holding": [name("1", "d1"), name("1", "d2")], "want": 1}
-    answer = client.post("/api/judging/adjudicate/sync", headers=eve, json=body).json()
+    answer = client.post("/api/judging/adjudication/sync", headers=eve, json=body).json()
     assert answer["refused"] == [
         {"uuid": theirs["uuid"], "reason": "ann has already adjudicated this pair, with grade 2"}
     ]
@@ -120,12 +120,12 @@ def test_two_managers_are_handed_different_pairs_while_there_are_enough(
     eve = {TOKEN_HEADER: judging_token(differing, "eve")}
 
     def handed_to_eve() -> list[str]:
-        return ids(client.post("/api/judging/adjudicate/sync", headers=eve, json={"want": 3}).json())
+        return ids(client.post("/api/judging/adjudication/sync", headers=eve, json={"want": 3}).json())
 
     assert ids(sync(client, want=1)) == ["d1"]
     assert handed_to_eve() == ["d2", "d4", "d1"]
     real = time.monotonic
-    monkeypatch.setattr(adjudication_routes.time, "monotonic", lambda: real() + adjudication_routes.HELD_FOR + 1)
+    monkeypatch.setattr(unit_routes.time, "monotonic", lambda: real() + unit_routes.HELD_FOR + 1)
     assert handed_to_eve() == ["d1", "d2", "d4"]
 
 
@@ -154,15 +154,15 @@ def test_undo_opens_the_pair_again(client: TestClient, differing: Campaign) -> N
 @pytest.mark.slow
 def test_the_last_adjudications_and_one_pair(client: TestClient, differing: Campaign) -> None:
     sync(client, decisions=[grade("d1", 2), grade("d4", 0, "2")])
-    recent = post(client, "adjudicate/recent", limit=20)["decisions"]
+    recent = post(client, "adjudication/recent", limit=20)["decisions"]
     assert [(row["doc_id"], row["relevance"], row["title"]) for row in recent] == [
         ("d4", 0, "Title 4"), ("d1", 2, "Title 1"),
     ]  # fmt: skip
-    assert len(post(client, "adjudicate/recent", limit=1)["decisions"]) == 1
-    unit = post(client, "adjudicate/unit", pair=name("1", "d1"))
+    assert len(post(client, "adjudication/recent", limit=1)["decisions"]) == 1
+    unit = post(client, "adjudication/unit", unit=name("1", "d1"))
     assert unit["former"]["relevance"] == 2
     assert [opinion["relevance"] for opinion in unit["opinions"]] == [0, 3]
-    assert post(client, "adjudicate/unit", pair=name("2", "d8"))["opinions"] == []
+    assert post(client, "adjudication/unit", unit=name("2", "d8"))["opinions"] == []
 
 
 @pytest.mark.slow
@@ -285,7 +285,7 @@ def test_what_cannot_be_meant_is_a_bad_request(client: TestClient, odd: Payload)
 
 @pytest.mark.parametrize("pair", [None, 3, "", "d1", '"1d"', '["1", "d99"]', '["9", "d1"]', '{"1": 2, "3": 4}', "null"])
 def test_an_unknown_pair_is_a_bad_request(client: TestClient, pair: object) -> None:
-    post(client, "adjudicate/unit", 400, pair=pair)
+    post(client, "adjudication/unit", 400, unit=pair)
 
 
 @pytest.mark.slow
@@ -293,8 +293,8 @@ def test_the_routes_are_for_managers(client: TestClient, differing: Campaign) ->
     for who, role, does in (("bob", "annotator", 403), ("rea", "reader", 403), ("max", "manager", 200)):
         client.headers[TOKEN_HEADER] = judging_token(differing, who, role)  # type: ignore[arg-type]
         answer = sync(client, does, decisions=[grade("d1", 2)] if does == 403 else [])
-        post(client, "adjudicate/recent", does)
-        post(client, "adjudicate/unit", does, pair=name("1", "d1"))
+        post(client, "adjudication/recent", does)
+        post(client, "adjudication/unit", does, unit=name("1", "d1"))
         if does == 403:
             assert answer["error"] == f"{role}s cannot adjudicate; a manager of the campaign can change your role"
     assert differing.judgement_log.adjudications().empty
@@ -303,4 +303,4 @@ def test_the_routes_are_for_managers(client: TestClient, differing: Campaign) ->
 def test_long_texts_are_cut(client: TestClient, differing: Campaign) -> None:
     long = Judgement(str(uuid4()), "dan", "1", "d1", "graded", 1, note="x" * 50_000)
     assert differing.judging.judge_many([long]).saved
-    assert len(sync(client, want=1)["units"][0]["opinions"][1]["note"]) == adjudication_routes.LONGEST_OPINION
+    assert len(sync(client, want=1)["units"][0]["opinions"][1]["note"]) == handlers.LONGEST_LOGGED

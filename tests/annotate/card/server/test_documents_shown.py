@@ -284,7 +284,7 @@ def test_every_page_that_prints_a_document_does_it_by_the_one_function() -> None
     printing = {name for name in asking if "widgets.document(" in sources[name]}
     pages = ("campaign/judging_page.py", "judging/my_judgements.py", "widgets/pairs_table.py")
     assert printing == {f"views/{page}" for page in pages}
-    names = ("routes", "task_routes", "history_routes", "document_payload", "adjudication_routes")
+    names = ("routes", "unit_routes", "history_routes", "document_payload")
     others = {f"card/server/{name}.py" for name in names}
     others.add("views/results/systems_side_by_side.py")  # that has their titles, as cells of a table
     assert asking - printing <= others

@@ -345,7 +345,7 @@ BOUNDED = [
 def test_lists_that_are_too_long_are_refused(
     client: TestClient, campaign: Campaign, route: str, name: str, most: int
 ) -> None:
-    needed: dict[str, Any] = {"near": {"query_id": "1"}, "task/sync": {"task": "list"}}.get(route, {})
+    needed: dict[str, Any] = {"near": {"query_id": "1"}}.get(route, {})
     answer = post(client, route, 400, **needed, **{name: ["d1"] * (most + 1)})
     assert answer["error"] == f"expected at most {most:,} {name}, found {most + 1:,}"
     assert rows(campaign, "skips") == rows(campaign, "judgements") == 0

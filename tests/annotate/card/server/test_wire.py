@@ -25,7 +25,10 @@ def test_every_route_has_types_and_its_handler_returns_them(campaign: Campaign) 
     posts = {route.path.removeprefix(f"{PREFIX}/") for route in service.routes() if route.methods == {"POST"}}
     assert posts == set(wire.ROUTES)
     for route in service.posts():
-        handler = route.handler.func if isinstance(route.handler, partial) else route.handler
+        handler = route.handler
+        if isinstance(handler, partial):
+            task, *names = handler.args
+            handler = getattr(task, *names) if isinstance(task, type) else handler.func
         assert get_type_hints(handler)["return"] == wire.ROUTES[route.path].answer
 
 
@@ -37,7 +40,7 @@ def test_every_route_has_types_and_its_handler_returns_them(campaign: Campaign) 
         ("sync", {"want": None}, "None is not of type 'integer'"),
         ("document", {"query_id": "1"}, "'doc_id' is a required property"),
         ("sync", {"decisions": [{"uuid": "u"}]}, "is a required property"),
-        ("task/unit", {"task": "grades", "query_id": "1"}, "'grades' is not one of"),
+        ("list/unit", {"unit": "1", "task": "list"}, "'task' was unexpected"),
         ("near", {"query_id": "1", "doc_ids": "d1"}, "'d1' is not of type 'array'"),
     ],
 )
@@ -48,12 +51,12 @@ def test_what_the_types_do_not_allow_fails(route: str, payload: dict[str, Any], 
 
 def test_a_comparison_holds_others() -> None:
     inner: dict[str, Any] = {"pair": None}
-    plan = {"pairs": [["a", "b"]], "next": {"pair": ["a", "b"], "then": {"left": inner}}, "done": 0, "expected": 1}
+    plan = {"next": {"pair": ["a", "b"], "then": {"left": inner}}, "done": 0, "expected": 1}
     answer = {
         "task": "preference", "saved": [], "refused": [], "units": [], "plans": {"1": plan}, "closed": [],
-        "exhausted": True, "progress": {"done": 0, "goal": 1, "left_for_me": 1},
+        "exhausted": True, "progress": {"done": 0, "goal": 1},
     }  # fmt: skip
-    require_valid("task/sync", "answer", answer)
+    require_valid("preference/sync", "answer", answer)
     inner["pair"] = ["a"]
     with pytest.raises(AssertionError):
-        require_valid("task/sync", "answer", answer)
+        require_valid("preference/sync", "answer", answer)

@@ -1,0 +1,382 @@
+"""Routes of the cards for lists, preferences and adjudication: hand out units and take decisions on them.
+
+`holding`, `closed` and `unit` name a unit by the id of its topic; in adjudication, where it is a pair, by the JSON text
+of ``[query_id, doc_id]``.
+"""
+
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from annotate.auth.roles import JUDGES, MANAGERS
+from annotate.card.server import fields, wire
+from annotate.card.server.document_payload import FIELD_CAP, document_payloads
+from annotate.card.server.handlers import (
+    PostRoute,
+    Row,
+    logged_grade,
+    logged_text,
+    said_judgement,
+    save_and_hand_out,
+    topic_words,
+)
+from annotate.server.request_bodies import RequestError
+from collection.adjudication import filter_queue, list_opinions
+from collection.campaign import Campaign
+from collection.campaign.judging.topic_tasks import NextTopics
+from collection.campaign.log.results import JudgeResult
+from collection.core.records import Choice, Judgement, Preference, Role
+from collection.documents.rendering import cut
+from collection.preferences import Lookahead
+
+UNIT_CAP = 4_000  # characters of each document of a topic that are sent
+MOST_RECENT = 100
+AHEAD = 3  # answers that the plan of the first topic in hand looks ahead; each more makes it four times as costly
+AHEAD_OF_LONG = 2  # the same for topics with more than LONG documents
+LONG = 30
+AHEAD_OF_OTHERS = 1  # the same for topics behind the first
+HELD_FOR = 300.0  # seconds of a manager's reservation; a visible card renews it every two minutes
+LONGEST_QUOTE = 300
+MOST_QUOTES = 20
+
+Pair = tuple[str, str]
+Held = dict[Pair, tuple[str, float]]
+"""Who holds a pair to adjudicate, and until when.
+
+Pairs that another manager holds come last, so that two managers see different ones. It is kept in memory only: the
+adjudication that is saved first counts.
+"""
+
+
+@dataclass(frozen=True)
+class UnitTask(ABC):
+    """A task of an annotator, with the type of its decisions on the wire and their record."""
+
+    campaign: Campaign
+    annotator: str
+    held: Held
+
+    name: ClassVar[wire.UnitTask]
+    decision: ClassVar[type]
+    record: ClassVar[type]
+    most_units: ClassVar[int]  # handed out at once
+    thread: ClassVar[str] = "judging"
+    roles: ClassVar[tuple[Role, ...]] = JUDGES
+
+    def sync(self, request: wire.UnitSyncRequest) -> wire.UnitSyncAnswer:
+        """Take decisions, then hand out units."""
+        sent = request.get("decisions", ())
+        readable, refused = fields.read_decisions(sent, self.decision, self.record, self.annotator)
+        answer: wire.UnitSyncAnswer = {
+            "task": self.name, "saved": [], "refused": [], "units": [], "closed": [], "exhausted": True,
+        }  # fmt: skip
+        result = self.exchange(readable, min(max(request.get("want", 0), 0), self.most_units), request, answer)
+        answer["saved"], answer["refused"] = result.saved, fields.refusals(refused + result.refused)
+        return answer
+
+    def recent(self, request: wire.UnitRecentRequest) -> wire.UnitRecentAnswer:
+        """Return the annotator's latest decisions."""
+        return {"decisions": self.latest(min(max(request.get("limit", 20), 1), MOST_RECENT))}
+
+    @abstractmethod
+    def exchange(
+        self, decisions: list[Any], want: int, request: wire.UnitSyncRequest, answer: wire.UnitSyncAnswer
+    ) -> JudgeResult:
+        """Save decisions, and add up to `want` units to the answer."""
+
+    @abstractmethod
+    def latest(self, limit: int) -> list[Any]:
+        """Return the annotator's latest decisions with titles, newest first."""
+
+    @abstractmethod
+    def unit(self, request: wire.UnitRequest) -> wire.Unit:
+        """Return one unit, to decide it again."""
+
+
+class TopicTask(UnitTask):
+    """A task whose units are topics."""
+
+    most_units = 12
+
+    def exchange(
+        self, decisions: list[Any], want: int, request: wire.UnitSyncRequest, answer: wire.UnitSyncAnswer
+    ) -> JudgeResult:
+        """Save decisions, and add topics to the answer while this is the campaign's task."""
+        campaign, annotator, holding = self.campaign, self.annotator, request.get("holding", [])
+
+        def save_and_choose() -> tuple[JudgeResult, NextTopics | None]:
+            result = self.save(decisions)
+            answer["task"] = campaign.settings.judging_page().task
+            if request.get("leave"):
+                campaign.judging.leave(annotator)
+            elif answer["task"] == self.name:
+                return result, campaign.topic_tasks.next_topics(annotator, want, holding)
+            return result, None
+
+        result, topics = save_and_hand_out(campaign, save_and_choose)
+        progress = campaign.topic_tasks.progress(annotator)
+        answer["progress"] = {"done": progress.done, "goal": progress.goal}
+        if topics is not None:
+            answer["closed"], answer["exhausted"] = topics.closed, topics.exhausted
+            kept = [query_id for query_id in holding if query_id not in set(topics.closed)]
+            first = next(iter([*kept, *topics.fresh]), None)
+            answer["units"] = self.units(topics.fresh, first, fresh=True)
+            saved = set(result.saved)
+            changed = [decision.query_id for decision in decisions if decision.uuid in saved]
+            # Also the first held topic: another one may have been the first when its plan was made.
+            planned = dict.fromkeys([*changed, *kept[:1]] if decisions else kept)
+            answer["plans"] = {query_id: plan for query_id in planned if (plan := self.plan(query_id, first))}
+        return result
+
+    def latest(self, limit: int) -> list[Any]:
+        """Return the annotator's latest decisions with the titles of their topics, newest first."""
+        past = self.past(last=limit)[::-1]
+        topics = self.campaign.corpus.topic_words([each["query_id"] for each in past])
+        return [each | {"title": cut(topics[each["query_id"]]["title"], FIELD_CAP)} for each in past]
+
+    def unit(self, request: wire.UnitRequest) -> wire.Unit:
+        """Return a topic that is or was the annotator's."""
+        query_id = request["unit"]
+        if not self.campaign.topic_tasks.may_see(self.annotator, query_id):
+            raise RequestError(f"topic {query_id!r} is not yours")
+        (unit,) = self.units([query_id], query_id)
+        return unit
+
+    def units(self, query_ids: list[str], first: str | None, *, fresh: bool = False) -> list[wire.Unit]:
+        """Return topics with their documents; `first` is the first topic in hand, `fresh` ones have no decision yet."""
+        topics = self.campaign.corpus.topic_words(query_ids)
+        return [self.topic_unit(topic_words(topics[query_id]), first, fresh) for query_id in query_ids]
+
+    def documents(self, query_id: str, doc_ids: Sequence[str]) -> list[wire.DocumentPayload]:
+        """Return the payloads of a topic's documents."""
+        documents = self.campaign.corpus.documents(doc_ids)
+        return document_payloads(self.campaign, [documents[doc_id] for doc_id in doc_ids], query_id, UNIT_CAP)
+
+    def plan(self, query_id: str, first: str | None) -> wire.Plan | None:
+        """Return the plan of a topic, if the task has one."""
+        return None
+
+    @abstractmethod
+    def save(self, decisions: list[Any]) -> JudgeResult:
+        """Save decisions."""
+
+    @abstractmethod
+    def past(self, query_id: str | None = None, last: int | None = None) -> list[Any]:
+        """Return the annotator's decisions, oldest first."""
+
+    @abstractmethod
+    def topic_unit(self, topic: wire.TopicWords, first: str | None, fresh: bool) -> wire.Unit:
+        """Return a topic with its documents."""
+
+
+class Lists(TopicTask):
+    """Lists: select the documents that answer a topic."""
+
+    name, decision, record = "list", wire.ListDecision, Choice
+
+    def save(self, decisions: list[Choice]) -> JudgeResult:
+        """Save choices."""
+        return self.campaign.topic_tasks.choose(decisions, handed_out_only=True)
+
+    def past(self, query_id: str | None = None, last: int | None = None) -> list[wire.PastListDecision]:
+        """Return the annotator's choices, oldest first."""
+        choices = self.campaign.topic_tasks.choices(annotator=self.annotator, query_id=query_id, last=last)
+        return [
+            {**_past(row), "kind": row["kind"], "shown": list(row["shown"]), "chosen": list(row["chosen"])}
+            for row in choices.to_dict("records")
+        ]
+
+    def topic_unit(self, topic: wire.TopicWords, first: str | None, fresh: bool) -> wire.ListUnit:
+        """Return a topic with its documents: where there is a decision, those shown with it."""
+        query_id = topic["query_id"]
+        former = None if fresh else next(iter(self.past(query_id)), None)
+        doc_ids = (former and former["shown"]) or self.campaign.topic_tasks.documents(query_id)
+        return {"topic": topic, "documents": self.documents(query_id, doc_ids), "former": former}
+
+
+class Preferences(TopicTask):
+    """Preferences: compare a topic's documents, two at a time."""
+
+    name, decision, record = "preference", wire.PreferenceDecision, Preference
+
+    def save(self, decisions: list[Preference]) -> JudgeResult:
+        """Save preferences."""
+        return self.campaign.topic_tasks.prefer(decisions, handed_out_only=True)
+
+    def past(self, query_id: str | None = None, last: int | None = None) -> list[wire.PastPreferenceDecision]:
+        """Return the annotator's preferences, oldest first."""
+        preferences = self.campaign.topic_tasks.preferences(annotator=self.annotator, query_id=query_id, last=last)
+        return [
+            {**_past(row), "kind": row["kind"], "left": row["left"], "right": row["right"]}
+            for row in preferences.to_dict("records")
+        ]
+
+    def topic_unit(self, topic: wire.TopicWords, first: str | None, fresh: bool) -> wire.PreferenceUnit:
+        """Return a topic with its documents and its plan."""
+        query_id = topic["query_id"]
+        plan = self.plan(query_id, first)
+        former = self.past(query_id) if plan["done"] or not fresh else []
+        documents = self.documents(query_id, self.campaign.topic_tasks.documents(query_id))
+        return {"topic": topic, "documents": documents, "plan": plan, "former": former}
+
+    def plan(self, query_id: str, first: str | None) -> wire.Plan:
+        """Return the next comparisons of a topic; more of them for the first topic in hand."""
+        deep = AHEAD if self.campaign.settings.judging_page().preference_size <= LONG else AHEAD_OF_LONG
+        depth = deep if query_id == first else AHEAD_OF_OTHERS
+        plan, ahead = self.campaign.topic_tasks.plan(self.annotator, query_id, depth)
+        return {"next": _comparison(ahead), "done": plan.done, "expected": plan.expected}
+
+
+def _comparison(ahead: Lookahead) -> wire.PlannedComparison:
+    if ahead.pair is None or not ahead.then:
+        return {"pair": ahead.pair}
+    return {"pair": ahead.pair, "then": {kind: _comparison(after) for kind, after in ahead.then.items()}}
+
+
+class Adjudications(UnitTask):
+    """Adjudication, for managers: give one grade to a pair on which annotators differ.
+
+    `closed` and `progress` need the whole log, so a request with decisions that wants no pairs gets neither, unless it
+    is `due`.
+    """
+
+    name, decision, record = "adjudication", wire.AdjudicationDecision, Judgement
+    most_units = 36
+    thread, roles = "adjudicating", MANAGERS
+
+    def exchange(
+        self, decisions: list[Judgement], want: int, request: wire.UnitSyncRequest, answer: wire.UnitSyncAnswer
+    ) -> JudgeResult:
+        """Save adjudications, and add pairs to the answer."""
+        # Saved before the names of pairs are read, so that no error in them loses a decision.
+        result = self.campaign.adjudication.adjudicate(decisions)
+        holding = request.get("holding", [])
+        pairs = [_pair(name) for name in holding]
+        if request.get("leave"):
+            self._release()
+            return result
+        if want == 0 and request.get("decisions") and not request.get("due"):
+            return result
+        queue = _queue(self.campaign, self.campaign.adjudication.cache_key())
+        chosen = filter_queue(queue, **(request.get("filter") or {}))
+        open_now = set(_pairs(queue[~queue["ended"]]))
+        own = dict.fromkeys(pair for pair in pairs if pair in open_now)
+        self._release()
+        fresh = [pair for pair in _pairs(chosen[~chosen["ended"]]) if pair not in own]
+        fresh.sort(key=lambda pair: pair in self.held)
+        self.held.update(dict.fromkeys((*own, *fresh[:want]), (self.annotator, time.monotonic() + HELD_FOR)))
+        answer["units"] = [*self.units(fresh[:want])]
+        answer["closed"] = [name for name, pair in zip(holding, pairs, strict=True) if pair not in open_now]
+        answer["exhausted"] = len(fresh) <= want
+        answer["progress"] = {"done": int(chosen["ended"].sum()), "goal": len(chosen)}
+        return result
+
+    def _release(self) -> None:
+        """End this annotator's reservations; those of others that are over are forgotten."""
+        now = time.monotonic()
+        for pair in [pair for pair, (who, until) in self.held.items() if who == self.annotator or until < now]:
+            del self.held[pair]
+
+    def latest(self, limit: int) -> list[wire.PastAdjudication]:
+        """Return the manager's latest adjudications with the titles of their documents, newest first."""
+        adjudications = self.campaign.judgement_log.adjudications(self.annotator).iloc[::-1].head(limit)
+        titles = self.campaign.corpus.titles(set(adjudications["doc_id"]))
+        rows = adjudications.to_dict("records")
+        return [{**_adjudication(row), "title": cut(titles[row["doc_id"]], FIELD_CAP)} for row in rows]
+
+    def unit(self, request: wire.UnitRequest) -> wire.Unit:
+        """Return a pair, open or not."""
+        query_id, doc_id = _pair(request["unit"])
+        corpus = self.campaign.corpus
+        if not corpus.documents([doc_id]) or query_id not in corpus.topic_words([query_id]):
+            raise RequestError(f"document {doc_id!r} of topic {query_id!r} is not in the campaign")
+        return self.units([(query_id, doc_id)])[0]
+
+    def units(self, pairs: Sequence[Pair]) -> list[wire.AdjudicationUnit]:
+        """Return pairs with all annotators' judgements."""
+        topics = self.campaign.corpus.topic_words(sorted({query_id for query_id, _ in pairs}))
+        documents = self.campaign.corpus.documents([doc_id for _, doc_id in pairs])
+        units: list[wire.AdjudicationUnit] = []
+        for query_id, doc_id in pairs:
+            document = documents[doc_id]
+            log = self.campaign.judgement_log.judgements(query_id=query_id, doc_id=doc_id)
+            own = log[(log["counts_as"] == "adjudication") & (log["annotator"] == self.annotator)]
+            opinions = list_opinions(log, query_id, doc_id).to_dict("records")
+            text = self.campaign.document_view.shown(document).text if any(row["passages"] for row in opinions) else ""
+            units.append(
+                {
+                    "topic": topic_words(topics[query_id]),
+                    "documents": document_payloads(self.campaign, [document], query_id),
+                    "opinions": [_opinion(row, text) for row in opinions],
+                    "former": next(map(_adjudication, own.to_dict("records")), None),
+                }
+            )
+        return units
+
+
+@lru_cache(maxsize=1)
+def _queue(campaign: Campaign, _version: Hashable) -> pd.DataFrame:
+    """The pairs that are not held back, kept until the log changes; callers must not change the frame."""
+    queue = campaign.adjudication.queue(ended=True)
+    return queue[~queue["held_back"]]
+
+
+def _opinion(row: Row, text: str) -> wire.Opinion:
+    """One annotator's judgement; `text` is the document's."""
+    return {
+        **said_judgement(row),
+        "annotator": row["annotator"],
+        "quotes": [text[start:end][:LONGEST_QUOTE] for start, end in row["passages"][:MOST_QUOTES]],
+        "seconds": None if pd.isna(row["seconds"]) else round(float(row["seconds"]), 1),
+        "judged_at": logged_text(row, "judged_at"),
+    }
+
+
+def _adjudication(row: Row) -> wire.PastAdjudication:
+    return {**_past(row), "doc_id": row["doc_id"], "kind": row["kind"], "relevance": logged_grade(row)}
+
+
+def _past(row: Row) -> wire.PastDecision:
+    """What all decisions in a log have."""
+    return {
+        "uuid": logged_text(row, "uuid"),
+        "query_id": row["query_id"],
+        "reason": logged_text(row, "reason"),
+        "note": logged_text(row, "note"),
+        "judged_at": logged_text(row, "judged_at"),
+    }
+
+
+def _pairs(queue: pd.DataFrame) -> list[Pair]:
+    return list(zip(queue["query_id"], queue["doc_id"], strict=True))
+
+
+def _pair(name: str) -> Pair:
+    try:
+        parts = json.loads(name)
+    except (ValueError, RecursionError):
+        parts = None
+    if not isinstance(parts, list) or len(parts) != 2:
+        raise RequestError("expected a pair as the JSON text of [query_id, doc_id]")
+    pair = fields.check(wire.Pair, dict(zip(("query_id", "doc_id"), parts, strict=True)))
+    return pair["query_id"], pair["doc_id"]
+
+
+def routes() -> list[PostRoute]:
+    """Return the routes of all tasks."""
+    held: Held = {}
+
+    def answer(task: type[UnitTask], name: str, campaign: Campaign, annotator: str, request: Any) -> Any:
+        return getattr(task(campaign, annotator, held), name)(request)
+
+    return [
+        PostRoute(f"{task.name}/{name}", partial(answer, task, name), task.thread, task.roles)
+        for task in (Lists, Preferences, Adjudications)
+        for name in ("sync", "recent", "unit")
+    ]
