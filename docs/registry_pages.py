@@ -21,6 +21,7 @@ import click
 from numpydoc.docscrape import NumpyDocString
 
 from collection.cli import main
+from collection.cli.help import list_commands
 from collection.documentation import as_markdown, describe_registry
 
 DOCS = Path(__file__).parent
@@ -34,7 +35,7 @@ def filled(text: str) -> str:
 
 def _describe(what: str, *names: str) -> str:
     if what == "commands":
-        return "\n\n".join(_describe_command(name, command) for name, command in main.commands.items())
+        return "\n\n".join(_describe_command(name, command) for name, command in list_commands(main).items())
     if what == "python":
         return "\n\n".join(part for name in names for part in _describe_name(*name.split(":")))
     return describe_registry(what, *names)

@@ -43,7 +43,9 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("results/agreement.py", "Agreement", ":material/handshake:", "Results", "agreement", READERS),
     PageEntry("results/annotators.py", "Annotators", ":material/monitoring:", "Results", "annotators", MANAGERS),
     PageEntry("results/compare.py", "Compare", ":material/leaderboard:", "Results", "compare", READERS),
-    PageEntry("loop/system_order.py", "System order", ":material/format_list_numbered:", "Results", "order", READERS),
+    PageEntry(
+        "loop/system_order.py", "System order", ":material/format_list_numbered:", "Results", "system-order", READERS
+    ),
     PageEntry(
         "results/machine_labels.py", "Machine labels", ":material/smart_toy:", "Results", "machine-labels", READERS
     ),

@@ -8,10 +8,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -19,49 +17,35 @@ from collection.cli import (
     agreement,
     assign,
     backup,
-    calibrate,
-    card,
     check,
     compare,
     docs,
     duplicates,
     evaluate,
     export,
-    label,
-    llm,
+    import_files,
+    judging_page,
     loop,
+    machine_labels,
     methods,
-    order,
     people,
     pool,
     preferences,
+    recall,
     remove,
     restore,
     reusability,
     rules,
     simulate,
+    system_order,
     trec_eval,
-    worth,
 )
-from collection.cli.help import Group
-from collection.cli.options import (
-    DIRECTORY,
-    DIRECTORY_PATH,
-    FILE,
-    FORMAT,
-    SERVER_OPTIONS,
-    WRITTEN,
-    expand_folders,
-    open_inputs,
-)
-from collection.cli.output import confirm, echo, print_json, print_notices, print_table, progress_line
+from collection.cli.help import Program
+from collection.cli.import_files import print_report
+from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FORMAT, SERVER_OPTIONS
+from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.characters import one_line
-from collection.core.errors import DoubtError, InputError
 from collection.core.phrases import count, cut, join, plural
-
-if TYPE_CHECKING:
-    from collection.campaign.log.results import ImportReport
-
 
 COMPLETION = """\b
 Shell completion: add the line of your shell to its file.
@@ -73,7 +57,7 @@ Shell completion: add the line of your shell to its file.
 
 
 @click.group(
-    cls=Group,
+    cls=Program,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},
     help="""Cleverdon builds test collections for information retrieval.
 
@@ -88,11 +72,11 @@ def main() -> None:
 
 
 for command in (
-    agreement.agreement, assign.assign, backup.backup, calibrate.calibrate, card.card, check.check, compare.compare,
-    docs.docs, duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, label.label, llm.llm,
-    loop.loop, loop.recall, loop.vectors, methods.methods, order.order, people.people, pool.pool,
-    preferences.preferences, remove.remove, restore.restore, reusability.reusability, rules.rules, simulate.simulate,
-    trec_eval.trec_eval, worth.worth,
+    agreement.agreement, assign.assign, backup.backup, check.check, compare.compare, docs.docs, duplicates.duplicates,
+    evaluate.evaluate, evaluate.measures, export.export, import_files.import_, judging_page.judging_page,
+    machine_labels.labels, loop.loop, loop.vectors, methods.methods, people.people, pool.pool, preferences.preferences,
+    recall.recall, remove.remove, restore.restore, reusability.reusability, rules.rules, simulate.simulate,
+    system_order.system_order, trec_eval.trec_eval,
 ):  # fmt: skip
     main.add_command(command)
 
@@ -118,132 +102,6 @@ def new(directory: Path, grades: str, title: str | None) -> None:
     with Campaign.create(directory, grades=grades, title=title) as campaign:
         echo(f"Created the campaign {directory} with the grades {campaign.grades}.")
         print_next(directory, campaign.overview.next_step()._asdict())
-
-
-def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a list in an unknown format before the import starts."""
-    from collection import formats
-
-    if path is not None:
-        formats.require_log_ending(path, "duplicates")
-    return path
-
-
-def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
-    """Return the files of a folder: of a directory in BEIR's layout the part, of any other all; or the file itself."""
-    from collection import formats
-
-    with suppress(InputError):
-        if path.is_dir():
-            return tuple(map(Path, getattr(formats.find_collection(path), part)))
-    return expand_folders((path,))
-
-
-@main.command("import")
-@DIRECTORY
-@click.option("--collection", type=FILE, help="Whole collection: BEIR directory or ir_datasets:ID.")
-@click.option(
-    "--documents",
-    multiple=True,
-    type=FILE,
-    help="Documents (JSONL, Parquet, CSV, XLSX, TSV, TREC, RIS, nbib, ciw, BibTeX, EndNote XML, ir_datasets:ID) or a "
-    "folder of them (of a BEIR directory, the corpus only); repeatable.",
-)
-@click.option(
-    "--topics",
-    type=FILE,
-    help="Topics (TSV, CSV, XLSX, JSONL, Parquet, TREC SGML, XML, ir_datasets:ID) or a folder with one file (of a BEIR "
-    "directory, the queries).",
-)
-@click.option("--run", "runs", multiple=True, type=FILE, help="TREC run, or a folder of runs; repeatable.")
-@click.option(
-    "--qrels",
-    type=FILE,
-    help="Qrels (TREC, BEIR, CSV, JSON, JSONL, Parquet, ir_datasets:ID), stored as judgements of the annotator "
-    "qrels:NAME.",
-)
-@click.option(
-    "--labels",
-    type=FILE,
-    help="Grades by annotator (CSV, XLSX, ...), an export of an annotation tool, or a work list.",
-)
-@click.option("--annotator", metavar="NAME", help="Annotator of the labels for which their file names none.")
-@click.option("--machine-labels", type=FILE, help="Grades by a language model, as qrels, stored as a label set.")
-@click.option("--costs", type=FILE, help="Costs of runs (CSV, TSV) with the column run.")
-@click.option("--clicks", type=FILE, help="Click log (CSV, TSV, JSONL), stored apart from judgements.")
-@click.option(
-    "--replace", is_flag=True, help="Replace existing topics, documents, runs and grades that differ from the file."
-)
-@click.option("--by-people", is_flag=True, help="Import grades as judgements even if a name is that of a model.")
-@click.option("--yes", is_flag=True, help="Import files without asking if they seem to be of another kind.")
-@click.option(
-    "--duplicates",
-    type=WRITTEN,
-    callback=_require_list_ending,
-    help="Write a list of duplicates and possible duplicates, FILE.csv or FILE.jsonl.",
-)
-def import_(
-    directory: Path,
-    annotator: str | None,
-    replace: bool,
-    by_people: bool,
-    yes: bool,
-    duplicates: Path | None,
-    **files: Any,
-) -> None:
-    """Import documents, topics, runs, qrels and other files.
-
-    All files are imported, or none of them if one has an error. Compressed files (gzip, bzip2, xz) are read directly.
-
-    For example:
-      cleverdon import DIR --documents docs.jsonl --topics topics.tsv --run runs/
-    """
-    from collection import formats
-    from collection.campaign import Campaign
-
-    if not any(files.values()):
-        raise click.UsageError("expected a file to import, such as --documents, --topics, --run or --qrels")
-    for name in ("documents", "runs"):
-        expanded = expand_folders(files[name])
-        if name == "documents":  # of a directory in BEIR's layout the corpus only
-            expanded = tuple(file for path in files[name] for file in _part(path, "documents"))
-        if files[name] and not expanded:
-            option = {"runs": "--run"}.get(name, f"--{name}")
-            raise click.UsageError(f"{option}: expected files, found the empty folder {files[name][0]}")
-        files[name] = expanded
-    if files["topics"] is not None:
-        found = _part(files["topics"], "topics")
-        if len(found) != 1:
-            raise click.UsageError(f"--topics: expected a file or a folder with one, found {count(len(found), 'file')}")
-        files["topics"] = found[0]
-    files = {name: open_inputs(given) if name != "collection" else given for name, given in files.items()}
-    with Campaign(directory) as campaign:
-
-        def run(accept_doubts: bool) -> ImportReport:
-            with progress_line("importing") as progress:
-                return campaign.importer.import_files(
-                    **files,
-                    annotator=annotator,
-                    replace=replace,
-                    accept_doubts=accept_doubts,
-                    by_people=by_people,
-                    progress=progress,
-                )
-
-        try:
-            report = run(yes)
-        except DoubtError as error:
-            if not sys.stdin.isatty():
-                raise DoubtError(f"{error}; use --yes to import it anyway") from error
-            confirm(f"{error}. Import it anyway?", yes, "the file")
-            report = run(True)
-    _print_report(report)
-    if duplicates is not None:
-        formats.write_duplicates(report.duplicates, duplicates)
-        certain = sum(each.certain for each in report.duplicates)
-        possible = len(report.duplicates) - certain
-        more = f" and {count(possible, 'possible duplicate')}" if possible else ""
-        echo(f"{duplicates}: {count(certain, 'duplicate')}{more}")
 
 
 @main.command()
@@ -378,7 +236,7 @@ def demo(directory: Path, build_only: bool, **options: object) -> None:
     if not is_built(directory):
         with progress_line("building the demo") as progress:
             report = build(directory, progress)
-        _print_report(report)
+        print_report(report)
     elif build_only:
         _print_existing(directory)
     if not build_only:
@@ -402,19 +260,14 @@ def print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels") -
         "import": "--documents FILE --topics FILE --run FILE",
         "pool": "--dry-run",
         "loop": "--budget N",
+        "recall": "--across-topics",
         "export": f"--{qrels} FILE",
         "machine-labels": "LABELS",
     }.get(step["page"], "")
-    commands = {"judge": "serve", "adjudicate": "serve", "recall": "calibrate", "machine-labels": "worth"}
+    commands = {"judge": "serve", "adjudicate": "serve", "machine-labels": "labels correct"}
     command = commands.get(step["page"], step["page"])
     echo(f"Next: {step['sentence']}")
     echo(f"  cleverdon {command} {quote(str(directory))} {options}".rstrip())
-
-
-def _print_report(report: ImportReport) -> None:
-    for line in report.done:
-        echo(one_line(line))
-    print_notices(report.notices)
 
 
 def _serve(directory: Path, options: Mapping[str, object]) -> None:

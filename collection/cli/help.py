@@ -6,9 +6,9 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -31,20 +31,17 @@ SECTIONS = {
     },
     "Judging": {
         "assign": "how-to/assign-annotators",
-        "card": "how-to/judge-documents",
+        "judging-page": "how-to/judge-documents",
         "judge": "how-to/judge-documents",
         "loop": "how-to/use-the-loop",
         "vectors": "how-to/use-the-loop",
         "recall": "how-to/stop-judging",
-        "calibrate": "how-to/guarantee-recall",
-        "label": "how-to/use-weak-labels",
-        "llm": "how-to/judge-with-a-language-model",
+        "labels": "how-to/label-by-rules",
     },
     "Quality": {
         "agreement": "how-to/measure-agreement",
         "rules": "how-to/adjudicate",
-        "order": "how-to/rank-with-fewer-judgements",
-        "worth": "tutorials/language-model-judgements",
+        "system-order": "how-to/rank-with-fewer-judgements",
         "reusability": "how-to/check-reusability",
     },
     "Evaluation": {
@@ -66,7 +63,20 @@ SECTIONS = {
 }
 """Sections of `cleverdon --help` -> their commands -> the documentation page of each command."""
 
-PAGES = {command: page for commands in SECTIONS.values() for command, page in commands.items()}
+PAGES = {command: page for commands in SECTIONS.values() for command, page in commands.items()} | {
+    "labels list": "how-to/label-by-rules",
+    "labels rule": "how-to/label-by-rules",
+    "labels clicks": "how-to/judge-with-clicks",
+    "labels llm": "how-to/label-with-a-language-model",
+    "labels import": "how-to/import-files",
+    "labels declare": "how-to/label-by-rules",
+    "labels compare": "tutorials/language-model-judgements",
+    "labels plan": "tutorials/language-model-judgements",
+    "labels ask": "tutorials/language-model-judgements",
+    "labels correct": "tutorials/language-model-judgements",
+}
+"""Command -> its documentation page; the commands of a group by their full names."""
+
 FORMATS_PAGE = "reference/file-formats"
 COMMANDS_PAGE = "reference/command-line"
 
@@ -75,15 +85,31 @@ ELSEWHERE = {
 }
 """(Command, option of another command) -> what to do."""
 
-TYPED = "collection.typed"
-"""Key of the command's arguments in ``click.Context.meta``."""
+INVOKED = "collection.invoked"
+"""Key of the :class:`Invoked` command in ``click.Context.meta``."""
 
 METAVARS = {"text": "TEXT", "path": "FILE", "integer": "N", "integer range": "N", "float": "X", "float range": "X"}
 """Type of an option -> how the help writes its value."""
 
 
+class Invoked(NamedTuple):
+    """The command that runs: its full name, such as ``labels llm``, and its arguments as typed."""
+
+    name: str
+    command: click.Command
+    arguments: tuple[str, ...]
+
+
 class Group(click.Group):
-    """A group whose help has sections, and whose errors are short and name the documentation page that helps."""
+    """A group of commands whose help lists them with whole summaries, in the order in which they were added."""
+
+    def full_name(self, name: str) -> str:
+        """Return the name of one of the group's commands with that of the group."""
+        return f"{self.name} {name}"
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return list(self.commands)
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command: keep the lines of its examples, write plain metavars, name its documentation page."""
@@ -92,16 +118,12 @@ class Group(click.Group):
         for option in cmd.params:
             if isinstance(option, click.Option):  # an argument is written as its name
                 option.metavar = option.metavar or METAVARS.get(option.type.name)
-        if page := PAGES.get(name or cmd.name or ""):
+        if page := PAGES.get(self.full_name(name or cmd.name or "")):
             cmd.epilog = f"Documentation: cleverdon docs {page}"
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the help where there are no arguments."""
-        try:
-            return super().parse_args(ctx, args or ["--help"])
-        except click.UsageError as error:
-            echo(f"See `cleverdon docs {_print_usage_error(error)}`.", err=True)
-            ctx.exit(2)
+        return super().parse_args(ctx, args or ["--help"])
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Begin the help with what the command is for."""
@@ -113,22 +135,46 @@ class Group(click.Group):
         self.format_epilog(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands of each section with their whole summaries."""
+        """List the commands with their whole summaries."""
+        self.format_section(formatter, "Commands", self.commands)
+
+    def format_section(self, formatter: click.HelpFormatter, title: str, names: Iterable[str]) -> None:
+        """List some of the commands under a heading."""
         width = max(map(len, self.commands))
-        for title, commands in SECTIONS.items():
-            with formatter.section(title):
-                names = [name for name in commands if name in self.commands]
-                formatter.write_dl([(f"{n:<{width}}", self.commands[n].get_short_help_str(200)) for n in names])
+        with formatter.section(title):
+            formatter.write_dl([(f"{n:<{width}}", self.commands[n].get_short_help_str(200)) for n in names])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, and refuse options that are repeated although they take one value."""
         name, command, rest = super().resolve_command(ctx, args)
-        ctx.meta[TYPED] = tuple(rest)
-        if command is not None and not ctx.resilient_parsing:  # a shell completes half a command line
-            refuse_repeated(command, click.Context(command, ctx, name), rest)
+        if command is not None:
+            ctx.meta[INVOKED] = Invoked(self.full_name(name or ""), command, tuple(rest))
+            if not ctx.resilient_parsing:  # a shell completes half a command line
+                refuse_repeated(command, click.Context(command, ctx, name), rest)
         return name, command, rest
+
+
+class Program(Group):
+    """The program, whose help has sections, and whose errors are short and name the documentation page that helps."""
+
+    def full_name(self, name: str) -> str:
+        """Return the name of a command."""
+        return name
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Print an error in the options of the program."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            echo(f"See `cleverdon docs {_print_usage_error(error)}`.", err=True)
+            ctx.exit(2)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands of each section."""
+        for title, commands in SECTIONS.items():
+            self.format_section(formatter, title, [name for name in commands if name in self.commands])
 
     def invoke(self, ctx: click.Context) -> object:  # noqa: RET503
         """Run the command; print an error in one line, then usage and the page that helps; exit with status 2."""
@@ -139,7 +185,7 @@ class Group(click.Group):
         except click.UsageError as error:
             page = _print_usage_error(error)
         except CleverdonError as error:
-            _print_error(self._name_option(ctx, str(error)))
+            _print_error(_name_option(ctx, str(error)))
             page = error.page or (FORMATS_PAGE if isinstance(error, FormatError) else "")
         except UnicodeEncodeError as error:
             # Python keeps bytes of an argument that are not UTF-8 as halves of surrogate pairs.
@@ -151,18 +197,34 @@ class Group(click.Group):
         except OSError as error:
             _print_error(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
             ctx.exit(2)  # no page of the documentation helps
-        page = page or PAGES.get(ctx.invoked_subcommand or "", COMMANDS_PAGE)
+        invoked = ctx.meta.get(INVOKED)
+        page = page or PAGES.get(invoked.name if invoked else "", COMMANDS_PAGE)
         echo(f"See `cleverdon docs {page}`.", err=True)
         ctx.exit(2)
 
-    def _name_option(self, ctx: click.Context, message: str) -> str:
-        """Begin the error of a setting with the option that sets it: ``list_size: ...`` is ``--list-size: ...``."""
-        setting, colon, rest = message.partition(": ")
-        command = self.commands.get(ctx.invoked_subcommand or "")
-        options = {p.name: p for p in command.params if isinstance(p, click.Option)} if command else {}
-        if not colon or setting not in options:
-            return message
-        return f"{name_as_typed(options[setting], ctx.meta.get(TYPED, ()))}{colon}{rest}"
+
+def list_commands(group: Group) -> dict[str, click.Command]:
+    """Return the commands of a group by their full names, in place of each group those in it."""
+    found: dict[str, click.Command] = {}
+    for name, command in group.commands.items():
+        found |= list_commands(command) if isinstance(command, Group) else {group.full_name(name): command}
+    return found
+
+
+def _arguments(ctx: click.Context | None) -> tuple[str, ...]:
+    """Return the arguments of the command that runs, as typed."""
+    invoked = ctx.meta.get(INVOKED) if ctx else None
+    return invoked.arguments if invoked else ()
+
+
+def _name_option(ctx: click.Context, message: str) -> str:
+    """Begin the error of a setting with the option that sets it: ``list_size: ...`` is ``--list-size: ...``."""
+    setting, colon, rest = message.partition(": ")
+    invoked = ctx.meta.get(INVOKED)
+    options = {p.name: p for p in invoked.command.params if isinstance(p, click.Option)} if invoked else {}
+    if not colon or setting not in options:
+        return message
+    return f"{name_as_typed(options[setting], _arguments(ctx))}{colon}{rest}"
 
 
 @contextmanager
@@ -208,7 +270,8 @@ def describe_usage_error(error: click.UsageError) -> str:
         hint = ELSEWHERE.get((str(error.ctx and error.ctx.info_name), error.option_name), guess)
         return f"unknown option {error.option_name!r}" + (f"; {hint}" if hint else "")
     if isinstance(error, click.NoSuchCommand):
-        guess = f"did you mean {error.possibilities[0]!r}?" if error.possibilities else "`cleverdon --help` lists all"
+        all_listed = f"`{error.ctx.command_path if error.ctx else 'cleverdon'} --help` lists all"
+        guess = f"did you mean {error.possibilities[0]!r}?" if error.possibilities else all_listed
         return f"unknown command {error.command_name!r}; {guess}"
     if isinstance(error, click.MissingParameter) and error.param is not None and error.ctx is not None:
         missing = error.param
@@ -222,7 +285,7 @@ def describe_usage_error(error: click.UsageError) -> str:
     if isinstance(error, click.BadParameter):
         hint = str(error.param_hint or "")
         if not hint and isinstance(error.param, click.Option):
-            hint = name_as_typed(error.param, error.ctx.meta.get(TYPED, ()) if error.ctx else ())
+            hint = name_as_typed(error.param, _arguments(error.ctx))
         elif not hint and error.param is not None:
             hint = error.param.get_error_hint(error.ctx)
         where = "" if not hint or "{" in hint else str(hint).rpartition(" / ")[2].strip("'") + ": "
@@ -235,7 +298,7 @@ def _print_usage_error(error: click.UsageError) -> str:
     if error.ctx is None:
         return COMMANDS_PAGE
     echo(f"{error.ctx.get_usage()} (options: {error.ctx.command_path} --help)", err=True)
-    return PAGES.get(error.ctx.info_name or "", COMMANDS_PAGE)
+    return PAGES.get(error.ctx.command_path.partition(" ")[2], COMMANDS_PAGE)
 
 
 def _print_error(message: str) -> None:

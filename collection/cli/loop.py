@@ -1,4 +1,4 @@
-"""`cleverdon vectors`, `cleverdon loop` and `cleverdon recall`: settings and results of active learning."""
+"""`cleverdon vectors` and `cleverdon loop`: settings of active learning."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from collection.cli.methods import Names
-from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
-from collection.cli.output import echo, echo_data, print_notices, print_settings, print_table, progress_line
-from collection.core.phrases import count, join_first, percent_down, percent_up
+from collection.cli.options import COUNT, DIRECTORY, FILE, SectionedCommand, option_section
+from collection.cli.output import echo, print_notices, print_settings, print_table, progress_line
+from collection.core.phrases import count, join_first
 
 NAMED = 10
 """Printed topics per mode."""
@@ -181,55 +181,3 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
             print_notices(["no topic is in the loop: budgets need --mode loop, loop-in-pool or pool-then-loop"])
         elif budgets.keys() & given:
             print_notices(["all topics are closed: reopen one with --topic Q --mode campaign"])
-
-
-@click.command()
-@DIRECTORY
-@FORMAT
-def recall(directory: Path, form: str) -> None:
-    """Show the estimated recall of each topic and when to stop.
-
-    Topics with the lowest recall come first.
-    """
-    from collection.campaign import Campaign
-    from collection.campaign.recall.recall_advice import describe_ready
-    from collection.stopping.table import missing_texts
-
-    with Campaign(directory) as campaign, progress_line("estimating recall"):
-        table = campaign.recall.table()
-        settings = campaign.settings.loop()
-        used_up = campaign.budget.state().words
-        across = campaign.calibration_topics.state().summary
-    if form == "json":
-        echo_data(table.to_json(orient="records", indent=2, force_ascii=False))
-        return
-    if table.empty:
-        echo("No topics yet. Import some with `cleverdon import DIR --topics FILE`.")
-        return
-    echo(f"{describe_ready(table, settings)}\n")
-    if across:
-        echo(f"{across} See `cleverdon calibrate {directory}`.\n")
-    rows = []
-    for row in table[table["advice"] != "not started"].to_dict("records"):
-        relevant = share = "-"
-        if row["judged"]:
-            relevant = _range(f"{row['low']:,}", f"{row['high']:,}")
-            share = _range(percent_down(row["recall_low"]), percent_up(row["recall_high"]))
-        known = [row[name] for name in ("query_id", "mode", "judged", "found", "without_text")]
-        rows.append([*known, relevant, share, row["of"], row["advice"]])
-    confidence = percent_down(settings.confidence)
-    estimates = [f"relevant ({confidence} CI)", f"recall ({confidence} CI)"]
-    if rows:
-        header = ["topic", "mode", "judged", "relevant found", "no text", *estimates, "scope", "advice"]
-        print_table(header, rows, optional=["no text"])
-        echo(f"\nRelevant: grade {settings.level} or higher.")
-    if hidden := len(table) - len(rows):
-        echo(f"Not shown: {count(hidden, 'topic')} not started; --format json has all.")
-    if used_up:
-        echo(used_up)
-    if missing := missing_texts(table["without_text"]):
-        echo(f"{missing} List the ids with `cleverdon export {directory} --missing-documents FILE`.")
-
-
-def _range(low: str, high: str) -> str:
-    return low if low == high else f"{low} to {high}"

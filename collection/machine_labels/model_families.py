@@ -70,7 +70,7 @@ def warn_of_model(place: str | PathLike[str], names: Iterable[str]) -> None:
     if said := find_source(names):
         sentence = (
             f"the name {said!r} says that a language model gave these grades: values by them may favour systems built "
-            "on such a model. `cleverdon worth` compares them with people's judgements"
+            "on such a model. `cleverdon labels compare` compares them with people's judgements"
         )
         warnings.warn(FormatWarning(place, sentence), stacklevel=4)
 

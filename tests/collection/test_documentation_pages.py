@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from annotate import documentation as pages_in_app
 from collection import documentation
 from collection.cli import main
-from collection.cli.help import PAGES
+from collection.cli.help import PAGES, list_commands
 from collection.core import frames
 from tests.helpers import fails, ok
 
@@ -96,7 +96,7 @@ def test_the_python_page_describes_the_functions() -> None:
 
 def test_the_command_line_page_describes_every_option() -> None:
     text = documentation.read_page("reference/command-line")
-    for name, command in main.commands.items():
+    for name, command in list_commands(main).items():
         _, _, section = text.partition(f"\n## cleverdon {name}\n")
         section = section.partition("\n## ")[0]
         assert f"\ncleverdon {name}" in section

@@ -428,8 +428,9 @@ def test_every_entry_of_every_table_describes_itself() -> None:
 def test_every_command_and_option_has_a_help_text() -> None:
     """The reference of the documentation is generated from them."""
     from collection.cli import main
+    from collection.cli.help import list_commands
 
-    for name, command in main.commands.items():
+    for name, command in list_commands(main).items():
         assert command.help, name
         for parameter in command.params:
             assert not isinstance(parameter, click.Option) or parameter.help, (name, parameter.name)

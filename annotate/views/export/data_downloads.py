@@ -194,4 +194,4 @@ def draw_machine_labels(label_sets: Sequence[str], checked: bool) -> None:
         "The second file records what made the labels, with the warnings. "
         "`cleverdon export DIR --qrels FILE --fill-with NAME` adds labels to qrels."
     )
-    widgets.documentation_link("how-to/use-weak-labels", "How to export labels")
+    widgets.documentation_link("how-to/label-by-rules", "How to export labels")

@@ -20,7 +20,8 @@ st.title("Machine labels")
 sets = {each.name: each for each in campaign.machine_labels.sets()}
 if not sets:
     widgets.stop_with_next_step(
-        "This campaign has no machine labels: `cleverdon llm` asks a model, `cleverdon label` applies a rule."
+        "This campaign has no machine labels: `cleverdon labels llm` asks a model, `cleverdon labels rule` applies a "
+        "rule."
     )
 
 left, right = st.columns(2)

@@ -42,7 +42,7 @@ NEXT = {
     "pool": "Choose the pool",
     "judge": "Start judging",
     "loop": "Change the budget",
-    "order": "See the system order",
+    "system-order": "See the system order",
     "recall": "Go to Recall",
     "adjudicate": "Adjudicate",
     "machine-labels": "See the corrected values",

@@ -287,7 +287,7 @@ class _FileImport:
             self.session.notice(
                 path,
                 f"{count(linked, 'image')} from {join_first(links)} {plural(linked, 'is', 'are')} shown as links. "
-                f"To show images from a host, allow it: `cleverdon card {self.directory} --image-host HOST`",
+                f"To show images from a host, allow it: `cleverdon judging-page {self.directory} --image-host HOST`",
             )
 
     def _refuse_doubtful(self, path: FilePath, question: bool) -> None:

@@ -210,7 +210,7 @@ class Overview:
             return None
         advice = self.system_order.last_advice()
         if advice and advice.stop:
-            return NextStep("order", f"{advice.sentence} To end judging, close the topics (page Loop).")
+            return NextStep("system-order", f"{advice.sentence} To end judging, close the topics (page Loop).")
         went_on = f" Its last advice, at {count(advice.judged, 'judged pair')}, was to keep judging." if advice else ""
         if used_up:
             return NextStep("loop", f"System order shows how sure the order of the systems is.{went_on} {used_up}")
@@ -286,7 +286,7 @@ class Overview:
             return NextStep("export", f"All pairs with a text are judged.{held}")
         if is_sample:
             others = f"{count(unjudged, 'other pair')} of the pool {plural(unjudged, 'is', 'are')} not judged"
-            ask = "`cleverdon worth DIR LABELS --ask-all` asks for the whole pool again"
+            ask = "`cleverdon labels ask DIR LABELS --whole-pool` asks for the whole pool again"
             corrected = "The sample beside machine labels is judged: see the corrected values."
             return NextStep("machine-labels", f"{corrected} {others}; {ask}.{held}")
         export = "export the qrels and evaluate the runs."

@@ -87,7 +87,7 @@ def test_what_annotators_and_readers_may_open_is_known_by_name() -> None:
         "agreement",
         "export",
         "compare",
-        "order",
+        "system-order",
         "reusability",
         "machine-labels",
     }

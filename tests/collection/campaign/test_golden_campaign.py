@@ -37,8 +37,8 @@ PRINTED = {
     "assign.txt": "assign DIR",
     "assign.json": "assign DIR --format json",
     "loop.txt": "loop DIR",
-    "card.txt": "card DIR",
-    "card.json": "card DIR --format json",
+    "judging-page.txt": "judging-page DIR",
+    "judging-page.json": "judging-page DIR --format json",
     "rules.json": "rules DIR --against majority --format json",
     "measured-preferences.json": "preferences DIR --format json",
     "evaluate.tsv": "evaluate EXPECTED/qrels.txt EXPECTED/collection/runs -m nDCG@10 -m AP --per-topic --format tsv",
@@ -317,7 +317,7 @@ def test_the_card_gets_guidelines_history_and_images(client: TestClient) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize(("task", "topics"), [("list", ["3"]), ("preference", ["1", "3"])])
 def test_lists_and_preferences_go_on(client: TestClient, directory: Path, task: str, topics: list[str]) -> None:
-    ok("card", directory, "--task", task)
+    ok("judging-page", directory, "--task", task)
     sign_in(client, "ann", "wing flow heat slab")
     units = post(client, f"{task}/sync", want=4)["units"]
     assert [unit["topic"]["query_id"] for unit in units] == topics

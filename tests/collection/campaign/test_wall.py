@@ -447,15 +447,19 @@ def test_the_comparison_notices_labels_in_a_persons_slot(opened_copies: dict[str
 COMMANDS = {
     "agreement": ["agreement DIR --resamples 50 --format json", "agreement DIR --resamples 50"],
     "assign": ["assign DIR", "assign DIR --format json"],
-    "calibrate": ["loop DIR --mode loop", "calibrate DIR --alpha 0.5 --plan"],
-    "card": ["card DIR", "card DIR --format json"],
     "duplicates": ["duplicates DIR --threshold 0.3"],
+    "judging-page": ["judging-page DIR", "judging-page DIR --format json"],
     "loop": ["loop DIR"],
-    "order": ["order DIR"],
+    "system-order": ["system-order DIR"],
     "people": ["people DIR", "people DIR --format json"],
     "pool": ["pool DIR --depth 5 --dry-run"],
     "preferences": ["preferences DIR --format json"],
-    "recall": ["recall DIR", "recall DIR --format json"],
+    "recall": [
+        "recall DIR",
+        "recall DIR --format json",
+        "loop DIR --mode loop",
+        "recall DIR --across-topics --alpha 0.5 --plan",
+    ],
     "reusability": ["reusability DIR", "reusability DIR --format json"],
     "remove": ["remove DIR --run dense --dry-run"],
     "rules": ["rules DIR --against majority --format json"],
@@ -466,10 +470,10 @@ COMMANDS = {
 """Command -> arguments; DIR is the campaign. Those that change it come last."""
 
 OTHERS = {
-    "export": "see EXPORTS", "label": "lists label sets", "new": "makes a campaign", "import": "reads files",
+    "export": "see EXPORTS", "labels": "labels that no person gave", "new": "makes a campaign", "import": "reads files",
     "serve": "see PAGES and ROUTES", "demo": "as serve", "docs": "no campaign", "measures": "no campaign",
     "methods": "no campaign", "evaluate": "files only", "compare": "files only", "trec_eval": "files only",
-    "simulate": "files only", "llm": "labels by a model", "worth": "what labels are worth",
+    "simulate": "files only",
     "backup": "copies a campaign", "check": "reads files", "restore": "copies a campaign",
 }  # fmt: skip
 

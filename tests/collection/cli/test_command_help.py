@@ -15,7 +15,7 @@ from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
 from collection.cli import main
-from collection.cli.help import COMMANDS_PAGE, FORMATS_PAGE, PAGES, SECTIONS, _print_usage_error
+from collection.cli.help import COMMANDS_PAGE, FORMATS_PAGE, PAGES, SECTIONS, _print_usage_error, list_commands
 from collection.cli.methods import Names
 from collection.documentation import list_pages
 from tests.helpers import ok, run
@@ -58,16 +58,19 @@ def test_without_arguments_the_help_leads_to_the_demo() -> None:
     assert ok() == ok("--help")
 
 
-@pytest.mark.parametrize("name", main.commands)
+COMMANDS = list_commands(main)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_a_command(name: str) -> None:
-    lines = help_at(80, name)
-    assert lines[2] == f"  {summary(main.commands[name])}"
+    lines = help_at(80, *name.split())
+    assert lines[2] == f"  {summary(COMMANDS[name])}"
     assert max(map(len, lines)) <= 80
     assert lines[-1] == f"  Documentation: cleverdon docs {PAGES[name]}"
     text = "\n".join(lines)
     for word in ("INTEGER", "FLOAT", "PATH", "RANGE", "\b", "\\b"):
         assert word not in text
-    for option in main.commands[name].params:
+    for option in COMMANDS[name].params:
         if isinstance(option, click.Option):
             assert option.help, option.name
             assert text.count(f"  {option.opts[0]}") >= 1, option.name
@@ -178,9 +181,9 @@ def test_names_in_help_are_those_of_the_library() -> None:
         "loop --explain": get_args(ExplanationLevel),
         "loop --evidence": get_args(EvidenceUse),
         "loop --grades": get_args(GradeUse),
-        "card --task": TASKS,
-        "card --form": FORMS,
-        "card --long": get_args(Long),
+        "judging-page --task": TASKS,
+        "judging-page --form": FORMS,
+        "judging-page --long": get_args(Long),
         "compare --test": [statistics.DEFAULT_TEST, *(entry.name for entry in statistics.TESTS)],
         "compare --correction": [entry.name for entry in statistics.CORRECTIONS],
         "people --role": get_args(Role),
@@ -191,7 +194,7 @@ def test_names_in_help_are_those_of_the_library() -> None:
     }
     listed = {
         f"{name} {option.opts[-1]}": option.type.names
-        for name, command in main.commands.items()
+        for name, command in COMMANDS.items()
         for option in command.params
         if isinstance(option.type, Names) and option.type.names and not option.type.family
     }

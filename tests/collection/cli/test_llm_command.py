@@ -1,4 +1,4 @@
-"""`cleverdon llm` with an endpoint on this machine, also in processes that are killed and interrupted."""
+"""`cleverdon labels llm` with an endpoint on this machine, also in processes that are killed and interrupted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def stored(campaign: Campaign) -> list[tuple[str, str, str]]:
 
 
 def command(campaign: Campaign, fake: FakeEndpoint, *more: object) -> list[object]:
-    return ["llm", campaign.directory, "--model", "m", "--endpoint", fake.url, *more]
+    return ["labels", "llm", campaign.directory, "--model", "m", "--endpoint", fake.url, *more]
 
 
 @pytest.mark.slow
@@ -41,8 +41,8 @@ def test_the_command_labels_and_lists(campaign: Campaign, fake: FakeEndpoint) ->
     assert "0 pairs to ask about, 6 answered already" in ok(*command(campaign, fake))
     shown = ok(*command(campaign, fake, "--probe", "--topic", "1", "--yes"))
     assert "The model followed 0 of 9 injected requests." in shown
-    assert "0 of 9" in ok("llm", campaign.directory)
-    (listed,) = json.loads(ok("llm", campaign.directory, "--list", "--format", "json"))
+    assert "0 of 9" in ok("labels", "list", campaign.directory)
+    (listed,) = json.loads(ok("labels", "list", campaign.directory, "--format", "json"))
     assert (listed["graded"], listed["cost"], listed["probe"]["wanted"]) == (6, pytest.approx(0.9), 3)
 
 
@@ -79,7 +79,7 @@ def test_a_dry_run_shows_prompts_and_replies(campaign: Campaign, fake: FakeEndpo
     assert len(re.findall(r"^== Topic \d, document d\d: grade 2, .* 100 \+ 5 tokens, cost ", shown, re.M)) == 6
     assert shown.count("-- system\n") == shown.count("-- user\n") == shown.count("-- reply\nGrade: 2\n") == 6
     assert "All 6 pairs: 600 prompt tokens, 30 reply tokens (from 6 answers)" in shown
-    assert "No labels" in ok("llm", campaign.directory)
+    assert "no label sets" in ok("labels", "list", campaign.directory)
 
 
 @pytest.mark.parametrize("how", ["--dry-run", "--yes"])
@@ -130,7 +130,9 @@ def test_errors_of_the_command_are_one_line(campaign: Campaign, fake: FakeEndpoi
 
 @pytest.mark.slow
 def test_a_printed_template_can_be_used(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text(ok("llm", campaign.directory, "--template", "nist", "--print-template"))
+    (tmp_path / "mine.txt").write_text(
+        ok("labels", "llm", campaign.directory, "--template", "nist", "--print-template")
+    )
     assert "1 graded" in ok(*command(campaign, fake, "--template", tmp_path / "mine.txt", "--most", 1, "--yes"))
 
 
@@ -144,7 +146,7 @@ def test_the_command_says_what_was_answered_since_it_asked(
     def confirm(question: str, yes: bool, accepted: str) -> None:
         ok(*command(campaign, fake, "--most", 5, "--yes")) if not yes else None
 
-    monkeypatch.setattr("collection.cli.llm.confirm", confirm)
+    monkeypatch.setattr("collection.cli.machine_labels.llm.confirm", confirm)
     result = run(*command(campaign, fake))
     assert result.exit_code == 0
     assert "note: 5 pairs have been answered since the plan was made: not asked again" in result.stderr
@@ -153,7 +155,7 @@ def test_the_command_says_what_was_answered_since_it_asked(
 
 
 def test_a_risky_endpoint_is_mentioned(campaign: Campaign) -> None:
-    result = run("llm", campaign.directory, "--model", "m", "--endpoint", "http://192.0.2.1/v1")
+    result = run("labels", "llm", campaign.directory, "--model", "m", "--endpoint", "http://192.0.2.1/v1")
     assert "http://192.0.2.1/v1 is not encrypted" in result.stderr
 
 
@@ -267,7 +269,7 @@ def test_a_killed_run_finds_its_batch_again(many: Campaign, fake: FakeEndpoint, 
     until(lambda: fake.batches if when == "while it is made" else looks, "the pause")
     child.kill()
     child.communicate(timeout=PATIENCE)
-    shown = run("llm", many.directory)
+    shown = run("labels", "list", many.directory)
     name = "not confirmed" if when == "while it is made" else "batch-0"
     assert f"note: a batch is under way: {name}, 40 requests for the label set m, sent 20" in shown.stderr
     assert stored(many) == []
@@ -276,7 +278,7 @@ def test_a_killed_run_finds_its_batch_again(many: Campaign, fake: FakeEndpoint, 
     assert "40 graded" in ok(*command(many, fake, *BATCH))  # nothing to accept: it is paid already
     assert len(stored(many)) == len(set(stored(many))) == 40
     assert (len(fake.batches), fake.asked) == (1, [])
-    assert run("llm", many.directory).stderr == ""
+    assert run("labels", "list", many.directory).stderr == ""
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import click
 import pytest
 
 from collection.cli import main
+from collection.cli.help import list_commands
 from collection.core.errors import InputError
 from collection.pooling import read_parameters, strategies
 from tests.helpers import run
@@ -14,7 +15,7 @@ STRATEGIES = strategies(adaptive=False)
 
 SINGLE = [
     pytest.param(name, option, id=f"{name} {option.opts[-1]}")
-    for name, command in main.commands.items()
+    for name, command in list_commands(main).items()
     if name != "trec_eval"  # which is to do what trec_eval does
     for option in command.params
     if isinstance(option, click.Option) and not option.multiple and (not option.is_flag or option.secondary_opts)
@@ -25,7 +26,7 @@ SINGLE = [
 def test_a_repeated_option_is_refused(name: str, option: click.Option) -> None:
     once = [option.opts[-1], *["1"] * (0 if option.is_flag else option.nargs)]
     other = [option.secondary_opts[0]] if option.is_flag else once
-    result = run(name, "there", *once, *other)
+    result = run(*name.split(), "there", *once, *other)
     assert result.exit_code == 2
     assert f"{option.opts[-1]}" in result.stderr
     assert "is given 2 times, but can be given only once" in result.stderr

@@ -112,7 +112,7 @@ def test_data_are_clean_where_somebody_reads_them(
 @pytest.mark.slow
 def test_every_command_prints_through_these_functions() -> None:
     """Not through click.echo, print or the streams themselves: what is printed there is as hostile as it came."""
-    for file in some(Path(collection.cli.__file__).parent.glob("*.py")):
+    for file in some(Path(collection.cli.__file__).parent.rglob("*.py")):
         if file.name == "output.py":
             continue
         calls = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]

@@ -36,7 +36,7 @@ class EndpointError(CampaignError):
     row.
     """
 
-    page = "how-to/judge-with-a-language-model"
+    page = "how-to/label-with-a-language-model"
 
 
 class RequestError(CleverdonError):

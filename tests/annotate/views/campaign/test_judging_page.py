@@ -1,4 +1,4 @@
-"""The settings of the judging page: `cleverdon card`, and the page on which a manager changes them."""
+"""The settings of the judging page: `cleverdon judging-page`, and the page on which a manager changes them."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ CHANGED = CardSettings("list", 8, 2, 6, "html", "passages", 900, False, False, (
 
 
 def test_the_command_shows_and_changes(campaign: Campaign) -> None:
-    default = json.loads(ok("card", campaign.directory, "--format", "json"))
+    default = json.loads(ok("judging-page", campaign.directory, "--format", "json"))
     assert default == {**asdict(CardSettings()), "image_hosts": []}
-    table = ok("card", campaign.directory, *OPTIONS)
+    table = ok("judging-page", campaign.directory, *OPTIONS)
     assert campaign.settings.judging_page() == CHANGED
     assert "--image-host       images.example.org  Show linked images from this host" in table
     assert "--marking          no   " in table
-    ok("card", campaign.directory, "--marking", "--image-host", "x.org", "--task", "grades")
+    ok("judging-page", campaign.directory, "--marking", "--image-host", "x.org", "--task", "grades")
     assert campaign.settings.judging_page().image_hosts == ("images.example.org", "x.org")
     assert campaign.settings.judging_page().marking
     assert not campaign.settings.judging_page().near  # what is not named stays
-    ok("card", campaign.directory, "--no-image-hosts", "--image-host", "y.org")
+    ok("judging-page", campaign.directory, "--no-image-hosts", "--image-host", "y.org")
     assert campaign.settings.judging_page().image_hosts == ("y.org",)
-    assert "--image-host       none " in ok("card", campaign.directory, "--no-image-hosts")
+    assert "--image-host       none " in ok("judging-page", campaign.directory, "--no-image-hosts")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(campaign: Campaign, options: list[str], message: str) -> None:
-    assert message in fails("card", campaign.directory, *options, "--no-near")
+    assert message in fails("judging-page", campaign.directory, *options, "--no-near")
     assert campaign.settings.judging_page() == CardSettings()
 
 

@@ -305,9 +305,9 @@ def test_the_command_says_which_hosts_are_wanted(campaign: Campaign, folder: Pat
     report = campaign.importer.import_files(documents=[path])
     assert report.notices == [
         f"{path}: 3 images from a.org and b.org are shown as links. To show images from a host, allow it: "
-        f"`cleverdon card {campaign.directory} --image-host HOST`"
+        f"`cleverdon judging-page {campaign.directory} --image-host HOST`"
     ]
-    ok("card", campaign.directory, "--image-host", "a.org", "--image-host", "B.org")
+    ok("judging-page", campaign.directory, "--image-host", "a.org", "--image-host", "B.org")
     assert campaign.importer.import_files(documents=[path]).notices == []
     assert "no such file" in fails("import", campaign.directory, "--documents", written(folder, ["no.png"]))
 

@@ -244,25 +244,25 @@ def test_the_command_prints_the_order(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
         judge_some(campaign, 3)
         found, directory = campaign.system_order.assess(target=0.5), campaign.directory
-    printed = ok("order", directory, "--target", "0.5")
+    printed = ok("system-order", directory, "--target", "0.5")
     assert printed.startswith(
         f"{found.reason}\n3 of 10 pairs of 2 topics judged; expected tau {found.tau:.2f}, at least"
     )
     assert "nDCG@3 (estimate, 95% of draws)" in printed
-    facts = json.loads(ok("order", directory, "--target", "0.5", "--format", "json"))
+    facts = json.loads(ok("system-order", directory, "--target", "0.5", "--format", "json"))
     assert (facts["stop"], facts["topics"], facts["judged"], facts["left"]) == (found.stop, 2, 3, 7)
     assert [each["run"] for each in facts["estimates"]] == found.values["run"].tolist()
     assert len(facts["pairs"]) == 3
-    assert "target above 0" in fails("order", directory, "--target", "2")
+    assert "target above 0" in fails("system-order", directory, "--target", "2")
 
 
 def test_the_page_shows_the_order_and_its_pairs(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
-        empty = opened(campaign, "order")
+        empty = opened(campaign, "system-order")
         assert not empty.metric
         judge_some(campaign, 3)
         found = campaign.system_order.assess()
-        app = opened(campaign, "order")
+        app = opened(campaign, "system-order")
         shown = {metric.label: metric.value for metric in app.metric}
         assert shown["Judged pairs"] == "3 of 10"
         assert shown["Open pairs of systems"] == f"{found.open_pairs} of 3"
@@ -330,7 +330,7 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         assert "system_order" not in campaign.overview.status()
         campaign.system_order.keep_advice(campaign.system_order.assess())
         assert "was to keep judging." in campaign.overview.next_step().sentence
-        ok("order", campaign.directory, "--target", "0.01", "--confidence", "0.01")
+        ok("system-order", campaign.directory, "--target", "0.01", "--confidence", "0.01")
         assert not campaign.system_order.last_advice().stop  # another target is a look, not the campaign's advice
         found = replace(campaign.system_order.assess(), lowest_tau=0.95)
         assert found.stop
@@ -339,10 +339,10 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         said = f"Last advice of System order, at 3 judged pairs (1 log entry since then): {found.reason}"
         assert campaign.overview.status()["system_order"] == said
         step = campaign.overview.next_step()
-        assert step == ("order", f"{said} To end judging, close the topics (page Loop).")
+        assert step == ("system-order", f"{said} To end judging, close the topics (page Loop).")
         printed = ok("status", campaign.directory)
         assert f"  {said}\n" in printed
-        assert f"Next: {step.sentence}\n  cleverdon order {campaign.directory}" in printed
+        assert f"Next: {step.sentence}\n  cleverdon system-order {campaign.directory}" in printed
         assert opened(campaign, "overview").button(key="next-step").label == "See the system order"
         campaign.settings.set_loop(mode="closed")
         assert campaign.system_order.last_advice() is not None
@@ -376,12 +376,12 @@ def test_the_order_is_printed_while_another_process_writes(tmp_path: Path, monke
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
         judge_some(campaign, 3)
         with campaign.transaction():
-            result = run("order", campaign.directory)
+            result = run("system-order", campaign.directory)
         assert result.exit_code == 0
         assert result.stdout.startswith(campaign.system_order.assess().reason)
         assert result.stderr.startswith("note: another process is writing, so `cleverdon status` and Overview do not")
         assert campaign.system_order.last_advice() is None
-        assert "another process" not in run("order", campaign.directory).stderr
+        assert "another process" not in run("system-order", campaign.directory).stderr
         assert campaign.system_order.last_advice() is not None
 
 
@@ -541,9 +541,9 @@ def test_the_command_and_the_page_name_pooled_pairs_that_can_turn_the_order_roun
             "The 9 pairs of the comparison are judged, but the order is not final: nDCG@3 also depends on relevant "
             "documents outside the ranks that it reads, and 6 such pairs of the pool are unjudged."
         )
-        assert ok("order", campaign.directory).startswith(reason)
-        assert json.loads(ok("order", campaign.directory, "--format", "json"))["final"] is False
-        assert any("but the order is not final" in each.value for each in opened(campaign, "order").markdown)
+        assert ok("system-order", campaign.directory).startswith(reason)
+        assert json.loads(ok("system-order", campaign.directory, "--format", "json"))["final"] is False
+        assert any("but the order is not final" in each.value for each in opened(campaign, "system-order").markdown)
         # The judgements of documents below the cut-off turn the order round.
         for topic, doc in product("13", "zw"):
             campaign.judging.judge("ann", topic, f"{doc}{topic}", 1)

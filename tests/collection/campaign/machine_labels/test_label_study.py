@@ -165,7 +165,7 @@ def test_pairs_without_a_text_are_no_gap_and_are_named(campaign: Path, tmp_path:
         said = "20 pairs of the pool without a text cannot be judged and count as not relevant in corrected values."
         assert [each for each in opened.machine_labels.warnings("gpt") if said in each]
         assert "The sample beside machine labels is judged" in opened.overview.status()["next"]["sentence"]
-    assert "note: 20 pairs of the pool without a text" in run("worth", campaign, "gpt", "--ask", 50).stderr
+    assert "note: 20 pairs of the pool without a text" in run("labels", "ask", campaign, "gpt", "--pairs", 50).stderr
 
 
 def test_judgements_from_before_the_sample_that_are_undone_are_asked_for_again(campaign: Path, tmp_path: Path) -> None:
@@ -309,8 +309,8 @@ def test_warnings_are_about_the_measure_of_the_campaign(
         judge(opened, tmp_path)
         assert study.correct("gpt").measure == used
         assert said in opened.machine_labels.warnings("gpt")[1]
-    assert f"\n{used} corrected by 40 human judgements" in ok("worth", campaign, "gpt")
-    assert "in nDCG@5; for" in run("worth", campaign, "gpt", "-m", "nDCG@5").stderr
+    assert ok("labels", "correct", campaign, "gpt").startswith(f"{used} corrected by 40 human judgements")
+    assert "in nDCG@5; for" in run("labels", "correct", campaign, "gpt", "-m", "nDCG@5").stderr
 
 
 def test_pairs_judged_after_the_label_was_seen_are_left_out(campaign: Path, tmp_path: Path) -> None:
@@ -338,26 +338,23 @@ def test_one_topic_with_most_of_the_disagreement_is_named(campaign: Path, tmp_pa
 
 
 def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> None:
-    planned = ok("worth", campaign, "gpt", "--plan")
+    planned = ok("labels", "plan", campaign, "gpt")
     assert planned.splitlines()[0].split("  ")[0] == "human judgements"
-    assert "found none; people have to judge some" in run("worth", campaign, "gpt").stderr
-    said = ok("worth", campaign, "gpt", "--ask", "60")
+    assert "found none; people have to judge some" in run("labels", "compare", campaign, "gpt").stderr
+    said = ok("labels", "ask", campaign, "gpt", "--pairs", "60")
     assert said == "Asked people to judge a random sample of 60 pairs of 120 and no others; 0 judged so far.\n"
     with Campaign(campaign) as opened:
         judge(opened, tmp_path)
-    report = ok("worth", campaign, "gpt")
-    assert ok("worth", campaign, "gpt", "--ask-all") == "People are asked for the whole pool again.\n"
+    report = ok("labels", "compare", campaign, "gpt") + ok("labels", "correct", campaign, "gpt")
+    assert ok("labels", "ask", campaign, "gpt", "--whole-pool") == "People are asked for the whole pool again.\n"
     assert "60 pairs with a label and a grade by people" in report
     assert "nDCG@10 corrected by 60 human judgements of a random sample" in report
     assert "What labels give to the runs of a family" in report
     assert "by a two-sided paired t-test of nDCG@10 over 10 topics, at 0.05 with Holm's correction for 3 p" in report
-    facts = json.loads(ok("worth", campaign, "gpt", "-m", "P@5", "--format", "json"))
+    facts = json.loads(ok("labels", "correct", campaign, "gpt", "-m", "P@5", "--format", "json"))
     assert (facts["sampled"], facts["measure"], len(facts["values"])) == (60, "P@5", 3)
-    assert (
-        "AP cannot be corrected"
-        in run("worth", campaign, "gpt", "-m", "AP").stderr + run("worth", campaign, "gpt", "-m", "AP").stdout
-    )
-    assert "unknown label set 'other'" in run("worth", campaign, "other").stderr
+    assert "AP cannot be corrected" in run("labels", "correct", campaign, "gpt", "-m", "AP").stderr
+    assert "unknown label set 'other'" in run("labels", "compare", campaign, "other").stderr
 
 
 def test_labels_with_fractions_have_corrected_values_but_no_agreement(campaign: Path, tmp_path: Path) -> None:
@@ -367,11 +364,11 @@ def test_labels_with_fractions_have_corrected_values_but_no_agreement(campaign: 
         opened.store.machine_labels.add(made.key, rows)
         opened.label_study.ask_people("clicks", 40)
         judge(opened, tmp_path)
-    shown = run("worth", campaign, "clicks")
-    assert shown.stdout.startswith("nDCG@10 corrected by 40 human judgements of a random sample")
-    said = "note: no agreement: expected labels that are grades of the scale, found 0.1"
-    assert shown.stderr.splitlines()[0] == said
-    assert "agreement" not in json.loads(ok("worth", campaign, "clicks", "--format", "json"))
+    shown = ok("labels", "correct", campaign, "clicks")
+    assert shown.startswith("nDCG@10 corrected by 40 human judgements of a random sample")
+    refused = run("labels", "compare", campaign, "clicks")
+    said = "cleverdon: expected labels that are grades of the scale, found 0.1"
+    assert (refused.exit_code, refused.stdout, refused.stderr.splitlines()[0]) == (2, "", said)
 
 
 def test_labels_change_no_judgement(campaign: Path) -> None:

@@ -393,7 +393,7 @@ def test_exported_labels_are_never_read_as_judgements(campaign: Campaign, tmp_pa
 
 
 def test_labels_of_a_file_are_named_by_an_option(campaign: Campaign, tmp_path: Path) -> None:
-    shown = ok("import", campaign.directory, "--machine-labels", write_qrels(tmp_path / "mine.txt"))
+    shown = ok("labels", "import", campaign.directory, write_qrels(tmp_path / "mine.txt"))
     assert "mine.txt: 3 machine labels in the label set 'mine' (3 new)" in shown
     (tmp_path / "high.txt").write_text("1 0 d1 7\n")
     report = campaign.importer.import_files(machine_labels=tmp_path / "high.txt")

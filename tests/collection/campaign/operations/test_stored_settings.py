@@ -45,7 +45,19 @@ def test_a_damaged_setting_is_named_and_stops_everything_in_one_sentence(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "command", ["status", "recall", "agreement", "duplicates", "assign", "card", "loop", "vectors", "people", "order"]
+    "command",
+    [
+        "status",
+        "recall",
+        "agreement",
+        "duplicates",
+        "assign",
+        "judging-page",
+        "loop",
+        "vectors",
+        "people",
+        "system-order",
+    ],
 )
 def test_every_command_says_it_in_one_sentence(campaign: Campaign, command: str) -> None:
     damage(campaign, "loop", '{"control": "often"}')

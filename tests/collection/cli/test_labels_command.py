@@ -1,4 +1,4 @@
-"""`cleverdon label`, and machine labels in other commands."""
+"""`cleverdon labels`, and machine labels in other commands."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ def refused(*arguments: object) -> str:
 @pytest.mark.slow
 def test_a_rule_labels_the_pool(campaign: Campaign) -> None:
     directory = campaign.directory
-    assert ok("label", directory) == "The campaign has no label sets.\n"
-    made = run("label", directory, "--rule", "contains-string", "--set", "string=document 2", "--set", "then=2")
+    assert ok("labels", "list", directory) == "The campaign has no label sets.\n"
+    made = run("labels", "rule", directory, "contains-string", "--set", "string=document 2", "--set", "then=2")
     assert made.stdout == "Labelled 6 pairs in the label set contains-string.\n"
-    again = ok("label", directory, "--rule", "contains-string", "--set", "string=document 2", "--set", "then=2")
+    again = ok("labels", "rule", directory, "contains-string", "--set", "string=document 2", "--set", "then=2")
     assert again == "Labelled 0 pairs in the label set contains-string; 6 were labelled before.\n"
-    missing = run("label", directory, "--rule", "contains-string", "--set", "field=author", "--name", "by-author")
+    missing = run("labels", "rule", directory, "contains-string", "--set", "field=author", "--name", "by-author")
     assert missing.stderr == "note: 6 pairs have no label, because the rule could not tell\n"
-    rows = json.loads(ok("label", directory, "--format", "json"))
+    rows = json.loads(ok("labels", "list", directory, "--format", "json"))
     assert [(row["name"], row["kind"], row["graded"], row["no_grade"]) for row in rows] == [
         ("contains-string", "rule", 6, 0), ("by-author", "rule", 0, 6),
     ]  # fmt: skip
-    assert "contains-string  rule       6         0       0" in ok("label", directory)
+    assert "contains-string  rule       6         0       0" in ok("labels", "list", directory)
 
 
 @pytest.mark.slow
 def test_runs_are_declared_and_warned_of(campaign: Campaign, tmp_path: Path) -> None:
     directory = campaign.directory
     campaign.machine_labels.create("gpt", "llm", {"model": "gpt-9"})
-    ok("label", directory, "--name", "gpt", "--built-on", "beta")
-    assert json.loads(ok("label", directory, "--format", "json"))[0]["built_on"] == ["beta"]
+    assert "beta" in ok("labels", "declare", directory, "gpt", "beta")
+    assert json.loads(ok("labels", "list", directory, "--format", "json"))[0]["built_on"] == ["beta"]
     exported = run("export", directory, "--machine-labels", "gpt", tmp_path / "l.csv")
     assert exported.stderr.splitlines()[:2] == [
         f"note: {tmp_path / 'l.csv'} is empty: the label set has no labels with a grade",
@@ -61,8 +61,8 @@ def test_the_next_step_after_a_sample_is_not_the_export(campaign: Campaign, monk
     assert "4 other pairs of the pool are not judged" in step.sentence
     campaign.label_study.ask_for_pool()
     assert campaign.overview.next_step().page == "judge"
-    both = run("worth", campaign.directory, "weak", "--plan", "--ask", "20")
-    assert "--plan only shows, and --ask draws a sample" in both.stderr
+    both = run("labels", "ask", campaign.directory, "weak", "--pairs", "20", "--whole-pool")
+    assert "expected one of --pairs and --whole-pool" in both.stderr
 
 
 @pytest.mark.slow
@@ -87,17 +87,13 @@ def test_filled_qrels_are_told(campaign: Campaign, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--rule", "contains-query", "--clicks"], "expected one of --rule, --clicks and --built-on, found several"),
-        (["--set", "terms=any"], "--set needs --rule"),
-        (["--click-log", "log"], "--click-log needs --clicks"),
-        (["--built-on", "alpha"], "--built-on needs the label set"),
-        (["--name", "weak"], "--name needs --rule, --clicks or --built-on"),
-        (["--rule", "contains-quary"], "unknown label rule 'contains-quary'; did you mean 'contains-query'?"),
-        (["--rule", "contains-query", "--set", "terms=some"], "unknown value of terms for contains-query 'some'"),
+        ([], "expected RULE, found nothing"),
+        (["contains-quary"], "unknown label rule 'contains-quary'; did you mean 'contains-query'?"),
+        (["contains-query", "--set", "terms=some"], "unknown value of terms for contains-query 'some'"),
     ],
 )
-def test_options_that_do_not_go_together(campaign: Campaign, options: list[str], said: str) -> None:
-    assert said in refused("label", campaign.directory, *options)
+def test_rules_that_are_refused(campaign: Campaign, options: list[str], said: str) -> None:
+    assert said in refused("labels", "rule", campaign.directory, *options)
     assert campaign.machine_labels.sets() == []
 
 
@@ -107,15 +103,17 @@ def test_labels_are_added_to_qrels_only(campaign: Campaign) -> None:
 
 
 def test_rules_are_listed() -> None:
-    assert "contains-query" in ok("label", "--list")
     assert "contains-query" in ok("methods", "label-rules")
-    assert "expected DIR or --list" in refused("label")
+    assert "unknown command 'rules'; did you mean 'rule'?" in refused("labels", "rules")
 
 
 def test_the_setting_of_the_judging_page(campaign: Campaign) -> None:
-    assert "unknown label set 'weak'" in refused("card", campaign.directory, "--show-labels", "weak")
+    assert "unknown label set 'weak'" in refused("judging-page", campaign.directory, "--show-labels", "weak")
     campaign.machine_labels.create("weak", "rule", {})
     assert (
-        json.loads(ok("card", campaign.directory, "--show-labels", "weak", "--format", "json"))["show_labels"] == "weak"
+        json.loads(ok("judging-page", campaign.directory, "--show-labels", "weak", "--format", "json"))["show_labels"]
+        == "weak"
     )
-    assert json.loads(ok("card", campaign.directory, "--show-labels", "", "--format", "json"))["show_labels"] == ""
+    assert (
+        json.loads(ok("judging-page", campaign.directory, "--show-labels", "", "--format", "json"))["show_labels"] == ""
+    )

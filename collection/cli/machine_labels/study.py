@@ -1,4 +1,4 @@
-"""`cleverdon worth`: what machine labels are worth beside people's grades."""
+"""`cleverdon labels compare | plan | ask | correct`: machine labels measured by people's grades."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from collection.cli.evaluate import parse_one
+from collection.cli.machine_labels.label_sets import LABELS
 from collection.cli.options import COUNT, DIRECTORY, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.core.errors import CampaignError, InputError
 from collection.core.phrases import count, decimal, percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from collection.campaign.machine_labels.label_study import LabelStudy
     from collection.machine_labels import CorrectedValues, PeopleComparison, SystemEffects
     from collection.measures import Measure
 
@@ -24,97 +23,118 @@ SHOWN = 10
 """Printed runs and topics."""
 
 
+MEASURE = click.option("-m", "--measure", metavar="M", help="nDCG, DCG or P with a cut-off; by default the campaign's.")
+
+
+def _parse(measure: str | None) -> Measure | None:
+    return None if measure is None else parse_one(measure)
+
+
 @click.command()
 @DIRECTORY
-@click.argument("name", metavar="LABELS")
-@click.option("-m", "--measure", metavar="M", help="nDCG, DCG or P with a cut-off; by default the campaign's.")
-@click.option("--plan", is_flag=True, help="Only show how exact values get with how many human judgements.")
-@click.option("--ask", type=COUNT, metavar="N", help="Ask people to judge a random sample of N pairs, and no others.")
-@click.option("--ask-all", is_flag=True, help="Ask people for the whole pool again.")
-@click.option("--seed", type=COUNT, default=1, help="Seed of the sample (default 1).")
+@LABELS
 @FORMAT
-def worth(
-    directory: Path,
-    name: str,
-    measure: str | None,
-    plan: bool,
-    ask: int | None,
-    ask_all: bool,
-    seed: int,
-    form: str,
-) -> None:
-    """Compare a set of machine labels with people's grades.
+def compare(directory: Path, labels: str, form: str) -> None:
+    """Compare machine labels with people's grades.
 
-    LABELS is a set made by `cleverdon llm` or `cleverdon label`. The report has the agreement with people by grade,
-    topic and system, the values of the systems corrected by people's grades, and what the labels do to conclusions.
-
-    For example:
-      cleverdon worth DIR gpt --plan
-      cleverdon worth DIR gpt --ask 300
-      cleverdon worth DIR gpt -m nDCG@10
+    Shows the agreement with people by grade, topic and run.
     """
     from collection.campaign import Campaign
 
-    if plan and ask is not None:
-        raise click.UsageError("--plan only shows, and --ask draws a sample: expected one of them")
-    named = None if measure is None else parse_one(measure)
+    with Campaign(directory) as campaign, progress_line("comparing labels with people's grades"):
+        compared = campaign.label_study.compare(labels)
+        cautions = campaign.machine_labels.warnings(labels)
+    if form == "json":
+        print_json(_compared_facts(compared) | {"cautions": cautions})
+        return
+    _print_compared(compared)
+    print_notices(cautions)
+
+
+@click.command()
+@DIRECTORY
+@LABELS
+@MEASURE
+@FORMAT
+def plan(directory: Path, labels: str, measure: str | None, form: str) -> None:
+    """Show how exact corrected values get with how many human judgements."""
+    from collection.campaign import Campaign
+
+    named = _parse(measure)
+    with Campaign(directory) as campaign:
+        named = named or campaign.label_study.main_measure()
+        table = campaign.label_study.plan(labels, named)
+    _print_plan(table, named, form)
+
+
+@click.command()
+@DIRECTORY
+@LABELS
+@click.option("--pairs", type=COUNT, metavar="N", help="Size of the random sample; a larger one continues it.")
+@click.option("--whole-pool", is_flag=True, help="Ask people for the whole pool again.")
+@MEASURE
+@click.option("--seed", type=COUNT, default=1, help="Seed of the sample (default 1).")
+@FORMAT
+def ask(
+    directory: Path, labels: str, pairs: int | None, whole_pool: bool, measure: str | None, seed: int, form: str
+) -> None:
+    """Ask people to judge a random sample of the pool.
+
+    Annotators get no other pairs. Their grades correct the values of the systems.
+
+    For example:
+      cleverdon labels ask DIR gpt --pairs 300
+      cleverdon labels ask DIR gpt --whole-pool
+    """
+    from collection.campaign import Campaign
+
+    if (pairs is None) != whole_pool:
+        raise click.UsageError("expected one of --pairs and --whole-pool")
+    named = _parse(measure)
     with Campaign(directory) as campaign:
         study = campaign.label_study
-        asked = named or study.main_measure()
-        if ask_all:
+        if pairs is None:
             study.ask_for_pool()
             echo("People are asked for the whole pool again.")
             return
-        if ask is not None:
-            progress = study.ask_people(name, ask, asked, seed=seed)
-            if form == "json":
-                print_json(progress._asdict())
-                return
-            before = f"; {progress.before:,} were judged before" if progress.before else ""
-            if progress.asked < ask:
-                print_notices([f"{ask:,} pairs asked for: {progress.asked:,} could be drawn"])
-            print_notices(study.notices(name))
-            echo(
-                f"Asked people to judge a random sample of {count(progress.asked, 'pair')} of {progress.pairs:,} "
-                f"and no others; {progress.judged:,} judged so far{before}."
-            )
-            return
-        if plan:
-            _print_plan(study.plan(name, asked), asked, form)
-            return
-        with progress_line("comparing labels with people's grades"):
-            compared, corrected, missing = _study(study, name, asked)
-            effects = None if corrected is None else study.effects(name, corrected)
-            notices = campaign.machine_labels.warnings(name, named)
+        progress = study.ask_people(labels, pairs, named or study.main_measure(), seed=seed)
+        notices = study.notices(labels)
     if form == "json":
-        print_json(_facts(compared, corrected, effects) | {"cautions": notices})
+        print_json(progress._asdict())
         return
-    if compared is not None:
-        _print_compared(compared)
-    if corrected is not None and effects is not None:
-        if compared is not None:
-            echo()
-        _print_corrected(corrected, effects)
-    print_notices([*missing, *notices])
+    before = f"; {progress.before:,} were judged before" if progress.before else ""
+    if progress.asked < pairs:
+        print_notices([f"{pairs:,} pairs asked for: {progress.asked:,} could be drawn"])
+    print_notices(notices)
+    echo(
+        f"Asked people to judge a random sample of {count(progress.asked, 'pair')} of {progress.pairs:,} "
+        f"and no others; {progress.judged:,} judged so far{before}."
+    )
 
 
-def _study(
-    study: LabelStudy, name: str, measure: Measure
-) -> tuple[PeopleComparison | None, CorrectedValues | None, list[str]]:
-    """The comparison with people, the corrected values, and why one of them is missing; an error if both are."""
-    compared, corrected, missing = None, None, list[str]()
-    try:
-        compared = study.compare(name)
-    except InputError as error:
-        missing.append(f"no agreement: {error}")
-        first = error
-    try:
-        corrected = study.correct(name, measure)
-    except (InputError, CampaignError) as error:
-        if compared is None:
-            raise first from None
-        missing.append(f"no corrected values: {error}")
-    return compared, corrected, missing
+@click.command()
+@DIRECTORY
+@LABELS
+@MEASURE
+@FORMAT
+def correct(directory: Path, labels: str, measure: str | None, form: str) -> None:
+    """Correct the values of the systems by people's grades of a sample.
+
+    Shows the corrected values beside those by labels alone, and which conclusions the labels change. The sample is
+    that of `cleverdon labels ask`.
+    """
+    from collection.campaign import Campaign
+
+    named = _parse(measure)
+    with Campaign(directory) as campaign, progress_line("correcting values by people's grades"):
+        corrected = campaign.label_study.correct(labels, named or campaign.label_study.main_measure())
+        effects = campaign.label_study.effects(labels, corrected)
+        cautions = campaign.machine_labels.warnings(labels, named)
+    if form == "json":
+        print_json(_corrected_facts(corrected, effects) | {"cautions": cautions})
+        return
+    _print_corrected(corrected, effects)
+    print_notices(cautions)
 
 
 def _print_plan(plan: pd.DataFrame, measure: Measure, form: str) -> None:
@@ -189,17 +209,16 @@ def _print_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
         print_table(["by labels", "corrected", "pairs"], rows)
 
 
-def _facts(
-    compared: PeopleComparison | None, corrected: CorrectedValues | None, effects: SystemEffects | None
-) -> dict[str, object]:
-    facts: dict[str, object] = {} if compared is None else {
+def _compared_facts(compared: PeopleComparison) -> dict[str, object]:
+    return {
         "pairs": compared.pairs, "same": compared.same, "agreement": compared.coefficients,
         "confusion": compared.confusion.to_numpy().tolist(), "grades": compared.grades, "topics": compared.topics,
         "runs": compared.runs,
     }  # fmt: skip
-    if corrected is None or effects is None:
-        return facts
-    return facts | {
+
+
+def _corrected_facts(corrected: CorrectedValues, effects: SystemEffects) -> dict[str, object]:
+    return {
         "measure": corrected.measure, "sampled": corrected.sampled, "before": corrected.before,
         "values": corrected.values, "differences": corrected.differences, "tau": effects.tau, "tau_ap": effects.tau_ap,
         "gains": effects.gains, "families": effects.families, "decisions": effects.decisions,

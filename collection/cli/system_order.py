@@ -1,4 +1,4 @@
-"""`cleverdon order`: how sure the order of the systems is, and whether judging may stop."""
+"""`cleverdon system-order`: how sure the order of the systems is, and whether judging may stop."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUSY = (
 )
 
 
-@click.command()
+@click.command("system-order")
 @DIRECTORY
 @click.option(
     "--target",
@@ -36,7 +36,7 @@ BUSY = (
     "--confidence", type=float, metavar="SHARE", help="Confidence of the bound and of the ranges; by default 0.95."
 )
 @FORMAT
-def order(directory: Path, target: float | None, confidence: float | None, form: str) -> None:
+def system_order(directory: Path, target: float | None, confidence: float | None, form: str) -> None:
     """Show how sure the order of the systems is.
 
     The first line says whether judging may stop. Grades of unjudged pairs are estimated, so all numbers are estimates.

@@ -1,4 +1,4 @@
-"""`cleverdon llm`: labels by a language model, apart from judgements."""
+"""`cleverdon labels llm`: labels by a language model."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.label import print_label_sets
+from collection.cli.machine_labels.label_sets import describe_batch, format_money
 from collection.cli.methods import Names
-from collection.cli.options import COUNT, DIRECTORY, FORMAT, SectionedCommand, option_section
+from collection.cli.options import COUNT, DIRECTORY, SectionedCommand, option_section
 from collection.cli.output import confirm, echo, echo_data, print_notices, print_table, progress_line
 from collection.core.errors import FormatError, InputError
 from collection.core.phrases import count, number_range, percent, plural, sentence
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
-    from collection.campaign.machine_labels.llm.batches import Batch
     from collection.campaign.machine_labels.llm.endpoint import ChatEndpoint
     from collection.campaign.machine_labels.llm.judging import LabelPlan, ProbePlan
-    from collection.campaign.machine_labels.llm.label_sets import LabelReport, LlmLabelSet
+    from collection.campaign.machine_labels.llm.label_sets import LabelReport
     from collection.campaign.machine_labels.llm.requests import RequestLimits
     from collection.campaign.machine_labels.llm.settings import CostEstimate, LlmSettings, Prices
     from collection.machine_labels.templates import Template
@@ -39,7 +38,6 @@ _labels, _cost, _requests = (option_section(title) for title in ("What makes the
 
 @click.command(cls=SectionedCommand)
 @DIRECTORY
-@click.option("--list", "listed", is_flag=True, help="List the label sets of language models.")
 @click.option("--dry-run", is_flag=True, help="Ask about ten random pairs, show the answers, and keep nothing.")
 @click.option("--probe", is_flag=True, help="Test how often the model follows requests in hostile documents.")
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only pooled pairs of this topic; repeatable.")
@@ -47,7 +45,6 @@ _labels, _cost, _requests = (option_section(title) for title in ("What makes the
 @click.option("--batch", is_flag=True, help="Ask by a batch, answered within a day at half the price; waits for it.")
 @click.option("--cancel-batch", is_flag=True, help="End the batch under way, and keep the answers that it has.")
 @click.option("--yes", is_flag=True, help="Start without asking whether the cost is accepted.")
-@FORMAT
 @_labels("--model", metavar="M", help="Model, as the endpoint names it.")
 @_labels("--endpoint", metavar="URL", help="OpenAI-compatible interface, such as http://127.0.0.1:8000/v1.")
 @_labels("--name", metavar="NAME", help="Name of the label set; by default that of the model.")
@@ -89,7 +86,6 @@ _labels, _cost, _requests = (option_section(title) for title in ("What makes the
 @_requests("--stream", is_flag=True, help="Receive replies as they are written.")
 def llm(
     directory: Path,
-    listed: bool,
     dry_run: bool,
     probe: bool,
     topics: tuple[str, ...],
@@ -97,7 +93,6 @@ def llm(
     batch: bool,
     cancel_batch: bool,
     yes: bool,
-    form: str,
     name: str | None,
     template: str,
     print_template: bool,
@@ -106,13 +101,12 @@ def llm(
 ) -> None:
     """Label pooled pairs with a language model.
 
-    The labels are kept apart from judgements: they never count in qrels, agreement or progress. Shows the cost and asks
-    before it starts. The same command continues after Ctrl+C or a failure. Without --model, lists the label sets.
+    Shows the cost and asks before it starts. The same command continues after Ctrl+C or a failure.
 
     For example:
-      cleverdon llm DIR --model M --endpoint http://127.0.0.1:8000/v1 --dry-run
-      cleverdon llm DIR --model M --endpoint URL --stream --most 500 --yes
-      cleverdon llm DIR --model M --endpoint URL --batch --yes
+      cleverdon labels llm DIR --model M --endpoint URL --dry-run
+      cleverdon labels llm DIR --model M --endpoint URL --stream --most 500 --yes
+      cleverdon labels llm DIR --model M --endpoint URL --batch --yes
     """
     from collection.campaign import Campaign
 
@@ -120,26 +114,7 @@ def llm(
         echo_data(_read_template(template).text)
         return
     batch = batch or cancel_batch
-    if listed or options["model"] is None:
-        if options["endpoint"] is not None or dry_run or probe or batch:
-            raise click.UsageError("expected --model as well, found none" if not listed else "--list takes no options")
-        with Campaign(directory) as campaign:
-            print_label_sets(
-                campaign.llm.sets(),
-                form,
-                {"model": lambda s: s.model, "template": lambda s: s.template},
-                {
-                    "prompt tokens": lambda s: s.prompt_tokens,
-                    "reply tokens": lambda s: s.reply_tokens,
-                    "cost": lambda s: _money(s.cost),
-                    "injected requests followed": _probed,
-                },
-                without_any="No labels by language models yet. Label pairs with "
-                "`cleverdon llm DIR --model M --endpoint URL`.",
-            )
-            print_notices(map(_describe_batch, campaign.llm.batches.under_way()))
-        return
-    _refuse_combinations(options, form, dry_run=dry_run, probe=probe, batch=batch)
+    _refuse_combinations(options, dry_run=dry_run, probe=probe, batch=batch)
     settings, prices = _settings(template, options), _prices(options, batch)
     if dry_run:
         options["retries"] = 0  # what fails is shown at once
@@ -164,15 +139,14 @@ def llm(
             _label(campaign, plan, endpoint, limits, yes)
 
 
-def _refuse_combinations(options: dict[str, Any], form: str, *, dry_run: bool, probe: bool, batch: bool) -> None:
-    if options["endpoint"] is None:
-        raise click.UsageError("expected --endpoint URL as well, found none")
+def _refuse_combinations(options: dict[str, Any], *, dry_run: bool, probe: bool, batch: bool) -> None:
+    for option, value in (("model", "M"), ("endpoint", "URL")):
+        if options[option] is None:
+            raise click.UsageError(f"expected --{option} {value}, found none")
     if dry_run and probe:
         raise click.UsageError("expected --dry-run or --probe, found both")
     if batch and (probe or options["stream"]):
         raise click.UsageError("--batch is for labels, which it does not stream: expected no --probe and no --stream")
-    if form == "json":
-        raise click.UsageError("--format json is for the list of label sets")
 
 
 def _read_template(name: str) -> Template:
@@ -261,7 +235,7 @@ def _label_by_batch(
 ) -> None:
     there = campaign.llm.batches.find(plan.name, plan.settings)
     if there is not None:
-        echo(sentence(_describe_batch(there)))
+        echo(sentence(describe_batch(there)))
     elif cancel:
         echo(f"No batch is under way for the label set {plan.name}.")
         return
@@ -276,11 +250,6 @@ def _label_by_batch(
     if report.left and report.ended == "complete" and not cancel:
         echo(f"{count(report.left, 'pair')} left: the same command sends another batch.")
     _end(report, "pair")
-
-
-def _describe_batch(batch: Batch) -> str:
-    of = f"{count(batch.requests, 'request')} for the label set {batch.name}, sent {batch.sent_at[:16]}"
-    return f"a batch is under way: {batch.id or 'not confirmed'}, {of}"
 
 
 def _try_out(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits) -> None:
@@ -374,15 +343,15 @@ def _print_estimate(estimate: CostEstimate, what: str, spent: float = 0.0) -> No
         echo("Add --price-in and --price-out to see the cost.")
         return
     least, most = estimate.cost
-    cost = f"{_money(least)} or more" if most is None else _money_range(least, most)
-    echo(f"Cost: {cost}" + (f", and {_money(spent)} so far" if spent else ""))
+    cost = f"{format_money(least)} or more" if most is None else _money_range(least, most)
+    echo(f"Cost: {cost}" + (f", and {format_money(spent)} so far" if spent else ""))
 
 
 def _print_report(report: LabelReport, of: str, *, priced: bool) -> None:
     parts = [f"{report.graded:,} graded", f"{report.no_grade:,} without a grade", f"{report.failed:,} failed"]
     tokens = f"{report.prompt_tokens:,} prompt tokens, {report.reply_tokens:,} reply tokens"
     pairs = report.graded + report.no_grade + report.failed
-    cost = f", cost {_money(report.cost)}" if priced else ""
+    cost = f", cost {format_money(report.cost)}" if priced else ""
     echo(f"{count(pairs, 'pair')} {of}: {', '.join(parts)}; {tokens}{cost}")
 
 
@@ -391,7 +360,7 @@ def _print_answer(row: LabelRow) -> None:
     facts = [
         "" if row.seconds is None else f"{row.seconds:.1f} s",
         "" if row.prompt_tokens is None else f"{row.prompt_tokens:,} + {row.reply_tokens or 0:,} tokens",
-        "" if row.cost is None else f"cost {_money(row.cost)}",
+        "" if row.cost is None else f"cost {format_money(row.cost)}",
     ]
     echo(f"== Topic {row.query_id}, document {row.doc_id}: " + ", ".join([grade, *filter(None, facts)]))
     if row.status == "failed":
@@ -401,16 +370,6 @@ def _print_answer(row: LabelRow) -> None:
     echo(f"-- reply\n{row.reply or ''}\n")
 
 
-def _probed(made: LlmLabelSet) -> str:
-    if made.probe is None:
-        return "not probed"
-    return f"{sum(made.probe.followed.values())} of {sum(made.probe.asked.values())}"
-
-
-def _money(amount: float) -> str:
-    return f"{amount:,.2f}" if amount >= 1 or not amount else f"{amount:.2g}"
-
-
 def _money_range(least: float, most: float) -> str:
-    low, high = _money(least), _money(most)
+    low, high = format_money(least), format_money(most)
     return low if low == high else f"{low} to {high}"

@@ -1,4 +1,4 @@
-"""`cleverdon card`: settings of the judging page."""
+"""`cleverdon judging-page`: settings of the judging page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import print_json, print_settings
 
 
-@click.command()
+@click.command("judging-page")
 @DIRECTORY
 @click.option("--task", type=Names("grades", "list", "preference"), help="Task of the annotators.")
 @click.option("--list-size", type=int, metavar="N", help="Documents per list, for lists.")
@@ -39,7 +39,7 @@ from collection.cli.output import print_json, print_settings
 )
 @click.option("--show-labels", metavar="NAME", help="Show annotators the labels of this label set; '' for none.")
 @FORMAT
-def card(
+def judging_page(
     directory: Path, text_form: str | None, hosts: tuple[str, ...], no_image_hosts: bool, form: str, **changes: Any
 ) -> None:
     """Show or change what the judging page asks and displays.

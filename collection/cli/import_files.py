@@ -1,0 +1,152 @@
+"""`cleverdon import`: files into a campaign."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from collection.cli.options import DIRECTORY, FILE, WRITTEN, expand_folders, open_inputs
+from collection.cli.output import confirm, echo, print_notices, progress_line
+from collection.core.characters import one_line
+from collection.core.errors import DoubtError, InputError
+from collection.core.phrases import count
+
+if TYPE_CHECKING:
+    from collection.campaign.log.results import ImportReport
+
+ACCEPT = click.option("--yes", is_flag=True, help="Import files without asking if they seem to be of another kind.")
+
+
+def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a list in an unknown format before the import starts."""
+    from collection import formats
+
+    if path is not None:
+        formats.require_log_ending(path, "duplicates")
+    return path
+
+
+def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
+    """Return the files of a folder: of a directory in BEIR's layout the part, of any other all; or the file itself."""
+    from collection import formats
+
+    with suppress(InputError):
+        if path.is_dir():
+            return tuple(map(Path, getattr(formats.find_collection(path), part)))
+    return expand_folders((path,))
+
+
+@click.command("import")
+@DIRECTORY
+@click.option("--collection", type=FILE, help="Whole collection: BEIR directory or ir_datasets:ID.")
+@click.option(
+    "--documents",
+    multiple=True,
+    type=FILE,
+    help="Documents (JSONL, Parquet, CSV, XLSX, TSV, TREC, RIS, nbib, ciw, BibTeX, EndNote XML, ir_datasets:ID) or a "
+    "folder of them (of a BEIR directory, the corpus only); repeatable.",
+)
+@click.option(
+    "--topics",
+    type=FILE,
+    help="Topics (TSV, CSV, XLSX, JSONL, Parquet, TREC SGML, XML, ir_datasets:ID) or a folder with one file (of a BEIR "
+    "directory, the queries).",
+)
+@click.option("--run", "runs", multiple=True, type=FILE, help="TREC run, or a folder of runs; repeatable.")
+@click.option(
+    "--qrels",
+    type=FILE,
+    help="Qrels (TREC, BEIR, CSV, JSON, JSONL, Parquet, ir_datasets:ID), stored as judgements of the annotator "
+    "qrels:NAME.",
+)
+@click.option(
+    "--labels",
+    type=FILE,
+    help="Grades by annotator (CSV, XLSX, ...), an export of an annotation tool, or a work list.",
+)
+@click.option("--annotator", metavar="NAME", help="Annotator of the labels for which their file names none.")
+@click.option("--costs", type=FILE, help="Costs of runs (CSV, TSV) with the column run.")
+@click.option("--clicks", type=FILE, help="Click log (CSV, TSV, JSONL), stored apart from judgements.")
+@click.option(
+    "--replace", is_flag=True, help="Replace existing topics, documents, runs and grades that differ from the file."
+)
+@click.option("--by-people", is_flag=True, help="Import grades as judgements even if a name is that of a model.")
+@ACCEPT
+@click.option(
+    "--duplicates",
+    type=WRITTEN,
+    callback=_require_list_ending,
+    help="Write a list of duplicates and possible duplicates, FILE.csv or FILE.jsonl.",
+)
+def import_(
+    directory: Path,
+    annotator: str | None,
+    replace: bool,
+    by_people: bool,
+    yes: bool,
+    duplicates: Path | None,
+    **files: Any,
+) -> None:
+    """Import documents, topics, runs, qrels and other files.
+
+    All files are imported, or none of them if one has an error. Compressed files (gzip, bzip2, xz) are read directly.
+
+    For example:
+      cleverdon import DIR --documents docs.jsonl --topics topics.tsv --run runs/
+    """
+    from collection import formats
+
+    if not any(files.values()):
+        raise click.UsageError("expected a file to import, such as --documents, --topics, --run or --qrels")
+    for name in ("documents", "runs"):
+        expanded = expand_folders(files[name])
+        if name == "documents":  # of a directory in BEIR's layout the corpus only
+            expanded = tuple(file for path in files[name] for file in _part(path, "documents"))
+        if files[name] and not expanded:
+            option = {"runs": "--run"}.get(name, f"--{name}")
+            raise click.UsageError(f"{option}: expected files, found the empty folder {files[name][0]}")
+        files[name] = expanded
+    if files["topics"] is not None:
+        found = _part(files["topics"], "topics")
+        if len(found) != 1:
+            raise click.UsageError(f"--topics: expected a file or a folder with one, found {count(len(found), 'file')}")
+        files["topics"] = found[0]
+    files = {name: open_inputs(given) if name != "collection" else given for name, given in files.items()}
+    report = import_files(directory, yes=yes, annotator=annotator, replace=replace, by_people=by_people, **files)
+    if duplicates is not None:
+        formats.write_duplicates(report.duplicates, duplicates)
+        certain = sum(each.certain for each in report.duplicates)
+        possible = len(report.duplicates) - certain
+        more = f" and {count(possible, 'possible duplicate')}" if possible else ""
+        echo(f"{duplicates}: {count(certain, 'duplicate')}{more}")
+
+
+def import_files(directory: Path, *, yes: bool, **files: Any) -> ImportReport:
+    """Import files as :meth:`.Importer.import_files`, ask about those that seem to be of another kind, and report."""
+    from collection.campaign import Campaign
+
+    def run(accept_doubts: bool) -> ImportReport:
+        with progress_line("importing") as progress:
+            return campaign.importer.import_files(**files, accept_doubts=accept_doubts, progress=progress)
+
+    with Campaign(directory) as campaign:
+        try:
+            report = run(yes)
+        except DoubtError as error:
+            if not sys.stdin.isatty():
+                raise DoubtError(f"{error}; use --yes to import it anyway") from error
+            confirm(f"{error}. Import it anyway?", yes, "the file")
+            report = run(True)
+    print_report(report)
+    return report
+
+
+def print_report(report: ImportReport) -> None:
+    """Print what an import added, and its notices."""
+    for line in report.done:
+        echo(one_line(line))
+    print_notices(report.notices)

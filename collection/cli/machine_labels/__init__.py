@@ -1,0 +1,23 @@
+"""`cleverdon labels`: machine labels, apart from judgements."""
+
+from __future__ import annotations
+
+import click
+
+from collection.cli.help import Group
+from collection.cli.machine_labels import label_sets, llm, study
+
+
+@click.group(cls=Group)
+def labels() -> None:
+    """Label pairs by a model, a rule or clicks, and check the labels.
+
+    Machine labels are kept apart from judgements: they never count in qrels, agreement, progress or recall.
+    """
+
+
+for command in (
+    label_sets.list_, llm.llm, label_sets.rule, label_sets.clicks, label_sets.import_, label_sets.declare,
+    study.compare, study.plan, study.ask, study.correct,
+):  # fmt: skip
+    labels.add_command(command)
