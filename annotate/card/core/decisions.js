@@ -3,7 +3,18 @@
 /** @import { Entry, FetchContext, Handler, Pending, Sent, Turn, Unit } from "./types.js" */
 
 import { takeUnsent } from "./outbox.js";
-import { changeHistory, chosenOf, entryOf, HISTORY, keepMarks, marksIn, marksOf, same, setDraft } from "./state.js";
+import {
+  changeHistory,
+  chosenOf,
+  entryOf,
+  HISTORY,
+  keepMarks,
+  marksIn,
+  marksOf,
+  same,
+  savedEntry,
+  setDraft,
+} from "./state.js";
 
 /**
  * The one place where decisions are made: kept in the browser first, then on the way.
@@ -36,7 +47,7 @@ export const decide = (turn, { answer, stay = false, on, uuid, at, shown_at, sec
   const what = { reason: null, ...kind.blank, ...answer, ...marksOf(kind, state, item) };
   /** @type {Sent} */
   const decision = { uuid, query_id: unit.queryId, ...about, ...what, ...viewing };
-  const after = entry ? unit : kind.after(unit, decision);
+  const after = entry ? unit : (kind.after?.(unit, decision) ?? null);
   const delta = entry ? 0 : kind.delta(state, unit, after);
   const title = kind.title(unit);
   const { order } = record(turn, decision, { title, delta, at, unit });
@@ -145,7 +156,7 @@ export const open = (turn, { decision, title }) => {
   const { kind, state } = turn;
   const entry = entryOf(kind, state, kind.subject(decision));
   if (entry) return lookAt(turn, entry);
-  return fetchUnit(turn, { decision, title, unit: null, was: null, order: 0 }, "open");
+  return fetchUnit(turn, savedEntry(decision, title), "open");
 };
 
 /** @param {Turn} turn @param {Entry} entry @param {"look" | "undo" | "open"} goal @param {"key" | "click"} source */
@@ -176,7 +187,7 @@ export function fetched(turn, { decision: asked, goal, on, source }, answer, by)
   let entry = entryOf(kind, state, subject);
   if (!entry) {
     if (goal !== "open") return undefined; // undone in the meantime
-    entry = { decision, title: kind.title(unit), unit, was: null, order: 0 };
+    entry = savedEntry(decision, kind.title(unit), unit);
     state.history = [entry, ...state.history];
   }
   if (goal === "undo") return undoEntry(turn, { ...entry, unit: entry.unit ?? unit }, { ...by, source });

@@ -1,6 +1,6 @@
 // Decisions on their way: what an answer says of them, and what happens without one.
 
-/** @import { Entry, Pending, State, SyncRequest, Told, Turn } from "./types.js" */
+/** @import { Entry, Pending, State, SyncContext, SyncRequest, Told, Turn, Unit } from "./types.js" */
 
 import { changeHistory, entryOf, inOrder, keepMarks, marksIn } from "./state.js";
 
@@ -10,11 +10,14 @@ const LAST_RETRY = 10_000;
 /** Decisions and skips of one request: as many as the server takes at once. */
 export const MOST_SENT = 50;
 
+/** Held units that the server is told of; those beyond, at the end, were skipped long ago. */
+const MOST_HELD = 1_000;
+
 /** Whether the annotator has gone, and no other tab of theirs holds the same. @param {State} state */
 export const hasLeft = ({ mounted, tabs }) => !mounted && !Object.keys(tabs).length;
 
 /** Whether the next request is the last one: it carries all that is left to send. @param {State} state */
-export const isLast = (state) => hasLeft(state) && state.outbox.length <= MOST_SENT;
+const isLast = (state) => hasLeft(state) && state.outbox.length <= MOST_SENT;
 
 /** The fields of a request that carry decisions, and what is needed to read its answer. @param {State} state */
 export const contextOf = (state) => ({
@@ -28,6 +31,20 @@ export const contextOf = (state) => ({
   visit: 0,
   skips: 0,
 });
+
+/**
+ * A request that saves, and asks for units.
+ *
+ * @param {State} state @param {string} route @param {number} want @param {(unit: Unit) => string} nameOf what the server calls a unit
+ * @param {object} body further fields @param {Partial<SyncContext>} context @returns {SyncRequest}
+ */
+export function syncRequest(state, route, want, nameOf, body, context) {
+  const shared = contextOf(state);
+  const decisions = shared.batch.map(({ decision }) => decision);
+  const holding = state.units.map(nameOf).slice(0, MOST_HELD);
+  const asked = { decisions, holding, want, leave: isLast(state), ...body };
+  return { lane: "sync", route, body: asked, context: { ...shared, want, ...context } };
+}
 
 /**
  * Forgets what the server has saved, and keeps what it refused in sight.

@@ -113,6 +113,9 @@ export function outstanding(state) {
 /** @param {Marks | Draft} a @param {Marks | Draft} b */
 export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
+/** A decision that the server has. @param {Decision} decision @param {string} title @param {Unit | null} unit @returns {Entry} */
+export const savedEntry = (decision, title, unit = null) => ({ decision, title, unit, was: null, order: 0 });
+
 /** @param {State} state @param {Kind} kind @param {string} subject */
 export const entryOf = (kind, state, subject) =>
   state.history.findLast(({ decision }) => kind.subject(decision) === subject) ?? null;
@@ -201,6 +204,15 @@ export function setDraft(turn, subject, changes) {
 /** Removes units from those that are held. @param {Turn} turn @param {(unit: Unit) => boolean} keep */
 export function keepUnits({ state }, keep) {
   if (!state.units.every(keep)) state.units = state.units.filter(keep);
+}
+
+/** Held units that were not skipped. @param {State} state */
+export const countUnseen = ({ units }) => units.filter(({ skipped }) => !skipped).length;
+
+/** Units of an answer that are not held, and not decided here. @param {State} state @param {Unit[]} units @param {Set<string>} decided */
+export function newUnits(state, units, decided) {
+  const held = new Set(state.units.map(({ id }) => id));
+  return units.filter(({ id }) => !held.has(id) && !decided.has(id));
 }
 
 /** New units go before the skipped ones. @param {State} state @param {Unit[]} units */

@@ -99,7 +99,7 @@ function takeSaid(turn, { pending, unit: theirs }) {
   if (later && decision.kind === "undone") return; // what it would open is decided anew already
   const id = kind.unitId(decision);
   const held = state.units.find((unit) => unit.id === id) ?? null;
-  state.units = state.units.flatMap((unit) => (unit === held ? (kind.heard(unit, decision) ?? []) : unit));
+  state.units = state.units.flatMap((unit) => (unit === held ? (kind.heard?.(unit, decision) ?? []) : unit));
   const known = entryOf(kind, state, subject);
   const { order, title } = pending;
   const unit = known?.unit ?? held ?? theirs;

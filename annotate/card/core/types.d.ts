@@ -294,6 +294,70 @@ export interface State<Scope = any> {
   scope: Scope;
 }
 
+/** Topics of the card for grades; its units are all of `topic`. */
+export interface TopicScope {
+  /** Null until they have arrived. */
+  topics: Topic[] | null;
+  /** The open one. */
+  topic: string | null;
+  /** Changes with the topic: answers to what was asked before no longer count. */
+  visit: number;
+  /** The topic that the page was opened for; null for none in particular. */
+  askedTopic: string | null;
+  /** The last topic that this browser knows of. */
+  here: string | null;
+  /** The topic of the newest judgement that this browser knows of. */
+  last: string | null;
+  /** Topics that had nothing for this annotator. */
+  tried: string[];
+  /** One that has something, where the open one has nothing. */
+  nextTopic: string | null;
+  /** Why nothing is handed out: the budget that is used up. */
+  budget: string;
+  /** Whether the loop chooses across topics, and the topic therefore changes often. */
+  acrossTopics: boolean;
+  /** Whether the annotator chose the open topic. */
+  chosen: boolean;
+  /** Why the card opened the topic by itself. */
+  why: Notice | null;
+  /** Whether the card opened it for its calibration set, which is judged first. */
+  calibrating: boolean;
+  topicsDue: boolean;
+  /** Whether the topics are fetched only to update their counts. */
+  recounts: boolean;
+  all: { judged: number; pool: number | null } | null;
+  /** Found by searching in other topics. */
+  apart: Record<string, Unit[]>;
+}
+
+/** The loop of the open topic. */
+export interface LoopScope {
+  inLoop: boolean;
+  /** What chooses the next document, and what it has learned from. */
+  chooser: string[];
+  /** Times that the model was behind in a row. */
+  looks: number;
+  /** Why the model cannot choose. */
+  problem: string | null;
+}
+
+/** What the card for grades knows besides its units. */
+export interface GradeScope extends TopicScope, LoopScope {
+  /** Not sent yet. */
+  skips: { query_id: string; doc_id: string }[];
+  feedback: CalibrationFeedback[] | null;
+}
+
+/** What the cards for lists, preferences and adjudication know besides their units. */
+export interface UnitScope {
+  /** Null until the server has said it. */
+  progress: { done: number; goal: number } | null;
+  /** The campaign's task as of the last answer. */
+  task: string;
+  /** Of the units, on the Adjudicate page. */
+  filter: unknown;
+}
+
 /** What a browser kept of an earlier visit. */
 export interface Kept {
   tab: string;
@@ -322,16 +386,16 @@ export interface Kind<Scope = any> {
   undone?: About;
   /** What the next decision in a unit is about; null while that is not known. For a decided one, what that is about. */
   about(unit: Unit, decision: Decision | null): About | null;
-  /** The unit after a decision; null if nothing of it is left. */
-  after(unit: Unit, decision: Decision): Unit | null;
+  /** The unit after a decision; null if nothing of it is left, as without this. */
+  after?(unit: Unit, decision: Decision): Unit | null;
   /** What a first decision adds to the number of units done. */
   delta(state: State<Scope>, unit: Unit, after: Unit | null): number;
   /** After a change of an earlier decision. */
   revised?(turn: Turn<Scope>, item: Item): void;
   /** The unit of an undone decision as it is put in front, and what undoing adds to the number of units done. */
   back(turn: Turn<Scope>, entry: Entry & { unit: Unit }): { unit: Unit; delta: number };
-  /** A held unit after another tab's decision; null if it goes. */
-  heard(unit: Unit, decision: Decision): Unit | null;
+  /** A held unit after another tab's decision; null if it goes, as without this. */
+  heard?(unit: Unit, decision: Decision): Unit | null;
   /** Whether the server has to say how a unit goes on. */
   isWaiting?(unit: Unit): boolean;
   /** Whether nothing but the open unit is left. */

@@ -1,12 +1,13 @@
 // What the card for grades says: where nothing is on screen, of the time that is left, and which judgements its history lists.
 
-/** @import { Scope } from "../../../annotate/card/core/kinds/grade.js" */
+/** @import { GradeScope } from "../../../annotate/card/core/types.js" */
 /** @import { Decision, Doc, Entry, Kept, State, Topic, Unit } from "../../../annotate/card/core/types.js" */
 /** @import { Row } from "../../../annotate/card/view/panels/history.js" */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grade, pairId } from "../../../annotate/card/core/kinds/grade.js";
+import { grade } from "../../../annotate/card/core/kinds/grade.js";
+import { pairId } from "../../../annotate/card/core/kinds/pairs.js";
 import { step } from "../../../annotate/card/core/machine.js";
 import { drawnKey, initial } from "../../../annotate/card/core/state.js";
 import { restOf } from "../../../annotate/card/view/frame/rest.js";
@@ -28,7 +29,7 @@ const topic = (more = {}) => ({
   ...more,
 });
 
-/** @param {Partial<Scope>} scope @param {Partial<State>} more @returns {State<Scope>} */
+/** @param {Partial<GradeScope>} scope @param {Partial<State>} more @returns {State<GradeScope>} */
 function stateOf(scope = {}, more = {}) {
   const state = initial(grade, KEPT);
   return {
@@ -40,7 +41,7 @@ function stateOf(scope = {}, more = {}) {
 
 // ------------------------------------------------------------------------------- nothing on screen
 
-/** @type {[string, State<Scope>, boolean, string, boolean][]} */
+/** @type {[string, State<GradeScope>, boolean, string, boolean][]} */
 const RESTS = [
   ["no topics yet", stateOf({ topics: null }), false, "Loading …", false],
   ["no topic at all", stateOf({ topics: [], topic: null }), false, "Nothing to judge yet", false],

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countOf, docOf, isDone, topicOf } from "../../../annotate/card/core/kinds/grade.js";
+import { countOf, isDone, topicOf } from "../../../annotate/card/core/kinds/counts.js";
+import { docOf } from "../../../annotate/card/core/kinds/pairs.js";
 import { marksOf } from "../../../annotate/card/core/state.js";
 import { restOf } from "../../../annotate/card/view/frame/rest.js";
 import { GradeDesk } from "./grade_desk.js";

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { grade, pairId } from "../../../annotate/card/core/kinds/grade.js";
+import { grade } from "../../../annotate/card/core/kinds/grade.js";
+import { pairId } from "../../../annotate/card/core/kinds/pairs.js";
 import { nearDuplicates } from "../../../annotate/card/view/document/near_duplicates.js";
 
 Object.defineProperty(globalThis, "window", { value: globalThis });

@@ -1,6 +1,6 @@
 // Adjudication: a pair on which annotators differ, with their judgements, and one grade for it.
 
-import { idOf, pairId } from "./grade.js";
+import { idOf, pairId } from "./pairs.js";
 import { unitKind } from "./units.js";
 
 export const adjudication = unitKind({

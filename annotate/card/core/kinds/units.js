@@ -1,24 +1,24 @@
 // What the kinds share whose units are handed out across topics: lists, preferences and adjudication.
 
-/** @import { Decision, Entry, Kind, Pending, State, SyncRequest, Turn, Unit } from "../types.js" */
+/** @import { Decision, Kind, State, SyncRequest, Turn, Unit, UnitScope } from "../types.js" */
 
-import { contextOf, isLast } from "../outbox.js";
-import { changeHistory, entryOf, keepUnits, lineUp, outstanding, takeRecent } from "../state.js";
-
-/** Held units that the server is told of; those beyond, at the end, were skipped long ago. */
-const MOST_HELD = 1_000;
+import { contextOf, syncRequest } from "../outbox.js";
+import {
+  changeHistory,
+  countUnseen,
+  entryOf,
+  keepUnits,
+  lineUp,
+  newUnits,
+  outstanding,
+  savedEntry,
+  takeRecent,
+} from "../state.js";
 
 /** Older decisions that a fresh card can look back at. */
 const RECENT = 40;
 
-/**
- * @typedef {object} Scope
- * @property {{ done: number, goal: number } | null} progress null until the server has said it
- * @property {string} task the campaign's task as of the last answer
- * @property {unknown} filter of the units, on the Adjudicate page
- */
-
-/** @typedef {Omit<Partial<Kind<Scope>>, "take"> & Pick<Kind, "name" | "title" | "subject" | "unitId" | "about"> & Own} UnitKind */
+/** @typedef {Omit<Partial<Kind<UnitScope>>, "take"> & Pick<Kind, "name" | "title" | "subject" | "unitId" | "about"> & Own} UnitKind */
 
 /**
  * The fields that each of these kinds defines itself; its name is that of the task.
@@ -28,13 +28,13 @@ const RECENT = 40;
  * @property {number} full and ask for as many as make this
  * @property {(unit: any) => Unit} take a unit as it arrives
  * @property {(unit: any) => Decision | null} decided what was decided of a unit that arrives; null if it is open
- * @property {(turn: Turn<Scope>, request: SyncRequest, answer: any) => boolean} [takePlans]
+ * @property {(turn: Turn<UnitScope>, request: SyncRequest, answer: any) => boolean} [takePlans]
  */
 
 /**
  * Units done and to be done, with decisions that are not counted yet; null until the server has said it.
  *
- * @param {State<Scope>} state
+ * @param {State<UnitScope>} state
  */
 export function countOf(state) {
   const { progress } = state.scope;
@@ -43,22 +43,20 @@ export function countOf(state) {
   return { done: Math.max(0, Math.min(progress.goal, progress.done + mine)), goal: progress.goal };
 }
 
-/** @param {any} recent a decision with its title @returns {Entry} */
-function recentEntry({ title, ...decision }) {
-  return { decision, title: title || decision.query_id, unit: null, was: null, order: 0 };
-}
+/** @param {any} recent a decision with its title */
+const recentEntry = ({ title, ...decision }) => savedEntry(decision, title || decision.query_id);
 
-/** @param {UnitKind} own @returns {Kind<Scope>} */
+/** @param {UnitKind} own @returns {Kind<UnitScope>} */
 export function unitKind(own) {
   const { name, low, full, isWaiting = () => false } = own;
 
-  /** @param {State<Scope>} state */
+  /** @param {State<UnitScope>} state */
   function wanted(state) {
-    const held = state.units.filter(({ skipped }) => !skipped).length;
+    const held = countUnseen(state);
     return held < low && !state.exhausted ? full - held : 0;
   }
 
-  /** Whether the server has to say how a unit goes on, and has what another tab decided of it. @param {State<Scope>} state */
+  /** Whether the server has to say how a unit goes on, and has what another tab decided of it. @param {State<UnitScope>} state */
   function isPlanDue(state) {
     const unsaved = new Set(
       Object.values(state.told).flatMap(({ saved, pending }) => (saved ? [] : own.unitId(pending.decision))),
@@ -66,17 +64,13 @@ export function unitKind(own) {
     return state.units.some((unit) => isWaiting(unit) && !unsaved.has(unit.id));
   }
 
-  /** @param {State<Scope>} state @param {number} want @returns {SyncRequest} */
-  function syncRequest(state, want) {
+  /** @param {State<UnitScope>} state @param {number} want */
+  function ask(state, want) {
     const { filter } = state.scope;
-    const context = contextOf(state);
-    const decisions = context.batch.map(({ decision }) => decision);
-    const holding = state.units.map(({ id }) => id).slice(0, MOST_HELD);
-    const body = { decisions, holding, want, due: state.due, filter, leave: isLast(state) };
-    return { lane: "sync", route: `${name}/sync`, body, context: { ...context, want, filter } };
+    return syncRequest(state, `${name}/sync`, want, ({ id }) => id, { due: state.due, filter }, { filter });
   }
 
-  /** @param {Turn<Scope>} turn @param {SyncRequest} request @param {any} answer */
+  /** @param {Turn<UnitScope>} turn @param {SyncRequest} request @param {any} answer */
   function takeSync(turn, request, answer) {
     const { state } = turn;
     const { scope } = state;
@@ -97,17 +91,16 @@ export function unitKind(own) {
     keepUnits(turn, (unit) => unit === shown || !closed.has(unit.id) || busy.has(unit.id));
     const isTaken = own.takePlans?.(turn, request, answer) ?? true;
     if (filter !== scope.filter) return isTaken; // what came was chosen by the former one
-    const held = new Set(state.units.map(({ id }) => id));
-    const fresh = answer.units
-      .map(own.take)
-      .filter((/** @type {Unit} */ { id }) => !held.has(id) && !busy.has(id))
-      .map((/** @type {Unit} */ unit) => ({ ...unit, skipped: state.skipped.includes(unit.id) }));
+    const fresh = newUnits(state, answer.units.map(own.take), busy).map((unit) => ({
+      ...unit,
+      skipped: state.skipped.includes(unit.id),
+    }));
     lineUp(state, fresh);
     if (want > 0) state.exhausted = answer.exhausted || (answer.units.length > 0 && !fresh.length);
     return isTaken;
   }
 
-  /** The unit that the page was opened for: the next one, or what was decided of it. @param {Turn<Scope>} turn @param {any} answer */
+  /** The unit that the page was opened for: the next one, or what was decided of it. @param {Turn<UnitScope>} turn @param {any} answer */
   function takeAsked(turn, answer) {
     const { state } = turn;
     const unit = own.take(answer);
@@ -123,7 +116,8 @@ export function unitKind(own) {
     const known = entryOf(kind, state, subject);
     // An unsent decision of this browser is newer than the answer.
     const isNewer = known?.unit && outstanding(state).some((each) => own.subject(each.decision) === subject);
-    const entry = { decision, title: own.title(unit), unit, was: known?.was ?? null, order: known?.order ?? 0 };
+    const { was = null, order = 0 } = known ?? {};
+    const entry = { ...savedEntry(decision, own.title(unit), unit), was, order };
     const shown = isNewer ? known : entry;
     if (shown === entry) {
       if (known) changeHistory(turn, (each) => (each === known ? null : each));
@@ -133,14 +127,12 @@ export function unitKind(own) {
     state.notice = { code: "looking-back", title: shown.title, decision: shown.decision };
   }
 
-  /** @type {Kind<Scope>} */
+  /** @type {Kind<UnitScope>} */
   const kind = {
     marks: { note: null },
     scope: () => ({ progress: null, task: name, filter: undefined }),
-    after: () => null,
     delta: () => 1,
     back: (_, { unit }) => ({ unit, delta: -1 }),
-    heard: () => null,
     ...own,
     isOnly: (state) => state.units.length === 1 && state.exhausted,
     isBlocked(state) {
@@ -159,8 +151,7 @@ export function unitKind(own) {
     next(state) {
       const fetches = state.mounted && state.scope.task === name; // not on screen: nothing to fetch
       const want = fetches ? wanted(state) : 0;
-      if (state.outbox.length || (fetches && (state.due || want > 0 || isPlanDue(state))))
-        return syncRequest(state, want);
+      if (state.outbox.length || (fetches && (state.due || want > 0 || isPlanDue(state)))) return ask(state, want);
       if (!fetches) return null;
       const context = { ...contextOf(state), batch: [] };
       if (state.asked !== undefined)
@@ -181,7 +172,7 @@ export function unitKind(own) {
       turn.state.notice = { code: "cannot-show-asked", urgent: true, ...failure };
       return true;
     },
-    last: (state) => syncRequest(state, 0),
+    last: (state) => ask(state, 0),
     fetch: (decision) => ({ route: `${name}/unit`, body: { unit: own.unitId(decision) } }),
     fetched: (answer, decision) => ({ unit: own.take(answer), decision }),
     mount(turn, { fresh, asked, filter }) {

@@ -5,7 +5,7 @@
 /** @import { View } from "../frame/view.js" */
 /** @import { NearDuplicate } from "../../wire.d.ts" */
 
-import { pairId } from "../../core/kinds/grade.js";
+import { pairId } from "../../core/kinds/pairs.js";
 import { cut } from "../frame/nodes.js";
 import { lookBack, standingOf, wordsOf } from "../units/grades.js";
 

@@ -1,11 +1,11 @@
 // What the card for grades shows while nothing is on screen.
 
-/** @import { Scope } from "../../core/kinds/grade.js" */
-/** @import { State } from "../../core/types.js" */
+/** @import { GradeScope, State } from "../../core/types.js" */
 /** @import { Part } from "../types.js" */
 /** @import { View } from "./view.js" */
 
-import { countOf, isDone, nextUnfinished, topicOf } from "../../core/kinds/grade.js";
+import { countOf, isDone, topicOf } from "../../core/kinds/counts.js";
+import { nextUnfinished } from "../../core/kinds/topics.js";
 import { CUT_OFF, drawRest, isCutOff, ONE_MOMENT } from "./bar.js";
 import { count, figure } from "./phrases.js";
 
@@ -13,7 +13,7 @@ import { count, figure } from "./phrases.js";
 
 const CONTINUE = "Continue with the next topic.";
 
-/** @param {State<Scope>} state @param {boolean} cutOff whether there has been no connection for a while @returns {Words} */
+/** @param {State<GradeScope>} state @param {boolean} cutOff whether there has been no connection for a while @returns {Words} */
 export function restOf(state, cutOff) {
   const { exhausted, scope } = state;
   const { topics, budget, nextTopic, problem } = scope;

@@ -5,7 +5,7 @@
 /** @import { View } from "../frame/view.js" */
 /** @import { PastJudgement } from "../../wire.d.ts" */
 
-import { idOf } from "../../core/kinds/grade.js";
+import { idOf } from "../../core/kinds/pairs.js";
 import { ONE_MOMENT } from "../frame/bar.js";
 import { byInput } from "../frame/keys.js";
 import { apart, cut, forward, make } from "../frame/nodes.js";

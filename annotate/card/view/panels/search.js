@@ -4,7 +4,7 @@
 /** @import { View } from "../frame/view.js" */
 /** @import { FoundDocument } from "../../wire.d.ts" */
 
-import { pairId } from "../../core/kinds/grade.js";
+import { pairId } from "../../core/kinds/pairs.js";
 import { byInput } from "../frame/keys.js";
 import { apart, cut, forward, make } from "../frame/nodes.js";
 import { count } from "../frame/phrases.js";

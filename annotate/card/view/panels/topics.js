@@ -4,7 +4,7 @@
 /** @import { Part } from "../types.js" */
 /** @import { View } from "../frame/view.js" */
 
-import { countOf, topicOf } from "../../core/kinds/grade.js";
+import { countOf, topicOf } from "../../core/kinds/counts.js";
 import { outstanding } from "../../core/state.js";
 import { cut, make } from "../frame/nodes.js";
 import { figure } from "../frame/phrases.js";

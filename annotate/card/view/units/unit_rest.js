@@ -1,7 +1,6 @@
 // What the cards for lists, preferences and adjudication show while nothing is on screen.
 
-/** @import { Scope } from "../../core/kinds/units.js" */
-/** @import { Kind, State } from "../../core/types.js" */
+/** @import { Kind, State, UnitScope } from "../../core/types.js" */
 
 import { countOf } from "../../core/kinds/units.js";
 import { CUT_OFF, ONE_MOMENT } from "../frame/bar.js";
@@ -32,7 +31,7 @@ export const PAIR_TEXTS = {
 };
 
 /**
- * @param {{ card: { kind: Kind<Scope> }, face: { one: string }, state: State<Scope> }} view @param {Texts} texts
+ * @param {{ card: { kind: Kind<UnitScope> }, face: { one: string }, state: State<UnitScope> }} view @param {Texts} texts
  * @param {boolean} cutOff whether there has been no connection for a while
  */
 export function restOf({ card: { kind }, face, state }, texts, cutOff) {

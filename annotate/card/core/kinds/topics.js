@@ -1,0 +1,134 @@
+// Topics of the card for grades: the open one, and when another one is opened.
+
+/** @import { TopicsAnswer } from "../../wire.d.ts" */
+/** @import { Doc, GradeScope, Kept, LoopScope, State, Topic, TopicScope, Turn } from "../types.js" */
+
+import { isDone, topicOf } from "./counts.js";
+import { NO_LOOP } from "./loop_order.js";
+
+/** What is not known yet of a topic that was just opened. */
+const UNKNOWN = { nextTopic: null, budget: "", acrossTopics: false, chosen: false, why: null, ...NO_LOOP };
+
+/** @param {Kept} kept @returns {TopicScope & LoopScope} */
+export const initialTopics = ({ topic = null, last = null }) => ({
+  ...UNKNOWN,
+  topics: null,
+  topic: null,
+  visit: 0,
+  askedTopic: null,
+  here: topic,
+  last,
+  tried: [],
+  calibrating: false,
+  topicsDue: false,
+  recounts: false,
+  all: null,
+  apart: {},
+});
+
+/**
+ * The topic in which the server found work; otherwise the next topic with documents left, searched after the open one and
+ * then from the start. Topics to judge before the others take precedence.
+ *
+ * @param {State<GradeScope>} state @returns {Topic | null}
+ */
+export function nextUnfinished(state) {
+  const { nextTopic, topic, topics } = state.scope;
+  const known = topicOf(state.scope, nextTopic);
+  if (known) return known;
+  const all = topics ?? [];
+  const at = all.findIndex(({ query_id }) => query_id === topic);
+  const left = [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))].filter((each) => !isDone(state, each));
+  return left.find(({ first }) => first) ?? left[0] ?? null;
+}
+
+/** @param {Turn<GradeScope>} turn @param {string} queryId */
+export function openTopic(turn, queryId) {
+  const { state } = turn;
+  const { scope } = state;
+  const taken = state.units.filter((unit) => unit.taken); // what was searched for is there when the topic is again
+  const all = scope.topic === null || !taken.length ? scope.apart : { ...scope.apart, [scope.topic]: taken };
+  const { [queryId]: waiting = [], ...apart } = all;
+  Object.assign(scope, { ...UNKNOWN, apart, topic: queryId, visit: scope.visit + 1 });
+  Object.assign(state, { units: waiting, exhausted: false, look: null, wantsRecent: true });
+  turn.timer("look", null);
+  turn.store("topic", queryId);
+}
+
+/** @param {Turn<GradeScope>} turn @param {string} queryId @param {boolean} chosen */
+export function changeTopic(turn, queryId, chosen) {
+  if (!topicOf(turn.state.scope, queryId)) return;
+  openTopic(turn, queryId);
+  Object.assign(turn.state.scope, { tried: [], chosen, calibrating: false });
+  turn.state.notice = null;
+  turn.state.entered = queryId;
+}
+
+/**
+ * Opens another topic without being asked to, and says why.
+ *
+ * @param {Turn<GradeScope>} turn @param {string} queryId @param {string} code @param {{ title?: string, words?: string }} details
+ */
+export function bringTo(turn, queryId, code, details = {}) {
+  const { state } = turn;
+  if (!topicOf(state.scope, queryId)) {
+    state.scope.topicsDue = true; // it is new since they were fetched
+    state.due = true;
+    return;
+  }
+  openTopic(turn, queryId);
+  turn.notice(code, details);
+  state.scope.why = state.notice;
+}
+
+/** The topic of the newest judgement that this browser knows of. @param {Turn<GradeScope>} turn @param {string} queryId */
+export function keepLast(turn, queryId) {
+  if (turn.state.scope.last === queryId) return;
+  turn.state.scope.last = queryId;
+  turn.store("last", queryId);
+}
+
+/** @param {Turn<GradeScope>} turn @param {TopicsAnswer} answer */
+export function takeTopics(turn, { topics, last: there, work }) {
+  const { state } = turn;
+  const { scope } = state;
+  const { recounts } = scope;
+  Object.assign(scope, { topics, topicsDue: false, recounts: false });
+  const current = topicOf(scope, scope.topic);
+  // An annotator who comes back to a finished topic is taken to one with documents left.
+  if (current && (recounts || scope.askedTopic !== null || !isDone(state, current))) return;
+  // If the server's newest judgement is in another topic than the newest that this browser knew of, then another device
+  // has been used since, and its topic is the newer one.
+  const isNewer = there !== null && there !== scope.last;
+  const last = topicOf(scope, scope.here === null || isNewer ? there : scope.here);
+  if (there !== null) keepLast(turn, there);
+  const first = topicOf(scope, work) ?? topics.find((topic) => !isDone(state, topic)) ?? topics[0];
+  const askedTopic = topicOf(scope, scope.askedTopic);
+  const start = askedTopic ?? (last && !isDone(state, last) ? last : first);
+  if (!start) return;
+  openTopic(turn, start.query_id);
+  scope.chosen = start === askedTopic;
+  if (scope.chosen) state.entered = start.query_id;
+}
+
+/**
+ * If the open topic has no document for the annotator, opens another topic that has one, with a notice; if topics change
+ * often, the notice is only the topic's name. The open topic stays if the annotator chose it or has finished it. If it is
+ * finished and no topic has a document, fetches the counts again: others or a stopping rule may have changed them.
+ *
+ * @param {Turn<GradeScope>} turn @param {any} answer
+ */
+export function goWhereWorkIs(turn, { documents, next, budget = "", across_topics: acrossTopics = false }) {
+  const { state } = turn;
+  const { scope } = state;
+  if (documents.some((/** @type {Doc} */ doc) => !doc.calibration)) scope.calibrating = false;
+  const idle = turn.item === null && !turn.waiting;
+  if (!idle || documents.length) Object.assign(scope, { tried: [], chosen: false });
+  Object.assign(scope, { nextTopic: next ?? null, budget, acrossTopics });
+  const done = isDone(state, topicOf(scope, scope.topic));
+  if (next === null && idle && done && !documents.length) Object.assign(scope, { topicsDue: true, recounts: true });
+  if (!next || !idle || scope.chosen || (done && !scope.calibrating)) return;
+  scope.tried = [...scope.tried, scope.topic ?? ""];
+  if (acrossTopics) bringTo(turn, next, "other-topic", { title: topicOf(scope, next)?.title || next });
+  else bringTo(turn, next, "next-topic", { words: budget, ...(done && { done }) });
+}
