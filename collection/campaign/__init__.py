@@ -5,30 +5,18 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
-from collection.campaign.corpus.click_logs import ClickLogs
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.corpus.document_view import DocumentView
-from collection.campaign.corpus.features import Features
-from collection.campaign.corpus.near_duplicates import NearDuplicates
 from collection.campaign.exports.collection_card import CollectionCard
 from collection.campaign.exports.collection_export import CollectionExport
 from collection.campaign.exports.export import Exporter
 from collection.campaign.exports.training_data import TrainingData
 from collection.campaign.exports.work_lists import WorkLists
 from collection.campaign.imports.importer import Importer
-from collection.campaign.imports.removal import Removals
-from collection.campaign.judging.adjudication import Adjudication
-from collection.campaign.judging.explanations import Explanations
-from collection.campaign.judging.history import JudgingHistory
 from collection.campaign.judging.judging import Judging
-from collection.campaign.judging.judging_demand import JudgingDemand
-from collection.campaign.judging.search import DocumentSearch
-from collection.campaign.judging.topic_tasks import TopicTasks
 from collection.campaign.log.judgement_log import JudgementLog
 from collection.campaign.loop.active_learning import ActiveLearning
-from collection.campaign.loop.system_order import SystemOrderStudy
+from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.machine_labels.label_study import LabelStudy
-from collection.campaign.machine_labels.llm.batches import LlmBatches
 from collection.campaign.machine_labels.llm.judging import LlmJudging
 from collection.campaign.machine_labels.llm.label_sets import LlmLabelSets
 from collection.campaign.machine_labels.machine_labels import MachineLabels
@@ -39,8 +27,6 @@ from collection.campaign.people.accounts import Accounts
 from collection.campaign.people.assignments import Assignments
 from collection.campaign.people.pools import Pools
 from collection.campaign.people.qualification_set import Calibration
-from collection.campaign.progress.judging_budget import JudgingBudget
-from collection.campaign.progress.loop_scope import LoopScope
 from collection.campaign.progress.progress import Progress
 from collection.campaign.recall.across_topics.progress import CalibrationProgress
 from collection.campaign.recall.across_topics.study import CalibrationTopics
@@ -100,7 +86,7 @@ class Campaign:
     (2, 'd1')
     """
 
-    def __init__(self, directory: Path | str) -> None:  # noqa: PLR0915  # a statement for each service
+    def __init__(self, directory: Path | str) -> None:
         self.directory = directory = as_path(directory, "directory")
         _require_campaign(directory)
         layout.restrict_permissions(directory)
@@ -116,54 +102,41 @@ class Campaign:
         self.id, self.title = str(made["id"]), str(made["title"])
         self.grades = grades = GradeScale({int(g): writable(s) for g, s in made["grades"].items()})
         self.transaction = store.transaction
-        self.settings = settings = Settings(store, grades)
-        self.corpus = corpus = Corpus(store, directory)
-        self.document_view = view = DocumentView(store, directory, settings)
-        self.judgement_log = log = JudgementLog(store)
-        self.accounts = accounts = Accounts(store, directory)
+        self.settings = settings = Settings(store, self.id, self.title, grades)
+        self.judgement_log = JudgementLog(store)
+        self.corpus = corpus = Corpus(store, directory, settings)
+        self.features, self.clicks, self.document_view = corpus.features, corpus.clicks, corpus.view
+        self.near_duplicates = corpus.near_duplicates
         self.server_state, self.backups = ServerState(store, directory), Backups(store, directory)
-        self.loop_scope = scope = LoopScope(store, settings, corpus)
-        self.budget = budget = JudgingBudget(store, settings, scope)
-        self.progress = progress = Progress(store, settings, scope, budget)
-        self.assignments = assignments = Assignments(store, self.id, settings, corpus, log, accounts, progress)
-        self.calibration = calibration = Calibration(store, settings, corpus, log, accounts, assignments)
-        self.features = features = Features(store, directory)
-        self.system_order = order = SystemOrderStudy(store, grades, settings, corpus, features, scope)
-        self.active_learning = learning = ActiveLearning(
-            store, directory, self.id, settings, corpus, features, scope, order
-        )
-        calibrated = CalibrationProgress(store, settings, scope, learning)
-        self.recall = recall = RecallEstimates(store, settings, corpus, scope, calibrated)
-        self.calibration_topics = topics = CalibrationTopics(store, self.id, settings, learning, calibrated)
-        self.judging = judging = Judging(
-            store, self.id, grades, settings, progress, calibration, scope, budget, learning,
-            JudgingDemand(store, self.id, settings), topics,
-        )  # fmt: skip
-        self.removals = Removals(store, directory, assignments)
-        self.work_lists = WorkLists(store, directory, self.id, grades, settings, view, judging)
-        self.topic_tasks = tasks = TopicTasks(store, self.id, settings)
-        self.clicks = clicks = ClickLogs(store, directory, self.title)
-        self.machine_labels = labels = MachineLabels(store, directory, self.title, grades, settings, corpus, clicks)
-        self.importer = Importer(store, directory, grades, settings, corpus, judging, labels)
-        sets = LlmLabelSets(store, self.id, grades, settings, labels)
-        self.llm = LlmJudging(store, directory, self.id, grades, settings, corpus, view, sets, LlmBatches(store, sets))
-        self.qrels = qrels = QrelsBuilder(store, self.title, grades, corpus, progress, tasks)
-        self.label_study = LabelStudy(store, grades, corpus, qrels, labels, assignments)
-        self.adjudication = Adjudication(store, corpus, judging)
-        self.evaluation = Evaluator(store, grades, corpus, features, tasks, qrels)
-        self.agreement = agreement = AgreementStudy(store, grades, settings, corpus)
-        self.search = DocumentSearch(store, settings, judging.demand)
-        self.explanations = Explanations(store, directory, settings, corpus, log, learning)
-        self.near_duplicates = NearDuplicates(store, settings)
-        self.history = JudgingHistory(store, grades, settings, progress, tasks)
+        self.progress = progress = Progress(store, settings, corpus)
+        self.loop_scope, self.budget = progress.loop_scope, progress.budget
+        self.active_learning = loop = ActiveLearning(store, directory, settings, corpus, progress)
+        self.system_order = loop.system_order
+        self.accounts = accounts = Accounts(store, directory)
+        self.assignments = assignments = Assignments(store, settings, corpus, accounts, progress)
+        self.calibration = qualification = Calibration(store, settings, corpus, accounts, assignments)
         self.pools = Pools(store, settings, corpus, assignments)
-        self.training_data = TrainingData(store, directory, self.title, grades, settings, corpus, tasks, qrels)
-        self.overview = Overview(store, self.title, grades, settings, progress, budget, tasks, topics, order, recall)
-        self.export = Exporter(store, directory, view, tasks, qrels, agreement, labels)
-        self.collection_card = card = CollectionCard(
-            store, self.title, grades, settings, corpus, progress, tasks, qrels, agreement, recall, topics, labels
-        )
-        self.collection_export = CollectionExport(store, directory, corpus, view, progress, tasks, qrels, card, labels)
+        calibrated = CalibrationProgress(store, settings, progress.loop_scope, loop)
+        self.calibration_topics = across_topics = CalibrationTopics(store, settings, loop, calibrated)
+        self.recall = recall = RecallEstimates(store, settings, corpus, progress, across_topics)
+        self.judging = judging = Judging(store, settings, corpus, progress, qualification, loop, recall)
+        self.topic_tasks, self.adjudication, self.search = judging.topic_tasks, judging.adjudication, judging.search
+        self.explanations, self.history = judging.explanations, judging.history
+        self.qrels = qrels = QrelsBuilder(store, settings, corpus, progress)
+        self.evaluation = Evaluator(store, settings, corpus, qrels)
+        self.agreement = agreement = AgreementStudy(store, settings, corpus)
+        self.overview = Overview(store, settings, progress, judging.topic_tasks, loop.system_order, recall)
+        self.machine_labels = labels = MachineLabels(store, settings, corpus)
+        self.label_study = study = LabelStudy(store, settings, corpus, qrels, labels, assignments)
+        self.label_files = files = LabelFiles(store, directory, settings, corpus, labels, study)
+        self.llm = LlmJudging(store, directory, settings, corpus, LlmLabelSets(store, settings, labels))
+        self.importer = Importer(store, directory, settings, corpus, judging, labels, assignments)
+        self.removals = self.importer.removals
+        self.export = Exporter(store, directory, corpus, qrels, agreement, files)
+        self.collection_card = card = CollectionCard(store, settings, corpus, qrels, agreement, recall, files)
+        self.collection_export = CollectionExport(store, directory, corpus, qrels, card, files)
+        self.training_data = TrainingData(store, directory, settings, corpus, qrels)
+        self.work_lists = WorkLists(store, directory, settings, corpus, judging)
 
     @classmethod
     def create(

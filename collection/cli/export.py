@@ -227,14 +227,14 @@ def _refuse_options_without_output(
 
 def _write_machine_labels(campaign: Campaign, named: tuple[str, Path] | None) -> dict[str, int]:
     """Write the file of ``--machine-labels``; `named` are its label set and its path."""
-    return {} if named is None else {str(named[1]): campaign.machine_labels.export(*named)}
+    return {} if named is None else {str(named[1]): campaign.label_files.export(*named)}
 
 
 def _label_notices(
     campaign: Campaign, fill_with: str | None, qrels: Iterable[Path | None], named: tuple[str, Path] | None
 ) -> list[str]:
     """Notices on the machine labels that were written, with the warnings of their label sets."""
-    from collection.campaign.machine_labels.machine_labels import LABELS_FILE
+    from collection.campaign.machine_labels.label_files import LABELS_FILE
 
     notices = [
         f"{path}: pairs without a grade by people have labels of {fill_with}; {path}{LABELS_FILE} says which"
@@ -242,7 +242,7 @@ def _label_notices(
         if fill_with and path
     ]
     for name in dict.fromkeys(filter(None, (fill_with, named and named[0]))):
-        notices += campaign.machine_labels.warnings(name)
+        notices += campaign.label_study.warnings(name)
     return notices
 
 

@@ -13,7 +13,7 @@ from annotate.views.widgets.columns import number
 from annotate.views.widgets.service_cache import cached
 from collection.campaign import Campaign
 from collection.campaign.exports.work_lists import PAIRS
-from collection.campaign.machine_labels.machine_labels import LABELS_FILE
+from collection.campaign.machine_labels.label_files import LABELS_FILE
 from collection.core.characters import without_bidi
 from collection.core.phrases import count, join
 from collection.export import NEGATIVES
@@ -179,13 +179,13 @@ def draw_machine_labels(label_sets: Sequence[str], checked: bool) -> None:
     ending = right.segmented_control("Format", LABEL_FORMATS, default=".txt", required=True, key=format_key)
     st.caption(LABEL_FORMATS[ending])
     if checked:
-        warnings = cached(campaign.machine_labels.warnings, campaign.label_study.cache_key(), "Checking labels")
+        warnings = cached(campaign.label_study.warnings, campaign.label_study.cache_key(), "Checking labels")
         for sentence in warnings(label_set):
             st.warning(widgets.plain(sentence))
     name = f"labels-{_for_files(label_set)}{ending}"
 
     def write(campaign: Campaign, path: Path) -> None:
-        campaign.machine_labels.export(label_set, path.with_name(name))
+        campaign.label_files.export(label_set, path.with_name(name))
 
     with st.container(horizontal=True):
         downloads.draw_deferred(write, name, "machine-labels", kind="primary")

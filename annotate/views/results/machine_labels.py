@@ -46,7 +46,7 @@ if made.kind == "llm":
 key = study.cache_key()
 
 with widgets.shown_errors():
-    for caution in cached(campaign.machine_labels.warnings, key, "Reading labels")(name, measure):
+    for caution in cached(campaign.label_study.warnings, key, "Reading labels")(name, measure):
         st.warning(widgets.sentence(caution))
 
     st.subheader("Agreement with people")

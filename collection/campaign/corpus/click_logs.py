@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from collection import clicks, formats
+from collection.campaign.settings.settings import Settings
 from collection.clicks import SMOOTHING, ClickEstimate
 from collection.core import clock, layout
 from collection.core.errors import CampaignError, require_known
@@ -25,7 +26,7 @@ class ClickLogs:
 
     store: Store
     directory: Path
-    title: str
+    settings: Settings
 
     def log(self, sources: Iterable[str] | None = None) -> pd.DataFrame:
         """``source``, ``query_id``, ``doc_id``, ``rank``, ``shown``, ``clicked`` of the imported logs, or of some.
@@ -116,7 +117,7 @@ class ClickLogs:
             "rounds": found.rounds,
             "converged": found.converged,
             "cautions": clicks.cautions(found),
-            "campaign": self.title,
+            "campaign": self.settings.title,
             "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": clock.now(),
         }

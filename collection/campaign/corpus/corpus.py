@@ -9,6 +9,11 @@ from pathlib import Path
 import pandas as pd
 
 from collection.campaign.corpus import stored_runs
+from collection.campaign.corpus.click_logs import ClickLogs
+from collection.campaign.corpus.document_view import DocumentView
+from collection.campaign.corpus.features import Features
+from collection.campaign.corpus.near_duplicates import NearDuplicates
+from collection.campaign.settings.settings import Settings
 from collection.core.phrases import count
 from collection.core.ranking import describe_doubts, doubt_run
 from collection.core.records import Document, Run
@@ -25,6 +30,13 @@ class Corpus:
 
     store: Store
     directory: Path
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        self.features = Features(self.store, self.directory)
+        self.clicks = ClickLogs(self.store, self.directory, self.settings)
+        self.view = DocumentView(self.store, self.directory, self.settings)
+        self.near_duplicates = NearDuplicates(self.store, self.settings)
 
     def topics(self) -> pd.DataFrame:
         """``query_id``, ``title``, ``description``, ``narrative``."""
@@ -79,8 +91,10 @@ class Corpus:
             notes.append(ask_for_ids(run.name, found, wanted, "campaign", known))
         return notes
 
-    def runs(self, names: Iterable[str] | None = None) -> Iterator[Run]:
-        """The imported runs, or those with these names, one at a time, by name.
+    def runs(
+        self, names: Iterable[str] | None = None, *, filters: list[tuple[str, str, str]] | None = None
+    ) -> Iterator[Run]:
+        """Yield the imported runs, or those with these names, by name; of each, the rows that pass Parquet's `filters`.
 
         Raises
         ------
@@ -91,7 +105,7 @@ class Corpus:
         wanted = set(table["run"] if names is None else names)
         for recorded in table.to_dict("records"):
             if recorded["run"] in wanted:
-                yield Run(recorded["run"], stored_runs.read(self.directory, recorded))
+                yield Run(recorded["run"], stored_runs.read(self.directory, recorded, filters=filters))
 
     def costs(self) -> pd.DataFrame:
         """``run``, and a column for each kind of cost that was imported."""

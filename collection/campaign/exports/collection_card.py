@@ -17,17 +17,13 @@ from collection import adjudication, export, formats
 from collection.adjudication import ChosenRule
 from collection.annotator_agreement import COEFFICIENTS
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.judging.topic_tasks import TopicTasks
-from collection.campaign.machine_labels.machine_labels import MachineLabels
-from collection.campaign.progress.progress import Progress
-from collection.campaign.recall.across_topics.study import CalibrationTopics
+from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.recall.recall import RecallEstimates
 from collection.campaign.results.agreement import AgreementStudy
 from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, of_topics
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import CampaignError, InputError, require_known
-from collection.core.records import GradeScale
 from collection.export.facts import Facts
 from collection.store import Store
 
@@ -64,17 +60,12 @@ class CollectionCard:
     """The card of a collection exported from the campaign, and the collection's size."""
 
     store: Store
-    title: str
-    grades: GradeScale
     settings: Settings
     corpus: Corpus
-    progress: Progress
-    topic_tasks: TopicTasks
     qrels: QrelsBuilder
     agreement: AgreementStudy
     recall: RecallEstimates
-    calibration_topics: CalibrationTopics
-    machine_labels: MachineLabels
+    label_files: LabelFiles
 
     def facts(
         self,
@@ -109,7 +100,7 @@ class CollectionCard:
         topics: Collection[str] | None = None,
     ) -> Outline:
         """The size of the collection; parameters and errors as for :meth:`.CollectionExport.write`."""
-        called = _name_of(name, self.title)
+        called = _name_of(name, self.settings.title)
         qrels = of_topics(self.qrels_and_source(rule)[0], topics)
         documents = self._exported(qrels, corpus)
         first = islice(self.store.corpus.documents_with_text(pooled=False), SAMPLE)
@@ -134,7 +125,7 @@ class CollectionCard:
         return found.astype({"relevance": "int64"}), made_of
 
     def filled(self, graded: pd.DataFrame, made_of: str, fill_with: str | None) -> pd.DataFrame | None:
-        """The qrels with the machine labels of the set `fill_with`, if there is one; see :meth:`.MachineLabels.filled`.
+        """The qrels with the machine labels of the set `fill_with`, if there is one; see :meth:`.LabelFiles.filled`.
 
         CampaignError for qrels of choices or preferences, whose grades machine labels do not share.
         """
@@ -142,7 +133,7 @@ class CollectionCard:
             return None
         if made_of != "judgements":
             raise CampaignError(f"machine labels fill qrels of judgements only, found qrels of {made_of}")
-        return self.machine_labels.filled(graded, fill_with).astype({"relevance": "int64"})
+        return self.label_files.filled(graded, fill_with).astype({"relevance": "int64"})
 
     def facts_of(
         self,
@@ -173,27 +164,27 @@ class CollectionCard:
         # A chosen document is relevant, whatever the level of the loop.
         needs, level = self.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
         facts = {
-            "name": _name_of(name, self.title),
-            "title": self.title,
+            "name": _name_of(name, self.settings.title),
+            "title": self.settings.title,
             **asdict(self.settings.collection()),
             "made_at": clock.now(),
             "cleverdon": version("cleverdon"),
             "documents": {
-                "with_text": self.progress.counts()["documents"],
+                "with_text": self.store.judgements.counts()["documents"],
                 "corpus": corpus,
                 "exported": self._exported(written, corpus),
                 "judged_without_text": len(self.store.corpus.without_text(written["doc_id"])),
             },
             "topics": {"count": len(needs), "query_text": query_text} | missing,
-            "grades": {str(grade): sentence for grade, sentence in self.grades.sentences.items()},
+            "grades": {str(grade): sentence for grade, sentence in self.settings.grades.sentences.items()},
             "qrels": {"made_of": made_of}
-            | export.of_qrels(qrels, needs["query_id"], self.grades.sentences, level)
+            | export.of_qrels(qrels, needs["query_id"], self.settings.grades.sentences, level)
             | ({"topics_left_out": left_out} if left_out else {})
             | ({"decisive_pairs": decisive} if decisive else {}),
             "rule": self._rule_facts(rule, names, topics) if made_of == "judgements" else None,
             **self._label_facts(written, fill_with),
             "judging": export.of_judging(log, current),
-            "decisions": self.topic_tasks.counts(),
+            "decisions": self.store.topic_tasks.counts(),
             "agreement": self._agreement_facts(),
             "pool": export.of_pool(
                 self.store.pool.pairs(),
@@ -217,15 +208,15 @@ class CollectionCard:
         """``machine_labels``: what made those in the qrels, with counts; nothing without any."""
         if fill_with is None:
             return {}
-        report = self.machine_labels.filled_report(written, fill_with)
+        report = self.label_files.filled_report(written, fill_with)
         grades = written.loc[written["by"] == fill_with, "relevance"].value_counts()
-        counts = {str(grade): int(grades.get(grade, 0)) for grade in self.grades.sentences}
+        counts = {str(grade): int(grades.get(grade, 0)) for grade in self.settings.grades.sentences}
         names = ("label_set", "kind", "labels", "settings", "labelled_at", "pairs", "warnings")
         return {"machine_labels": {name: report[name] for name in names} | {"per_grade": counts}}
 
     def _promise_facts(self) -> Facts:
         """``recall_across_topics``: the guaranteed recall with its assumptions; nothing without a calibrated rule."""
-        state = self.calibration_topics.state()
+        state = self.recall.across_topics.state()
         if state.phase not in ("calibrated", "impossible"):
             return {}
         facts = {
@@ -244,7 +235,7 @@ class CollectionCard:
         require_known("choice of documents", CORPORA, corpus)
         if corpus == "judged":
             return int(qrels["doc_id"].nunique()) - len(self.store.corpus.without_text(qrels["doc_id"]))
-        return self.progress.counts()["documents"] if corpus == "all" else 0
+        return self.store.judgements.counts()["documents"] if corpus == "all" else 0
 
     def _rule_facts(self, rule: RuleChoice, names: Mapping[str, str], topics: Collection[str] | None) -> Facts:
         """The rule, with a pseudonym if it names an annotator, and how the grades came about."""
@@ -276,8 +267,8 @@ class CollectionCard:
             return {}
         logs = [
             self.store.judgements.table(current=False),
-            self.topic_tasks.choices(current=False),
-            self.topic_tasks.preferences(current=False),
+            self.store.topic_tasks.choices(current=False),
+            self.store.topic_tasks.preferences(current=False),
         ]
         return export.pseudonyms(logs)
 

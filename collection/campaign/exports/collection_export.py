@@ -14,13 +14,10 @@ import pandas as pd
 
 from collection import export, formats
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.corpus.document_view import DocumentView
 from collection.campaign.corpus.images import FOLDER, images_of
 from collection.campaign.exports.collection_card import CollectionCard, CorpusChoice
-from collection.campaign.judging.topic_tasks import TopicTasks
 from collection.campaign.log.results import ProgressCallback
-from collection.campaign.machine_labels.machine_labels import MachineLabels
-from collection.campaign.progress.progress import Progress
+from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, of_topics
 from collection.core import layout
 from collection.core.errors import CampaignError
@@ -54,12 +51,9 @@ class CollectionExport:
     store: Store
     directory: Path
     corpus: Corpus
-    document_view: DocumentView
-    progress: Progress
-    topic_tasks: TopicTasks
     qrels: QrelsBuilder
     collection_card: CollectionCard
-    machine_labels: MachineLabels
+    label_files: LabelFiles
 
     def write(
         self,
@@ -126,7 +120,7 @@ class CollectionExport:
             self._write_tables(folder, qrels, made_of, rule, query_text)
             if fill_with is not None:
                 for file in ("qrels.txt", "qrels/test.tsv"):
-                    self.machine_labels.write_sources(qrels, fill_with, folder / file)
+                    self.label_files.write_sources(qrels, fill_with, folder / file)
             self._write_logs(folder, names)
             if with_runs:
                 self._write_runs(folder, tell)
@@ -146,7 +140,7 @@ class CollectionExport:
         if corpus == "none":
             return
         judged = set(qrels["doc_id"])
-        total = self.progress.counts()["documents"] if corpus == "all" else None
+        total = self.store.judgements.counts()["documents"] if corpus == "all" else None
 
         def wanted() -> Iterator[Document]:
             for number, document in enumerate(self.store.corpus.documents_with_text(pooled=False), start=1):
@@ -162,7 +156,7 @@ class CollectionExport:
         for image in images_of(document.metadata):
             if image.file is None or (folder / FOLDER / image.file).exists():
                 continue
-            source = self.document_view.image_file(image.file)
+            source = self.corpus.view.image_file(image.file)
             if source is None:
                 raise CampaignError(
                     f"document {document.doc_id!r} refers to the image {image.file}, which is missing in "
@@ -189,14 +183,14 @@ class CollectionExport:
         """The logs of decisions that have any entry."""
         judgements = self.store.judgements.table(current=False)
         logs = (
-            (self.machine_labels.mark_seen(judgements), formats.write_judgements, "judgements.jsonl"),
-            (self.topic_tasks.choices(current=False), formats.write_choices, "choices.jsonl"),
-            (self.topic_tasks.preferences(current=False), formats.write_preferences, "preferences.jsonl"),
+            (self.label_files.mark_seen(judgements), formats.write_judgements, "judgements.jsonl"),
+            (self.store.topic_tasks.choices(current=False), formats.write_choices, "choices.jsonl"),
+            (self.store.topic_tasks.preferences(current=False), formats.write_preferences, "preferences.jsonl"),
         )
         for entries, write, name in logs:
             log = export.renamed(entries, names)
             if len(log):
-                write(self.document_view.quoted(log) if "passages" in log else log, folder / name)
+                write(self.corpus.view.quoted(log) if "passages" in log else log, folder / name)
 
     def _write_runs(self, folder: Path, tell: ProgressCallback) -> None:
         (folder / "runs").mkdir()

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from collection import adjudication, formats
-from collection.campaign.corpus.document_view import DocumentView
-from collection.campaign.judging.topic_tasks import TopicTasks
-from collection.campaign.machine_labels.machine_labels import LABELS_FILE, MachineLabels, remove_stale_report
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.machine_labels.label_files import LABELS_FILE, LabelFiles, remove_stale_report
 from collection.campaign.results.agreement import AgreementStudy
 from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, of_topics
 from collection.core import layout
@@ -33,11 +32,10 @@ class Exporter:
 
     store: Store
     directory: Path
-    document_view: DocumentView
-    topic_tasks: TopicTasks
+    corpus: Corpus
     qrels: QrelsBuilder
     agreement: AgreementStudy
-    machine_labels: MachineLabels
+    label_files: LabelFiles
 
     def files(
         self,
@@ -88,10 +86,10 @@ class Exporter:
         InputError
             A file belongs to the campaign (then nothing is written), or cannot be written.
         UnknownNameError, CampaignError
-            As :meth:`.MachineLabels.filled`.
+            As :meth:`.LabelFiles.filled`.
         """
-        log, quoted = self.store.judgements, self.document_view.quoted
-        mark_seen = self.machine_labels.mark_seen
+        log, quoted = self.store.judgements, self.corpus.view.quoted
+        mark_seen = self.label_files.mark_seen
         by_annotator = ["annotator", "query_id", "doc_id"]
         if qrels is None and (unjudged or include_unjudged_topics or qrels_form != "judged"):
             raise InputError("a form of qrels and unjudged pairs apply to a qrels file only; name one")
@@ -141,7 +139,7 @@ class Exporter:
         dict
             Path -> number of rows.
         """
-        tasks = self.topic_tasks
+        tasks = self.store.topic_tasks
         return self._write(
             (sparse_qrels, _table(lambda: self.qrels.from_choices(choice_rule), formats.write_qrels)),
             (choices, _table(lambda: tasks.choices(current=False), formats.write_choices)),
@@ -184,8 +182,8 @@ class Exporter:
     ) -> int:
         """Write qrels with machine labels, and beside them the reports on the rule and on the source of each grade."""
         chosen = adjudication.parse_rule(rule)
-        frame = of_topics(self.machine_labels.filled(self.qrels.build(chosen), fill_with), topics)
-        self.machine_labels.write_sources(frame, fill_with, path)
+        frame = of_topics(self.label_files.filled(self.qrels.build(chosen), fill_with), topics)
+        self.label_files.write_sources(frame, fill_with, path)
         formats.write_qrels(frame, path)
         labels = int((frame["by"] == fill_with).sum())
         report = f"{Path(path).name}{LABELS_FILE}"

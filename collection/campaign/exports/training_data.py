@@ -16,13 +16,11 @@ from collection.adjudication import parse_rule
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.corpus.document_texts import DocumentTexts
 from collection.campaign.exports.export import RULE_FILE
-from collection.campaign.judging.topic_tasks import TopicTasks
 from collection.campaign.results.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.settings.settings import Settings
 from collection.core import clock, layout
 from collection.core.errors import CampaignError, InputError, require_known
 from collection.core.frames import QRELS
-from collection.core.records import GradeScale
 from collection.documents import near_duplicates
 from collection.export import training_examples as training
 from collection.export.training_examples import Examples
@@ -48,11 +46,8 @@ class TrainingData:
 
     store: Store
     directory: Path
-    title: str
-    grades: GradeScale
     settings: Settings
     corpus: Corpus
-    topic_tasks: TopicTasks
     qrels: QrelsBuilder
 
     def examples(
@@ -195,7 +190,7 @@ class TrainingData:
             "only_with_text": texts,
             "seed": how.get("seed", 0),
             "counts": made.counts,
-            "campaign": self.title,
+            "campaign": self.settings.title,
             "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": clock.now(),
         }
@@ -235,8 +230,8 @@ class TrainingData:
     def _marked(self, judgements: pd.DataFrame) -> pd.DataFrame:
         """Every grade; chosen documents have the highest."""
         graded = judgements.loc[judgements["kind"] == "graded", list(QRELS.names)]
-        chosen = self.topic_tasks.choices()[["query_id", "chosen"]].explode("chosen").dropna()
-        chosen = chosen.rename(columns={"chosen": "doc_id"}).assign(relevance=max(self.grades.sentences))
+        chosen = self.store.topic_tasks.choices()[["query_id", "chosen"]].explode("chosen").dropna()
+        chosen = chosen.rename(columns={"chosen": "doc_id"}).assign(relevance=max(self.settings.grades.sentences))
         return pd.concat([graded, chosen], ignore_index=True)
 
     def _near_groups(self, doc_ids: Sequence[str]) -> dict[str, int]:

@@ -8,13 +8,13 @@ from shlex import quote
 
 from collection import formats
 from collection.assignment import LEASES
-from collection.campaign.corpus.document_view import DocumentView
+from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.judging.judging import WORK_LIST, Judging
 from collection.campaign.settings.settings import Settings
 from collection.core import clock, layout
 from collection.core.characters import natural_key
 from collection.core.errors import InputError, UnknownNameError
-from collection.core.records import QRELS_ANNOTATOR, GradeScale, Topic
+from collection.core.records import QRELS_ANNOTATOR, Topic
 from collection.formats import WorkListRow
 from collection.store import Store
 
@@ -28,10 +28,8 @@ class WorkLists:
 
     store: Store
     directory: Path
-    campaign_id: str
-    grades: GradeScale
     settings: Settings
-    document_view: DocumentView
+    corpus: Corpus
     judging: Judging
 
     def write(self, annotator: str, path: Path | str, pairs: int = PAIRS) -> int:
@@ -60,15 +58,22 @@ class WorkLists:
         documents = self.store.corpus.documents([doc_id for _, doc_id in listed])
         rows = []
         for query_id, doc_id in listed:
-            shown = self.document_view.shown(documents[doc_id], settings)
+            shown = self.corpus.view.shown(documents[doc_id], settings)
             words = "\n".join(filter(None, topics[query_id][1:]))
             about = documents[doc_id].metadata
             rows.append(
                 WorkListRow(
-                    self.campaign_id, annotator, query_id, doc_id, words, shown.title, shown.text, metadata=about
+                    self.settings.campaign_id,
+                    annotator,
+                    query_id,
+                    doc_id,
+                    words,
+                    shown.title,
+                    shown.text,
+                    metadata=about,
                 )
             )
-        formats.write_work_list(rows, self.grades.sentences, path)
+        formats.write_work_list(rows, self.settings.grades.sentences, path)
         return len(rows)
 
     def annotators(self) -> list[str]:

@@ -15,13 +15,15 @@ import pandas as pd
 from collection import formats
 from collection.campaign.imports.import_session import ImportSession
 from collection.campaign.judging.judging import Judging
-from collection.campaign.machine_labels.machine_labels import MachineLabels, read_report
+from collection.campaign.judging.judging_demand import JudgingDemand
+from collection.campaign.machine_labels.label_files import read_report
+from collection.campaign.machine_labels.machine_labels import MachineLabels
 from collection.campaign.settings.loop_settings import EVERYWHERE
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import ConflictError, DoubtError, FormatError, InputError, place
 from collection.core.phrases import count, join, plural
-from collection.core.records import QRELS_ANNOTATOR, CountsAs, GradeScale, Judgement
+from collection.core.records import QRELS_ANNOTATOR, CountsAs, Judgement
 from collection.formats import kinds
 from collection.formats.labels import NoTopicsError
 from collection.formats.source import FilePath
@@ -45,9 +47,9 @@ class GradeImport:
     """Import of grades that were given elsewhere: qrels, and labels of annotators."""
 
     session: ImportSession
-    grades: GradeScale
     settings: Settings
     judging: Judging
+    demand: JudgingDemand
     machine_labels: MachineLabels
     annotator: str | None = None
     """Who gave the labels for which their file names no annotator."""
@@ -108,13 +110,13 @@ class GradeImport:
         added = Added(made.added, 0, len(known) - made.added)
         self.session.added(path, "machine label", added, f" in the label set {made.label_set.name!r}")
         self.session.ignored(path, ignored)
-        outside = known.loc[~known["relevance"].isin(set(self.grades.sentences)), "relevance"]
+        outside = known.loc[~known["relevance"].isin(set(self.settings.grades.sentences)), "relevance"]
         if len(outside):
             found = f"such as {outside.iloc[0]:g}"
             self.session.notice(
                 path,
                 f"{count(len(outside), 'label')} {plural(len(outside), 'is no grade', 'are no grades')} of this "
-                f"campaign ({self.grades}), {found}: they cannot be compared with people's",
+                f"campaign ({self.settings.grades}), {found}: they cannot be compared with people's",
             )
 
     def _of_people(self, path: FilePath, frame: pd.DataFrame, report: Mapping[str, Any]) -> pd.DataFrame:
@@ -141,7 +143,7 @@ class GradeImport:
         only = topics[0] if len(topics) == 1 else None
         try:
             log = formats.read_label_log(
-                path, query_id=only, names=self.grades.names, annotator=self.annotator, titles=titles
+                path, query_id=only, names=self.settings.grades.names, annotator=self.annotator, titles=titles
             )
         except NoTopicsError as error:
             found = count(len(topics), "topic")
@@ -226,12 +228,12 @@ class GradeImport:
 
     def _import_work_list(self, path: FilePath) -> None:
         """Import the grades of a work list, whose pairs must all be assigned to its annotator."""
-        store, rows = self.session.store, list(formats.read_work_list(path, self.grades.names))
+        store, rows = self.session.store, list(formats.read_work_list(path, self.settings.grades.names))
         graded = [(row, row.relevance) for row in rows if row.relevance is not None]
         there = {name: store.judgements.last_grades(name) for name in {row.annotator for row, _ in graded}}
         new = changed = same = surplus = 0
         for row, grade in graded:
-            if row.campaign != self.judging.campaign_id:
+            if row.campaign != self.settings.campaign_id:
                 wanted, found = "a work list of this campaign", "one of another campaign"
                 raise FormatError(path, row.line, wanted, f"{found} ({row.campaign})")
             pair = store.judgements.pair(row.query_id, row.doc_id, row.annotator, "judgement")
@@ -239,8 +241,8 @@ class GradeImport:
                 found = f"topic {row.query_id!r}, document {row.doc_id!r}"
                 hint = "a spreadsheet may have changed the id; restore the id or remove the row"
                 raise FormatError(path, row.line, f"a pair that is assigned to {row.annotator!r}", found, hint)
-            if grade not in self.grades:
-                raise FormatError(path, row.line, f"a grade of this campaign ({self.grades})", f"{grade}")
+            if grade not in self.settings.grades:
+                raise FormatError(path, row.line, f"a grade of this campaign ({self.settings.grades})", f"{grade}")
             before, _ = there[row.annotator].get((row.query_id, row.doc_id), (None, None))
             if before == grade:
                 same += 1
@@ -300,14 +302,16 @@ class GradeImport:
         return next((line for line in lines if line is not None), None)
 
     def _require_grades(self, path: FilePath, frame: pd.DataFrame, or_else: str = "") -> None:
-        outside = frame[~frame["relevance"].isin(set(self.grades.sentences))]
+        outside = frame[~frame["relevance"].isin(set(self.settings.grades.sentences))]
         if len(outside):
             row = outside.iloc[0].to_dict()
             if "annotator" in row:
                 line = self._find_line(path, row["annotator"], row["query_id"], row["doc_id"])
             else:
                 line = formats.find_pair_line(path, row["query_id"], row["doc_id"])
-            raise FormatError(path, line, f"a grade of this campaign ({self.grades}{or_else})", f"{row['relevance']}")
+            raise FormatError(
+                path, line, f"a grade of this campaign ({self.settings.grades}{or_else})", f"{row['relevance']}"
+            )
 
     def _require_one_spelling(self, path: FilePath, names: Iterable[str]) -> None:
         """Refuse names of label sets, and those that would split one person into two annotators."""
@@ -348,7 +352,7 @@ class GradeImport:
             counts_already = there[annotator].get(pair, (None, None))[1] == "judgement"
             if not is_requested or counts_already or annotator.startswith(QRELS_ANNOTATOR):
                 continue
-            if self.judging.demand.has_room_for_label(annotator, query_id, doc_id, taken[pair]):
+            if self.demand.has_room_for_label(annotator, query_id, doc_id, taken[pair]):
                 taken[pair] += 1
             else:
                 counts_as[row] = "surplus"

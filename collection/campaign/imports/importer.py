@@ -19,9 +19,11 @@ from collection.campaign.imports.duplicate_records import DuplicateRecords
 from collection.campaign.imports.grade_import import GradeImport
 from collection.campaign.imports.import_session import ImportSession, count_left_out
 from collection.campaign.imports.plausibility import DocumentCheck
+from collection.campaign.imports.removal import Removals
 from collection.campaign.judging.judging import Judging
 from collection.campaign.log.results import ImportReport, ProgressCallback
 from collection.campaign.machine_labels.machine_labels import MachineLabels
+from collection.campaign.people.assignments import Assignments
 from collection.campaign.progress import calibration_record
 from collection.campaign.settings.settings import Settings
 from collection.core import errors, layout
@@ -38,7 +40,7 @@ from collection.core.errors import (
 from collection.core.frames import SCORES
 from collection.core.phrases import count, join, join_first, plural
 from collection.core.ranking import rank_run
-from collection.core.records import ALL_TOPICS, Document, GradeScale, Run, Topic
+from collection.core.records import ALL_TOPICS, Document, Run, Topic
 from collection.formats import ImageList, kinds
 from collection.formats.source import FilePath
 from collection.id_matches import has_invisible
@@ -54,11 +56,14 @@ class Importer:
 
     store: Store
     directory: Path
-    grades: GradeScale
     settings: Settings
     corpus: Corpus
     judging: Judging
     machine_labels: MachineLabels
+    assignments: Assignments
+
+    def __post_init__(self) -> None:
+        self.removals = Removals(self.store, self.directory, self.assignments)
 
     def import_files(
         self,
@@ -125,7 +130,7 @@ class Importer:
         session = ImportSession(self.store, self.directory, replace, accept_doubts)
         files = _FileImport(self, session, progress or (lambda what, done, total: None))
         gradings = GradeImport(
-            session, self.grades, self.settings, self.judging, self.machine_labels, annotator, by_people=by_people
+            session, self.settings, self.judging, self.judging.demand, self.machine_labels, annotator, by_people
         )
         parts = formats.find_collection(collection) if collection is not None else formats.CollectionParts()
         # Inside the transaction below, a download would block all other writers.

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from collection import adjudication
-from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.judging.judging import Judging
 from collection.campaign.log.results import JudgeResult, Refused
 from collection.core.errors import JudgementError
 from collection.core.records import Judgement
 from collection.store import Store
+
+if TYPE_CHECKING:
+    from collection.campaign.judging.judging import Judging
 
 
 @dataclass(eq=False)
@@ -21,7 +23,6 @@ class Adjudication:
     """Adjudication of the pairs on which annotators disagree."""
 
     store: Store
-    corpus: Corpus
     judging: Judging
 
     def queue(self, *, ended: bool = False) -> pd.DataFrame:
@@ -46,7 +47,9 @@ class Adjudication:
     def _queue(self, ended: bool) -> pd.DataFrame:
         judgements = self.store.judgements.table(several=True)
         pair = ["query_id", "doc_id"]
-        queue = adjudication.list_disagreements(judgements, self.corpus.topics()["query_id"].tolist(), ended=ended)
+        queue = adjudication.list_disagreements(
+            judgements, self.store.corpus.topics()["query_id"].tolist(), ended=ended
+        )
         queue = queue.assign(why="disagreement")
         # An adjudicator who could not judge a pair has ended it too, though it has no grade.
         over = judgements.loc[judgements["counts_as"] == adjudication.ADJUDICATION, pair]

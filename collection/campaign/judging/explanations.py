@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
 from collection import pooling
-from collection.campaign.corpus import stored_runs
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.log.judgement_log import JudgementLog
 from collection.campaign.loop.active_learning import ActiveLearning
 from collection.campaign.loop.loop_round import LoopRound, Reasons
 from collection.campaign.settings.loop_settings import DECISIVE, LOOPING
@@ -42,10 +39,8 @@ class Explanations:
     """Reasons for which a document was chosen and, unless judging is blind, its other judgements and its ranks."""
 
     store: Store
-    directory: Path
     settings: Settings
     corpus: Corpus
-    judgement_log: JudgementLog
     active_learning: ActiveLearning
 
     def chooser(
@@ -165,7 +160,7 @@ class Explanations:
         Raises CampaignError if judging is blind.
         """
         self._require_unblinded()
-        judgements = self.judgement_log.judgements(query_id=query_id)
+        judgements = self.store.judgements.table(query_id=query_id)
         own = (judgements["annotator"] == annotator) & (judgements["counts_as"] == "judgement")
         others = judgements[(judgements["doc_id"] == doc_id) & ~own]
         return others[["annotator", "counts_as", "kind", "relevance", "note", "judged_at"]].reset_index(drop=True)
@@ -178,8 +173,7 @@ class Explanations:
         self._require_unblinded()
         rows = []
         pair = [("query_id", "==", query_id), ("doc_id", "==", doc_id)]
-        for recorded in self.store.corpus.runs().to_dict("records"):
-            name, frame = recorded["run"], stored_runs.read(self.directory, recorded, filters=pair)
+        for name, frame in self.corpus.runs(filters=pair):
             rows += [(name, int(rank), float(score)) for rank, score in zip(frame["rank"], frame["score"], strict=True)]
         found = pd.DataFrame(rows, columns=["run", "rank", "score"])
         return found.sort_values(["rank", "run"], kind="stable", ignore_index=True)

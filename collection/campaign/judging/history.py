@@ -16,7 +16,6 @@ from collection.campaign.progress.progress import Progress
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import InputError, UnknownNameError
-from collection.core.records import GradeScale
 from collection.store import PastJudgement, Store
 
 MOST_ENTRIES = 100
@@ -100,7 +99,6 @@ class JudgingHistory:
     """An annotator's past judgements and working time."""
 
     store: Store
-    grades: GradeScale
     settings: Settings
     progress: Progress
     topic_tasks: TopicTasks
@@ -132,9 +130,11 @@ class JudgingHistory:
             self.settings.require_topic(query_id)
         if not 1 <= limit <= MOST_ENTRIES:
             raise InputError(f"limit: expected 1 to {MOST_ENTRIES} judgements, found {limit}")
-        is_grade = type(grade) is int and grade in self.grades
+        is_grade = type(grade) is int and grade in self.settings.grades
         if grade not in (None, "cannot judge", "flagged") and not is_grade:
-            raise UnknownNameError("grade", str(grade), [*map(str, self.grades.sentences), "cannot judge", "flagged"])
+            raise UnknownNameError(
+                "grade", str(grade), [*map(str, self.settings.grades.sentences), "cannot judge", "flagged"]
+            )
         wanted = re.findall(r'"[^"]*"|\S+', words.replace("\0", " "))
         found = self.store.history.judgements(
             annotator,

@@ -10,22 +10,26 @@ from uuid import uuid4
 import numpy as np
 
 from collection import assignment
+from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.judging.adjudication import Adjudication
+from collection.campaign.judging.explanations import Explanations
+from collection.campaign.judging.history import JudgingHistory
 from collection.campaign.judging.judging_demand import JudgingDemand
+from collection.campaign.judging.search import DocumentSearch
+from collection.campaign.judging.topic_tasks import TopicTasks
 from collection.campaign.log.decision_checks import check_annotator, check_judgement
 from collection.campaign.log.results import Feedback, JudgeResult, NextPairs, Refused
 from collection.campaign.loop.active_learning import ActiveLearning
 from collection.campaign.loop.loop_round import LoopRound
 from collection.campaign.loop.system_order import DecisivePairs
 from collection.campaign.people.qualification_set import Calibration
-from collection.campaign.progress.judging_budget import JudgingBudget
-from collection.campaign.progress.loop_scope import LoopScope
 from collection.campaign.progress.progress import Progress
-from collection.campaign.recall.across_topics.study import CalibrationTopics
+from collection.campaign.recall.recall import RecallEstimates
 from collection.campaign.settings.loop_settings import IN_POOL, LOOPING
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import JudgementError
-from collection.core.records import QRELS_ANNOTATOR, Candidate, CountsAs, GradeScale, Judgement
+from collection.core.records import QRELS_ANNOTATOR, Candidate, CountsAs, Judgement
 from collection.store import Pair, Selection, Store
 
 LONGEST_IN_LOOP = 600.0
@@ -62,16 +66,20 @@ class Judging:
     """
 
     store: Store
-    campaign_id: str
-    grades: GradeScale
     settings: Settings
+    corpus: Corpus
     progress: Progress
-    calibration: Calibration
-    loop_scope: LoopScope
-    budget: JudgingBudget
+    qualification_set: Calibration
     active_learning: ActiveLearning
-    demand: JudgingDemand
-    calibration_topics: CalibrationTopics
+    recall: RecallEstimates
+
+    def __post_init__(self) -> None:
+        self.demand = JudgingDemand(self.store, self.settings)
+        self.search = DocumentSearch(self.store, self.settings, self.demand)
+        self.topic_tasks = TopicTasks(self.store, self.settings)
+        self.adjudication = Adjudication(self.store, self)
+        self.history = JudgingHistory(self.store, self.settings, self.progress, self.topic_tasks)
+        self.explanations = Explanations(self.store, self.settings, self.corpus, self.active_learning)
 
     def next_pairs(
         self,
@@ -155,7 +163,7 @@ class Judging:
             return next((query_id for query_id in first if query_id not in {*exclude, after}), None)
         mine, at = self.store.assignments.topics_for(annotator), clock.seconds()
         start = mine.index(after) + 1 if after in mine else 0
-        in_order = self.calibration_topics.put_first(mine[start:] + mine[:start])  # may close topics
+        in_order = self.recall.across_topics.put_first(mine[start:] + mine[:start])  # may close topics
         modes = self.settings.modes()
         standings = self.progress.standings(annotator, None)
         is_asked = wait and not among and LOOPING & set(modes.values()) and self.settings.loop().by_system_order
@@ -179,11 +187,11 @@ class Judging:
         """Tell whether a topic's loop needs second opinions, or has unjudged documents within the budgets."""
         if self._second_opinions(query_id, annotator, at, 1):
             return True
-        rows = self.loop_scope.loop_rows()[query_id]
+        rows = self.progress.loop_scope.loop_rows()[query_id]
         if decisive is not None:
-            rows = np.intersect1d(rows, list(self.loop_scope.rows_of(decisive.of_topic(query_id)).values()))
+            rows = np.intersect1d(rows, list(self.progress.loop_scope.rows_of(decisive.of_topic(query_id)).values()))
         taken = np.isin(self.store.queue.unavailable_rows(query_id, at, annotator), rows)  # not labels from elsewhere
-        return len(rows) > int(taken.sum()) and self.budget.room(query_id, annotator) != 0
+        return len(rows) > int(taken.sum()) and self.progress.budget.room(query_id, annotator) != 0
 
     def _from_pool(
         self,
@@ -232,7 +240,7 @@ class Judging:
             return self.demand.candidates(query_id, annotator, at, ids)
         if count > 0 and self.settings.mode(query_id) == "random":
             candidates = self.demand.candidates(query_id, annotator, at)
-            return assignment.shuffle(candidates, self.campaign_id, annotator, query_id)
+            return assignment.shuffle(candidates, self.settings.campaign_id, annotator, query_id)
         # No more of a large pool than is needed.
         searched = {*self.store.pool.missing(query_id, holding)}
         candidates = self.demand.candidates(query_id, annotator, at, [d for d in holding if d not in searched])
@@ -263,10 +271,10 @@ class Judging:
     ) -> NextPairs:
         """Choose documents of a round; `release`: end what the annotator held before, also in other topics."""
         if self.settings.loop().budget:
-            self.budget.most_in_loop()  # may read all runs, so it is cached before the transaction
+            self.progress.budget.most_in_loop()  # may read all runs, so it is cached before the transaction
         with self.store.transaction():
             at = clock.seconds()  # others have ended reservations while this waited for the transaction
-            if self.calibration_topics.settle(made):
+            if self.recall.across_topics.settle(made):
                 return NextPairs([], [*holding], [], None)
             unavailable = self.store.queue.count_unavailable(query_id, at, annotator)
             since = self.store.judgements.logged_in(query_id) - made.model_round
@@ -288,7 +296,7 @@ class Judging:
             # The document on screen was selected by an earlier round, and keeps its lease.
             on_screen = [d for d in holding[:1] if d in open_]
             others = [d for d in open_ if d in selections and d not in on_screen]
-            room = self.budget.room(query_id, annotator, alone=release)
+            room = self.progress.budget.room(query_id, annotator, alone=release)
             if room is not None:
                 others = _within(others, second, room - len(set(on_screen).difference(second)))
             order = on_screen + others[: max(length - len(on_screen), 0)]
@@ -414,7 +422,11 @@ class Judging:
                 saved.append(judgement.uuid)
                 if counts_as == "surplus" and judgement.kind != "undone":
                     surplus.append(judgement.uuid)
-                if leased_only and judgement.kind != "undone" and (answer := self.calibration.feedback(judgement)):
+                if (
+                    leased_only
+                    and judgement.kind != "undone"
+                    and (answer := self.qualification_set.feedback(judgement))
+                ):
                     feedback.append(answer)
         return JudgeResult(saved, refused, surplus, feedback)
 
@@ -455,7 +467,7 @@ class Judging:
                 raise JudgementError(f"{document} has no text yet and cannot be judged")
             if leased_only and pair.judgement is None:
                 j, pair = self._if_wanted(j, pair)
-            check_judgement(j, self.grades, pair.judgement)
+            check_judgement(j, self.settings.grades, pair.judgement)
             if j.source != "imported" or j.strategy is None:  # an imported log may have its own selections
                 j = j._replace(
                     strategy=pair.strategy,

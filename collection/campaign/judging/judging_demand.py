@@ -29,7 +29,6 @@ class JudgingDemand:
     """Number of judgements that pairs still need."""
 
     store: Store
-    campaign_id: str
     settings: Settings
 
     def candidates(
@@ -84,7 +83,9 @@ class JudgingDemand:
 
     def wanted_outside_pool(self, query_id: str, doc_ids: Sequence[str]) -> NDArray[np.int64]:
         """Return how many annotators are to judge each pair outside the pool."""
-        return assignment.count_wanted(self.settings.assignment(), query_id, doc_ids, self.campaign_id, pooled=False)
+        return assignment.count_wanted(
+            self.settings.assignment(), query_id, doc_ids, self.settings.campaign_id, pooled=False
+        )
 
     def has_room(self, annotator: str, query_id: str, doc_id: str) -> bool:
         """Tell whether a pair still needs a judgement by an annotator, or is on their screen or in their work list.

@@ -52,7 +52,6 @@ class TopicTasks:
     """
 
     store: Store
-    campaign_id: str
     settings: Settings
 
     def __post_init__(self) -> None:
@@ -137,7 +136,7 @@ class TopicTasks:
         require_known("topic", state.keys, query_id)
         documents = state.documents(query_id)
         said = self.store.topic_tasks.preferences_of(state.keys[query_id], annotator)
-        seed = f"{self.campaign_id} {annotator} {query_id}"
+        seed = f"{self.settings.campaign_id} {annotator} {query_id}"
         return preferences.plan(documents, said, seed), preferences.look_ahead(documents, said, seed, depth)
 
     def may_see(self, annotator: str, query_id: str) -> bool:
@@ -161,7 +160,7 @@ class TopicTasks:
     def _order_of(self, annotator: str, topics: Sequence[int]) -> list[int]:
         if self.settings.usual_mode() != "random":
             return list(topics)
-        by_lot = random_keys(list(map(str, topics)), self.campaign_id, annotator, "topics").tolist()
+        by_lot = random_keys(list(map(str, topics)), self.settings.campaign_id, annotator, "topics").tolist()
         return [topic for _, topic in sorted(zip(by_lot, topics, strict=True))]
 
     def choose(self, choices: Sequence[Choice], *, handed_out_only: bool = False) -> JudgeResult:

@@ -18,12 +18,11 @@ from collection import pooling
 from collection.active_learning import training_round
 from collection.campaign.corpus import stored_runs
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.corpus.features import Features
 from collection.campaign.log.topic_ledger import RuleJudgements, build_topic_ledger, reduce_to_documents
 from collection.campaign.loop.loop_round import ExplainableRound, LoopRound, TopicRankings
 from collection.campaign.loop.system_order import DecisivePairs, SystemOrderStudy
 from collection.campaign.progress import calibration_record
-from collection.campaign.progress.loop_scope import LoopScope
+from collection.campaign.progress.progress import Progress
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.records import Run
@@ -50,12 +49,12 @@ class ActiveLearning:
 
     store: Store
     directory: Path
-    campaign_id: str
     settings: Settings
     corpus: Corpus
-    features: Features
-    loop_scope: LoopScope
-    system_order: SystemOrderStudy
+    progress: Progress
+
+    def __post_init__(self) -> None:
+        self.system_order = SystemOrderStudy(self.store, self.settings, self.corpus, self.progress.loop_scope)
 
     def next_round(self, query_id: str, count: int | None = None) -> LoopRound:
         """Learn from a topic's judgements, and select what to judge next; nothing is written.
@@ -70,7 +69,7 @@ class ActiveLearning:
         settings, mode = self.settings.loop(), self.settings.mode(query_id)
         by_model = settings.by_model
         space = self.space(query_id) if by_model else self.topic_rankings(query_id)  # may make the vectors first
-        key = self._key(query_id, self.features.opened_version if by_model else None)
+        key = self._key(query_id, self.corpus.features.opened_version if by_model else None)
         if count is None:
             count = self._usual_count(query_id)
         model_round, order = self.store.judgements.logged_in(query_id), self.describe_order(query_id)
@@ -83,12 +82,12 @@ class ActiveLearning:
         graded, passed = once[is_graded], once.loc[~is_graded, "row"].to_numpy(dtype=np.int64)
         judged, grades = graded[["row", "relevance"]].to_numpy(dtype=np.int64).T
         if isinstance(space, training_round.Space):
-            seed = seed_of(self.campaign_id, query_id, model_round)
+            seed = seed_of(self.settings.campaign_id, query_id, model_round)
             ranking = training_round.train_and_rank(space, judged, grades, settings.recipe(), seed, count, passed)
             usual = "start" if ranking.model is None else "loop"
         elif settings.by_system_order:
             decisive = self.decisive_pairs()
-            found = self.loop_scope.rows_of(ids := decisive.of_topic(query_id))
+            found = self.progress.loop_scope.rows_of(ids := decisive.of_topic(query_id))
             rows, topics = np.array([found[doc_id] for doc_id in ids], dtype=np.int64), decisive.topics
             ranking = training_round.Ranking(rows, np.zeros(len(rows), dtype=np.float32), None, settings.by)
             usual = settings.by
@@ -106,7 +105,7 @@ class ActiveLearning:
             ranking,
             topic.ledger,
             left,
-            seed_of(self.campaign_id, query_id, model_round, "draws"),
+            seed_of(self.settings.campaign_id, query_id, model_round, "draws"),
             run=settings.draws_after,
             share=1.0 if draws_alone else settings.share_of_draws,
             turns=topic.from_loop,
@@ -130,13 +129,13 @@ class ActiveLearning:
             topics,
             stop,
             order,
-            None if stop else self.loop_scope.assess([query_id])[query_id],
+            None if stop else self.progress.loop_scope.assess([query_id])[query_id],
         )
         return ExplainableRound(made, space, ranking)
 
     def decisive_pairs(self) -> DecisivePairs:
         """Return the pairs of :meth:`.SystemOrderStudy.choose`."""
-        return self.system_order.choose(seed_of(self.campaign_id))
+        return self.system_order.choose(seed_of(self.settings.campaign_id))
 
     def _find_stop(self, query_id: str) -> tuple[calibration_record.RuleStop | None, bool]:
         """Return why a topic ends with its judgements, and whether it only draws random documents from now on.
@@ -157,17 +156,17 @@ class ActiveLearning:
 
     def space(self, query_id: str) -> training_round.Space:
         """Return the documents, words and runs of a topic's loop; cached."""
-        opened = self.features.open()
+        opened = self.corpus.features.open()
         mode = self.settings.mode(query_id)
         pool = len(self.store.pool.rows(query_id)) if mode == "loop-in-pool" else None
         signature = self.store.corpus.runs_signature()
         topics = self.corpus.topics()
         words = topics.loc[topics["query_id"] == query_id, ["title", "description", "narrative"]]
         text = training_round.topic_text(*words.to_numpy().ravel().tolist())
-        key = (self.features.opened_version, mode, pool, signature, text)
+        key = (self.corpus.features.opened_version, mode, pool, signature, text)
 
         def compute() -> training_round.Space:
-            allowed = self.loop_scope.of_topic(query_id, opened.size)
+            allowed = self.progress.loop_scope.of_topic(query_id, opened.size)
             return training_round.Space(opened, allowed, text, self._evidence_of(query_id, signature, opened.size))
 
         return self.store.cached("space", key, compute, member=query_id, most=MAX_SPACES)
@@ -200,7 +199,7 @@ class ActiveLearning:
         conditions = self.present_conditions(query_ids)
         return {
             q: topic.for_rule(conditions[q], ungraded.get(q, Ungraded()), passed.get(q, 0))
-            for q, topic in self.loop_scope.topic_ledgers(query_ids).items()
+            for q, topic in self.progress.loop_scope.topic_ledgers(query_ids).items()
         }
 
     def present_conditions(self, query_ids: Collection[str]) -> dict[str, list[int]]:
@@ -237,7 +236,7 @@ class ActiveLearning:
         settings = self.store.settings.all()
         mode = self.settings.mode(query_id)
         pool = len(self.store.pool.rows(query_id)) if mode == "loop-in-pool" else None
-        state = vectors_state or self.features.version()
+        state = vectors_state or self.corpus.features.version()
         key = (json.dumps(settings.get("loop")), mode, state, pool, self.store.corpus.runs_signature())
         return (*key, self.system_order.version()) if self.settings.loop().by_system_order else key
 
@@ -246,7 +245,7 @@ class ActiveLearning:
 
         Campaign and topic determine the seed, so the same answers lead to the same documents.
         """
-        return pooling.STRATEGIES[strategy].begin(listed.rankings, seed_of(self.campaign_id, query_id))
+        return pooling.STRATEGIES[strategy].begin(listed.rankings, seed_of(self.settings.campaign_id, query_id))
 
     def topic_rankings(self, query_id: str) -> TopicRankings:
         """Return the rankings of a topic within its scope; cached."""
@@ -259,7 +258,7 @@ class ActiveLearning:
         runs = self._runs_of(query_id)
         every = pd.concat([run.frame for run in runs]) if runs else pd.DataFrame({"doc_id": [], "listed": []})
         ranks = every.groupby("doc_id", observed=True, sort=False)["listed"].agg(["size", "min"])
-        at = self.loop_scope.rows_of(ranks.index.tolist())
+        at = self.progress.loop_scope.rows_of(ranks.index.tolist())
         _, allowed = self._scope_of(query_id)  # after rows_of, which may add rows
         ranks["row"] = pd.Series(at, dtype="float64").reindex(ranks.index)
         known = ranks[ranks["row"] < len(allowed)].astype("int64")
@@ -271,7 +270,7 @@ class ActiveLearning:
 
     def _scope_of(self, query_id: str) -> tuple[tuple[object, ...], NDArray[np.bool_]]:
         """Return a version of runs, documents and scope of a topic, and the scope."""
-        allowed = self.loop_scope.of_topic(query_id)
+        allowed = self.progress.loop_scope.of_topic(query_id)
         version, scope = self.store.settings.get("documents_version", 0), hashlib.blake2b(allowed.tobytes()).digest()
         return (self.store.corpus.runs_signature(), version, len(allowed), scope), allowed
 

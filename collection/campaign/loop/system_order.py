@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from collection import adjudication, estimation
 from collection.active_learning.training_round import topic_text
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.corpus.features import Features
 from collection.campaign.progress.loop_scope import LoopScope, first_documents
 from collection.campaign.settings.loop_settings import IN_POOL
 from collection.campaign.settings.settings import Settings
@@ -25,7 +24,7 @@ from collection.core import clock
 from collection.core.errors import BusyError, CampaignError
 from collection.core.frames import JUDGEMENTS
 from collection.core.phrases import count
-from collection.core.records import GradeScale, Run
+from collection.core.records import Run
 from collection.expected_judgements import Pairs, choose_decisive, describe
 from collection.store import Store
 
@@ -94,10 +93,8 @@ class SystemOrderStudy:
     """The order of the systems by expected judgements: the pairs that decide it, and how sure it is."""
 
     store: Store
-    grades: GradeScale
     settings: Settings
     corpus: Corpus
-    features: Features
     loop_scope: LoopScope
 
     def choose(self, seed: int) -> DecisivePairs:
@@ -119,7 +116,7 @@ class SystemOrderStudy:
     def _choose(self, seed: int) -> DecisivePairs:
         judgements = self.store.judgements.table(columns=tuple(JUDGEMENTS.columns))
         pairs, grades = self._graded(judgements, build=True)
-        frame, levels, depth = pairs.frame, list(self.grades.sentences), self.settings.loop().depth
+        frame, levels, depth = pairs.frame, list(self.settings.grades.sentences), self.settings.loop().depth
         available, topics = self._available(frame, judgements), frame["query_id"].to_numpy()
 
         def best(most: int, among: NDArray[np.bool_]) -> list[int]:
@@ -174,7 +171,7 @@ class SystemOrderStudy:
         pairs, grades = self._graded(judgements, build=False)
         if np.isnan(grades).all():
             raise CampaignError("there are no grades yet to estimate the order of the systems from; judge some pairs")
-        levels = list(self.grades.sentences)
+        levels = list(self.settings.grades.sentences)
         # Pairs of closed topics count as available, because a manager can reopen the topics.
         in_loop = pairs.frame["query_id"].isin(list(self.loop_scope.loop_rows())).to_numpy()
         unavailable = np.isnan(grades) & in_loop & ~self._available(pairs.frame, judgements)
@@ -209,7 +206,7 @@ class SystemOrderStudy:
         graded = counts["judged"] - counts["cannot_judge"] + counts["elsewhere"] - counts["elsewhere_cannot"]
         pairs = counts.loc[counts.index.repeat(graded), ["query_id"]]
         estimation.require_memory(
-            pairs, len(self.store.corpus.runs()), len(self.grades.sentences), DRAWS, with_choice=True
+            pairs, len(self.store.corpus.runs()), len(self.settings.grades.sentences), DRAWS, with_choice=True
         )
 
     def keep_advice(self, found: SystemOrder) -> bool:
@@ -243,7 +240,7 @@ class SystemOrderStudy:
     def cache_key(self) -> str:
         """Cache key of :meth:`assess`, which changes with anything that it reads."""
         read = [self._compared(), self.store.judgements.versions(), self.settings.own_modes()]
-        return json.dumps([*read, self.settings.loop().mode, self.features.version()])
+        return json.dumps([*read, self.settings.loop().mode, self.corpus.features.version()])
 
     def _graded(self, judgements: pd.DataFrame, *, build: bool) -> tuple[Pairs, NDArray[np.float64]]:
         """Return the pairs that count, and their adjudicated grades, nan for those without one.
@@ -252,14 +249,14 @@ class SystemOrderStudy:
         """
         qrels = adjudication.adjudicate(judgements).qrels if len(judgements) else judgements[[*PAIR, "relevance"]]
         graded = qrels.set_index(PAIR)["relevance"]
-        has_texts = self.store.judgements.counts()["documents"] > 0 and (build or self.features.state().current)
-        vectors = self.features.open() if has_texts else None
+        has_texts = self.store.judgements.counts()["documents"] > 0 and (build or self.corpus.features.state().current)
+        vectors = self.corpus.features.open() if has_texts else None
         made_of, _ = self.store.judgements.versions()
         modes, depth = self.settings.modes_when_open(), self.settings.loop().depth
         key = (made_of, self.store.corpus.runs_signature(), json.dumps(modes), depth)
         runs, listed = self.store.cached("listed pairs", key, lambda: self._list_pairs(modes, depth))
         others = graded.index[~graded.index.isin(listed)]
-        rest = (self.features.version() if has_texts else "", tuple(others))
+        rest = (self.corpus.features.version() if has_texts else "", tuple(others))
         pairs = self.store.cached("pairs", (key, rest), lambda: self._describe(runs, listed.append(others), vectors))
         return pairs, graded.reindex(pd.MultiIndex.from_frame(pairs.frame)).to_numpy(dtype=np.float64, copy=True)
 
@@ -283,7 +280,7 @@ class SystemOrderStudy:
         every = index.to_frame(index=False)
         if every.empty:
             raise CampaignError("expected pairs of the runs to judge, found none; add a pool, or choose another mode")
-        with_texts, levels = vectors is not None, len(self.grades.sentences)
+        with_texts, levels = vectors is not None, len(self.settings.grades.sentences)
         estimation.require_memory(every, len(runs), levels, DRAWS, with_texts=with_texts, with_choice=True)
         frame = self.corpus.in_topic_order(every.sort_values(PAIR, kind="stable"))
         texts = {} if vectors is None else self._texts(frame, vectors)
@@ -291,7 +288,7 @@ class SystemOrderStudy:
 
     def _texts(self, frame: pd.DataFrame, vectors: Vectors) -> dict[str, Any]:
         """Return the vectors of the pairs' documents, and two scores of each for its topic."""
-        texts, rows = self.features.rows(frame["doc_id"]), self._rows(frame)
+        texts, rows = self.corpus.features.rows(frame["doc_id"]), self._rows(frame)
         words = {q: topic_text(*words) for q, *words in self.corpus.topics().itertuples(index=False)}
         scores = np.zeros((len(frame), 2))
         for query_id, members in frame.groupby("query_id", sort=False).indices.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,9 +17,9 @@ from collection.campaign.machine_labels.machine_labels import MachineLabels
 from collection.campaign.people.assignments import Assignments
 from collection.campaign.results.qrels import QrelsBuilder
 from collection.campaign.settings.loop_settings import LOOPING
+from collection.campaign.settings.settings import Settings
 from collection.core.errors import CampaignError, InputError
-from collection.core.phrases import count, decimal, percent, plural
-from collection.core.records import GradeScale
+from collection.core.phrases import count, decimal, join, percent, plural
 from collection.expected_judgements import Pairs, describe
 from collection.machine_labels import (
     LEAST_SAMPLE,
@@ -29,6 +29,7 @@ from collection.machine_labels import (
     compare_with_people,
     find_effects,
 )
+from collection.machine_labels.model_families import family_of
 from collection.measures import Measure, as_measure
 from collection.store import AskedSample, LabelSet, Store
 
@@ -81,15 +82,11 @@ class LabelStudy:
     """Comparison of machine labels with people's grades; both stay apart."""
 
     store: Store
-    grades: GradeScale
+    settings: Settings
     corpus: Corpus
     qrels: QrelsBuilder
     labels: MachineLabels
     assignments: Assignments
-
-    def __post_init__(self) -> None:
-        """Add what this service finds to the warnings of label sets."""
-        self.labels.checks.append(self._limits)
 
     def cache_key(self) -> str:
         """Cache key of all results; it changes with labels, judgements, pool, asked pairs, runs, families, measure."""
@@ -102,7 +99,7 @@ class LabelStudy:
 
     def _own_measure(self) -> str:
         """The measure that orders the systems of this campaign."""
-        return self.labels.settings.loop().measure
+        return self.settings.loop().measure
 
     def main_measure(self) -> Measure:
         """The measure of warnings, and of results for which none is named.
@@ -135,7 +132,7 @@ class LabelStudy:
         InputError
             No pair has both, or the labels are no grades of the scale.
         """
-        scale = sorted(map(float, self.grades.sentences))
+        scale = sorted(map(float, self.settings.grades.sentences))
         return compare_with_people(
             self.labels.labels(name), self.people(name), list(self.corpus.runs()), scale, resamples=resamples
         )
@@ -167,7 +164,7 @@ class LabelStudy:
         """
         if judgements < LEAST_SAMPLE:
             raise InputError(f"expected at least {LEAST_SAMPLE} judgements, found {judgements}")
-        if looping := [q for q, mode in self.labels.settings.modes().items() if mode in LOOPING]:
+        if looping := [q for q, mode in self.settings.modes().items() if mode in LOOPING]:
             raise CampaignError(
                 f"expected topics that are judged from the pool, found {count(len(looping), 'topic')} in a loop; "
                 "change the mode with `cleverdon loop DIR --mode pool`"
@@ -234,10 +231,24 @@ class LabelStudy:
         model = str(self.labels.named(name).settings.get("model", name))
         return find_effects(found, {model: runs} if runs else {})
 
-    def _limits(self, label_set: LabelSet, measure: Measure | str | None) -> list[str]:
-        """Sentences for :meth:`.MachineLabels.warnings`."""
-        name = label_set.name
-        return [*self._few(name, measure), *self._one_topic(name), *self._views(name), *self.notices(name)]
+    def warnings(self, name: str, measure: Measure | str | None = None) -> list[str]:
+        """Sentences about a label set that every export of its labels carries; by default about the main measure."""
+        limits = [*self._few(name, measure), *self._one_topic(name), *self._views(name), *self.notices(name)]
+        return [*self._pooled_model(self.labels.named(name)), *limits]
+
+    def _pooled_model(self, there: LabelSet) -> Iterator[str]:
+        model, declared = str(there.settings.get("model", there.name)), self.labels.declared_runs(there)
+        if declared:
+            yield (
+                f"The judging model {model} is part of {count(len(declared), 'pooled system')} as declared "
+                f"({join(declared)}): its labels may favour {plural(len(declared), 'it', 'them')}."
+            )
+        if similar := [run for run in self.labels.runs_named_alike(there) if run not in declared]:
+            number, names = len(similar), plural(len(similar), "name contains", "names contain")
+            yield (
+                f"The judging model {model} may be part of {count(number, 'pooled system')} whose {names} "
+                f"{family_of(model)!r} ({join(similar)}): its labels may favour {plural(number, 'it', 'them')}."
+            )
 
     def notices(self, name: str) -> list[str]:
         """Sentences about pairs of the sample beside a label set that people cannot judge."""
@@ -307,7 +318,7 @@ class LabelStudy:
         return describe(pool[PAIR].astype("str"), runs)
 
     def _scale(self) -> list[float]:
-        return sorted(map(float, self.grades.sentences))
+        return sorted(map(float, self.settings.grades.sentences))
 
     def _people_of(self, pairs: Pairs) -> PeopleGrades:
         """Read people's grades of the pairs.

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
-from os import PathLike
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from collection import accounts, clicks, formats
-from collection.campaign.corpus.click_logs import ClickLogs
+from collection import accounts, clicks
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.settings.settings import Settings
 from collection.clicks import SMOOTHING
-from collection.core import clock, layout
-from collection.core.errors import CampaignError, ConflictError, InputError, require_known
-from collection.core.phrases import count, join, plural
-from collection.core.records import Document, GradeScale, Topic
-from collection.machine_labels.filled_qrels import PEOPLE, fill_qrels
-from collection.machine_labels.model_families import family_of, runs_of_family
+from collection.core import clock
+from collection.core.errors import ConflictError, InputError, require_known
+from collection.core.records import Document, Topic
+from collection.machine_labels.filled_qrels import PEOPLE
+from collection.machine_labels.model_families import runs_of_family
 from collection.machine_labels.rules import LABEL_RULES, label_pairs
 from collection.machine_labels.views import labels_seen
-from collection.measures import Measure
 from collection.store import Store
 from collection.store.machine_labels import LabelKind, LabelRow, LabelSet
-
-LABELS_FILE = ".labels.json"
-"""Suffix of the report on the machine labels in a file."""
 
 KINDS: Mapping[LabelKind, str] = {
     "llm": "Labels by a language model",
@@ -81,14 +71,8 @@ class MachineLabels:
     """
 
     store: Store
-    directory: Path
-    title: str
-    grades: GradeScale
     settings: Settings
     corpus: Corpus
-    clicks: ClickLogs
-    checks: list[Callable[[LabelSet, Measure | str | None], Iterable[str]]] = field(default_factory=list, init=False)
-    """Further sources of :meth:`warnings`: other services add theirs."""
 
     # --- label sets
 
@@ -114,11 +98,11 @@ class MachineLabels:
 
     def summary(self, there: LabelSet) -> LabelSetSummary:
         """Count the pairs of a label set."""
-        graded, no_grade, failed = map(self._count(there).__getitem__, ("graded", "no grade", "failed"))
+        graded, no_grade, failed = map(self.count_statuses(there).__getitem__, ("graded", "no grade", "failed"))
         runs = self.runs_built_on(there.name)
         return LabelSetSummary(there.name, there.kind, there.made_at, graded, no_grade, failed, runs)
 
-    def _count(self, there: LabelSet) -> Counter[str]:
+    def count_statuses(self, there: LabelSet) -> Counter[str]:
         """Status -> number of pairs whose last row has it."""
         return Counter(sorted(self.store.machine_labels.current(there.key)["status"].tolist()))
 
@@ -182,7 +166,7 @@ class MachineLabels:
             "function": f"{entry.function.__module__}.{entry.function.__qualname__}",
         }
         pairs = self._documents_of(self._unlabelled(self._set_with(name := name or rule, "rule", settings)))
-        found = label_pairs(entry, pairs, self.grades, given)  # takes time: others label meanwhile
+        found = label_pairs(entry, pairs, self.settings.grades, given)  # takes time: others label meanwhile
         with self.store.transaction():
             there = self._set_with(name, "rule", settings) or self.create(name, "rule", settings)
             left = self._unlabelled(there)
@@ -201,8 +185,8 @@ class MachineLabels:
             As :meth:`.ClickLogs.estimate` and :meth:`create`; or the set has labels of other logs.
         """
         sources = None if sources is None else sorted(set(sources))
-        estimate = self.clicks.estimate(sources, smoothing=smoothing)
-        rows = self.clicks.log(sources).groupby("source")[["shown", "clicked"]].sum()
+        estimate = self.corpus.clicks.estimate(sources, smoothing=smoothing)
+        rows = self.corpus.clicks.log(sources).groupby("source")[["shown", "clicked"]].sum()
         settings = {
             "model": "position-based click model",
             "sources": {str(log): {"shown": int(n), "clicked": int(c)} for log, n, c in rows.itertuples()},
@@ -270,24 +254,19 @@ class MachineLabels:
         known = found["doc_id"].isin(set(self.store.corpus.doc_keys(found["doc_id"].tolist())))
         return found[topics & known]
 
-    # --- warnings
-
-    def warnings(self, name: str, measure: Measure | str | None = None) -> list[str]:
-        """Sentences about a label set that every export of its labels carries; by default about the main measure."""
-        there = self.named(name)
-        found = (sentence for check in self.checks for sentence in check(there, measure))
-        return [*self._pooled_model(there), *found]
+    # --- runs built on models
 
     def runs_built_on(self, name: str) -> list[str]:
         """Runs built on the family of a label set's model: declared ones, and those whose name has the family."""
         there = self.named(name)
-        built_on = {*self._declared(there), *self._similar(there)}
+        built_on = {*self.declared_runs(there), *self.runs_named_alike(there)}
         return [run for run in self.store.corpus.runs()["run"].tolist() if run in built_on]
 
-    def _declared(self, there: LabelSet) -> list[str]:
+    def declared_runs(self, there: LabelSet) -> list[str]:
+        """Runs that :meth:`declare_runs` named."""
         return list(self.store.settings.get(_BUILT_ON, {}).get(there.name, []))
 
-    def _similar(self, there: LabelSet) -> list[str]:
+    def runs_named_alike(self, there: LabelSet) -> list[str]:
         """Runs whose name has the family of the model, which tells nothing certain."""
         if there.kind != "llm":
             return []
@@ -303,20 +282,6 @@ class MachineLabels:
         require_known("run", self.store.corpus.runs()["run"].tolist(), *wanted)
         with self.store.transaction():
             self.store.settings.put(_BUILT_ON, {**self.store.settings.get(_BUILT_ON, {}), name: wanted})
-
-    def _pooled_model(self, there: LabelSet) -> Iterator[str]:
-        model, declared = str(there.settings.get("model", there.name)), self._declared(there)
-        if declared:
-            yield (
-                f"The judging model {model} is part of {count(len(declared), 'pooled system')} as declared "
-                f"({join(declared)}): its labels may favour {plural(len(declared), 'it', 'them')}."
-            )
-        if similar := [run for run in self._similar(there) if run not in declared]:
-            number, names = len(similar), plural(len(similar), "name contains", "names contain")
-            yield (
-                f"The judging model {model} may be part of {count(number, 'pooled system')} whose {names} "
-                f"{family_of(model)!r} ({join(similar)}): its labels may favour {plural(number, 'it', 'them')}."
-            )
 
     # --- what annotators see
 
@@ -343,115 +308,3 @@ class MachineLabels:
         self.named(name)
         views = self.store.machine_labels.views()
         return judgements[labels_seen(judgements, views[views["label_set"] == name]) == ""]
-
-    def mark_seen(self, judgements: pd.DataFrame) -> pd.DataFrame:
-        """Judgements with ``saw_label`` (:func:`.labels_seen`); without it while no label was shown to anybody."""
-        views = self.store.machine_labels.views()
-        return judgements if views.empty else judgements.assign(saw_label=labels_seen(judgements, views))
-
-    # --- files
-
-    def export(self, name: str, path: Path | str) -> int:
-        """Write the labels of a set, and FILE.labels.json, which says what made them; return the number of rows.
-
-        ``.csv`` has ``label_set``, ``query_id``, ``doc_id``, ``relevance``; ``.jsonl`` has the whole log with prompts
-        and replies; any other file is in TREC form, as qrels.
-        """
-        layout.require_output(path, self.directory)
-        there, found = self.named(name), self.labels(name)
-        _write_report(self._report(there) | {"labels": len(found)}, path)
-        ending, rows = Path(path).name.lower().removesuffix(".gz").rpartition(".")[2], len(found)
-        if ending == "jsonl":
-            # With escapes: a reply may have characters that UTF-8 cannot write.
-            log = [json.dumps(row._asdict()) for row in self.store.machine_labels.log(there.key)]
-            formats.write_lines(log, path)
-            rows = len(log)
-        elif ending == "csv":
-            columns = ["label_set", *_PAIR, "relevance"]
-            formats.write_log(found.assign(label_set=name)[columns], path, columns, "machine labels")
-        else:
-            formats.write_qrels(found, path)
-        return rows
-
-    def filled(self, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
-        """Qrels of people with the labels of a set for pooled pairs without a grade; ``by`` says who gave each grade.
-
-        Raises
-        ------
-        UnknownNameError, CampaignError
-            There is no such set; or its labels are not grades of the campaign's scale.
-        """
-        labels = self.labels(name)
-        outside = labels[~labels["relevance"].isin(set(self.grades.sentences))]
-        if len(outside):
-            raise CampaignError(
-                f"qrels cannot be filled with {name!r}: expected grades of this campaign ({self.grades}), found "
-                f"{outside['relevance'].iloc[0]:g}; export these labels alone"
-            )
-        filled = fill_qrels(qrels, labels, self.store.pool.pairs(), name)
-        return self.corpus.in_topic_order(filled.sort_values("doc_id", kind="stable"))
-
-    def write_sources(self, filled: pd.DataFrame, name: str, path: Path | str) -> None:
-        """Write FILE.labels.json, which says for each pair of filled qrels who gave its grade; before the qrels.
-
-        Raises
-        ------
-        InputError
-            FILE is a pipe or a device, beside which there is no report.
-        """
-        _write_report(self.filled_report(filled, name), path)
-
-    def filled_report(self, filled: pd.DataFrame, name: str) -> dict[str, object]:
-        """Contents of filled qrels (:meth:`filled`): number of pairs by source, and the source of each pair."""
-        sources = {
-            str(query_id): dict(zip(rows["doc_id"], rows["by"], strict=True))
-            for query_id, rows in filled.groupby("query_id", sort=False)
-        }
-        return self._report(self.named(name)) | {
-            "description": "Grades by people; where they gave none, a machine label. `by` says which, for each pair.",
-            "labels": _describe(self.named(name)),
-            "pairs": {who: int((filled["by"] == who).sum()) for who in (PEOPLE, name)},
-            "by": sources,
-        }
-
-    def _report(self, there: LabelSet) -> dict[str, object]:
-        return {
-            "description": _describe(there),
-            "label_set": there.name,
-            "kind": there.kind,
-            "settings": dict(there.settings),
-            "labelled_at": there.made_at,
-            "status": self._count(there),
-            "warnings": self.warnings(there.name),
-            "campaign": self.title,
-            "cleverdon": importlib.metadata.version("cleverdon"),
-            "made_at": clock.now(),
-        }
-
-
-def read_report(path: str | PathLike[str]) -> dict[str, Any]:
-    """Read the report that :meth:`MachineLabels.export` has written beside a file; empty if there is none."""
-    report = Path(f"{path}{LABELS_FILE}")
-    with suppress(OSError, ValueError, RecursionError):
-        found = json.loads(report.read_text(encoding="utf-8"))
-        is_report = isinstance(found, dict) and found.get("kind") in KINDS and isinstance(found.get("settings"), dict)
-        return found if is_report and isinstance(found.get("label_set"), str) else {}
-    return {}
-
-
-def _describe(there: LabelSet) -> str:
-    return f"{KINDS[there.kind]}; no person judged these pairs."
-
-
-def _write_report(report: Mapping[str, object], path: Path | str) -> None:
-    """Write FILE.labels.json, before FILE, so that no file with labels is ever without one."""
-    if not formats.takes_report(path):
-        raise InputError(f"{path}: machine labels need a report beside their file; expected a regular file")
-    formats.write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{LABELS_FILE}")
-
-
-def remove_stale_report(path: Path | str) -> None:
-    """Remove the FILE.labels.json of an earlier export from beside qrels without machine labels."""
-    report = Path(f"{path}{LABELS_FILE}")
-    if report.is_file() and '"label_set"' in report.read_text(encoding="utf-8", errors="replace"):
-        report.unlink()

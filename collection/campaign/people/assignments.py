@@ -12,7 +12,6 @@ import pandas as pd
 from collection import assignment
 from collection.assignment import AssignmentSettings
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.log.judgement_log import JudgementLog
 from collection.campaign.log.results import Workload
 from collection.campaign.people.accounts import Accounts
 from collection.campaign.progress.progress import Progress
@@ -29,10 +28,8 @@ class Assignments:
     """Assignment of topics to annotators, and the overlap of their judgements."""
 
     store: Store
-    campaign_id: str
     settings: Settings
     corpus: Corpus
-    judgement_log: JudgementLog
     accounts: Accounts
     progress: Progress
 
@@ -70,7 +67,7 @@ class Assignments:
         """
         pool = self.store.pool.wanted()
         numbers = [
-            assignment.count_wanted(settings, str(query_id), ids.tolist(), self.campaign_id)
+            assignment.count_wanted(settings, str(query_id), ids.tolist(), self.settings.campaign_id)
             for query_id, ids in pool.groupby("query_id", sort=False)["doc_id"]
         ]
         pool = pool.assign(now=np.concatenate(numbers) if numbers else 0)
@@ -93,7 +90,7 @@ class Assignments:
         judgements, and a closed topic needs none.
         """
         pool = self._wanted_by(self._with(changes))
-        log = self.judgement_log.judgements()
+        log = self.store.judgements.table()
         log = log.assign(judgements=log["counts_as"] == "judgement", adjudicated=log["counts_as"] == "adjudication")
         counts = log.groupby(["query_id", "doc_id"]).agg({"judgements": "sum", "adjudicated": "any"})
         judged = pool.merge(counts, on=["query_id", "doc_id"])

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.log.judgement_log import JudgementLog
 from collection.campaign.log.results import Feedback
 from collection.campaign.people.accounts import Accounts
 from collection.campaign.people.assignments import Assignments
@@ -29,7 +28,6 @@ class Calibration:
     store: Store
     settings: Settings
     corpus: Corpus
-    judgement_log: JudgementLog
     accounts: Accounts
     assignments: Assignments
 
@@ -92,7 +90,7 @@ class Calibration:
         name. Everybody whose account may judge, or who has judged one of the pairs.
         """
         pairs = self.store.assignments.calibration()
-        words = self.judgement_log.judgements()
+        words = self.store.judgements.table()
         words = words[(words["counts_as"] == "judgement") & (words["source"] != "imported")]
         both = pairs.merge(words[["annotator", "query_id", "doc_id", "kind", "relevance"]], on=["query_id", "doc_id"])
         people = self.accounts.table()
@@ -114,7 +112,7 @@ class Calibration:
         row = pairs[(pairs["query_id"] == query_id) & (pairs["doc_id"] == doc_id)].iloc[0]
         if pd.isna(row["settled"]):
             return None
-        log = self.judgement_log.judgements(query_id=query_id, doc_id=doc_id)
+        log = self.store.judgements.table(query_id=query_id, doc_id=doc_id)
         notes = log.loc[log["counts_as"] == "adjudication", "note"]
         note = None if notes.empty or pd.isna(notes.iloc[-1]) else str(notes.iloc[-1])
         return Feedback(judgement.uuid, query_id, doc_id, judgement.relevance, int(row["settled"]), note)

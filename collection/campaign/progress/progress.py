@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.progress.judging_budget import JudgingBudget
 from collection.campaign.progress.loop_scope import LoopScope
 from collection.campaign.settings.loop_settings import EVERYWHERE
@@ -67,8 +68,11 @@ class Progress:
 
     store: Store
     settings: Settings
-    loop_scope: LoopScope
-    budget: JudgingBudget
+    corpus: Corpus
+
+    def __post_init__(self) -> None:
+        self.loop_scope = LoopScope(self.store, self.settings, self.corpus)
+        self.budget = JudgingBudget(self.store, self.settings, self.loop_scope)
 
     def counts(self) -> dict[str, int]:
         """Count ``topics``, ``documents`` with a text, ``runs``, ``pool``, current ``judgements``, ``logged`` ones."""

@@ -13,8 +13,8 @@ import pandas as pd
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.log.topic_ledger import assess_target
 from collection.campaign.progress import calibration_record
-from collection.campaign.progress.loop_scope import LoopScope
-from collection.campaign.recall.across_topics.progress import CalibrationProgress
+from collection.campaign.progress.progress import Progress
+from collection.campaign.recall.across_topics.study import CalibrationTopics
 from collection.campaign.recall.recall_advice import (
     CLOSED,
     CLOSED_BY_RULE,
@@ -94,8 +94,8 @@ class RecallEstimates:
     store: Store
     settings: Settings
     corpus: Corpus
-    loop_scope: LoopScope
-    calibration: CalibrationProgress
+    progress: Progress
+    across_topics: CalibrationTopics
 
     def of_topic(self, query_id: str) -> Recall:
         """The recall of a topic; raises UnknownNameError if there is no such topic."""
@@ -103,9 +103,9 @@ class RecallEstimates:
         settings, topic = self.settings.loop(), self._assess([query_id])[query_id]
         ledger, known = topic.ledger, _estimate(topic.ledger, settings.confidence)
         decision = advise(ledger, settings.target, settings.confidence)
-        judgements, judgeable = self.store.judgements.current_judgements(query_id), self.loop_scope.judgeable()
+        judgements, judgeable = self.store.judgements.current_judgements(query_id), self.progress.loop_scope.judgeable()
         ungraded = self.store.judgements.ungraded(query_id).get(query_id, Ungraded())
-        scope = self.loop_scope.recall_scope(query_id, judgements, judgeable)
+        scope = self.progress.loop_scope.recall_scope(query_id, judgements, judgeable)
         return Recall(
             query_id,
             topic.mode,
@@ -151,15 +151,15 @@ class RecallEstimates:
     def _assess(self, query_ids: Collection[str]) -> dict[str, _Assessment]:
         """Assess these topics over one read of the log, settings and calibration."""
         settings, modes, open_modes = self.settings.loop(), self.settings.modes(), self.settings.modes_when_open()
-        awaiting, closed = self.calibration.awaiting(), calibration_record.closed_by_rule(self.store)
+        awaiting, closed = self.across_topics.progress.awaiting(), calibration_record.closed_by_rule(self.store)
         record = calibration_record.read(self.store)
         drawn = () if record is None else record.topics
         finished = {
             query_id: record is not None and record.is_finished(ledger)
-            for query_id, ledger in zip(drawn, self.calibration.ledgers(drawn), strict=True)
+            for query_id, ledger in zip(drawn, self.across_topics.progress.ledgers(drawn), strict=True)
         }
         found = {}
-        for query_id, ledger in self.loop_scope.ledgers(query_ids).items():
+        for query_id, ledger in self.progress.loop_scope.ledgers(query_ids).items():
             mode, in_pool = modes[query_id], open_modes[query_id] in IN_POOL
             progress = assess_target(ledger, settings)
             promise, advice = promise_and_advice(
@@ -190,7 +190,7 @@ class RecallEstimates:
         if settings.by_system_order or not looping:
             return {}
         record = calibration_record.read(self.store)
-        others = {*self.calibration.awaiting(), *(() if record is None else record.topics)}
+        others = {*self.across_topics.progress.awaiting(), *(() if record is None else record.topics)}
         ungraded, scope = self.store.judgements.ungraded(), self.store.judgements.versions()[0]
         versions = self.store.judgements.topic_versions()
         keys = {
@@ -198,12 +198,12 @@ class RecallEstimates:
             for query_id in looping
             if query_id not in others and versions[query_id][0]
         }
-        reached = self.store.cached_each("ready", keys, self.loop_scope.assess)
+        reached = self.store.cached_each("ready", keys, self.progress.loop_scope.assess)
         return {query_id: (one.judged, one.size) for query_id, one in reached.items() if one.may_stop}
 
     def cache_key(self) -> str:
         """Cache key of :meth:`of_topic` and :meth:`table`, which changes with anything they read."""
-        return self.calibration.cache_key()
+        return self.across_topics.progress.cache_key()
 
 
 def _curve(ledger: Ledger) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from collection.campaign.results.rank_comparison import side_by_side
 from collection.campaign.settings.settings import Settings
 from collection.core.errors import InputError
 from collection.core.phrases import count, join, plural
-from collection.core.records import QRELS_ANNOTATOR, GradeScale, Run
+from collection.core.records import QRELS_ANNOTATOR, Run
 from collection.machine_labels.views import labels_seen
 from collection.measures import Measure, as_measure
 from collection.store import Store
@@ -57,7 +57,6 @@ class AgreementStudy:
     """Inter-annotator agreement, and statistics of each annotator."""
 
     store: Store
-    grades: GradeScale
     settings: Settings
     corpus: Corpus
 
@@ -101,7 +100,7 @@ class AgreementStudy:
         """
         labels = self.labels(topics=topics, without=without)
         level = self.settings.loop().level if level is None else level
-        found = agreeing.agreement(labels, level=level, grades=self.grades.sentences, **options)
+        found = agreeing.agreement(labels, level=level, grades=self.settings.grades.sentences, **options)
         return replace(found, notes=(*found.notes, *self._left_out(labels, topics, without)))
 
     def _left_out(self, labels: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> Iterable[str]:
@@ -153,7 +152,7 @@ class AgreementStudy:
         if not runs:
             return []
         parts = {str(name): part for name, part in labels.groupby("annotator")}
-        met = Labels.of(labels, self.grades.sentences).met()
+        met = Labels.of(labels, self.settings.grades.sentences).met()
         asked = met if most is None else sorted(sorted(met, key=met.__getitem__, reverse=True)[:most])
         return [_compare_orders(runs, measure, parts[a], parts[b], a, b) for a, b in asked]
 

@@ -11,13 +11,11 @@ import pandas as pd
 from collection import adjudication, comparison, estimation, preferences, reusability
 from collection.adjudication import ChosenRule, RuleDifference
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.corpus.features import Features
-from collection.campaign.judging.topic_tasks import TopicTasks
 from collection.campaign.results.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.results.rank_comparison import side_by_side
+from collection.campaign.settings.settings import Settings
 from collection.comparison import Comparison, Estimates
 from collection.core.errors import CampaignError, UnknownNameError, require_known
-from collection.core.records import GradeScale
 from collection.measures import Explanation, Measure, as_measure
 from collection.preferences import PreferenceValues
 from collection.reusability import Groups, Reusability, Unjudged, groups_by_prefix
@@ -70,10 +68,8 @@ class Evaluator:
     """
 
     store: Store
-    grades: GradeScale
+    settings: Settings
     corpus: Corpus
-    features: Features
-    topic_tasks: TopicTasks
     qrels: QrelsBuilder
 
     def evaluate(
@@ -107,7 +103,7 @@ class Evaluator:
             measures,
             strangers=True,
             with_bounds=with_bounds,
-            grades=self.grades.sentences,
+            grades=self.settings.grades.sentences,
         )
         evaluated, costs = [c.run for c in evaluation.coverage], self.corpus.costs()
         if len(comparison.unknown_costs(evaluated, costs)) == len(costs):
@@ -137,7 +133,7 @@ class Evaluator:
 
     def by_preferences(self, runs: Iterable[str] | None = None, depth: int | None = None) -> PreferenceValues:
         """Evaluate the imported runs by preferences, to a depth; see :func:`collection.preferences.evaluate`."""
-        decisions = self.topic_tasks.preferences()
+        decisions = self.store.topic_tasks.preferences()
         if decisions.empty:
             raise CampaignError("there are no preferences yet to evaluate with; compare some documents first")
         return preferences.evaluate(self.corpus.runs(runs), decisions, depth)
@@ -193,14 +189,14 @@ class Evaluator:
             measures,
             pool=self.store.pool.pairs(),
             texts=self._vectors_of,
-            scale=self.grades.sentences,
+            scale=self.settings.grades.sentences,
             strangers=True,
             **options,
         )
 
     def _vectors_of(self, pairs: pd.DataFrame) -> csr_matrix | None:
         """Vectors of the documents of pairs; None where there are none that are up to date."""
-        return self.features.rows(pairs["doc_id"]) if self.features.state().current else None
+        return self.corpus.features.rows(pairs["doc_id"]) if self.corpus.features.state().current else None
 
     def side_by_side(self, a: str, b: str, query_id: str, *, depth: int = 10, rule: RuleChoice = None) -> pd.DataFrame:
         """The rankings of two runs for one topic, with grades; see :func:`collection.comparison.side_by_side`.
@@ -276,6 +272,6 @@ class Evaluator:
             depth=depth,
             rel=rel,
             with_bounds=with_bounds,
-            grades=self.grades.sentences,
+            grades=self.settings.grades.sentences,
             unjudged=unjudged,
         )

@@ -13,15 +13,13 @@ from collection import adjudication, preferences
 from collection.campaign.judging.topic_tasks import TopicTasks
 from collection.campaign.log.results import NextStep
 from collection.campaign.loop.system_order import SystemOrderStudy
-from collection.campaign.progress.judging_budget import JudgingBudget
 from collection.campaign.progress.progress import Progress
 from collection.campaign.recall.across_topics.state import CalibrationState
-from collection.campaign.recall.across_topics.study import CalibrationTopics
 from collection.campaign.recall.recall import RecallEstimates
 from collection.campaign.settings.loop_settings import EVERYWHERE, LOOPING
 from collection.campaign.settings.settings import Settings
 from collection.core.phrases import count, join, join_first, percent_down, plural
-from collection.core.records import GradeScale, sort_naturally
+from collection.core.records import sort_naturally
 from collection.preferences import choices
 from collection.stopping.table import missing_texts
 from collection.store import Store
@@ -100,13 +98,9 @@ class Overview:
     """Summary of a campaign and its next step."""
 
     store: Store
-    title: str
-    grades: GradeScale
     settings: Settings
     progress: Progress
-    budget: JudgingBudget
     topic_tasks: TopicTasks
-    calibration_topics: CalibrationTopics
     system_order: SystemOrderStudy
     recall: RecallEstimates
 
@@ -120,24 +114,24 @@ class Overview:
         ``system_order`` (what it advised last) unless decisive pairs are judged and it was asked.
         """
         progress = self.progress.topics()
-        left = self.budget.left()
+        left = self.progress.budget.left()
         annotators = self.store.judgements.annotators()
         table = sort_naturally(progress)
         per_topic = table.astype(object).where(table.notna(), None).to_dict("records")
         sums = progress[["judged", "judged_in_pool", "cannot_judge", "made", "goal", "waiting", "without_text"]].sum()
         return {
-            "title": self.title,
-            "grades": {str(g): s for g, s in self.grades.sentences.items()},
+            "title": self.settings.title,
+            "grades": {str(g): s for g, s in self.settings.grades.sentences.items()},
             **self.store.judgements.counts(),
             **{str(name): int(number) for name, number in sums.items()},
             "outside_pool": self.store.judgements.judged_outside_pool(),
             "remaining": int(progress["left"].sum()),
             "in_loop": int(progress["goal"].isna().sum()),
             "missing_documents": len(self.store.corpus.missing_documents()),
-            "budget": self.budget.state().words,
+            "budget": self.progress.budget.state().words,
             **({"budget_left": left.total} if left and left.topics else {}),
             **({"system_order": advice.sentence} if (advice := self.system_order.last_advice()) else {}),
-            **({"recall_across_topics": across} if (across := self.calibration_topics.state().summary) else {}),
+            **({"recall_across_topics": across} if (across := self.recall.across_topics.state().summary) else {}),
             **({"ready_to_stop": ready} if (ready := self.recall.ready_topics()) else {}),
             "per_topic": per_topic,
             "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
@@ -176,12 +170,12 @@ class Overview:
             absent = join(name for name in ("topics", "documents", "runs") if not counts[name])
             return NextStep("import", f"Import {absent}.")
         progress = self.progress.topics() if progress is None else progress
-        calibration = self.calibration_topics.state()
+        calibration = self.recall.across_topics.state()
         loops = _find_loops(progress, calibration)
         pools = _PoolProgress.of(progress[~loops & progress["goal"].notna()])
         missing = missing_texts(progress["without_text"])
         held = f" {missing} {IMPORT_TEXTS}" if missing else ""
-        used_up = self.budget.state().words if counts["documents"] or counts["runs"] else ""
+        used_up = self.progress.budget.state().words if counts["documents"] or counts["runs"] else ""
         if self.settings.loop().by_system_order:
             step = self._next_decisive_step(counts, used_up)
         else:
@@ -254,7 +248,7 @@ class Overview:
         return NextStep("recall", f"{reached}: {close}.{others}{self._budget_left()}")
 
     def _budget_left(self) -> str:
-        left = self.budget.left()
+        left = self.progress.budget.left()
         if not left or not left.total:
             return ""
         return f" {count(left.total, 'pair')} can still be judged within the judgement budget."
@@ -315,9 +309,9 @@ class Overview:
         made, wanted, decided, topics = state.totals()
         what = "choices" if settings.task == "list" else "preferences"
         found = (
-            choices.agreement(self.topic_tasks.choices(shared=True))
+            choices.agreement(self.store.topic_tasks.choices(shared=True))
             if settings.task == "list"
-            else preferences.agreement(self.topic_tasks.preferences(shared=True))
+            else preferences.agreement(self.store.topic_tasks.preferences(shared=True))
         )
         agreement = {n: None if isinstance(v, float) and isnan(v) else v for n, v in found._asdict().items()}
         return {
@@ -328,6 +322,6 @@ class Overview:
             "topics": topics,
             "waiting": state.waiting(),
             "annotators": [{"annotator": name, "topics": count} for name, count in sorted(state.made.items()) if count],
-            what: self.topic_tasks.counts()[what],
+            what: self.store.topic_tasks.counts()[what],
             "agreement": agreement if found.comparisons else None,
         }

@@ -12,13 +12,12 @@ import pandas as pd
 from collection import adjudication, export, preferences
 from collection.adjudication import Adjudicated, ChosenRule
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.judging.topic_tasks import TopicTasks
 from collection.campaign.progress.progress import Progress
 from collection.campaign.settings.loop_settings import DECISIVE
+from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import CampaignError, InputError
 from collection.core.phrases import count, join
-from collection.core.records import GradeScale
 from collection.formats import QrelsForm
 from collection.preferences import choices
 from collection.store import Store
@@ -71,11 +70,9 @@ class QrelsBuilder:
     """Adjudication of judgements, choices and preferences into qrels."""
 
     store: Store
-    title: str
-    grades: GradeScale
+    settings: Settings
     corpus: Corpus
     progress: Progress
-    topic_tasks: TopicTasks
 
     def build(self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str) -> pd.DataFrame:
         """Qrels from judgements: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
@@ -113,11 +110,13 @@ class QrelsBuilder:
 
         `rule` is a name of :data:`collection.preferences.choices.CHOICE_RULES`.
         """
-        return self.corpus.in_topic_order(choices.build_qrels(self.topic_tasks.choices(), rule))
+        return self.corpus.in_topic_order(choices.build_qrels(self.store.topic_tasks.choices(), rule))
 
     def strengths(self, *, prior: float = preferences.PRIOR) -> pd.DataFrame:
         """Strength of each document by preferences; see :func:`collection.preferences.bradley_terry`."""
-        return self.corpus.in_topic_order(preferences.estimate_strengths(self.topic_tasks.preferences(), prior=prior))
+        return self.corpus.in_topic_order(
+            preferences.estimate_strengths(self.store.topic_tasks.preferences(), prior=prior)
+        )
 
     def from_preferences(self, *, lowest: int | None = None, alike: float = preferences.ALIKE) -> pd.DataFrame:
         """Qrels from preferences, on the campaign's scale; see :func:`collection.preferences.strengths_to_grades`.
@@ -129,7 +128,7 @@ class QrelsBuilder:
         alike
             Difference of strengths (log odds) that counts as none.
         """
-        scale = [grade for grade in self.grades.sentences if lowest is None or grade >= lowest]
+        scale = [grade for grade in self.settings.grades.sentences if lowest is None or grade >= lowest]
         return preferences.strengths_to_grades(self.strengths(), scale, alike=alike)
 
     def in_form(
@@ -222,7 +221,7 @@ class QrelsBuilder:
             "parameters": chosen.parameters,
             "description": adjudication.ADJUDICATION_RULES[chosen.name].description,
             **({} if found.converged is None else {"rounds": found.rounds, "converged": found.converged}),
-            "grades": {str(g): s for g, s in self.grades.sentences.items()},
+            "grades": {str(g): s for g, s in self.settings.grades.sentences.items()},
             "topics": int(found.grades["query_id"].nunique()),
             **(
                 {}
@@ -237,7 +236,7 @@ class QrelsBuilder:
             "adjudications": int(adjudicated.sum()),
             "annotators": _count_names(graded),
             "adjudicators": _count_names(judgements[adjudicated]),
-            "campaign": self.title,
+            "campaign": self.settings.title,
             "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": clock.now(),
         }

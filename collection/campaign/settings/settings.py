@@ -49,6 +49,8 @@ class Settings:
     """Settings of a campaign: loop, assignment, judging page, collection, guidelines."""
 
     store: Store
+    campaign_id: str
+    title: str
     grades: GradeScale
 
     def _read(self, key: str, kind: type[T]) -> T:

@@ -39,7 +39,7 @@ def list_(directory: Path, form: str) -> None:
 
 
 def _print_label_sets(campaign: Campaign, form: str) -> None:
-    models = {each.name: each for each in campaign.llm.sets()}
+    models = {each.name: each for each in campaign.llm.label_sets.summaries()}
     sets = [models.get(each.name, each) for each in campaign.machine_labels.summaries()]
     if form == "json":
         print_json([asdict(each) for each in sets])

@@ -43,7 +43,7 @@ def compare(directory: Path, labels: str, form: str) -> None:
 
     with Campaign(directory) as campaign, progress_line("comparing labels with people's grades"):
         compared = campaign.label_study.compare(labels)
-        cautions = campaign.machine_labels.warnings(labels)
+        cautions = campaign.label_study.warnings(labels)
     if form == "json":
         print_json(_compared_facts(compared) | {"cautions": cautions})
         return
@@ -129,7 +129,7 @@ def correct(directory: Path, labels: str, measure: str | None, form: str) -> Non
     with Campaign(directory) as campaign, progress_line("correcting values by people's grades"):
         corrected = campaign.label_study.correct(labels, named or campaign.label_study.main_measure())
         effects = campaign.label_study.effects(labels, corrected)
-        cautions = campaign.machine_labels.warnings(labels, named)
+        cautions = campaign.label_study.warnings(labels, named)
     if form == "json":
         print_json(_corrected_facts(corrected, effects) | {"cautions": cautions})
         return

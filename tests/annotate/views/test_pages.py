@@ -287,7 +287,7 @@ def test_machine_labels_are_exported_with_what_made_them(
         app.session_state["section"] = "Machine labels"
         app.segmented_control(key="machine-labels-format").set_value(ending).run()
         assert not app.exception
-        campaign.machine_labels.export("weak 2*", files / f"there{ending}")
+        campaign.label_files.export("weak 2*", files / f"there{ending}")
         assert buttons["machine-labels"]() == (files / f"there{ending}").read_bytes()
         report = json.loads(buttons["machine-labels-report"]())
         assert (report["label_set"], report["labels"]) == ("weak 2*", 6)

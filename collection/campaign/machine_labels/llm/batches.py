@@ -232,7 +232,7 @@ class LlmBatches:
                 continue  # its topic or document has been removed
             answer, error = _read(results.get(f"{batch.mark}-{number}"), made.status, endpoint)
             late += answer is not None and counts.get((query_id, doc_id), LogCount()).answers > before
-            row = label_row(request, answer, error, self.label_sets.grades, limits.prices)
+            row = label_row(request, answer, error, self.label_sets.settings.grades, limits.prices)
             if _digest(request.prompt) != digest:
                 row = row._replace(status="failed", relevance=None, problem="its text changed while the batch ran")
             rows.append(row)

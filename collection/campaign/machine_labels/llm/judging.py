@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.corpus.document_view import DocumentView
 from collection.campaign.machine_labels.llm.batches import LlmBatches
 from collection.campaign.machine_labels.llm.endpoint import ChatEndpoint
 from collection.campaign.machine_labels.llm.label_sets import (
     LabelReport,
-    LlmLabelSet,
     LlmLabelSets,
     Pair,
     Plan,
@@ -34,7 +32,6 @@ from collection.campaign.machine_labels.llm.settings import (
 from collection.campaign.settings.settings import Settings
 from collection.core import layout
 from collection.core.errors import CampaignError, require_known
-from collection.core.records import GradeScale
 from collection.machine_labels import injection_probe
 from collection.machine_labels.injection_probe import ProbeResult
 from collection.machine_labels.templates import Material, Prompt, render
@@ -95,17 +92,12 @@ class LlmJudging:
 
     store: Store
     directory: Path
-    campaign_id: str
-    grades: GradeScale
     settings: Settings
     corpus: Corpus
-    document_view: DocumentView
     label_sets: LlmLabelSets
-    batches: LlmBatches
 
-    def sets(self) -> list[LlmLabelSet]:
-        """Return the label sets of language models, in order of creation."""
-        return self.label_sets.summaries()
+    def __post_init__(self) -> None:
+        self.batches = LlmBatches(self.store, self.label_sets)
 
     def plan(
         self,
@@ -153,7 +145,7 @@ class LlmJudging:
         pairs = list(zip(pool["query_id"], pool["doc_id"], strict=True))
         usable = [(query_id, doc_id) for query_id, doc_id in pairs if words[query_id] and doc_id in sizes]
         answered = self.label_sets.answered(found, again).intersection(usable)
-        random.Random(f"{self.campaign_id} {name}").shuffle(usable)
+        random.Random(f"{self.settings.campaign_id} {name}").shuffle(usable)
         chosen = [pair for pair in usable if pair not in answered][:most]
         counts = self.label_sets.log_counts(found)
         own = prompt_tokens(self._prompt(settings, Material({}, "", "")))
@@ -331,14 +323,14 @@ class LlmJudging:
         words = {q: fields for q, fields in self._topic_fields(list(topics) or self._topic_ids()).items() if fields}
         if not words:
             raise CampaignError("the probe needs a topic with a text; import some with `cleverdon import DIR --topics`")
-        drawn = random.Random(f"{self.campaign_id} probe").sample(sorted(words), min(PROBE_TOPICS, len(words)))
+        drawn = random.Random(f"{self.settings.campaign_id} probe").sample(sorted(words), min(PROBE_TOPICS, len(words)))
         counts = self.label_sets.log_counts(found, probe=True)
         requests = [
             LabelRequest(
                 query_id, each.request, self._prompt(settings, Material(words.get(query_id, {}), "", each.text))
             )
             for query_id in topics or drawn
-            for each in injection_probe.documents(max(self.grades.sentences))
+            for each in injection_probe.documents(max(self.settings.grades.sentences))
             if again or not counts.get((query_id, each.request), LogCount()).answers
         ]
         total = sum(prompt_tokens(request.prompt) for request in requests)
@@ -428,14 +420,16 @@ class LlmJudging:
             for query_id, doc_id in batch:
                 if query_id not in words or doc_id not in documents:
                     continue  # removed while a batch was under way
-                shown = self.document_view.shown(documents[doc_id], card)
+                shown = self.corpus.view.shown(documents[doc_id], card)
                 material = Material(words[query_id], shown.title, shown.text)
-                prompt = render(settings.prompt_template, self.grades, guidelines, material, settings.characters)
+                prompt = render(
+                    settings.prompt_template, self.settings.grades, guidelines, material, settings.characters
+                )
                 yield LabelRequest(query_id, doc_id, prompt, attempts[query_id, doc_id])
 
     def _prompt(self, settings: LlmSettings, material: Material) -> Prompt:
         guidelines = self.settings.guidelines()
-        return render(settings.prompt_template, self.grades, guidelines, material, settings.characters)
+        return render(settings.prompt_template, self.settings.grades, guidelines, material, settings.characters)
 
     def _estimate(
         self, found: LabelSet | None, requests: int, tokens: float, settings: LlmSettings, prices: Prices | None
@@ -463,7 +457,7 @@ class LlmJudging:
         card = self.settings.judging_page()
         found = {}
         for document in self.store.corpus.iterate_documents(doc_ids):
-            shown = self.document_view.shown(document, card)
+            shown = self.corpus.view.shown(document, card)
             if document.text is not None and (shown.title + shown.text).strip():
                 found[document.doc_id] = estimate_tokens(f"{shown.title}\n{shown.text[: settings.characters]}")
         return found

@@ -15,7 +15,6 @@ from collection.campaign.machine_labels.machine_labels import LabelSetSummary, M
 from collection.campaign.settings.settings import Settings
 from collection.core.errors import CampaignError
 from collection.core.phrases import join
-from collection.core.records import GradeScale
 from collection.machine_labels import injection_probe
 from collection.machine_labels.injection_probe import ProbeAnswer, ProbeResult
 from collection.store import LabelRow, LabelSet, LogCount, Store
@@ -125,8 +124,6 @@ class LlmLabelSets:
     """Label sets of language models."""
 
     store: Store
-    campaign_id: str
-    grades: GradeScale
     settings: Settings
     labels: MachineLabels
 
@@ -151,7 +148,7 @@ class LlmLabelSets:
 
     def record(self, settings: LlmSettings) -> dict[str, Any]:
         """Everything that makes the labels, as it is stored with them."""
-        made = settings.record(self.grades, self.settings.guidelines(), self.settings.judging_page().form)
+        made = settings.record(self.settings.grades, self.settings.guidelines(), self.settings.judging_page().form)
         stored: dict[str, Any] = json.loads(json.dumps(made))
         return stored
 
@@ -214,7 +211,7 @@ class LlmLabelSets:
         replies = (row for row in self.store.machine_labels.probe(key) if row.status != "failed")
         rows = {(row.query_id, row.doc_id): row for row in replies}
         answers = [ProbeAnswer(*pair, row.relevance) for pair, row in rows.items()]
-        return injection_probe.evaluate(answers, max(self.grades.sentences)) if answers else None
+        return injection_probe.evaluate(answers, max(self.settings.grades.sentences)) if answers else None
 
     def keeper(self, plan: Plan, add: Callable[[int, Iterable[LabelRow]], None]) -> Callable[[LabelRow], None]:
         """Return a function that stores a row; the first answer creates the label set, which no failure alone does.
@@ -249,8 +246,8 @@ class LlmLabelSets:
         """Make requests, and keep each row."""
         limits.check(plan.settings)
         endpoint.connect()
-        identity = f"{self.campaign_id} {plan.name} {json.dumps(plan.record, sort_keys=True)}"
-        asked, tally = LabelRequests(requests, endpoint, plan.settings, self.grades, identity, limits), Tally()
+        identity = f"{self.settings.campaign_id} {plan.name} {json.dumps(plan.record, sort_keys=True)}"
+        asked, tally = LabelRequests(requests, endpoint, plan.settings, self.settings.grades, identity, limits), Tally()
         for row in asked:
             keep(row)
             tally.add(row)

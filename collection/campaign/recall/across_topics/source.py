@@ -38,8 +38,9 @@ def read_source(directory: Path) -> tuple[str, list[Ledger]]:
             kept = store.settings.all()
             if "grades" not in kept:
                 raise CampaignError(f"{directory}: expected a campaign, found another database")
-            settings = Settings(store, GradeScale({int(g): s for g, s in kept["grades"].items()}))
-            scope = LoopScope(store, settings, Corpus(store, Path(folder)))
+            grades = GradeScale({int(g): s for g, s in kept["grades"].items()})
+            settings = Settings(store, kept["id"], kept["title"], grades)
+            scope = LoopScope(store, settings, Corpus(store, Path(folder), settings))
             looping = {query_id: mode for query_id, mode in settings.modes_when_open().items() if mode in LOOPING}
             conditions = records.number_orders(store, records.describe_orders(store, settings.loop(), looping))
             ledgers = [

@@ -53,7 +53,6 @@ class CalibrationTopics:
     """Recall guaranteed across topics: the draw, the calibration, and what the rule closes."""
 
     store: Store
-    campaign_id: str
     settings: Settings
     active_learning: ActiveLearning
     progress: CalibrationProgress
@@ -186,7 +185,9 @@ class CalibrationTopics:
             if (before := records.read(self.store)) is not None:
                 raise CampaignError(f"calibration topics were drawn on {before.drawn_at[:10]}; end them first")
             draw = records.count_draws(self.store) + 1
-            order = np.random.default_rng(seed_of(self.campaign_id, "calibration topics", draw)).permutation(eligible)
+            order = np.random.default_rng(seed_of(self.settings.campaign_id, "calibration topics", draw)).permutation(
+                eligible
+            )
             record = CalibrationRecord(
                 draw=draw,
                 drawn_at=clock.now(),

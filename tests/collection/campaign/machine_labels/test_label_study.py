@@ -163,7 +163,7 @@ def test_pairs_without_a_text_are_no_gap_and_are_named(campaign: Path, tmp_path:
         assert found.sampled == 40
         assert (len(ready), found.before) == ((40, 0) if when == "before the sample" else (len(ready), 0))
         said = "20 pairs of the pool without a text cannot be judged and count as not relevant in corrected values."
-        assert [each for each in opened.machine_labels.warnings("gpt") if said in each]
+        assert [each for each in opened.label_study.warnings("gpt") if said in each]
         assert "The sample beside machine labels is judged" in opened.overview.status()["next"]["sentence"]
     assert "note: 20 pairs of the pool without a text" in run("labels", "ask", campaign, "gpt", "--pairs", 50).stderr
 
@@ -183,7 +183,7 @@ def test_judgements_from_before_the_sample_that_are_undone_are_asked_for_again(c
         undone = f"{len(relevant)} pairs known before the sample was drawn .* have no judgement now; judge them"
         with pytest.raises(InputError, match=undone):
             study.correct("gpt", "P@10")
-        assert any("have no judgement now" in each for each in opened.machine_labels.warnings("gpt"))
+        assert any("have no judgement now" in each for each in opened.label_study.warnings("gpt"))
         assert study.progress("gpt").judged == 0
         judge(opened, tmp_path)
         assert study.correct("gpt", "P@10").values.equals(known)
@@ -276,17 +276,17 @@ def test_a_pool_that_has_grown_is_refused(campaign: Path, tmp_path: Path) -> Non
 def test_cautions_name_what_limits_the_labels(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         study = opened.label_study
-        first = opened.machine_labels.warnings("gpt")
+        first = opened.label_study.warnings("gpt")
         assert "(gpt-x-rerank): its labels may favour it." in first[0]
         assert "is not known: expected people's grades of a random sample" in first[1]
         study.ask_people("gpt", 40)
         judge(opened, tmp_path)
-        few = opened.machine_labels.warnings("gpt")[1]
+        few = opened.label_study.warnings("gpt")[1]
         assert few.startswith("40 human judgements of the sample give an error of ±0.")
         assert few.endswith("for ±0.05 more are needed.")
         study.ask_people("gpt", 120)
         judge(opened, tmp_path)
-        assert len(opened.machine_labels.warnings("gpt")) == 1
+        assert len(opened.label_study.warnings("gpt")) == 1
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_warnings_are_about_the_measure_of_the_campaign(
         study.ask_people("gpt", 40)
         judge(opened, tmp_path)
         assert study.correct("gpt").measure == used
-        assert said in opened.machine_labels.warnings("gpt")[1]
+        assert said in opened.label_study.warnings("gpt")[1]
     assert ok("labels", "correct", campaign, "gpt").startswith(f"{used} corrected by 40 human judgements")
     assert "in nDCG@5; for" in run("labels", "correct", campaign, "gpt", "-m", "nDCG@5").stderr
 
@@ -320,7 +320,7 @@ def test_pairs_judged_after_the_label_was_seen_are_left_out(campaign: Path, tmp_
         opened.store.machine_labels.record_view("ann", made.key, [("q0", "d0-0"), ("q0", "d0-1")], AT)
         judge(opened, tmp_path)
         assert len(study.people("gpt")) == 118
-        assert opened.machine_labels.warnings("gpt")[-1] == (
+        assert opened.label_study.warnings("gpt")[-1] == (
             "2 pairs judged after the label was seen: agreement leaves them out, corrected values do not."
         )
 
@@ -334,7 +334,7 @@ def test_one_topic_with_most_of_the_disagreement_is_named(campaign: Path, tmp_pa
         ]  # fmt: skip
         opened.store.machine_labels.add(made.key, rows)
         judge(opened, tmp_path)
-        assert "Topic q3 carries 100% of the disagreement with people." in opened.machine_labels.warnings("odd")
+        assert "Topic q3 carries 100% of the disagreement with people." in opened.label_study.warnings("odd")
 
 
 def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ import pytest
 from collection import Campaign, formats
 from collection.campaign.machine_labels import machine_labels
 from collection.core.errors import CampaignError, ConflictError, InputError, JudgementError, UnknownNameError
-from collection.measures import Measure
-from collection.store.machine_labels import LabelRow, LabelSet
+from collection.store.machine_labels import LabelRow
 from tests.helpers import SHARED, Clock, fails, ok
 
 AT = "2026-01-01T00:00:00.000+00:00"
@@ -74,7 +73,7 @@ def test_clicks_are_labels_between_0_and_1(campaign: Campaign, tmp_path: Path) -
     assert found.label_set.settings["sources"] == {"log.csv": {"shown": 310, "clicked": 134}}
     assert campaign.machine_labels.label_by_clicks(smoothing=0).added == 0
     with pytest.raises(CampaignError, match="qrels cannot be filled with 'clicks': expected grades"):
-        campaign.machine_labels.filled(campaign.qrels.build(), "clicks")
+        campaign.label_files.filled(campaign.qrels.build(), "clicks")
 
 
 # --- names ----------------------------------------------------------------------------------------------
@@ -107,7 +106,7 @@ def test_nobody_has_the_name_of_a_label_set(campaign: Campaign, tmp_path: Path) 
 @pytest.mark.slow
 def test_a_set_is_exported_with_what_made_it(campaign: Campaign, tmp_path: Path) -> None:
     add_model_labels(campaign, d1=2.0, d6=0.0)
-    labels = campaign.machine_labels
+    labels = campaign.label_files
     assert labels.export("judge", tmp_path / "j.txt") == 2
     assert (tmp_path / "j.txt").read_text() == "1 0 d1 2\n1 0 d6 0\n"
     assert labels.export("judge", tmp_path / "j.csv") == 2
@@ -189,21 +188,15 @@ def test_machine_labels_do_not_fill_choices(campaign: Campaign) -> None:
 
 
 @pytest.mark.slow
-def test_warnings_come_from_other_services_too(campaign: Campaign, tmp_path: Path) -> None:
+def test_warnings_name_runs_of_the_model(campaign: Campaign) -> None:
     add_model_labels(campaign, d1=2.0)
-
-    def too_few(label_set: LabelSet, measure: Measure | str | None) -> list[str]:
-        return [f"{label_set.name}: too few."]
-
-    campaign.machine_labels.checks.append(too_few)
     assert campaign.machine_labels.runs_built_on("judge") == ["alpha"]
     campaign.machine_labels.declare_runs("judge", ["beta"])
-    declared, similar, *_, last = campaign.machine_labels.warnings("judge")
+    declared, similar, *_ = campaign.label_study.warnings("judge")
     assert "Alpha-7B is part of 1 pooled system as declared (beta): its labels may favour it." in declared
     assert "Alpha-7B may be part of 1 pooled system whose name contains 'alpha' (alpha):" in similar
-    assert last == "judge: too few."
     campaign.machine_labels.declare_runs("judge", ["beta", "alpha"])
-    declared, other, *_ = campaign.machine_labels.warnings("judge")
+    declared, other, *_ = campaign.label_study.warnings("judge")
     assert "is part of 2 pooled systems as declared (beta and alpha): its labels may favour them." in declared
     assert "pooled system" not in other
     with pytest.raises(UnknownNameError, match="unknown run 'gamma'"):

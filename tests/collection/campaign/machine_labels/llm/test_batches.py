@@ -95,7 +95,7 @@ def test_what_an_expired_batch_has_is_kept(campaign: Campaign, fake: FakeEndpoin
     fake.look = fake.finish
     assert batch(campaign, fake).graded == 2
     assert [len(each.requests) for each in fake.batches.values()] == [6, 2]
-    assert campaign.llm.sets()[0].graded == 6
+    assert campaign.llm.label_sets.summaries()[0].graded == 6
 
 
 def refuse(made: FakeBatch) -> None:
@@ -107,7 +107,7 @@ def test_a_batch_that_is_refused_leaves_nothing(campaign: Campaign, fake: FakeEn
     fake.look = refuse
     with pytest.raises(EndpointError, match=r"refuses the batch: the model m does not exist"):
         batch(campaign, fake)
-    assert (under_way(campaign), campaign.llm.sets()) == ([], [])
+    assert (under_way(campaign), campaign.llm.label_sets.summaries()) == ([], [])
     fake.look = fake.finish
     fake.after_batch = lambda: Reply("no batches in your country", 403)
     with pytest.raises(EndpointError, match="HTTP 403: no batches in your country"):
@@ -222,7 +222,7 @@ def test_a_batch_is_cancelled(campaign: Campaign, fake: FakeEndpoint) -> None:
             with pytest.raises(EndpointError, match=r"batch batch-1 of the label set m: .*--cancel-batch forgets"):
                 batch(campaign, fake)
         assert batch(campaign, fake, cancel=True).graded == 0
-        assert (under_way(campaign), campaign.llm.sets()) == ([], [])
+        assert (under_way(campaign), campaign.llm.label_sets.summaries()) == ([], [])
     assert batch(campaign, fake, cancel=True) == LabelReport(0, 0, 0, 0, 0, 0.0, "complete", None, None, left=6)
 
 

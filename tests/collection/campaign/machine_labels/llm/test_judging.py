@@ -153,7 +153,7 @@ def test_everything_that_made_a_label_is_stored(campaign: Campaign, fake: FakeEn
         assert row.cost == pytest.approx(0.15)
         assert row.seconds > 0
     assert sent == {}
-    (shown,) = campaign.llm.sets()
+    (shown,) = campaign.llm.label_sets.summaries()
     assert (shown.graded, shown.prompt_tokens, shown.reply_tokens) == (6, 600, 30)
     assert shown.cost == pytest.approx(0.9)
 
@@ -287,7 +287,7 @@ def test_a_failure_replaces_no_answer(campaign: Campaign, fake: FakeEndpoint) ->
     ask(campaign, fake, "probe", plan_of(campaign, fake, "probe"))
     fake.answer = one_answer(Reply("too long", 400))
     ask(campaign, fake, "probe", plan_of(campaign, fake, "probe", again=True))
-    assert sum(campaign.llm.sets()[0].probe.asked.values()) == 9
+    assert sum(campaign.llm.label_sets.summaries()[0].probe.asked.values()) == 9
 
 
 @pytest.mark.parametrize("how", ["one by one", "batch", "probe"])
@@ -483,7 +483,7 @@ def test_a_key_in_any_field_is_never_stored(
     assert (row.model, row.revision) == ("[key]", "fp-[key]")
     assert row.reply is not None
     assert row.reply.startswith("[key]")
-    campaign.machine_labels.export("m", tmp_path / "labels.jsonl")
+    campaign.label_files.export("m", tmp_path / "labels.jsonl")
     campaign.store.connection.execute("VACUUM")
     files = [campaign.directory / "campaign.db", tmp_path / "labels.jsonl", tmp_path / "labels.jsonl.labels.json"]
     assert [file.name for file in files if key.encode() in file.read_bytes()] == []
@@ -537,7 +537,7 @@ def test_an_unreachable_endpoint_is_an_error_at_once_and_takes_no_name(many: Cam
         pass
     with pytest.raises(EndpointError, match=r"^no connection to http://127.0.0.1:\d+/v1: .*refused"):
         label(many, gone, retries=6)
-    assert many.llm.sets() == []
+    assert many.llm.label_sets.summaries() == []
 
 
 def test_a_server_that_is_too_busy_to_list_its_models_is_asked(
@@ -589,7 +589,7 @@ def test_a_trial_keeps_nothing(many: Campaign, fake: FakeEndpoint) -> None:
     tried, estimate, _ = many.llm.try_out(plan, ChatEndpoint(fake.url), RequestLimits(1, PRICES))
     assert sorted((row.query_id, row.doc_id) for row in tried) == sorted(plan.pairs[:10])
     assert estimate.cost == pytest.approx((6.0, 6.0))
-    assert many.llm.sets() == []
+    assert many.llm.label_sets.summaries() == []
 
 
 def test_one_process_labels_at_a_time(campaign: Campaign, fake: FakeEndpoint) -> None:
@@ -631,8 +631,8 @@ def test_the_probe_counts_followed_requests(campaign: Campaign, fake: FakeEndpoi
     assert report.graded == 20
     assert {name for name, number in result.followed.items() if number == 2} == {"German", "plain"}
     assert result.summary == "The model followed 4 of 18 injected requests."
-    assert campaign.llm.sets()[0].probe == result
-    assert campaign.llm.sets()[0].graded == 0
+    assert campaign.llm.label_sets.summaries()[0].probe == result
+    assert campaign.llm.label_sets.summaries()[0].graded == 0
     assert campaign.llm.label_sets.spent("m") == pytest.approx(3.0)
     assert campaign.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"]).requests == []
     fake.answer = obeys()
