@@ -34,7 +34,7 @@ def refusal(page: PageEntry) -> Callable[[], None]:
     def refuse() -> None:
         st.title(page.title)
         st.error(f"This page is for {role_names(page.roles)}.")
-        st.write("Ask a manager of the campaign if you need it.")
+        st.write("Ask a manager of the campaign for access.")
 
     return refuse
 

@@ -87,7 +87,7 @@ def _views(found: Agreement) -> list[_View]:
         _View("ordinal", "on the order of the grades", "ordinal alpha counts neighbouring grades as a small difference",
               ordinal),
         _View("nominal", "on exact grades", "nominal alpha counts every difference in full", nominal),
-        _View(f"binary (grade {level} or more)", "on relevant or not",
+        _View(f"binary (grade {level} or more)", "on binary relevance",
               f"binary alpha counts only differences across grade {level}", binary),
     ]  # fmt: skip
     return [view for view in views if not isnan(view.row["value"])] if len(found.grades) > 2 else views[:1]
@@ -100,8 +100,7 @@ def _read_views(views: Sequence[_View]) -> str:
     subjects: dict[str, list[str]] = {}
     for view in views:
         subjects.setdefault(_read(view.row), []).append(view.subject)
-    readings = [f"{reading} {join(on)}" for reading, on in subjects.items()]
-    return f"Agreement is {', and '.join(readings)}."
+    return " ".join(f"Agreement {join(on)} is {reading}." for reading, on in subjects.items())
 
 
 def _read(alpha: pd.Series) -> str:
@@ -114,7 +113,7 @@ def _read(alpha: pd.Series) -> str:
     if shown < TENTATIVE:
         return "below the conventional limits"
     reading, least = ("reliable", FIRM) if shown >= FIRM else ("tentative", TENTATIVE)
-    return reading if low >= least else f"{reading} (with an interval that starts lower)"
+    return reading if low >= least else f"{reading} (lower confidence limit below {least:g})"
 
 
 def describe_tau(tau: float, swaps: int, runs: int) -> str:

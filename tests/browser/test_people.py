@@ -86,11 +86,11 @@ def test_pages_of_others_are_refused_by_their_address(serving: Serving, context:
     entry = next(entry for entry in PAGES if "reader" not in entry.roles)
     page.goto(f"{serving.url}/{entry.url_path}")
     main, menu = page.get_by_test_id("stMain"), page.get_by_test_id("stSidebarNav")
-    expect(main.get_by_text("Ask a manager of the campaign if you need it.")).to_be_visible()
+    expect(main.get_by_text("Ask a manager of the campaign for access.")).to_be_visible()
     assert [word for word in main.inner_text().split("\n") if word.strip()] == [
         entry.title,
         f"This page is for {role_names(entry.roles)}.",
-        "Ask a manager of the campaign if you need it.",
+        "Ask a manager of the campaign for access.",
     ]
     for each in PAGES:
         expect(menu.get_by_role("link", name=each.title, exact=True)).to_have_count(int("reader" in each.roles))

@@ -50,7 +50,7 @@ def provider_page() -> None:
         st.write("This campaign has no sign-in provider.")
         go_to("/signin", "Sign in")
         return
-    st.write("Forwarding to the sign-in provider ...")
+    st.write("Redirecting to the sign-in provider ...")
     st.login(oidc.NAME)
 
 

@@ -36,8 +36,8 @@ def rules() -> None:
     )
     lease = st.number_input(label, *LEASES, settings.lease, format="%g", key="lease", help=help)
     st.caption(
-        "A pair on an annotator's screen is reserved for them until they judge it or leave the page, and for this time "
-        "if their browser crashes. What the browser has loaded behind it goes to colleagues who have nothing."
+        "A pair on an annotator's screen is reserved until they judge it or leave the page, and for this time if their "
+        "browser crashes. Pairs loaded ahead go to annotators who have none."
     )
     widgets.save_button({"blind": blind, "lease": lease}, settings, campaign.assignments.update, "Saved.", "save-rules")
     reservations.draw()

@@ -15,8 +15,8 @@ backups = campaign.backups
 
 st.title("Backups")
 st.write(
-    "A backup has everything that judging needs, as it is at one moment, in one file. Backups are as secret as the "
-    "campaign: they contain hashes of passwords."
+    "A backup is one file with everything that judging needs. Keep it as secret as the campaign: it contains password "
+    "hashes."
 )
 widgets.documentation_link("operations/backup", "What a backup contains, and how to restore it")
 if problem := backups.problem():
@@ -29,18 +29,18 @@ made = pd.DataFrame(
     [(each.made_at, each.size, each.path.name) for each in backups.available()], columns=["made_at", "size", "file"]
 )
 if made.empty:
-    st.write("There is no backup on the server yet.")
+    st.write("No backups on the server yet.")
 else:
     columns = {"made_at": timestamp("Made (UTC)"), "size": number("Size", "bytes"), "file": text("File", "large")}
     display.table(made, columns, alt="Backups on the server")
 st.caption(
-    "They are in the folder *backups* of the campaign, on the same disk. Download one, or run "
+    "Backups are in the folder *backups* of the campaign, on the same disk. Download one, or run "
     "`cleverdon backup DIR --to FOLDER` with a folder on another disk."
 )
 if backups.campaign_bytes() > LARGEST:
     st.write("This campaign is too large for a download in the browser: run `cleverdon backup DIR FILE` instead.")
 else:
-    hint = "Without the key that signs cookies and the settings of single sign-on: everybody has to sign in again."
+    hint = "Excludes the key that signs cookies and the single sign-on settings, so everybody has to sign in again."
     downloads.draw_deferred(lambda opened, path: opened.backups.write(path), "backup.zip", "download", hint)
 
 st.subheader("Automatic backups")
@@ -50,13 +50,15 @@ with st.form("schedule", border=False):
     every = left.number_input("Hours between backups (0 = none)", 0, 10_000, settings.every_hours, key="every-hours")
     keep = middle.number_input("Number of backups kept", 1, 1000, settings.keep, key="keep")
     days = right.number_input("Maximum age in days (0 = unlimited)", 0, 10_000, settings.keep_days, key="keep-days")
-    st.caption("The server makes them while it runs, and removes older ones. The newest is always kept.")
+    st.caption("The server makes backups while it runs, and deletes older ones. It always keeps the newest.")
     if st.form_submit_button("Save", key="save"):
         with widgets.saving("Saved."):
             backups.set_settings(every_hours=int(every), keep=int(keep), keep_days=int(days))
 
 st.subheader("Check")
-st.caption("Reads the database, runs and images of the campaign, and compares their checksums. Nothing is changed.")
+st.caption(
+    "Reads the database, runs and images of the campaign and compares their checksums, without changing anything."
+)
 if st.button("Check the campaign", key="check"):
     with widgets.shown_errors(), st.spinner("Checking"):
         found = backups.check()

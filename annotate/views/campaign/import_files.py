@@ -41,15 +41,14 @@ with st.form("files", border=False):
         help="Imports the documents, topics and qrels of this dataset. The server downloads them if needed.",
     ).strip()
     annotator = st.text_input(
-        "Annotator of labels without one",
-        help="Who gave the labels for which their file names no annotator, as in exports of doccano and Quepid.",
+        "Annotator of the labels (if the file names none)",
+        help="Exports of doccano and Quepid, for example, name no annotators.",
     ).strip()
     replace = st.checkbox("Replace existing entries with the same id or name")
     accept = st.checkbox("Accept files that look like another kind")
     by_people = st.checkbox(
         "Grades are by people",
-        help="Qrels and labels whose names say that a language model gave the grades become label sets. With this "
-        "setting, they become judgements.",
+        help="Without this setting, qrels and labels named after a language model become label sets.",
     )
     go = st.form_submit_button("Import", type="primary")
     largest = f"{config.get_option('server.maxUploadSize'):,} MB"

@@ -35,15 +35,15 @@ with st.form("card", enter_to_submit=False):
     with left:
         wanted["task"] = pickers.pick_described("Task", TASKS, settings.task, "task")
         with st.container(horizontal=True):
-            hint = "For lists: the first of the topic's pool."
+            hint = "For lists: the first documents of the topic's pool."
             wanted["list_size"] = number("Documents per list", "list_size", 2, 50, hint)
-            wanted["most_chosen"] = number("Choices per list, at most", "most_chosen", 1, 50, "For lists.")
-            hint = "For preferences: the first of the topic's pool."
+            wanted["most_chosen"] = number("Maximum choices per list", "most_chosen", 1, 50, "For lists.")
+            hint = "For preferences: the first documents of the topic's pool."
             wanted["preference_size"] = number("Documents to compare per topic", "preference_size", 2, 100, hint)
         wanted["rest_after"] = number("Suggest a break after (minutes, 0 = never)", "rest_after", 0, 1440)
         hint = "Marked passages are stored with the judgement and exported with their text."
         wanted["marking"] = st.checkbox("Let annotators mark passages", settings.marking, "marking", hint)
-        hint = "Compares only with documents that the same annotator judged."
+        hint = "Only documents that the same annotator judged are compared."
         label = "Point out near-duplicates of judged documents"
         wanted["near"] = st.checkbox(label, settings.near, "near", hint)
         names = ["", *(label_set.name for label_set in campaign.machine_labels.sets())]
@@ -53,14 +53,14 @@ with st.form("card", enter_to_submit=False):
             names.index(settings.show_labels),
             format_func=lambda name: widgets.plain(name) or "None",
             key="show_labels",
-            help="For grades. Judgements given after seeing a label are marked in the exported log, and left out where "
+            help="For grades. Judgements given after seeing a label are marked in the exported log, and excluded when "
             "these labels are compared with people.",
         )
     with right:
         wanted["form"] = pickers.pick_described("Text format", FORMS, settings.form, "form")
         st.caption("Set the format before annotators mark passages: the positions of passages depend on it.")
         wanted["long"] = pickers.pick_described("Long documents", LONG, settings.long, "long")
-        wanted["long_from"] = number("Length of a long document (characters, at least)", "long_from", 200, 10_000_000)
+        wanted["long_from"] = number("Minimum length of a long document (characters)", "long_from", 200, 10_000_000)
         hosts = st.text_area(
             "Hosts whose images are shown",
             "\n".join(settings.image_hosts),
@@ -82,7 +82,7 @@ if save:
 st.subheader("Preview")
 pairs = campaign.document_view.first_of_pool(MOST)
 if pairs.empty:
-    st.write("The preview shows documents of the pool, which is empty.")
+    st.write("The pool is empty, so there is no document to preview.")
     widgets.page_link("pool", "Choose the pool")
     st.stop()
 titles = campaign.corpus.topics().set_index("query_id")["title"]

@@ -77,7 +77,9 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     progress["left"] = progress["left"].astype("Int64")
     progress["mode"] = progress["mode"].map(lambda name: MODES[name][0])
     lacks_text = progress["without_text"].any()
-    no_text = number("No text", help="Pooled documents without a text. They cannot be judged and count as unjudged.")
+    no_text = number(
+        "Text missing", help="Pooled documents without a text. They cannot be judged, and count as unjudged."
+    )
     display.table(
         progress,
         {
@@ -101,8 +103,8 @@ elif len(annotators := campaign.judgement_log.annotators()):
             annotators,
             {
                 "annotator": "Annotator",
-                "judgements": number("Judgements", help="Without changed and undone judgements."),
-                "seconds": number("Seconds per judgement, median", "%.1f", help="Time with the document on screen."),
+                "judgements": number("Judgements", help="Excluding revised and undone judgements."),
+                "seconds": number("Median seconds per judgement", "%.1f", help="Time with the document on screen."),
                 "last_at": timestamp("Last judgement (UTC)"),
             },
         )

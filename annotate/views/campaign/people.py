@@ -33,14 +33,14 @@ if link := st.session_state.get("link"):
     with st.container(border=True):
         st.write(
             f"**Link for {widgets.plain(link[0])}.** Copy it and send it yourself. It cannot be shown again after you "
-            "close it or create another one."
+            "close it or create another link."
         )
         st.caption(f"It works once, within {count(LINK_DAYS, 'day')}.")
         st.code(link[1], language=None, wrap_lines=True)
         if is_loopback(link[1]):
             st.caption(
-                "People on other machines cannot open this address: serve the app at one that they can reach, as "
-                "*How people sign in* says below."
+                "People on other machines cannot open this address. Serve the app at an address that they can reach: "
+                "see *How people sign in* below."
             )
         if st.button("Close"):
             del st.session_state["link"]
@@ -69,7 +69,7 @@ display.table(
 )
 
 st.subheader("Invite a person")
-st.caption("You get a link to send to the person, who chooses a password with it. Cleverdon sends no e-mail.")
+st.caption("You get a link to send to the person, who uses it to choose a password. Cleverdon sends no e-mail.")
 # A new key after each invitation empties the fields; they stay filled if the name is refused.
 with st.form(f"invite-{len(table)}"):
     left, right = st.columns(2)
@@ -105,7 +105,7 @@ with st.form(f"change-{name}"):
             campaign.accounts.set_email(name, email)
 is_locked = bool(row["locked"])
 with st.container(horizontal=True):
-    hint = "For a forgotten password. The old one works until a new one is chosen."
+    hint = "For a forgotten password. The old password works until a new one is chosen."
     renew = st.button("Create password link", key=f"again-{name}", disabled=is_locked, help=hint)
     hint = "A locked account cannot sign in, and its sessions end at once. Its judgements are kept."
     switch = st.button("Unlock" if is_locked else "Lock", key=f"lock-{name}", help=hint)

@@ -28,7 +28,7 @@ def draw(campaign: Campaign) -> None:
             runs = campaign.corpus.run_table()["run"].tolist()
             _draw_preview(campaign, runs=st.multiselect("Runs", runs, format_func=without_bidi))
         elif what == "documents":
-            written = st.text_area("Document ids, one per line", help="Blanks around an id are ignored.")
+            written = st.text_area("Document ids, one per line", help="Spaces around an id are ignored.")
             st.caption("`cleverdon remove DIR --documents-in FILE` removes all documents of an imported file.")
             _draw_preview(campaign, documents=list(filter(None, map(str.strip, written.splitlines()))))
 
@@ -40,7 +40,7 @@ def draw_rounds(campaign: Campaign, rounds: pd.DataFrame) -> None:
         label = STRATEGIES[row["strategy"]].label if row["strategy"] in STRATEGIES else row["strategy"]
         labels[row["pool_round"]] = f"Round {at}: {label}, {count(row['pairs'], 'pair')}"
     with st.expander("Remove pairs from the pool"):
-        st.caption("Pairs that somebody has judged stay, and so does a random sample of which a pair was judged.")
+        st.caption("Judged pairs stay in the pool, and so do random samples with a judged pair.")
         chosen = st.multiselect("Rounds", list(labels), format_func=labels.__getitem__)
         _draw_preview(campaign, rounds=chosen)
 

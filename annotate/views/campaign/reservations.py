@@ -7,7 +7,7 @@ from annotate.views.widgets import display, widgets
 from annotate.views.widgets.columns import number, text
 from collection.core.phrases import count
 
-PLACES = {"screen": "On screen", "ahead": "Loaded, not on screen", "work list": "In a work list"}
+PLACES = {"screen": "On screen", "ahead": "Loaded ahead", "work list": "In a work list"}
 
 
 def draw() -> None:
@@ -16,12 +16,12 @@ def draw() -> None:
     st.subheader("Current reservations")
     table = campaign.assignments.reservations()
     if table.empty:
-        st.write("Nothing is reserved at the moment.")
+        st.write("Nothing is reserved.")
         return
     held = int((table["place"] != "ahead").sum())
     st.write(
-        f"**{count(held, 'reservation')}** on screens and in work lists; {len(table) - held:,} loaded in browsers, "
-        "which colleagues without a document get."
+        f"**{count(held, 'reservation')}** on screens and in work lists; {len(table) - held:,} loaded ahead, which "
+        "annotators without a document get."
     )
     names = list(dict.fromkeys(table["annotator"]))
     who = st.selectbox("Annotator", ["Everybody", *names], key="reserved-by")
@@ -41,7 +41,7 @@ def draw() -> None:
     )
     known = list(dict.fromkeys(shown["query_id"]))
     topics = st.multiselect("Topics", known, key="reserved-of", placeholder="All topics")
-    st.caption("A judgement of a released document is kept, and counts if nobody else has given it meanwhile.")
+    st.caption("A judgement of a released pair is kept, and counts unless others have judged the pair in the meantime.")
     whose = "all reservations" if who == "Everybody" else f"the reservations of {widgets.plain(who)}"
     if st.button("Release", key="release", help=f"Releases {whose} in these topics."):
         with widgets.saving("Released."):

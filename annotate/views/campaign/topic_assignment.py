@@ -107,7 +107,7 @@ def _draw_workloads(judges: Sequence[str]) -> None:
         {
             "name": "Annotator",
             "topics": number("Topics", help="Including topics open to everybody."),
-            "done": number("Pairs done", "localized", help="Pairs that need no judgement from this annotator."),
+            "done": number("Pairs done", "localized", help="Pairs that need no further judgement from this annotator."),
             "left": number("Pairs left", "localized", help="Pairs that this annotator can still judge."),
         },
         most_height=388,

@@ -24,7 +24,7 @@ STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
     ),
     ("Adjudicate a disagreement", "adjudicate", {}, "Two annotators gave different grades. Record the final one."),
     ("Compare the systems", "compare", {}, "See which differences are significant."),
-    ("Check reusability", "reusability", {}, "Find out whether these judgements are fair to new systems."),
+    ("Check reusability", "reusability", {}, "Find out whether new systems can be compared fairly."),
     ("Export the collection", "export", {}, "Download the qrels, or the collection with a card that describes it."),
 )  # label, page, its query, and what to do there
 

@@ -40,7 +40,7 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
     answer = st.container()
     st.caption(
         "The archive has documents, topics and qrels in BEIR and TREC formats, a script for ir_datasets, the logs, and "
-        "a card that describes how the collection was built. Options adds the runs and selects the documents."
+        "a card that describes how the collection was built. Under *Options*, add runs and select documents."
     )
     widgets.documentation_link("how-to/publish-a-collection", "How to publish a collection")
     if now.role == "manager":
@@ -53,10 +53,10 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
             "Text of the queries", query_texts, key="query-text", format_func=query_texts.__getitem__
         )
         hint = "Identifier in ir_datasets: lower-case letters, digits, '-', '_' and '.', separated by '/'."
-        name = left.text_input("Name", key="collection-name", placeholder="By default from the title", help=hint)
+        name = left.text_input("Name", key="collection-name", placeholder="Default: from the title", help=hint)
         with right:
             with_runs = st.toggle("Include runs", key="with-runs")
-            hint = "Otherwise annotators are called a1, a2, ...; notes are exported unchanged."
+            hint = "If off, annotators are called a1, a2, ... Notes are exported unchanged."
             name_annotators = st.toggle("Include annotators' names", key="name-annotators", help=hint)
     options = Options(
         name=name or None, corpus=corpus, query_text=query_text, name_annotators=name_annotators, topics=topics
@@ -82,7 +82,7 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
             write = partial(write_packed, rule=rule, options=options, with_runs=with_runs)
             downloads.draw_deferred(write, f"{name}.zip", "collection", kind="primary")
         if not campaign.settings.collection().licence:
-            st.caption("No licence is set: others cannot know how they may use the collection.")
+            st.caption("No licence is set, so others cannot know how they may use the collection.")
     if st.toggle("Show the card", key="card"):
         facts = campaign.collection_card.facts(rule=rule, **options)
         with st.container(border=True, height=600):

@@ -35,7 +35,7 @@ def draw_choices(choices: int) -> None:
     sparse = session.current().campaign.qrels.from_choices(rule)
     relevant, topics = count(len(sparse), "relevant document"), count(sparse["query_id"].nunique(), "topic")
     st.write(
-        f"{relevant} in {topics}, from {count(choices, 'choice')}. Documents that were shown and not chosen are "
+        f"{relevant} in {topics}, from {count(choices, 'choice')}. Documents that were shown but not chosen are "
         "unjudged, and not in the qrels."
     )
     with st.container(horizontal=True):
@@ -64,7 +64,7 @@ def draw_preferences(preferences: int) -> None:
         return
     with widgets.shown_errors(about="Preference measures: "):
         values = campaign.evaluation.by_preferences()
-        hint = "Topics in which the run has a document of a pair: ppref and wpref average over these, rpref over all."
+        hint = "Topics in which the run has a compared document. ppref and wpref are means over these, rpref over all."
         display.table(
             values.means(),
             {
@@ -80,7 +80,7 @@ def draw_preferences(preferences: int) -> None:
             alt="Systems by preferences",
         )
         if values.undecided:
-            st.caption(f"{count(len(values.undecided), 'topic')} without a preferred document left out.")
+            st.caption(f"{count(len(values.undecided), 'topic')} without a preferred document excluded.")
 
 
 def draw_work_lists() -> None:
@@ -101,7 +101,7 @@ def draw_work_lists() -> None:
     written: list[int] = []
     files = downloads.write_files(lambda c, path: written.append(c.work_lists.write(annotator, path, pairs)), name)
     if written == [0]:
-        st.write("No pair is open for this annotator.")
+        st.write("No pairs are left for this annotator.")
     elif files:
         st.write(f"{count(written[0], 'pair')} reserved for {widgets.plain(annotator)}.")
         st.download_button(f"Download {name}", files[name], name, on_click="ignore", key="work-list")

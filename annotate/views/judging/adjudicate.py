@@ -21,7 +21,7 @@ PAIR, LISTED, PICKED = (f"adjudicate-{name}" for name in ("pair", "listed", "pic
 picked = st.session_state.get(PICKED, "")
 
 WIDE = 700  # pixels of a table in a popover, at most
-WHY = {"disagreement": "Disagreements", "calibration": "Calibration pairs without a reference grade"}
+WHY = {"disagreement": "Disagreements", "calibration": "Qualification pairs without a reference grade"}
 
 
 def pick(table: str) -> None:
@@ -66,7 +66,7 @@ with above.popover("Filter", icon=":material/filter_list:"):
     topic = st.selectbox("Topic", ["", *topics], format_func=lambda q: topics.get(q, "All topics"), key="topic")
     distances = {-1: "Any"} | {d: str(d) for d in sorted(map(int, everything["distance"].unique()), reverse=True)}
     distances |= {0: "0: a grade and “cannot judge”"} if 0 in distances else {}
-    distance = pickers.pick("Difference of highest and lowest grade", distances, -1, "distance")
+    distance = pickers.pick("Difference between highest and lowest grade", distances, -1, "distance")
     annotators = sorted({name for names in everything["names"] for name in names})
     people = st.multiselect("Judged by (all of)", annotators, format_func=without_bidi, key="people")
     apart = None if distance < 0 else distance
@@ -79,7 +79,7 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
         columns = {"query_id": "Topic", "grades": "Grades", "distance": "Grade difference", "doc_id": "Document"}
         key = f"queue-{picked}"  # a new table has no row selected
         display.table(left, columns, on_select=partial(pick, key), selection_mode="single-row", key=key, width=WIDE)
-        st.caption('Select a row to show the pair; "?" is "cannot judge".')
+        st.caption('Select a row to show the pair. "?" means "cannot judge".')
 
 with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="done-open") as done:
     if done.open:

@@ -32,7 +32,7 @@ topics = {None: "All topics"} | {q: without_bidi(f"{q}: {titles[q]}") for q in m
 topic = topic_column.selectbox("Topic", topics, format_func=topics.__getitem__)
 grades = sorted(mine["grade"].unique())
 grade = grade_column.selectbox("Grade", [None, *grades], format_func=lambda g: g or "All grades")
-words = text_column.text_input("Search documents", placeholder="Words of the id, title or text")
+words = text_column.text_input("Search documents", placeholder="Words in id, title or text")
 only_flagged = flag_column.checkbox("Flagged")
 
 shown = mine
@@ -66,7 +66,7 @@ if row["passages"]:
     for words in quoted:
         st.text(f"“{without_bidi(words)}”")
     if not quoted:
-        st.text("The document was changed: the marked passages are no longer in it.")
+        st.text("The document has changed and no longer contains the marked passages.")
 
 # The form carries the uuid of the judgement that it changes: it cannot reach any other pair.
 with st.form(f"change-{row['uuid']}", border=False):

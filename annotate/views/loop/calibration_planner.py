@@ -15,7 +15,7 @@ from collection.stopping.risk_control import DEFAULT_FAMILY, RULE_FAMILIES, requ
 
 FAMILIES = {entry.name: entry.label for entry in RULE_FAMILIES} | {ANY: "Any"}
 ABOUT = {entry.name: entry.description for entry in RULE_FAMILIES}
-ABOUT |= {ANY: "Some of the calibration topics choose the rule that costs least."}
+ABOUT |= {ANY: "Some calibration topics select the rule with the lowest cost."}
 WIDTHS = (125, 110, 160, 160, 165, 180)
 """Pixels of the columns of the plan."""
 
@@ -27,7 +27,7 @@ def _draw_state(service: CalibrationTopics, state: CalibrationState) -> None:
         st.warning("\n\n".join(map(widgets.plain, state.notes)))
     widgets.page_link("recall", "Show the calibration topics")
     with st.popover("End calibration"):
-        st.write("The drawn topics are discarded; a new draw selects others. Topics that the rule closed stay closed.")
+        st.write("This discards the drawn topics; a new draw selects others. Topics that the rule closed stay closed.")
         if st.button("End calibration", key="end-calibration"):
             with widgets.saving("Calibration ended."):
                 service.stop()
@@ -49,8 +49,8 @@ def draw() -> None:
         _draw_state(service, state)
         return
     st.write(
-        "Draw some topics at random and judge them to the end. They choose when the other topics may stop, so that the "
-        "expected recall of a topic reaches your target."
+        "Draw some topics at random and judge them completely. They determine when the other topics may stop, so that "
+        "the expected recall of a topic reaches your target."
     )
     widgets.documentation_link("how-to/guarantee-recall", "How to guarantee recall across topics")
     left, right = st.columns(2, gap="large")
@@ -59,9 +59,11 @@ def draw() -> None:
     with st.expander("Stopping rule"):
         family = pickers.pick("Family of rules", FAMILIES, DEFAULT_FAMILY, "rule-family")
         st.caption(ABOUT[family])
-        selection, label = 0, "Calibration topics that choose the rule"
+        selection, label = 0, "Calibration topics that select the rule"
         if family == ANY:
-            selection = st.number_input(label, 1, None, 5, key="selection", help="They do not count for the promise.")
+            selection = st.number_input(
+                label, 1, None, 5, key="selection", help="They do not count towards the guarantee."
+            )
     try:
         usual = cached(service.plan, key, entries=8)(alpha, family=family, selection=selection)
     except CleverdonError as error:
@@ -70,7 +72,7 @@ def draw() -> None:
     needed = required_topics(alpha) + selection
     with right:
         best = usual.best.calibration_topics if usual.best else needed
-        label, hint = "Number of calibration topics", "Default: the number with the lowest total cost."
+        label, hint = "Number of calibration topics", "The default has the lowest total cost."
         field = f"topics-{alpha}-{selection}"  # a new one, with a new default, whenever the target changes
         topics = st.number_input(label, needed, None, best, key=field, help=hint)
     able = sorted(n for n in {topics, *(row.calibration_topics for row in usual.rows)} if n < usual.topics)
@@ -90,5 +92,5 @@ def draw() -> None:
     if usual.best is None:
         st.warning(widgets.plain(usual.advice))
     if st.button("Draw calibration topics", type="primary", disabled=usual.best is None, key="draw-topics"):
-        with widgets.saving("Calibration topics drawn: annotators get their documents first."):
+        with widgets.saving("Calibration topics drawn. Annotators get their documents first."):
             service.start(alpha, topics=topics, family=family, selection=selection)

@@ -61,8 +61,8 @@ with left:
     meaning.caption(widgets.sentence(describe_mode(mode, ADAPTIVE[by].label if by_strategy else by)))
     if by == DECISIVE:
         st.caption(
-            "Selects, across all topics, the pairs whose grades tell most about the order of the systems. It does not "
-            "aim at recall. [What to expect](/documentation/how-to/rank-with-fewer-judgements)"
+            "Selects the pairs of all topics whose grades are most informative about the order of the systems. It does "
+            "not aim at recall. [What to expect](/documentation/how-to/rank-with-fewer-judgements)"
         )
     if by_strategy:
         which = "of the runs" if counts["runs"] else "of runs, and this campaign has none yet"
@@ -71,7 +71,7 @@ with left:
     wanted |= {"mode": mode, "by": by, "level": level, "topic_budget": 0}  # decisive pairs have none for each topic
 with right:
     if by == DECISIVE:
-        hint = "One of grades, with a cut-off. Only documents down to the cut-off are selected."
+        hint = "A measure of grades with a cut-off. Only documents down to the cut-off are selected."
         written = st.text_input("Measure that orders the systems", settings.measure, key="measure", help=hint)
         wanted["measure"] = written.strip()
     else:
@@ -90,7 +90,7 @@ with st.expander("Advanced"):
     if by != DECISIVE:
         with left:
             usual = "automatic" if settings.run is None else "number" if settings.run else "never"
-            draws = pickers.pick("Random documents, to estimate recall", RANDOM_DRAWS, usual, "draws")
+            draws = pickers.pick("Random documents (to estimate recall)", RANDOM_DRAWS, usual, "draws")
             wanted["run"] = {"automatic": None, "never": 0}.get(draws)
             if draws == "number":
                 label = "Irrelevant documents in a row before a random one"
@@ -137,17 +137,17 @@ if not by_model:
 state, documents = campaign.features.state(), counts["documents"]
 if not documents:
     st.stop()
-st.subheader("Document vectors")
+st.subheader("Document features")
 if state.made_at is None:
-    st.write("Not built yet. Build them now, or the first annotator in the loop waits for them.")
+    st.write("Not built yet. Build them now; otherwise the first annotator in the loop has to wait.")
 else:
     blocks = join(BLOCKS.get(block, block) for block in state.blocks)
     since = "up to date" if state.current else "out of date: documents were added or changed since"
-    made = f"The vectors of {count(state.documents, 'document')} ({blocks}{state.where})"
+    made = f"The features of {count(state.documents, 'document')} ({blocks}{state.where})"
     st.write(f"{made}, built on {state.made_at:%Y-%m-%d at %H:%M} UTC, are {since}.")
     if state.note:
         st.warning(widgets.plain(state.note))
-if st.button("Update vectors" if state.made_at else "Build vectors", disabled=state.current, key="update"):
+if st.button("Update features" if state.made_at else "Build features", disabled=state.current, key="update"):
     bar = st.progress(0.0)
 
     def tell(what: str, done: int, total: int | None) -> None:
@@ -155,6 +155,6 @@ if st.button("Update vectors" if state.made_at else "Build vectors", disabled=st
 
     with widgets.shown_errors():
         report = campaign.features.update(progress=tell)
-        st.toast(f"Built the vectors of {count(report.documents, 'document')} in {report.seconds:.1f} s.")
+        st.toast(f"Built the features of {count(report.documents, 'document')} in {report.seconds:.1f} s.")
         st.rerun()
     bar.empty()

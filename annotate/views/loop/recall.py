@@ -45,9 +45,12 @@ if started.any():
     chart = intervals_chart(shown, settings.target)
     display.altair_chart(chart, alt=f"Interval of the recall of each topic, and the target, {goal}")
     interval = f"{confidence} confidence interval of each topic's recall in {name_scope(shown)}"
-    st.caption(f"Lines: {interval}; a symbol marks the lower end. Dashed: target recall ({goal}).")
+    st.caption(f"Lines: {interval}; the symbol marks the lower bound. Dashed: target recall ({goal}).")
 topic = recall_table.draw(shown, key) or (table["query_id"].iloc[0] if len(table) == 1 else None)
-st.caption("Lowest recall first. Select a row to see the details of its topic.")
+order = (
+    "Lowest recall first." if shown["judged"].all() else "Topics without judgements first, then lowest recall first."
+)
+st.caption(f"{order} Select a row to see the details of its topic.")
 with st.container(horizontal=True):
     widgets.documentation_link("how-to/stop-judging", "When to stop judging")
     widgets.page_link("loop", "Change the target recall")
@@ -75,7 +78,7 @@ if known.judged:
         metrics["Estimated relevant"] = f"{estimate.relevant:,.0f}"
 widgets.metrics(metrics)
 if may_stop and estimate.recall_low < settings.target:
-    st.caption("The guarantee is one-sided, so it can exceed the lower end of the two-sided interval.")
+    st.caption("The guarantee is one-sided, so it can exceed the lower bound of the two-sided interval.")
 for note in known.notes:
     st.warning(widgets.plain(note))
 if known.mode == "closed":

@@ -140,4 +140,6 @@ def draw_recall(known: Recall, confidence: str) -> None:
             precision_chart(known.batches, known.judged),
             alt="Share of relevant documents in each batch of judgements",
         )
-        st.caption("Random draws are excluded. Low bars at the end: the ranking finds few more relevant documents.")
+        st.caption(
+            "Random draws are excluded. Low bars at the end mean that the ranking finds few new relevant documents."
+        )

@@ -50,7 +50,7 @@ def _draw_topics(state: CalibrationState) -> None:
                     "query_id": text("Topic", 60),
                     "judged": number("Judged", width=70),
                     "size": number("Documents", width=95),
-                    "finished": CheckboxColumn("Finished", help="Judged to the end.", width=80),
+                    "finished": CheckboxColumn("Finished", help="All documents are judged.", width=80),
                     "title": text("Title", "medium"),
                 },
                 alt=name,
@@ -62,7 +62,7 @@ def _draw_topics(state: CalibrationState) -> None:
                 {
                     "query_id": text("Topic", 60),
                     "reason": text("Stopping rule", 215),
-                    "judged": number("Judged", width=70, help="When it was closed."),
+                    "judged": number("Judged", width=70, help="Documents judged when the topic was closed."),
                     "size": number("Documents", width=95),
                     "reopened": CheckboxColumn("Reopened", width=90, help="The rule leaves a reopened topic alone."),
                     "title": text("Title", "medium"),

@@ -21,7 +21,7 @@ def draw(rows: pd.DataFrame, state: str) -> str | None:
             st.query_params.pop("topic", None)
 
     topic = st.query_params.get("topic")
-    no_text = "Pooled documents whose text is missing; they count as unjudged."
+    no_text = "Pooled documents without a text. They count as unjudged."
     hidden = ([] if rows["without_text"].any() else ["without_text"]) + (["of"] if rows["of"].nunique() < 2 else [])
     whole = {"recall_low": np.floor(100 * rows["recall_low"] + 1e-9)}  # never shown as better than they are
     whole["recall_high"] = np.ceil(100 * rows["recall_high"] - 1e-9)
@@ -29,7 +29,9 @@ def draw(rows: pd.DataFrame, state: str) -> str | None:
         rows.drop(columns=hidden).assign(**whole),
         {  # The advice before the title: on a phone two columns are in sight.
             "query_id": text("Topic", 60),
-            "advice": text("Advice", 215, "Judge N more at random: the topic is ready to stop if none is relevant."),
+            "advice": text(
+                "Advice", 215, '"Judge N more at random": if none of them is relevant, the topic is ready to stop.'
+            ),
             "title": text("Title", 150),
             "judged": number("Judged", width=65),
             "found": number("Relevant found", width=110),

@@ -28,7 +28,9 @@ if missing := [name for name in ("runs", "judgements") if not counts[name]]:
 answer = st.container()  # drawn first, computed from the settings below it
 with st.expander("Settings: target and confidence"):
     left, right = st.columns(2)
-    hint = "Judging may stop when Kendall's tau between the present order and that of all pairs reaches this value."
+    hint = (
+        "Judging may stop when Kendall's tau between the current order and the order with all pairs judged reaches it."
+    )
     target = left.number_input("Target tau", 0.5, 1.0, TARGET, 0.05, key="target", help=hint)
     with right:
         confidence = pickers.pick_share("Confidence (%)", 50.0, 99.0, CONFIDENCE, "confidence")
@@ -54,9 +56,9 @@ with widgets.shown_errors():
         )
         if pool.unjudged:
             st.info(
-                f"All values are estimates: the grades of {count(pool.unjudged, 'unjudged pair')} of "
-                f"{count(pool.topics, 'topic')} are drawn from a model of the judged ones, and ranges of values were "
-                "too narrow in replays."
+                f"All values are estimates. The grades of {count(pool.unjudged, 'unjudged pair')} of "
+                f"{count(pool.topics, 'topic')} are drawn from a model of the judged ones. In replays, the ranges of "
+                "values were too narrow."
             )
         if found.caution:
             st.caption(widgets.plain(found.caution))
@@ -81,7 +83,7 @@ with widgets.shown_errors():
     percents = shown.assign(probability_better=100 * shown["probability_better"])
     display.table(percents, columns, most_height=388, alt="Pairs of systems, closest first")
     widgets.documentation_link("how-to/rank-with-fewer-judgements", "How to rank systems with fewer judgements")
-    st.caption(f"Closest first. Open: neither order, nor equality, has a probability of {sure} or more.")
+    st.caption(f"Closest first. A pair is open if neither order, nor equality, has a probability of {sure} or more.")
     downloads.offer_results(
         {
             "system-order.tsv": ("Estimates (TSV)", partial(to_tsv, found.values)),

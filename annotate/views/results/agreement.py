@@ -43,7 +43,7 @@ if not labels_of(frame).several.any():
     if len(everybody) < 2:
         reason = f"only **{widgets.plain(everybody[0])}** has graded so far" if everybody else "nothing is graded yet"
     st.write(f"Agreement is measured on pairs that two or more annotators graded; {reason}.")
-    st.write("One annotator per pair is enough to build a collection. A tenth of the pairs is a good overlap to start.")
+    st.write("One annotator per pair is enough to build a collection. An overlap of 10% of the pairs is a good start.")
     widgets.page_link("assign", "Set the overlap")
     widgets.documentation_link("how-to/measure-agreement", "How to measure agreement")
     st.stop()
@@ -56,7 +56,7 @@ with st.expander("Settings: annotators, grades and intervals"):
     left, middle, right = st.columns(3)
     with left:
         level = pickers.pick_level("level", "Used for the overlap and the binary scale.")
-    hint = "What the bootstrap resamples; topics give wider intervals, which also cover differences between topics."
+    hint = "Unit that the bootstrap resamples. Topics give wider intervals, which include differences between topics."
     by: Literal["pairs", "topics"] = middle.selectbox("Bootstrap unit", ["pairs", "topics"], key="by", help=hint)
     scale = "graded"
     if is_graded:
@@ -65,7 +65,7 @@ with st.expander("Settings: annotators, grades and intervals"):
 without = tuple(a for a in everybody if a not in chosen)
 labels = labels_of(frame, without)
 if not labels.several.any():
-    st.info("No two of these annotators graded the same pair; select others.")
+    st.info("No two of these annotators graded the same pair. Select other annotators.")
     st.stop()
 rests_on = (key, without, float(level))
 report = cached(campaign.agreement.report, key, "Comparing")

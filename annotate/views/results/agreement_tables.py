@@ -111,7 +111,7 @@ def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
     key = f"confusion-{breakdown.state}-{position if couple else 'all'}"
     alt = f"Confusion matrix: {names[position] if couple else 'all annotators'}"
     event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
-    twice = "" if couple else ", each disagreement in both of its cells"
+    twice = "" if couple else "; each disagreement is counted in two cells"
     st.caption(f"Number of pairs by the grades of both annotators{twice}. Select a cell to see its pairs.")
     if (cell := charts.selected_cell(event)) is None:
         return None
@@ -181,7 +181,7 @@ def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
         alt="Agreement by topic, lowest first",
     )
     st.caption(
-        "Lowest agreement first: check whether the topic's description is ambiguous. Select a row to see its "
+        "Lowest agreement first. Low agreement may be due to an ambiguous topic description. Select a row to see the "
         "disagreements."
     )
     if row is None:
@@ -195,15 +195,15 @@ def over_time(breakdown: Breakdown) -> None:
     windows = breakdown.by_side("windows", resamples=500)
     if windows.empty:
         st.write(
-            f"Not enough pairs with known times: at least {MIN_WINDOW_PAIRS} pairs with two or more grades are needed. "
+            f"At least {MIN_WINDOW_PAIRS} pairs with two or more grades and known times are needed. "
             "Imported grades have no times."
         )
         return
     chart = charts.windows_chart(windows, breakdown.name)
     display.altair_chart(chart, alt=f"{breakdown.name} in windows over time")
     st.caption(
-        "Windows of equally many pairs, by the time of their last judgement; grey: 95% confidence intervals. A steady "
-        "trend may mean that annotators now interpret the guidelines differently."
+        "Windows with equal numbers of pairs, by the time of the last judgement. Grey: 95% confidence intervals. A "
+        "steady trend may mean that annotators now interpret the guidelines differently."
     )
 
 
@@ -236,15 +236,15 @@ def draw_conclusions(breakdown: Breakdown) -> None:
     """Draw a measure's field, the pairs of annotators, and the runs by the grades of the selected two."""
     campaign = session.current().campaign
     if campaign.progress.counts()["runs"] < 2:
-        st.write("The rankings of systems are compared here: import two or more runs.")
+        st.write("Import two or more runs to compare the rankings of systems.")
         return
-    written = st.text_input("Measure", "nDCG@10", help="Measure for ranking the runs, such as AP(rel=2)@100.")
+    written = st.text_input("Measure", "nDCG@10", help="Ranks the runs. For example AP(rel=2)@100.")
     couples = len(breakdown.labels.met())
     most = None
     if couples > MOST_COUPLES and not st.toggle(
         f"Compare all {couples:,} pairs of annotators (slow)", key="all-couples"
     ):
-        st.caption(f"Shown: the {MOST_COUPLES:,} pairs of annotators with the most common pairs.")
+        st.caption(f"The {MOST_COUPLES:,} pairs of annotators with the most pairs in common are shown.")
         most = MOST_COUPLES
     compute = cached(campaign.agreement.conclusions, breakdown.key, "Evaluating")
     conclusions = compute(str(parse(written)), without=breakdown.key[1], most=most)
@@ -276,5 +276,5 @@ def draw_conclusions(breakdown: Breakdown) -> None:
     display.table(chosen.table, columns, alt="The runs by the grades of each annotator")
     st.caption(
         f"Means over {count(chosen.topics, 'topic')}, by the {count(chosen.pairs, 'pair')} that both graded; other "
-        "pairs count as unjudged. Tau is 1 for equal rankings; swaps of runs with close values mean little."
+        "pairs count as unjudged. Tau is 1 for identical rankings; swaps of runs with similar values mean little."
     )

@@ -63,18 +63,18 @@ if view == WORK:
         shown.drop(columns=[] if all_columns else rare).dropna(axis="columns", how="all"),
         {
             "annotator": pinned,
-            "judgements": number("Judgements", help="Without revised and undone ones."),
+            "judgements": number("Judgements", help="Excluding revised and undone judgements."),
             "last_at": timestamp("Last judgement (UTC)", "YYYY-MM-DD"),
             "days": number("Days", "%d", help="Days with a judgement."),
-            "active": number("Hours on screen", "%.1f", help="With a document visible and the window in front."),
+            "active": number("Hours on screen", "%.1f", help="Time with a document visible and the window in front."),
             "seconds": number("Median seconds", "%.1f", help="Seconds on screen per judgement."),
             "per_hour": number(
-                "Judgements per hour", "%.0f", help=f"In sessions; shown from {FEW} timed judgements on."
+                "Judgements per hour", "%.0f", help=f"Within sessions; needs at least {FEW} timed judgements."
             ),
-            "middle": text("Middle 50% (seconds)", help="First to third quartile of the seconds per judgement."),
+            "middle": text("Middle 50% (seconds)", help="First to third quartile of seconds per judgement."),
             "sessions": number("Sessions", "%d", help="A pause of 30 minutes ends a session."),
             "hours": number("Hours in sessions", "%.1f"),
-            "away": number("Hours away", "%.1f", help="With another window in front, or without activity."),
+            "away": number("Hours away", "%.1f", help="Time with another window in front, or without activity."),
         },
         alt="Work of each annotator",
     )
@@ -94,11 +94,17 @@ elif view == GRADES:
             "annotator": pinned,
             "grades": text("Judgements by grade"),
             "agreement": number(
-                "Observed agreement", "%.0f%%", help="Share of comparisons with another annotator with the same grade."
+                "Observed agreement",
+                "%.0f%%",
+                help="Share of comparisons with other annotators in which both gave the same grade.",
             ),
-            "higher": number("Mean grade difference", "%+.2f", help="From the other annotators; negative: stricter."),
-            "shared": number("Common pairs", help="Pairs that other annotators graded too."),
-            "streak": text("Longest streak", help="Most consecutive judgements with the same grade."),
+            "higher": number(
+                "Mean grade difference",
+                "%+.2f",
+                help="Difference from the other annotators. Negative values are stricter.",
+            ),
+            "shared": number("Common pairs", help="Pairs that other annotators also graded."),
+            "streak": text("Longest streak", help="Longest sequence of judgements with the same grade."),
             "cannot_judge": "Cannot judge",
             "flagged": "Flagged",
             "revised": "Revised",
@@ -116,7 +122,7 @@ elif view == FLAGGED:
             "annotator": "Annotator",
             "grade": "Grade",
             "note": text("Note", "large"),
-            "judged_at": timestamp("Time (UTC)"),
+            "judged_at": timestamp("Judged (UTC)"),
         },
         most_height=248,
         key=f"flagged-{logged}",

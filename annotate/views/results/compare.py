@@ -20,7 +20,7 @@ from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST,
 
 ALPHAS = [0.05, 0.01, 0.1]
 BOARD, TESTED, TWO, TOPICS, COSTS = "Leaderboard", "Tests", "Two systems", "Topics", "Costs"
-AUTOMATIC = "Permutation test for fewer than 30 topics or skewed differences; else paired t-test."
+AUTOMATIC = "Permutation test for fewer than 30 topics or skewed differences, otherwise paired t-test."
 UNJUDGED = {"not-relevant": "Not relevant", "left-out": "Left out", "expected": "Expected grades (estimate)"}
 
 campaign = session.current().campaign
@@ -42,7 +42,7 @@ with st.expander("Settings: measures, baseline, test and topics"):
         + ".",
     )
     widgets.documentation_link("reference/measures", "All measures")
-    hint = "How most measures count them. With expected grades all numbers are estimates and there are no tests."
+    hint = "How most measures treat unjudged documents. With expected grades, all numbers are estimates, without tests."
     unjudged = pickers.pick("Unjudged documents", UNJUDGED, "not-relevant", "unjudged", help=hint)
     estimated = unjudged == "expected"
     measures = pickers.read_measures(written)
@@ -54,7 +54,7 @@ with st.expander("Settings: measures, baseline, test and topics"):
     graders = cached(campaign.judgement_log.annotators, counts["logged"])()["annotator"].tolist()
     members = comparison.group_seeds(runs["run"])
     left, right = st.columns(2)
-    hint = "The measure of the conclusion, the charts and the tests; it also orders the systems."
+    hint = "Used for the conclusion, the charts and the tests, and to order the systems."
     measure = left.selectbox("Main measure", measures, key="measure", help=hint)
     names = {"": "Best system by each measure"} | {name: without_bidi(name) for name in members}
     baseline = right.selectbox("Baseline", names, key="baseline", format_func=names.__getitem__)
@@ -64,7 +64,7 @@ with st.expander("Settings: measures, baseline, test and topics"):
     test, correction = DEFAULT_TEST, DEFAULT_CORRECTION
     if not estimated:
         with middle:
-            choices = {DEFAULT_TEST: "By topics and differences"} | {entry.name: entry.label for entry in TESTS}
+            choices = {DEFAULT_TEST: "Automatic"} | {entry.name: entry.label for entry in TESTS}
             test = pickers.pick("Significance test", choices, DEFAULT_TEST, "test")
             st.caption(TESTS[test].description if test in TESTS else AUTOMATIC)
         with right:
@@ -114,14 +114,14 @@ elif view == TESTED:
     if measure in set(tests["measure"]):
         comparison_tables.draw_tests(found, tests, measure, correction)
     elif len(order) < 2:
-        st.write("A test needs two systems: import the run of another one.")
+        st.write("A test needs two systems. Import the run of another one.")
     elif len(topics) < 2:
         st.write("A test needs two topics; only one has judgements.")
     else:
-        st.write(f"{widgets.plain(measure)} has no preferred direction, so no system is best: choose a baseline.")
+        st.write(f"{widgets.plain(measure)} has no preferred direction, so no system is best. Choose a baseline.")
 elif view == TWO:
     if len(order) < 2:
-        st.write("There is only one system: import the run of another one.")
+        st.write("There is only one system. Import the run of another one.")
         st.stop()
     rank = partial(cached(campaign.evaluation.side_by_side, state, entries=64), rule=rule)
     systems_side_by_side.draw(found.evaluation, measure, order, members, baseline, rank)

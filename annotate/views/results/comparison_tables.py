@@ -46,7 +46,7 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
         st.write(widgets.plain(compared.sentence(measure, rival)))
     if compared.topics < FEW_TOPICS:
         few = f"There {plural(compared.topics, 'is', 'are')} only {count(compared.topics, 'topic')}."
-        st.warning(f"{few} One more could reverse any of these conclusions.")
+        st.warning(f"{few} One more topic could reverse any of these conclusions.")
     numbers = {"Systems": f"{len(ranked):,}", "Topics": topics}
     if best := ranked.loc[ranked["best"], "value"].tolist():
         numbers[f"{'Highest' if direction(parse(measure)) > 0 else 'Lowest'} {measure}"] = f"{best[0]:.3f}"
@@ -78,7 +78,7 @@ def _unjudged(ranked: pd.DataFrame) -> str:
 
 def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -> None:
     """Draw systems x measures, best by `measure` first; `ranked` are its standings."""
-    hint = "Unjudged documents in the ranks that the measure reads; most measures count them as not relevant."
+    hint = "Share of unjudged documents in the ranks that the measure reads. Most measures count them as not relevant."
     full = st.toggle(
         f"Show {confidence(compared.alpha)} confidence intervals and unjudged shares", key="full", help=hint
     )
@@ -215,13 +215,13 @@ def draw_costs(evaluation: Evaluation, measure: str, order: Sequence[str]) -> No
         downloadable_chart(
             charts.frontier_chart(frontier, measure, cost),
             "frontier",
-            f"Cost known for {len(frontier):,} of {count(len(order), 'system')}; the line joins the "
-            f"{int((~frontier['dominated']).sum()):,} not dominated. A dominated system is no better and no cheaper "
-            "than another, and worse in one of the two.",
+            f"{len(frontier):,} of {count(len(order), 'system')} have this cost; the line joins the "
+            f"{int((~frontier['dominated']).sum()):,} that are not dominated. A system is dominated if another is at "
+            "least as good and as cheap, and better in one of the two.",
             alt=f"{measure} against {title}",
         )
         numbers = {"value": number(measure, "%.4f"), "cost": number(title, "%.6g")}
         columns: display.Columns = {"system": "System", **numbers, "by": text("Dominated by", "large")}
         display.table(frontier, columns, most_height=388, alt="Systems, their cost, and which system dominates them")
-    st.caption("All costs:")
+    st.caption("All costs")
     display.dataframe(known.loc[list(order)], alt="Costs of the systems")

@@ -27,7 +27,7 @@ def estimable(measures: Sequence[str]) -> tuple[str, ...]:
     for measure, reason in refused.items():
         st.caption(f"{widgets.plain(measure)} is left out: {reason}.")
     if len(refused) == len(measures):
-        st.write("None of these measures has an expected value; choose another measure.")
+        st.write("None of these measures has an expected value. Choose another measure.")
         st.stop()
     return tuple(measure for measure in measures if measure not in refused)
 
@@ -97,7 +97,7 @@ def draw_probabilities(found: Estimates, measure: str, baseline: str | None) -> 
     """Draw how probably systems are better than a baseline, or than each other, once all pairs are judged."""
     rows = found.against(measure, baseline)
     if rows.empty:
-        st.write("There is only one system: import the run of another one.")
+        st.write("There is only one system. Import the run of another one.")
         return
     if len(rows) > 1 and st.toggle("All pairs of systems", key="estimated-pairs"):
         rows = found.pairs[found.pairs["measure"] == measure]

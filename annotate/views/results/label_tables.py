@@ -20,25 +20,25 @@ def draw_agreement(found: PeopleComparison) -> None:
     values = dict(zip(graded["coefficient"], graded["value"].tolist(), strict=True))
     widgets.metrics(
         {
-            "Pairs with both": f"{found.pairs:,}",
-            "Same grade": percent(found.same / found.pairs),
+            "Pairs with grade and label": f"{found.pairs:,}",
+            "Observed agreement": percent(found.same / found.pairs),
             "Cohen's kappa": f"{values['cohen']:.2f}",
             "Krippendorff's alpha (ordinal)": f"{values['alpha-ordinal']:.2f}",
         }
     )
     grades = [f"{grade:g}" for grade in found.grades_of_scale]
-    matrix = found.confusion.set_axis([f"people: {grade}" for grade in grades])
-    matrix = matrix.set_axis([f"label: {grade}" for grade in grades], axis="columns")
+    matrix = found.confusion.set_axis([f"grade {grade}" for grade in grades])
+    matrix = matrix.set_axis([f"label {grade}" for grade in grades], axis="columns")
     display.dataframe(matrix, alt="People's grades (rows) and labels (columns)")
     shared = {
         "pairs": number("Pairs"),
-        "same": number("Same grade", "percent"),
-        "bias": number("Bias", "%+.2f", help="Mean of label minus grade."),
+        "same": number("Observed agreement", "percent"),
+        "bias": number("Bias", "%+.2f", help="Mean of the label minus the grade."),
     }
     by_topic, by_run = st.tabs(["By topic", "By run"])
     with by_topic:
         topics = found.topics.sort_values("disagreement", ascending=False, kind="stable")
-        columns = {"query_id": text("Topic"), **shared, "disagreement": number("Of the disagreement", "percent")}
+        columns = {"query_id": text("Topic"), **shared, "disagreement": number("Share of disagreement", "percent")}
         display.table(topics, columns, most_height=388, alt="Agreement by topic")
     with by_run:
         runs = found.runs.sort_values("bias", ascending=False, kind="stable")
@@ -51,7 +51,7 @@ def draw_plan(plan: pd.DataFrame, measure: str) -> None:
     shown = plan.assign(value=plan["width"] / 2, difference=plan["difference_width"] / 2)
     columns = {
         "judgements": number("Human judgements", "%d"),
-        "share": number("Of the pool", "percent"),
+        "share": number("Share of the pool", "percent"),
         "value": number(f"{measure} of a run", "± %.3f"),
         "difference": number("Difference of two runs", "± %.3f"),
     }
@@ -64,24 +64,27 @@ def draw_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
     widgets.metrics(
         {
             "Human judgements": f"{found.sampled + found.before:,} of {found.pairs:,}",
-            "Tau of the order by labels": f"{effects.tau:.2f}",
-            "Tau_AP": f"{effects.tau_ap:.2f}",
+            "Tau, labels and corrected": f"{effects.tau:.2f}",
+            "Tau_AP, labels and corrected": f"{effects.tau_ap:.2f}",
         }
     )
     downloadable_chart(
         corrected_chart(found.values, found.measure),
         "corrected-values",
-        f"{found.measure} corrected by people's grades of a random sample, with 95% intervals; they do not cover the "
-        "choice of topics. Crosses: labels alone.",
+        f"{found.measure} corrected by people's grades of a random sample, with 95% confidence intervals, which do not "
+        "cover the choice of topics. Crosses: labels alone.",
         alt=f"Corrected {found.measure} of each run",
     )
-    st.markdown("##### What labels give to each run")
+    st.markdown("##### Gain by labels")
     display.altair_chart(gains_chart(effects.gains), alt="Gain of each run by labels")
-    st.caption("Value by labels minus corrected value, beside the mean of all runs, with 95% intervals.")
+    st.caption(
+        "Value by labels minus corrected value, relative to the mean of all runs, with 95% confidence intervals."
+    )
     if len(effects.families):
         columns = {"family": text("Family of models"), "runs": number("Runs")}
-        columns |= {each: number(each.capitalize(), "%+.3f") for each in ("gain", "low", "high")}
-        display.table(effects.families, columns, alt="Gain of the runs of each family beside the others")
+        columns |= {"gain": number("Gain", "%+.3f")}
+        columns |= {each: number(f"95% CI {each}", "%+.3f") for each in ("low", "high")}
+        display.table(effects.families, columns, alt="Gain of the runs of each family, relative to the others")
     if len(effects.decisions):
         _draw_decisions(effects)
     downloads.offer_results(

@@ -54,9 +54,9 @@ with st.expander("Settings: measures, grades, groups of runs and topics"):
         edited = display.data_editor(table, hide_index=True, disabled=["run"], column_config=labels, key="own-groups")
         own = edited["group"].fillna("").astype(str).str.strip()
         groups = dict(zip(names, own.where(own != "", edited["run"]), strict=True))
-    hint = "By the grades that unjudged documents could have, under Leave-one-out; takes seconds per run."
     hint = "Not relevant: all documents were examined, and only relevant ones have grades, as in some old collections."
     unjudged = pickers.pick("Unjudged documents", UNJUDGED, "unknown", "unjudged", help=hint)
+    hint = "By the grades that unjudged documents could have. Shown under Leave-one-out; takes seconds per run."
     with_bounds = st.toggle("Compute lowest and highest possible values", False, "bounds", hint)
     only = pickers.pick_finished_topics(rule, closed_early=False)
     measures = pickers.read_measures(written)

@@ -76,7 +76,7 @@ def draw_depths(ladder: Sequence[DepthResult]) -> None:
         },
         alt="The results at each depth",
     )
-    with st.expander("Rules for the verdict"):
+    with st.expander("Criteria"):
         st.markdown(
             f"**Reusable** at depth k if all of these hold when each run is left out in turn:\n"
             f"- The measure changes by at most {reusability.MAX_MEAN_CHANGE:g} on average, and by at most "

@@ -78,7 +78,7 @@ def draw(
 def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
     campaign = session.current().campaign
     documents = campaign.corpus.documents([d for side in "ab" for d in table[f"doc_{side}"] if d])
-    hint = "Rank in the other ranking; empty if it is not there."
+    hint = "Rank of the document in the other ranking; empty if it is not retrieved."
     numbers = {"rank": number("Rank", width=55), "rival": number("Rank in other", width=105, help=hint)}
     columns = {**numbers, "grade": text("Grade", 60), "document": text("Document")}
     for column, side, other, name in zip(st.columns(2), "ab", "ba", (a, b), strict=True):

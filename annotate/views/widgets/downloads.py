@@ -60,7 +60,9 @@ def _with_access(content: Callable[[], T]) -> Callable[[], T]:
         with Campaign(directory) as campaign:
             person = campaign.accounts.session_of(drawn.digest)
         if person is None or person.role != drawn.role:
-            raise CampaignError("the session has ended or has another role since the page was drawn; reload the page")
+            raise CampaignError(
+                "your session has ended or your role has changed since the page was drawn; reload the page"
+            )
         return content()
 
     return checked

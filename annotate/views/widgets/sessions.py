@@ -22,10 +22,10 @@ def draw_sessions(campaign: Campaign, name: str, current: str | None = None) -> 
         left.markdown(f"**{device}**{address}  \nSigned in {opened}, last seen {seen} (UTC)")
         if each["session"] == current:
             right.write("This browser")
-        elif right.button("End", key=f"end-{name}-{each['session']}"):
+        elif right.button("End session", key=f"end-{name}-{each['session']}"):
             with widgets.saving("Session ended."):
                 campaign.accounts.end_session(each["session"])
-    label = "End all others" if current else "End all sessions"
+    label = "End all other sessions" if current else "End all sessions"
     if len(others) > 1 and st.button(label, key=f"end-{name}"):
         with widgets.saving(f"Ended {count(len(others), 'session')}."):
             campaign.accounts.end_sessions(name, keep=current)

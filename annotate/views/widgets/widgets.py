@@ -21,7 +21,7 @@ from collection.campaign.results.overview import waiting_topics
 from collection.core import phrases
 from collection.core.characters import one_line, without_bidi
 from collection.core.errors import CleverdonError
-from collection.core.phrases import count, percent, plural
+from collection.core.phrases import count, percent
 from collection.core.records import Document, GradeScale
 from collection.documents.rendering import cut
 
@@ -192,10 +192,10 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     where = " in your topics" if all(of is not None for _, of in standings) else " within the judgement budget"
     _start_judging(campaign, done, goal, "pair", where)
     if waiting := campaign.calibration.left(annotator):
-        st.info(f"You start with {count(waiting, 'calibration pair')}, which every annotator judges.")
+        st.info(f"{count(waiting, 'qualification pair')} left, which every annotator judges first.")
     metrics({"Your topics": len(topics), "Your judgements": len(mine)})
     if goal:
-        st.progress(min(done / goal, 1.0), f"{done:,} of {count(goal, 'pair')}{where} done, by you or others")
+        st.progress(min(done / goal, 1.0), f"{done:,} of {count(goal, 'pair')}{where} judged, by you or others")
     rows = titles[topics].reset_index()
     rows["share"] = [done / of if of else None for done, of in standings]
     rows["judged"] = mine["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy()
@@ -215,16 +215,16 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
 def _start_judging(campaign: Campaign, done: int, goal: int | None, unit: str, where: str = "") -> None:
     """Draw what is left for an annotator, with a button that leads there."""
     if is_done := goal is not None and done >= goal:
-        st.write(f"No {unit}s{where} are left.")
+        st.write(f"No {unit}s left{where}.")
     elif goal is None:
         st.write("The loop selects documents for you until a manager closes your topics.")
     else:
-        st.write(f"{goal - done:,} of {count(goal, unit)}{where} {plural(goal - done, 'is', 'are')} left.")
+        st.write(f"{goal - done:,} of {count(goal, unit)} left{where}.")
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_done:
             page_link("my-judgements")
         elif st.button("Start judging", type="primary", icon=":material/gavel:", key="next-step"):
-            st.switch_page("views/judge.py")
+            st.switch_page(f"views/{page_access.find_page('judge').file}")
         if campaign.settings.guidelines():
             page_link("guidelines", "Read the guidelines")
 
@@ -295,7 +295,7 @@ def document(document: Document) -> None:
     if shown.title:
         st.caption(plain(document.doc_id))
     if document.text is None:
-        st.info("This document has no text in the campaign.")
+        st.info("The text of this document has not been imported.")
         return
     is_long = len(shown.text) > LONG_TEXT
     text = without_bidi(cut(shown.text, LONG_TEXT))

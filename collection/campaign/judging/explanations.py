@@ -46,7 +46,7 @@ class Explanations:
     def chooser(
         self, query_id: str, made: LoopRound | None, training: bool, problem: str | None = None
     ) -> tuple[str, str]:
-        """Say what chooses the documents of a topic in its loop; and what it has learned from, and how far it is.
+        """Describe what chooses the documents of a topic in its loop; and its training, and whether judging may stop.
 
         Nothing about single documents, which would bias judgements; both are empty if the settings hide explanations.
 
@@ -79,16 +79,10 @@ class Explanations:
             state = "The model starts when a relevant document is known."
         else:
             state = f"The model has learned from {count(made.learned_from, 'judged document')}."
-        far = "" if training or problem is not None else self._describe_progress(made)
-        return f"A model chooses the next document{draws}.", f"{state} {far}".strip()
-
-    def _describe_progress(self, made: LoopRound | None) -> str:
-        """Say how many documents of the topic are judged, and whether judging may stop; empty if unknown."""
-        if made is None or made.progress is None:
-            return ""
-        far = f"{made.progress.judged:,} of {count(made.progress.size, 'document')} judged."
-        target = f"The target recall of {percent_down(self.settings.loop().target)} is reached"
-        return f"{far} {target}: stop here, or judge on for a higher recall." if made.progress.may_stop else far
+        if made is not None and made.progress and made.progress.may_stop and not training and problem is None:
+            target = f"The target recall of {percent_down(settings.target)} is reached"
+            state += f" {target}: stop here, or judge on for a higher recall."
+        return f"A model chooses the next document{draws}.", state
 
     def why(
         self,
@@ -125,7 +119,7 @@ class Explanations:
                 "Random draws estimate how many relevant documents are still missing."
             )
         elif known.came_by == DECISIVE:
-            sentence = "Its grade is among those that tell most about the order of the systems."
+            sentence = "Its grade is among the most informative about the order of the systems."
         elif (entry := pooling.strategies(adaptive=True).get(known.came_by)) is not None:
             how = entry.description[0].lower() + entry.description[1:]
             listed = known.best is not None and known.best[0] > 0

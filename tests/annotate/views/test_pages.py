@@ -114,9 +114,9 @@ def test_overview_counts_what_there_is(opened: Callable[..., AppTest], campaign:
 
 
 @pytest.mark.parametrize(
-    ("done", "goal", "shown"), [(11, 12, "1 of 12 lists is left."), (0, 1, "1 of 1 list is left."), (2, 2, "No lists")]
+    ("done", "goal", "shown"), [(11, 12, "1 of 12 lists left."), (0, 1, "1 of 1 list left."), (2, 2, "No lists left.")]
 )
-def test_what_is_left_agrees_with_its_verb(
+def test_what_is_left_is_counted(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch, done: int, goal: int, shown: str
 ) -> None:
     written: list[str] = []
@@ -191,7 +191,7 @@ def test_a_drawn_download_is_refused_once_the_role_has_changed(
         content()
     campaign.accounts.set_role("ann", "annotator")
     for content in deferred:
-        with pytest.raises(CampaignError, match="has another role"):
+        with pytest.raises(CampaignError, match="your role has changed"):
             content()
     campaign.accounts.set_role("ann", "manager")
     campaign.accounts.end_sessions("ann")

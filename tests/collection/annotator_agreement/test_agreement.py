@@ -1099,10 +1099,10 @@ def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
     ("alpha", "low", "said"),
     [
         (0.222, -0.259, "not significantly above chance"),
-        (0.8, 0.748, "reliable (with an interval that starts lower)"),
+        (0.8, 0.748, "reliable (lower confidence limit below 0.8)"),
         (0.9, 0.85, "reliable"),
         (0.7, 0.67, "tentative"),
-        (0.7, 0.1, "tentative (with an interval that starts lower)"),
+        (0.7, 0.1, "tentative (lower confidence limit below 0.667)"),
         (0.4, 0.3, "below the conventional limits"),
         (0.9, float("nan"), "reliable"),
         (-0.1, float("nan"), "not above chance"),
@@ -1113,7 +1113,7 @@ def test_the_sentence_goes_by_the_lower_end_of_the_interval(alpha: float, low: f
     values = found.values.copy()
     values.loc[values["coefficient"].str.startswith("alpha"), ["value", "low", "high"]] = [alpha, low, 0.95]
     _, reading, *more = agreement.interpret(replace(found, values=values, several=21))
-    assert reading == f"Agreement is {said} on the order of the grades, on exact grades and on relevant or not."
+    assert reading == f"Agreement on the order of the grades, on exact grades and on binary relevance is {said}."
     asks = "Let a second annotator judge more pairs: 21 pairs do not show agreement."
     assert (asks in more) == said.startswith("not ")
     # On a scale of two grades, all these are the same.
@@ -1139,8 +1139,8 @@ def test_agreement_is_not_reliable_on_the_most_forgiving_coefficient_alone(
     assert expected["ordinal"] > 0.95
     assert expected["nominal"] < 0.8
     _, reading, values, *_ = agreement.interpret(found)
-    assert reading.startswith("Agreement is reliable on the order of the grades and on relevant or not, and tentative")
-    assert reading.endswith("on exact grades.")
+    assert reading.startswith("Agreement on the order of the grades and on binary relevance is reliable.")
+    assert " Agreement on exact grades is tentative" in reading
     assert f"ordinal {expected['ordinal']:.3f} (95% CI " in values
     assert f"nominal {expected['nominal']:.3f} (95% CI " in values
     assert values.endswith(

@@ -335,7 +335,7 @@ def test_marked_passages_of_a_document_that_was_changed(
     (tmp_path / "d.tsv").write_text("d1\tshort\n")
     campaign.importer.import_files(documents=[tmp_path / "d.tsv"], replace=True)
     app = select(opened(campaign, "my-judgements"), 0)
-    assert "The document was changed: the marked passages are no longer in it." in [t.value for t in app.text]
+    assert "The document has changed and no longer contains the marked passages." in [t.value for t in app.text]
 
 
 @pytest.mark.slow
@@ -345,7 +345,7 @@ def test_a_judged_document_without_a_text(opened: Callable[..., AppTest], campai
     campaign.importer.import_files(runs=[tmp_path / "c.run"], labels=tmp_path / "l.csv")
     app = select(opened(campaign, "my-judgements"), 0)
     assert not app.exception
-    assert [i.value for i in app.info] == ["This document has no text in the campaign."]
+    assert [i.value for i in app.info] == ["The text of this document has not been imported."]
 
 
 @pytest.mark.parametrize(

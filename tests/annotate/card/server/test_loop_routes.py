@@ -215,17 +215,17 @@ def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Camp
 
 @pytest.mark.slow
 def test_a_card_hears_what_chooses_and_what_it_has_learned_from(ann: Card, looping: Campaign) -> None:
-    rule, far = "A model chooses the next document; some may be drawn at random.", f"{{}} of {SIZE} documents judged."
+    rule = "A model chooses the next document; some may be drawn at random."
     assert ann.sync()["chooser"] == [rule, "The model is being trained …"]
-    assert ann.settle()["chooser"] == [rule, f"The model starts when a relevant document is known. {far.format(0)}"]
+    assert ann.settle()["chooser"] == [rule, "The model starts when a relevant document is known."]
     judged_by_hand(looping, ["d55", "d56"])
-    assert ann.settle()["chooser"] == [rule, f"The model has learned from 2 judged documents. {far.format(2)}"]
+    assert ann.settle()["chooser"] == [rule, "The model has learned from 2 judged documents."]
     doc_id = ann.holding.pop(0)
     item = judged(doc_id, int(relevant(doc_id)))
     assert ann.sync(item)["chooser"] == [rule, "The model is being trained …"]
-    assert ann.settle()["chooser"] == [rule, f"The model has learned from 3 judged documents. {far.format(3)}"]
+    assert ann.settle()["chooser"] == [rule, "The model has learned from 3 judged documents."]
     ann.settle(judged(doc_id, None, kind="undone"))
-    assert ann.last["chooser"] == [rule, f"The model has learned from 2 judged documents. {far.format(2)}"]
+    assert ann.last["chooser"] == [rule, "The model has learned from 2 judged documents."]
     looping.settings.set_loop(control=0.25)
     assert ann.settle()["chooser"][0] == "A model chooses the next document; some are drawn at random."
     looping.settings.set_loop(control=0, run=0)
@@ -567,7 +567,9 @@ def test_decisive_pairs_lead_from_topic_to_topic(ann: Card, looping: Campaign, t
     second = Card(ann.client, "ann", "2")
     second.settle()
     assert sorted(second.holding) == sorted(f"d{i * 7}" for i in range(1, 6))
-    assert post(ann.client, "why", query_id="2", doc_id="d7")["sentence"].startswith("Its grade is among those")
+    assert post(ann.client, "why", query_id="2", doc_id="d7")["sentence"].startswith(
+        "Its grade is among the most informative"
+    )
 
 
 @pytest.mark.slow

@@ -246,7 +246,7 @@ def test_reservations_are_shown_and_released(opened: Callable[..., AppTest], peo
     shown = table(app, "place")
     assert isinstance(shown, pd.DataFrame)
     assert shown["annotator"].tolist() == ["ben"] * 3 + ["cara"] * 2
-    assert shown["place"].tolist()[:2] == ["On screen", "Loaded, not on screen"]
+    assert shown["place"].tolist()[:2] == ["On screen", "Loaded ahead"]
     app.selectbox(key="reserved-by").set_value("ben").run()
     app.button(key="release").click().run()
     assert not app.exception

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 def test_a_backup_is_made_and_listed(campaign: Campaign, opened: Callable[..., AppTest]) -> None:
     app = opened(campaign, "backups")
-    assert "There is no backup on the server yet." in words(app)
+    assert "No backups on the server yet." in words(app)
     app.button(key="make").click().run()
     (made,) = campaign.backups.available()
     assert app.dataframe[0].value["file"].tolist() == [made.path.name]

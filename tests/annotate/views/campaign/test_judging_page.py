@@ -123,7 +123,7 @@ def test_the_page_of_a_campaign_without_a_pool(
 ) -> None:
     app = opened(make_campaign(pooled=False), "judging-page")
     assert not app.exception
-    assert any("documents of the pool, which is empty" in element.value for element in app.markdown)
+    assert any("The pool is empty, so there is no document to preview" in element.value for element in app.markdown)
 
 
 # ------------------------------------------------------------------------------------------------ keys

@@ -113,7 +113,7 @@ def test_annotators_can_be_left_out(opened: Callable[..., AppTest], judged: Camp
     app.multiselect[0].set_value(["ann", "bob"]).run()
     assert app.metric[0].value == "2"
     app.multiselect[0].set_value(["ann"]).run()
-    assert "select others" in words(app)
+    assert "Select other annotators" in words(app)
     assert not app.exception
 
 
@@ -148,7 +148,7 @@ def test_every_look(opened: Callable[..., AppTest], judged: Campaign) -> None:
     assert rest["annotator"].tolist() == ["ann", "bob", "cat"]
     topics = look(app, "Topics").dataframe[0].value
     assert topics["query_id"].tolist()[0] == "1"  # topic 2 has one pair, and no value
-    assert "Not enough pairs with known times" in words(look(app, "Over time"))
+    assert "and known times are needed" in words(look(app, "Over time"))
     look(app, "Effect on rankings")
     tau = app.dataframe[0].value
     assert tau[["a", "b"]].to_numpy().tolist() == [["ann", "bob"], ["ann", "cat"], ["bob", "cat"]]
@@ -180,7 +180,7 @@ def test_many_conclusions_are_drawn_when_they_are_asked_for(opened: Callable[...
         for n, doc_id in enumerate(("d1",) if annotator == "zed" else ("d1", "d2", "d6")):
             say(campaign, annotator, "1", doc_id, (n + int(annotator[-1], 36)) % 4)
     app = look(opened(campaign), "Effect on rankings")
-    assert "Shown: the 20 pairs of annotators with the most common pairs." in words(app)
+    assert "The 20 pairs of annotators with the most pairs in common are shown." in words(app)
     assert len(app.dataframe[0].value) == 20
     assert (app.dataframe[0].value["pairs"] == 3).sum() == 15
     assert "Compare all 21 pairs of annotators" in app.toggle(key="all-couples").label
@@ -198,7 +198,7 @@ def test_windows_of_time_are_drawn(opened: Callable[..., AppTest], tmp_path: Pat
             say(campaign, "ann", "1", f"x{n}", n % 4, judged_at=f"2026-01-01T10:{n:02}:00+00:00")
             say(campaign, "bob", "1", f"x{n}", n % 3, judged_at=f"2026-01-01T11:{n:02}:00+00:00")
         app = look(opened(campaign), "Over time")
-        assert "Windows of equally many pairs" in words(app)
+        assert "Windows with equal numbers of pairs" in words(app)
 
 
 @pytest.mark.slow

@@ -313,7 +313,7 @@ def test_costs_are_there_where_they_are_known(
     app = look(opened(compared), "Costs")
     shown = table_with(app, "by").set_index("system")
     assert shown["by"].to_dict() == {"good": "", "fair": "", "poor": "fair"}  # nobody knows what mixed costs
-    assert "Cost known for 3 of 4 systems; the line joins the 2 not dominated" in words(app)
+    assert "3 of 4 systems have this cost; the line joins the 2 that are not dominated" in words(app)
     assert table_with(app, "hardware").loc["good", "hardware"] == "GPU"
 
 

@@ -33,7 +33,7 @@ def test_from_labels_to_corrected_values(opened: Callable[..., AppTest], tmp_pat
         app = opened(campaign, "machine-labels")
     assert not app.exception
     metrics = {each.label: each.value for each in app.metric}
-    assert metrics["Pairs with both"] == "60"
+    assert metrics["Pairs with grade and label"] == "60"
     assert metrics["Human judgements"] == "60 of 120"
     test = "two-sided paired t-test of nDCG@10 over 10 topics, at 0.05 with Holm's correction for 3 pairs"
     assert f"Number of pairs of runs, a and b, by the decision of a {test}." in words(app)

@@ -137,7 +137,7 @@ def test_no_column_is_empty_and_the_budget_is_named(tmp_path: Path, opened: Call
         assert list(page.dataframe[0].proto.column_order) == ["query_id", "title", "pool", "mode", "without_text"]
         assert "judgements left" not in ok("status", campaign.directory)
         mine = opened(campaign, "overview", name="bob", role="annotator")
-        assert any("3 of 4 pairs within the judgement budget are left." in each.value for each in mine.markdown)
+        assert any("3 of 4 pairs left within the judgement budget." in each.value for each in mine.markdown)
         assert list(mine.dataframe[0].proto.column_order) == ["query_id", "title", "judged"]
         campaign.settings.set_loop(topics=["2"], mode="pool")
         page = opened(campaign, "overview")
@@ -266,7 +266,7 @@ def test_the_page_shows_the_order_and_its_pairs(tmp_path: Path, opened: Callable
         shown = {metric.label: metric.value for metric in app.metric}
         assert shown["Judged pairs"] == "3 of 10"
         assert shown["Open pairs of systems"] == f"{found.open_pairs} of 3"
-        assert "All values are estimates: the grades of 7 unjudged pairs of 2 topics are drawn" in app.info[0].value
+        assert "All values are estimates. The grades of 7 unjudged pairs of 2 topics are drawn" in app.info[0].value
         assert list(app.dataframe[0].value["system_a"]) == found.pairs.query("not decided")["system_a"].tolist()
         app.number_input(key="target").set_value(0.5).run()
         assert not app.exception

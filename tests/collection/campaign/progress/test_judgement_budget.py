@@ -312,7 +312,7 @@ def test_pages_count_the_budget(tmp_path: Path, opened: Callable[..., AppTest]) 
             for each in app.caption
         )
         app = opened(campaign, "overview", name="bob", role="annotator")
-        assert any("5 of 6 pairs within the judgement budget are left." in each.value for each in app.markdown)
+        assert any("5 of 6 pairs left within the judgement budget." in each.value for each in app.markdown)
 
 
 @pytest.mark.slow

@@ -284,7 +284,7 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
     if goal is not None:
         (bar,) = page.get("progress")
         where = "within the judgement budget" if state.budget.limited_topics() else "in your topics"
-        assert bar.proto.text == f"{done:,} of {goal:,} pairs {where} done, by you or others"
+        assert bar.proto.text == f"{done:,} of {goal:,} pairs {where} judged, by you or others"
     done, goal = state.progress.totals("ann")
     if goal is not None:
         given = 0

@@ -401,7 +401,9 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
     # As many columns as a phone shows.
     assert list(app.dataframe[0].proto.column_order)[:2] == ["query_id", "advice"]
     assert "of" not in app.dataframe[0].proto.column_order
-    assert "confidence interval of each topic's recall in the collection; a symbol marks the lower end." in words(app)
+    assert "confidence interval of each topic's recall in the collection; the symbol marks the lower bound." in words(
+        app
+    )
     app.toggle[0].set_value(False).run()
     assert app.dataframe[0].value["query_id"].tolist() == ["b", "c", "a"]
     app = opened(hundred, "recall", query={"topic": "a"})
@@ -541,7 +543,7 @@ def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Ca
     app = opened(hundred, "loop")
     assert "Not built yet" in words(app)
     app.button(key="update").click().run()
-    assert "The vectors of 100 documents (words and character 4-grams), built on " in words(app)
+    assert "The features of 100 documents (words and character 4-grams), built on " in words(app)
     assert "UTC, are up to date." in words(app)
     assert app.button(key="update").disabled
 
