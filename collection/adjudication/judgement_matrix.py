@@ -22,7 +22,7 @@ ADJUDICATION = "adjudication"
 
 ORIGINS = {
     "one judgement": "one annotator graded the pair",
-    "agreed": "all annotators of the pair gave this grade",
+    "agreed": "all annotators gave this grade",
     "majority": "annotators differ; this grade was given most often",
     "tie": "annotators differ; the rule chose among the most frequent grades",
     "adjudicated": "an adjudicator decided on this grade",

@@ -234,8 +234,8 @@ def _remarks(of: Facts, facts: pd.DataFrame, shared: pd.DataFrame) -> Iterator[s
     among = _compare_shared(theirs[[*PAIR, "annotator", "grade"]])
     if min(len(mine), len(among)) >= FEW and of["agreement"] <= _agreement(among) - LOW_AGREEMENT:
         yield (
-            f"Same grade as the others in {percent(of['agreement'])} of comparisons, on "
-            f"{count(len(mine), 'common pair')}; the others among themselves: {percent(_agreement(among))}."
+            f"Observed agreement with the other annotators: {percent(of['agreement'])} on "
+            f"{count(len(mine), 'common pair')}; among the others: {percent(_agreement(among))}."
         )
     # Of two annotators alone, neither is the unusual one: `differences` names both.
     if theirs.merge(mine[PAIR])["annotator"].nunique() > 1 and _is_far(mine):

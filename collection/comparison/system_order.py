@@ -139,7 +139,7 @@ class SystemOrder(Displayed):
         below = f"{bound}; {self.open_pairs:,} of {of} of systems {plural(self.open_pairs, 'is', 'are')} open."
         if left <= self.unavailable:
             return f"All pairs that can be judged are judged; {count(left, 'pair')} cannot be judged: {below}"
-        return f"Judging should go on: {below}"
+        return f"Keep judging: {below}"
 
     @property
     def caution(self) -> str:

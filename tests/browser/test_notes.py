@@ -198,7 +198,7 @@ def test_calibration_feedback_and_surplus_judgements_are_said_and_keys_go_on(
     expect(card.page.get_by_role("button", name="Begin this topic")).to_be_visible()
     card.press("Enter")
     card.shows("d200")
-    card.says("notice", "Calibration first")
+    card.says("notice", "Qualification first")
     card.saved()
     assert words(desk) == [("d100", 2), ("d101", 2), ("d102", 3), ("d103", 1)]
 

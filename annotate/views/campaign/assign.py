@@ -1,4 +1,4 @@
-"""Assign: judgements per pair, annotators of each topic, the calibration set, and blind judging."""
+"""Assign: judgements per pair, annotators of each topic, the qualification set, and blind judging."""
 
 import streamlit as st
 
@@ -47,12 +47,12 @@ def rules() -> None:
     widgets.page_link("loop", "Change the default judging mode")
 
 
-overlap, by_topic, calibration, others = st.tabs(["Overlap", "Topics", "Calibration", "Blind judging and order"])
+overlap, by_topic, qualification, others = st.tabs(["Overlap", "Topics", "Qualification", "Blind judging and order"])
 with overlap:
     overlap_form.draw(titles, judges)
 with by_topic:
     topic_assignment.draw(judges)
-with calibration:
+with qualification:
     calibration_editor.draw(titles)
 with others:
     rules()

@@ -1,4 +1,4 @@
-"""The calibration set, which every annotator judges first, and the progress of each annotator."""
+"""The qualification set, which every annotator judges first, and the progress of each annotator."""
 
 from collections.abc import Iterable, Mapping
 
@@ -12,12 +12,12 @@ from collection.core.phrases import count, plural
 
 
 def draw(titles: Mapping[str, str]) -> None:
-    """Draw the state of the calibration set and its editor; `titles` are those of all topics."""
+    """Draw the state of the qualification set and its editor; `titles` are those of all topics."""
     campaign = session.current().campaign
     pairs = campaign.calibration.pairs()
     with_grade = int(pairs["settled"].notna().sum())
     empty = "" if len(pairs) else " It has no pairs yet."
-    st.write(f"Every annotator judges the calibration set first, so that their grades can be compared.{empty}")
+    st.write(f"Every annotator judges the qualification set first, so that their grades can be compared.{empty}")
     if len(pairs):
         known = f"{with_grade:,} of {count(len(pairs), 'pair')} {plural(with_grade, 'has', 'have')} a reference grade"
         st.write(f"{known}: the adjudicated grade, or else the grade of imported qrels.")
@@ -36,17 +36,17 @@ def draw(titles: Mapping[str, str]) -> None:
                 "agree": number("Agreement with reference", "percent", help=hint),
             },
             placeholder="–",
-            alt="Progress of each annotator with the calibration set",
+            alt="Progress of each annotator in the qualification set",
         )
     is_on = campaign.settings.assignment().feedback
     label = "Show annotators the reference grade after each pair"
     feedback = st.toggle(label, is_on, key="feedback", disabled=not with_grade and not is_on)
     if not with_grade:
-        st.caption("No calibration pair has a reference grade yet.")
+        st.caption("No qualification pair has a reference grade yet.")
     if feedback != is_on:
         with widgets.saving("Reference grades are shown." if feedback else "Reference grades are hidden."):
             campaign.assignments.update(feedback=feedback)
-    st.subheader("Calibration set")
+    st.subheader("Qualification set")
     saved = _lines(pairs[["query_id", "doc_id"]].itertuples(index=False, name=None))
     st.session_state.setdefault("pairs", saved)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -71,6 +71,6 @@ def _save(text: str) -> None:
     if odd := next((pair for pair in pairs if len(pair) != 2), None):
         st.error(f"Expected a topic and a document on each line, found only {widgets.plain(odd[0])}.")
         return
-    with widgets.saving(f"Saved {count(len(pairs), 'pair')}." if pairs else "Removed the calibration set."):
+    with widgets.saving(f"Saved {count(len(pairs), 'pair')}." if pairs else "Removed the qualification set."):
         session.current().campaign.calibration.set_pairs([(query_id, doc_id.strip()) for query_id, doc_id in pairs])
         del st.session_state["pairs"]  # the field shows what was saved

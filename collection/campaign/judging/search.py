@@ -104,7 +104,7 @@ class DocumentSearch:
         if not self.store.assignments.is_for(query_id, annotator):
             raise InputError(f"topic {query_id!r} is assigned to other annotators")
         if first := next(iter(self.store.assignments.calibration_left(annotator)), None):
-            raise InputError(f"judge the calibration set first, in topic {first!r}")
+            raise InputError(f"judge the qualification set first, in topic {first!r}")
         with self.store.transaction():
             at = clock.seconds()
             # Annotators can take documents that they have judged, to change their grade.

@@ -265,7 +265,7 @@ class LabelStudy:
         try:
             found = self.correct(name, measure)
         except (InputError, CampaignError) as error:
-            return [f"How far these labels are from people's grades is not known: {error}."]
+            return [f"The difference between these labels and people's grades is unknown: {error}."]
         half = float((found.values["high"] - found.values["low"]).mean() / 2)
         if half <= ERROR:
             return []
@@ -287,15 +287,17 @@ class LabelStudy:
         worst = topics.sort_values("disagreement", kind="stable").iloc[-1]
         if not worst["disagreement"] >= CONCENTRATED:
             return []
-        return [f"Topic {worst['query_id']} carries {percent(worst['disagreement'])} of the disagreement with people."]
+        return [
+            f"Topic {worst['query_id']} accounts for {percent(worst['disagreement'])} of the disagreement with people."
+        ]
 
     def _views(self, name: str) -> list[str]:
         seen = len(self._seen(name))
         if not seen:
             return []
         return [
-            f"{count(seen, 'pair')} judged after the label was seen: agreement leaves them out, "
-            "corrected values do not."
+            f"{count(seen, 'pair')} judged after the label was seen: agreement excludes them, "
+            "corrected values include them."
         ]
 
     def _measure(self, named: Measure | str | None) -> Measure:

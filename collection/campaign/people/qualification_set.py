@@ -1,4 +1,4 @@
-"""The calibration set, which everybody judges first, and its results."""
+"""The qualification set, which everybody judges first, and its results."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class Calibration:
         chosen = [(str(query_id), str(doc_id)) for query_id, doc_id in pairs]
         with self.store.transaction():
             topics = set(self.corpus.topics()["query_id"])
-            require_writable(chosen, "calibration set")
+            require_writable(chosen, "qualification set")
             documents = self.store.corpus.documents([doc_id for _, doc_id in chosen])
             for query_id, doc_id in chosen:
                 if query_id not in topics:
-                    raise InputError(f"expected pairs of this campaign as calibration set, found topic {query_id!r}")
+                    raise InputError(f"qualification set: expected pairs of this campaign, found topic {query_id!r}")
                 if doc_id not in documents or documents[doc_id].text is None:
-                    raise InputError(f"calibration set: expected documents with a text, found {doc_id!r} without one")
+                    raise InputError(f"qualification set: expected documents with a text, found {doc_id!r} without one")
             if len(set(chosen)) < len(chosen):
                 twice = next(pair for pair in chosen if chosen.count(pair) > 1)
-                raise InputError(f"expected each pair once in the calibration set, found {twice[0]} {twice[1]} twice")
+                raise InputError(f"qualification set: expected each pair once, found {twice[0]} {twice[1]} twice")
             self.store.assignments.set_calibration(chosen)
             self.store.assignments.changed()
 
@@ -64,7 +64,7 @@ class Calibration:
     ) -> list[tuple[str, str]]:
         """Draw a random sample of up to `per_topic` pooled pairs of each topic, for :meth:`set_pairs`."""
         if per_topic < 1:
-            raise InputError(f"expected 1 or more pairs of each topic for the calibration set, found {per_topic}")
+            raise InputError(f"qualification set: expected 1 or more pairs per topic, found {per_topic}")
         rng = np.random.default_rng(secrets.randbits(64) if seed is None else seed)
         pool = self.store.pool.pairs()
         chosen = self.assignments.among(topics)
@@ -76,7 +76,7 @@ class Calibration:
                 places = sorted(rng.choice(len(ids), size=min(per_topic, len(ids)), replace=False).tolist())
                 pairs += [(str(query_id), ids[place]) for place in places]
         if not pairs:
-            raise InputError("calibration set: the pools of these topics have no documents with a text to draw from")
+            raise InputError("qualification set: the pools of these topics have no documents with a text to draw from")
         return pairs
 
     def left(self, annotator: str) -> int:

@@ -67,7 +67,7 @@ def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
             f"{confidence} confidence.{by_rule}"
         )
     share = f"at least {goal} of the" if settings.target < 1 else "all"
-    in_each, by_itself = plural(len(ready), "", "in each, "), plural(len(ready), "", " for each topic by itself")
+    in_each, by_itself = plural(len(ready), "", "in each, "), plural(len(ready), "", " for each topic separately")
     return (
         f"{len(ready):,} of {count(len(table), 'topic')} {plural(len(ready), 'is', 'are')} ready to stop: "
         f"{in_each}{share} relevant documents in {name_scope(ready)} are found, with {confidence} "
@@ -154,7 +154,7 @@ def promise_and_advice(
         share = share if ledger.found else f"There is no relevant document{where}"
         return f"{share}, with {sure} however often you check.{outside}", READY
     if by_rule and decision.kind is not StopKind.WITHHELD and ledger.unjudged > ledger.unreachable:
-        alone = f"{goal} recall is not guaranteed for this topic by itself"
+        alone = f"{goal} recall is not guaranteed for this topic alone"
         texts = f"{alone}; the stopping rule will close it.{outside}", BY_RULE
     elif hidden := _unreachable_sentence(ledger, decision, mode, where):
         texts = f"{hidden}.{outside}", IMPORT_TEXTS

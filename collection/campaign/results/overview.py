@@ -150,7 +150,7 @@ class Overview:
         made, wanted, _, topics = state.totals()
         if not topics:
             least = 1 if settings.task == "list" else 2
-            return NextStep("import", f"Import documents: no topic has {least} or more with a text in its pool.")
+            return NextStep("import", f"Import documents: no topic has {least} or more documents with a text in its pool.")
         waiting = waiting_topics(state.waiting())
         held = f" {waiting} {IMPORT_TEXTS}" if waiting else ""
         what = "list" if settings.task == "list" else "topic"
@@ -281,7 +281,7 @@ class Overview:
         if is_sample:
             others = f"{count(unjudged, 'other pair')} of the pool {plural(unjudged, 'is', 'are')} not judged"
             ask = "`cleverdon labels ask DIR LABELS --whole-pool` asks for the whole pool again"
-            corrected = "The sample beside machine labels is judged: see the corrected values."
+            corrected = "The random sample for the machine labels is judged: see the corrected values."
             return NextStep("machine-labels", f"{corrected} {others}; {ask}.{held}")
         export = "export the qrels and evaluate the runs."
         closed_early = int(((progress["mode"] == "closed") & (progress["judged"] < progress["pool"])).sum())

@@ -12,7 +12,7 @@ Task = Literal["grades", "list", "preference"]
 
 TASKS: dict[Task, tuple[str, str]] = {
     "grades": ("Grades", "Grade one document at a time, for dense qrels."),
-    "list": ("Lists", "Choose the few documents of a list that answer the topic, for sparse qrels."),
+    "list": ("Lists", "Choose the few documents in a list that answer the topic, for sparse qrels."),
     "preference": ("Preferences", "Choose the better of two documents."),
 }
 """Label and description of each task of annotators."""

@@ -256,7 +256,7 @@ def test_far_from_what_the_others_agree_on_and_stricter() -> None:
     conduct = looked(graded("ann", lenient), graded("bob", MIXED), graded("cat", MIXED))
     assert set(conduct.remarks) == {"ann", "bob", "cat"}
     assert remarks(conduct, "ann", "comparisons") == [
-        "Same grade as the others in 20% of comparisons, on 40 common pairs; the others among themselves: 100%."
+        "Observed agreement with the other annotators: 20% on 40 common pairs; among the others: 100%."
     ]
     assert remarks(conduct, "ann", "on average") == [
         "Grades are 0.80 higher than the others' on average, on 40 common pairs."

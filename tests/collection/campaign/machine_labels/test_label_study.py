@@ -321,7 +321,7 @@ def test_pairs_judged_after_the_label_was_seen_are_left_out(campaign: Path, tmp_
         judge(opened, tmp_path)
         assert len(study.people("gpt")) == 118
         assert opened.label_study.warnings("gpt")[-1] == (
-            "2 pairs judged after the label was seen: agreement leaves them out, corrected values do not."
+            "2 pairs judged after the label was seen: agreement excludes them, corrected values include them."
         )
 
 

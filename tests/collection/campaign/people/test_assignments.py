@@ -435,7 +435,7 @@ def test_a_closed_topic_keeps_nobody_from_the_others(campaign: Campaign) -> None
     assert take(campaign, "ann") == "d0"
     campaign.settings.reopen_topic("2")
     assert campaign.judging.next_pairs("ann", "1", 1).first == "2"
-    with pytest.raises(InputError, match="judge the calibration set first, in topic '2'"):
+    with pytest.raises(InputError, match="judge the qualification set first, in topic '2'"):
         campaign.search.take("ann", "1", "outside")
 
 

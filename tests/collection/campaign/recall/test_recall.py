@@ -435,7 +435,7 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
             "pc",
             0.9,
             "2 of 2 topics are ready to stop: in each, at least 90% of the relevant documents in its scope (pool or "
-            "collection) are found, with 95% confidence for each topic by itself.",
+            "collection) are found, with 95% confidence for each topic separately.",
         ),
         ([1], "pc", 1, "1 of 2 topics is ready to stop: all relevant documents in the collection are found, with 95%"),
     ],

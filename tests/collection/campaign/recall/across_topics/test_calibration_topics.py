@@ -311,7 +311,7 @@ def test_topics_that_the_rule_is_to_close_get_no_other_advice(review: Campaign) 
     judge(review, other, DOCUMENTS[:2], leased=False)
     one = review.recall.of_topic(other)
     assert one.advice == "judge until the rule closes it"
-    assert one.promise == "90% recall is not guaranteed for this topic by itself; the stopping rule will close it."
+    assert one.promise == "90% recall is not guaranteed for this topic alone; the stopping rule will close it."
     review.settings.set_loop(level=2)  # which pauses the rule
     assert review.recall.table().set_index("query_id")["advice"][other] == "enable random draws"
     review.settings.set_loop(level=1)
