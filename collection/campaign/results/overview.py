@@ -150,7 +150,8 @@ class Overview:
         made, wanted, _, topics = state.totals()
         if not topics:
             least = 1 if settings.task == "list" else 2
-            return NextStep("import", f"Import documents: no topic has {least} or more documents with a text in its pool.")
+            few = f"no topic has {least} or more documents with a text in its pool"
+            return NextStep("import", f"Import documents: {few}.")
         waiting = waiting_topics(state.waiting())
         held = f" {waiting} {IMPORT_TEXTS}" if waiting else ""
         what = "list" if settings.task == "list" else "topic"

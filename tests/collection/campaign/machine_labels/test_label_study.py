@@ -164,7 +164,7 @@ def test_pairs_without_a_text_are_no_gap_and_are_named(campaign: Path, tmp_path:
         assert (len(ready), found.before) == ((40, 0) if when == "before the sample" else (len(ready), 0))
         said = "20 pairs of the pool without a text cannot be judged and count as not relevant in corrected values."
         assert [each for each in opened.label_study.warnings("gpt") if said in each]
-        assert "The sample beside machine labels is judged" in opened.overview.status()["next"]["sentence"]
+        assert "The random sample for the machine labels is judged" in opened.overview.status()["next"]["sentence"]
     assert "note: 20 pairs of the pool without a text" in run("labels", "ask", campaign, "gpt", "--pairs", 50).stderr
 
 
@@ -278,7 +278,7 @@ def test_cautions_name_what_limits_the_labels(campaign: Path, tmp_path: Path) ->
         study = opened.label_study
         first = opened.label_study.warnings("gpt")
         assert "(gpt-x-rerank): its labels may favour it." in first[0]
-        assert "is not known: expected people's grades of a random sample" in first[1]
+        assert "is unknown: expected people's grades of a random sample" in first[1]
         study.ask_people("gpt", 40)
         judge(opened, tmp_path)
         few = opened.label_study.warnings("gpt")[1]
@@ -334,7 +334,7 @@ def test_one_topic_with_most_of_the_disagreement_is_named(campaign: Path, tmp_pa
         ]  # fmt: skip
         opened.store.machine_labels.add(made.key, rows)
         judge(opened, tmp_path)
-        assert "Topic q3 carries 100% of the disagreement with people." in opened.label_study.warnings("odd")
+        assert "Topic q3 accounts for 100% of the disagreement with people." in opened.label_study.warnings("odd")
 
 
 def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> None:

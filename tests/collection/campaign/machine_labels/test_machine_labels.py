@@ -128,7 +128,7 @@ def test_a_set_is_exported_with_what_made_it(campaign: Campaign, tmp_path: Path)
             "The judging model acme/Alpha-7B may be part of 1 pooled system whose name contains 'alpha' (alpha): its "
             "labels may favour it."
         )
-        assert "is not known: expected people's grades of a random sample" in report["warnings"][1]
+        assert "is unknown: expected people's grades of a random sample" in report["warnings"][1]
     with pytest.raises(UnknownNameError, match="unknown label set 'jugde'; did you mean 'judge'"):
         labels.export("jugde", tmp_path / "x.txt")
     with pytest.raises(InputError, match="belongs to the campaign"):
