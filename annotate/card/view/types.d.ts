@@ -1,8 +1,15 @@
-/** What a card's view is made of. */
+/** What a card's view is made of, and all types that its parts name. */
 
-import type { Decision, Item, Kind, Notice } from "../core/types.js";
+import type { Decision, Item, Kind, Notice, Place } from "../core/types.js";
 import type { Own } from "../shell/arrangement.js";
+import type { Segment } from "./document/text.js";
 import type { View } from "./frame/view.js";
+
+export type * from "../core/types.js";
+export type { Card } from "../shell/card.js";
+export type { DocumentAnswer, FoundDocument, NearDuplicate, PastJudgement, TimeAnswer, TopicTime } from "../wire.d.ts";
+export type { DrawnDocument } from "./document/drawn_document.js";
+export type { Own, Segment, View };
 
 export interface GradeButton {
   grade: number;
@@ -62,13 +69,19 @@ export interface Pressed {
   digit: number | null;
 }
 
-/** A panel of the card; `node` and `focus` name parts of the HTML (`data-part`, in camel case). */
+/**
+ * A panel of the card; its node is the part `NAME-panel` of the HTML, `focus` and `field` name others in camel case.
+ * Where no part has an action of its name, that action opens and closes it.
+ */
 export interface Panel {
-  node: string;
+  /** Opens it, in place of showing it as it is. */
+  open?(): unknown;
   /** What has the focus when it opens; the panel itself by default. */
   focus?: string;
   /** The document stays in sight, and judging goes on. */
   beside?: boolean;
+  /** It opens also while another panel covers the document. */
+  anywhere?: boolean;
   /** It is about the unit on screen, and closes with it. */
   isOfUnit?: boolean;
   /** Its text field, and what a key means in it: null to write, undefined for what it means in every field. */
@@ -113,6 +126,18 @@ export interface Part {
   rendered?(item: Item | null, turned: boolean): void;
 }
 
+/** A text and the places of the topic's words in it. */
+export interface Marked {
+  terms: Place[];
+  segments: Segment[];
+}
+
+/** What draws the documents; where the topic's words are in them, and which nodes scroll. */
+export interface Main extends Part {
+  marked(): Marked[];
+  places: HTMLElement[];
+}
+
 /** What scrolls: a node, or several as one. */
 export interface Scroller {
   node?: HTMLElement;
@@ -120,6 +145,9 @@ export interface Scroller {
   scrollHeight: number;
   scrollBy(x: number, y: number): void;
 }
+
+/** A title and a sentence for each reason why nothing is open. */
+export type Texts = Record<"nothing" | "done" | "busy", string[]>;
 
 /** What differs between cards besides their parts. */
 export interface Face {

@@ -1,9 +1,6 @@
 // The document to grade: as it is read, whole or folded, with its pictures.
 
-/** @import { Doc, Place } from "../../core/types.js" */
-/** @import { DrawnDocument } from "./drawn_document.js" */
-/** @import { Part } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Doc, DrawnDocument, Part, Place, View } from "../types.js" */
 
 import { make } from "../frame/nodes.js";
 import { figure } from "../frame/phrases.js";
@@ -129,7 +126,7 @@ export function documentPart(view, drawn) {
       enlarge: ({ dataset }) => showPicture(Number(dataset.picture)),
       "picture-size": () => view.node("large").classList.toggle("cd-own-size"),
     },
-    panels: { picture: { node: "picturePanel", beside: true, isOfUnit: true } },
+    panels: { picture: { beside: true, isOfUnit: true } },
     render(item, turned) {
       const doc = item?.unit.documents[0];
       if (turned && scroller.scrollTop) scroller.scrollTop = 0; // before the new text, while the layout is still valid

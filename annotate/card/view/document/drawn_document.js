@@ -1,9 +1,6 @@
 // A document as it is drawn in some nodes.
 
-/** @import { Doc, Place } from "../../core/types.js" */
-/** @import { Marked } from "./highlights.js" */
-/** @import { View } from "../frame/view.js" */
-/** @import { DocumentAnswer } from "../../wire.d.ts" */
+/** @import { Doc, DocumentAnswer, Marked, Place, View } from "../types.js" */
 
 import { causeOf, Failure } from "../../shell/network.js";
 import { drawChips } from "../frame/chips.js";

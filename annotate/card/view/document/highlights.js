@@ -1,15 +1,10 @@
 // Highlights in texts, without a change of their nodes (CSS Custom Highlight API).
 
-/** @import { Place } from "../../core/types.js" */
-/** @import { Part } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
-/** @import { Segment } from "./text.js" */
+/** @import { Marked, Part, View } from "../types.js" */
 
 import { setPressed } from "../frame/nodes.js";
 import { findOwnWords } from "./own_words.js";
 import { rangesOf } from "./text.js";
-
-/** A text and the places of the topic's words in it. @typedef {{ terms: Place[], segments: Segment[] }} Marked */
 
 /** Every highlight of the card, the later one over the former: their looks are in the style sheets. */
 const PAINTS = ["cd-passage", "cd-topic-term", "cd-own-word", "cd-sentence"];

@@ -1,9 +1,6 @@
 // Documents that are nearly the same as one that is judged: said under the title, one key away.
 
-/** @import { Item, Unit } from "../../core/types.js" */
-/** @import { Part } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
-/** @import { NearDuplicate } from "../../wire.d.ts" */
+/** @import { Item, NearDuplicate, Part, Unit, View } from "../types.js" */
 
 import { pairId } from "../../core/kinds/pairs.js";
 import { cut } from "../frame/nodes.js";

@@ -1,6 +1,6 @@
 // Which words of a text are the annotator's own: words, "words in a row" and prefixes*, without case and accents.
 
-/** @import { Place } from "../../core/types.js" */
+/** @import { Place } from "../types.js" */
 
 import { union } from "./places.js";
 

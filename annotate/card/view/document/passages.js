@@ -1,10 +1,6 @@
 // Marking why a document is relevant: passages, by selecting them or sentence by sentence.
 
-/** @import { Place } from "../../core/types.js" */
-/** @import { DrawnDocument } from "./drawn_document.js" */
-/** @import { Segment } from "./text.js" */
-/** @import { Part, Source } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { DrawnDocument, Part, Place, Segment, Source, View } from "../types.js" */
 
 import { marksOf } from "../../core/state.js";
 import { cut } from "../frame/nodes.js";
@@ -182,7 +178,6 @@ export function passages(view, drawn) {
     },
     panels: {
       sentences: {
-        node: "sentencesPanel",
         beside: true,
         isOfUnit: true,
         keys(_, { key }) {

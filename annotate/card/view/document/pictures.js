@@ -1,6 +1,6 @@
 // The pictures of a document.
 
-/** @import { Doc } from "../../core/types.js" */
+/** @import { Doc } from "../types.js" */
 /** @typedef {Doc["images"][number]} Picture */
 
 import { linkTo, webAddress } from "../frame/chips.js";

@@ -1,6 +1,6 @@
 // Places in texts. The server counts code points, JavaScript UTF-16 units; a place is [start, end) in either.
 
-/** @import { Doc, Place } from "../../core/types.js" */
+/** @import { Doc, Place } from "../types.js" */
 
 /** How many of so many things in order come first; binary search. @param {number} length @param {(i: number) => boolean} isFirst */
 export function countFirst(length, isFirst) {

@@ -5,7 +5,7 @@
  * (highlights, marks) goes by its segments and never by its nodes.
  */
 
-/** @import { Place } from "../../core/types.js" */
+/** @import { Place } from "../types.js" */
 
 import { countFirst, Ruler } from "./places.js";
 import { liveRange } from "./selection.js";

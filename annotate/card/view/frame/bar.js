@@ -1,8 +1,6 @@
 // The lines above and below the buttons: what was just done, what is not saved yet, what the server refused.
 
-/** @import { Notice, Refusal } from "../../core/types.js" */
-/** @import { Part } from "../types.js" */
-/** @import { View } from "./view.js" */
+/** @import { Notice, Part, Refusal, View } from "../types.js" */
 
 import { causeOf, Failure } from "../../shell/network.js";
 import { byInput } from "./keys.js";

@@ -1,7 +1,6 @@
 // Keys and clicks: which action each means, and what it does now.
 
-/** @import { Action, On, Part, Pressed, Reaction } from "../types.js" */
-/** @import { View } from "./view.js" */
+/** @import { Action, On, Part, Pressed, Reaction, View } from "../types.js" */
 
 import { liveRange, selectedRange } from "../document/selection.js";
 import { make, setHidden } from "./nodes.js";
@@ -148,15 +147,15 @@ export class Keys {
   /** Out of a field of the card: the keys act again; in a panel the panel is left as well. @param {HTMLElement} field */
   leaveField(field) {
     const { view } = this;
-    if (view.openPanel && view.node(view.openPanel.node).contains(field)) view.setPanel(null);
+    if (view.panelNode?.contains(field)) view.setPanel(null);
     else view.letGo();
   }
 
   /** A panel beside the document that is longer than its place scrolls by itself while it has the focus. @param {HTMLElement} node */
   scrollsItself(node) {
-    const { openPanel, nodes } = this.view;
+    const { openPanel, panelNode } = this.view;
     if (node.dataset?.scrolls !== undefined) return true;
-    return openPanel?.beside === true && node === nodes[openPanel.node] && node.scrollHeight > node.clientHeight;
+    return openPanel?.beside === true && node === panelNode && node.scrollHeight > node.clientHeight;
   }
 
   /** What a key does now; null if it is none of the card's. @param {KeyboardEvent} event @returns {Reaction} */

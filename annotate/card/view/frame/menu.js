@@ -1,7 +1,6 @@
 // The menu of all that has no button of its own on the card.
 
-/** @import { Part, Source } from "../types.js" */
-/** @import { View } from "./view.js" */
+/** @import { Part, Source, View } from "../types.js" */
 
 import { make } from "./nodes.js";
 
@@ -22,7 +21,6 @@ export function menu(view) {
 
   /** Which actions have a button, says the width that is there. */
   function open() {
-    if (view.panel === "more") return view.setPanel(null);
     const inSight = buttonsIn(view.root).filter((each) => each.offsetParent);
     const shown = new Set(inSight.map(({ dataset }) => dataset.do));
     list.replaceChildren(...[...view.actions.keys()].filter((name) => !shown.has(name) && canRun(name)).map(row));
@@ -37,11 +35,10 @@ export function menu(view) {
   }
 
   return {
-    actions: { more: { run: open, panel: "more" } },
     clicks: { "from-more": ({ dataset }) => choose(dataset.name ?? "", "click") },
     panels: {
       more: {
-        node: "morePanel",
+        open,
         /** Arrow keys move through the menu; any other key closes it and keeps its meaning. */
         keys(event, { key }) {
           const buttons = buttonsIn(list);

@@ -1,8 +1,6 @@
 // A topic that the annotator has not asked for: its words, until a key begins it.
 
-/** @import { Topic, TopicWords } from "../../core/types.js" */
-/** @import { Part } from "../types.js" */
-/** @import { View } from "./view.js" */
+/** @import { Part, Topic, TopicWords, View } from "../types.js" */
 
 import { nameOfTopic } from "../panels/topics.js";
 import { sentence } from "./bar.js";

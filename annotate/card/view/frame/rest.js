@@ -1,8 +1,6 @@
 // What the card for grades shows while nothing is on screen.
 
-/** @import { GradeScope, State } from "../../core/types.js" */
-/** @import { Part } from "../types.js" */
-/** @import { View } from "./view.js" */
+/** @import { GradeScope, Part, State, View } from "../types.js" */
 
 import { countOf, isDone, topicOf } from "../../core/kinds/counts.js";
 import { nextUnfinished } from "../../core/kinds/topics.js";

@@ -5,9 +5,7 @@
  * of the machine and each change of the view's own state.
  */
 
-/** @import { Answer } from "../../core/types.js" */
-/** @import { Card } from "../../shell/card.js" */
-/** @import { Action, CardData, Face, Nodes, Panel, Part, Source } from "../types.js" */
+/** @import { Action, Answer, Card, CardData, Face, Nodes, Panel, Part, Source } from "../types.js" */
 
 import { newTopicUnit, onScreen } from "../../core/state.js";
 import { causeOf } from "../../shell/network.js";
@@ -41,18 +39,19 @@ export class View {
     this.keys = new Keys(this);
     /** @type {Part[]} */
     this.parts = [...face.parts(this), this.keys];
+    /** @type {Record<string, Panel>} */
+    this.panels = Object.assign({}, ...this.parts.map((part) => part.panels ?? {}));
     /** @type {Map<string, Action>} */
     this.actions = new Map();
     // In the order of the list of keys.
     const actions = Object.assign({}, ...this.parts.map((part) => part.actions ?? {}));
     for (const name of Object.keys(this.data.keys.actions)) {
-      if (!actions[name]) throw new Error(`no part has the action ${name} of keys.json`);
-      this.actions.set(name, actions[name]);
+      const action = actions[name] ?? (this.panels[name] && this.opening(name));
+      if (!action) throw new Error(`no part has the action ${name} of keys.json`);
+      this.actions.set(name, action);
     }
     /** @type {NonNullable<Part["clicks"]>} */
     this.clicks = Object.assign({}, ...this.parts.map((part) => part.clicks ?? {}));
-    /** @type {Record<string, Panel>} */
-    this.panels = Object.assign({}, ...this.parts.map((part) => part.panels ?? {}));
     this.keys.map();
   }
 
@@ -85,6 +84,11 @@ export class View {
     return this.panel === null ? null : (this.panels[this.panel] ?? null);
   }
 
+  /** The node of the open panel. */
+  get panelNode() {
+    return this.panel === null ? null : this.node(`${this.panel}Panel`);
+  }
+
   /** The element that has the focus within the card's root. */
   get active() {
     const page = /** @type {Document | ShadowRoot} */ (this.root.getRootNode());
@@ -106,7 +110,7 @@ export class View {
     this.drawn = drawn;
     const { openPanel, panel, shownPanel } = this;
     if (panel !== shownPanel)
-      for (const [name, { node }] of Object.entries(this.panels)) this.setHidden(node, panel !== name);
+      for (const name of Object.keys(this.panels)) this.setHidden(`${name}Panel`, panel !== name);
     this.shownPanel = panel;
     openPanel?.render?.();
     for (const part of this.parts) part.rendered?.(item, turned);
@@ -177,16 +181,18 @@ export class View {
     else this.giveBack();
   }
 
-  /** Opens a panel, or closes it where it is open. @param {string} name */
-  togglePanel(name) {
-    this.setPanel(this.panel === name ? null : name);
+  /** Opens a panel, or closes it; one whose field has the focus first takes it again. @param {string} name @returns {Action} */
+  opening(name) {
+    const { anywhere = false, field, focus, open = () => this.setPanel(name) } = this.panels[name] ?? {};
+    const leave = () => (field && field === focus ? this.node(field).focus() : this.setPanel(null));
+    return { run: () => (this.panel === name ? leave() : open()), panel: name, anywhere };
   }
 
   focusPanel() {
-    const { openPanel } = this;
-    if (!openPanel) return;
-    const focus = this.node(openPanel.focus ?? openPanel.node);
-    (focus.hidden ? this.node(openPanel.node) : focus).focus({ preventScroll: true });
+    const { openPanel, panelNode } = this;
+    if (!panelNode) return;
+    const focus = openPanel?.focus ? this.node(openPanel.focus) : panelNode;
+    (focus.hidden ? panelNode : focus).focus({ preventScroll: true });
   }
 
   /** What has the focus within the card, to have it again when a panel is closed. */

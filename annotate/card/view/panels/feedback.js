@@ -1,8 +1,6 @@
 // The reference grades of calibration pairs that were just judged, until the next ones or Escape.
 
-/** @import { CalibrationFeedback } from "../../core/types.js" */
-/** @import { Part } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { CalibrationFeedback, Part, View } from "../types.js" */
 
 import { apart, cut, make } from "../frame/nodes.js";
 import { wordsOf } from "../units/grades.js";

@@ -1,8 +1,6 @@
 // The flag for review: it waits for the grade like a note, or is saved at once with an earlier one.
 
-/** @import { Item } from "../../core/types.js" */
-/** @import { Part } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Item, Part, View } from "../types.js" */
 
 import { marksOf } from "../../core/state.js";
 import { setPressed } from "../frame/nodes.js";

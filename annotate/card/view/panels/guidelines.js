@@ -1,7 +1,6 @@
 // The guidelines of the campaign, and the note for the topic on screen.
 
-/** @import { Part } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Part, View } from "../types.js" */
 
 import { ONE_MOMENT } from "../frame/bar.js";
 
@@ -29,16 +28,15 @@ export function guidelines(view, topicId, beside) {
   }
 
   return {
-    actions: {
+    panels: {
       guidelines: {
-        run() {
-          if (view.panel !== "guidelines") void ask();
-          view.togglePanel("guidelines");
+        beside,
+        open() {
+          void ask();
+          view.setPanel("guidelines");
         },
-        panel: "guidelines",
       },
     },
-    panels: { guidelines: { node: "guidelinesPanel", beside } },
     /** Draws the guidelines, and the topic's note both there and with the topic. */
     render() {
       // They are requested after the first units, because nothing waits for them.

@@ -1,9 +1,6 @@
 // The last judgements in a drawer: looked through by topic, grade and words, and opened again.
 
-/** @import { Entry, Topic } from "../../core/types.js" */
-/** @import { Part, Reaction } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
-/** @import { PastJudgement } from "../../wire.d.ts" */
+/** @import { Entry, Part, PastJudgement, Reaction, Topic, View } from "../types.js" */
 
 import { idOf } from "../../core/kinds/pairs.js";
 import { ONE_MOMENT } from "../frame/bar.js";
@@ -123,7 +120,6 @@ export function history(view) {
   const filter = () => ({ topic: topics.value, grade: grades.value, words: field.value.trim() });
 
   function open() {
-    if (view.panel === "history") return view.setPanel(null);
     if (!view.state.scope.topics) return view.reply();
     fillFilters();
     [list.chosen, trouble] = [null, ""];
@@ -212,11 +208,10 @@ export function history(view) {
   }
 
   return {
-    actions: { history: { run: open, panel: "history" } },
     clicks: { past: (row) => show(list.row(row)) },
     panels: {
       history: {
-        node: "historyPanel",
+        open,
         focus: "past",
         field: "pastWords",
         inField: ({ key }) => react(key, true),

@@ -1,8 +1,6 @@
 // A note with a decision: it waits for it as a draft, and goes with it.
 
-/** @import { Item } from "../../core/types.js" */
-/** @import { Part, Source } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Item, Part, Source, View } from "../types.js" */
 
 import { marksOf } from "../../core/state.js";
 import { cut } from "../frame/nodes.js";
@@ -25,7 +23,6 @@ export function notes(view, hints) {
 
   function open() {
     const { item } = view;
-    if (view.panel === "note") return field.focus();
     if (!item) return view.reply();
     about = item;
     field.value = noteOf(item);
@@ -57,11 +54,10 @@ export function notes(view, hints) {
   }
 
   return {
-    actions: { note: { run: open, panel: "note" } },
     clicks: { "keep-note": () => keep("click") },
     panels: {
       note: {
-        node: "notePanel",
+        open,
         focus: "noteText",
         field: "noteText",
         inField: ({ key, shiftKey }) => (key === "Enter" && !shiftKey ? () => keep("key") : undefined),

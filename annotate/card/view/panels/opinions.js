@@ -1,8 +1,6 @@
 // A document to adjudicate, and what annotators said of it.
 
-/** @import { Opinion } from "../../core/types.js" */
-/** @import { Main } from "../units/units.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Main, Opinion, View } from "../types.js" */
 
 import { paint } from "../document/highlights.js";
 import { rangesOf } from "../document/text.js";

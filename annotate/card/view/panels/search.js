@@ -1,8 +1,6 @@
 // Search: finds documents of the whole collection, to be judged next or to be looked back at.
 
-/** @import { Part, Reaction } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
-/** @import { FoundDocument } from "../../wire.d.ts" */
+/** @import { FoundDocument, Part, Reaction, View } from "../types.js" */
 
 import { pairId } from "../../core/kinds/pairs.js";
 import { byInput } from "../frame/keys.js";
@@ -46,7 +44,6 @@ export function search(view) {
 
   function open() {
     const { scope, look } = view.state;
-    if (view.panel === "search") return field.focus();
     if (scope.topic === null) return view.reply();
     // An earlier judgement of another topic is left.
     if (look && shownTopic(view)?.query_id !== scope.topic) card.dispatch({ type: "look", step: Infinity });
@@ -175,11 +172,10 @@ export function search(view) {
   }
 
   return {
-    actions: { search: { run: open, panel: "search" } },
     clicks: { take: (row) => take(list.row(row)) },
     panels: {
       search: {
-        node: "searchPanel",
+        open,
         focus: "searchWords",
         field: "searchWords",
         inField: ({ key }) => react(key),

@@ -1,8 +1,6 @@
 // Time at work: this session, today, what is left, and a word after a long stretch.
 
-/** @import { Part } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
-/** @import { TimeAnswer, TopicTime } from "../../wire.d.ts" */
+/** @import { Part, TimeAnswer, TopicTime, View } from "../types.js" */
 
 import { ONE_MOMENT } from "../frame/bar.js";
 import { apart, cut, make } from "../frame/nodes.js";
@@ -147,19 +145,13 @@ export function sessionTime(view) {
   }
 
   return {
-    actions: {
-      time: {
-        run() {
-          view.togglePanel("time");
-          if (view.panel === "time") void ask();
-        },
-        panel: "time",
-      },
-    },
     panels: {
       time: {
-        node: "timePanel",
         beside: true,
+        open() {
+          view.setPanel("time");
+          void ask();
+        },
         render() {
           if (seen !== view.state.scope.all && !timer) timer = window.setTimeout(ask, RENEW);
         },

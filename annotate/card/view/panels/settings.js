@@ -1,8 +1,6 @@
 // How the annotator arranges the card: how texts are set, what is highlighted in them, and the keys. And the list of keys.
 
-/** @import { Own } from "../../shell/arrangement.js" */
-/** @import { Part, Pressed, Reaction } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Own, Part, Pressed, Reaction, View } from "../types.js" */
 
 import { byInput, SCROLL, TAKEN } from "../frame/keys.js";
 import { apart, make, setHidden, smallButton } from "../frame/nodes.js";
@@ -149,7 +147,6 @@ export function settings(view) {
   }
 
   return {
-    actions: { settings: { run: () => view.togglePanel("settings"), panel: "settings" } },
     clicks: {
       look({ dataset }) {
         for (const [name, steps, usual] of LOOKS.filter(([each]) => each === dataset.name)) {
@@ -168,7 +165,7 @@ export function settings(view) {
         say("All keys are reset.");
       },
     },
-    panels: { settings: { node: "settingsPanel", keys: takeKey, render: drawPanel, left: () => say("") } },
+    panels: { settings: { keys: takeKey, render: drawPanel, left: () => say("") } },
     render() {
       if (drawn === view.own) return;
       drawn = view.own;
@@ -191,7 +188,6 @@ function keyRow(view, name) {
 
 /** The list of keys, and closing of panels. @param {View} view @returns {Part} */
 export const help = (view) => ({
-  actions: { help: { run: () => view.togglePanel("help"), panel: "help", anywhere: true } },
-  panels: { help: { node: "helpPanel" } },
+  panels: { help: { anywhere: true } },
   clicks: { close: () => view.setPanel(null) },
 });

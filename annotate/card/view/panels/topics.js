@@ -1,8 +1,6 @@
 // Topics: the words of the one on screen, choosing another one, and how far one has come.
 
-/** @import { Topic, TopicWords } from "../../core/types.js" */
-/** @import { Part } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Part, Topic, TopicWords, View } from "../types.js" */
 
 import { countOf, topicOf } from "../../core/kinds/counts.js";
 import { outstanding } from "../../core/state.js";

@@ -1,8 +1,6 @@
 // Why a document came up, in a panel that follows what is on screen.
 
-/** @import { Unit } from "../../core/types.js" */
-/** @import { Part } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Part, Unit, View } from "../types.js" */
 
 import { ONE_MOMENT } from "../frame/bar.js";
 import { apart, make } from "../frame/nodes.js";
@@ -59,10 +57,8 @@ export function why(view) {
   }
 
   return {
-    actions: { why: { run: () => view.togglePanel("why"), panel: "why" } },
     panels: {
       why: {
-        node: "whyPanel",
         beside: true,
         render: follow,
         left() {

@@ -1,7 +1,6 @@
 // What can be done on every card besides answering: undo, skip and look back.
 
-/** @import { Part } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Part, View } from "../types.js" */
 
 /** @param {View} view @returns {Part} */
 export const deciding = ({ card }) => ({

@@ -1,8 +1,6 @@
 // The scale of grades: its buttons and keys, which of them is marked, and grades in words.
 
-/** @import { Answer, Item } from "../../core/types.js" */
-/** @import { Part, Source } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Answer, Item, Part, Source, View } from "../types.js" */
 
 import { entryOf, outstanding } from "../../core/state.js";
 import { apart, labelled, make } from "../frame/nodes.js";

@@ -1,10 +1,6 @@
 // A list of documents, of which some are selected: one row for each, used again for the next list.
 
-/** @import { Doc, Item } from "../../core/types.js" */
-/** @import { Marked } from "../document/highlights.js" */
-/** @import { Source } from "../types.js" */
-/** @import { Main } from "./units.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Doc, Item, Main, Marked, Source, View } from "../types.js" */
 
 import { chosenOf } from "../../core/state.js";
 import { Segment } from "../document/text.js";

@@ -1,9 +1,6 @@
 // Two documents side by side, and the answers: which one is better, or neither.
 
-/** @import { Doc, Unit } from "../../core/types.js" */
-/** @import { Action, Scroller } from "../types.js" */
-/** @import { Main } from "./units.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Action, Doc, Main, Scroller, Unit, View } from "../types.js" */
 
 import { OTHER_WAY } from "../../core/kinds/preference.js";
 import { figure } from "../frame/phrases.js";

@@ -1,7 +1,6 @@
 // Why something cannot be judged: the panel with the reasons.
 
-/** @import { Part, Source } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Part, Source, View } from "../types.js" */
 
 import { labelled } from "../frame/nodes.js";
 
@@ -38,7 +37,6 @@ export function reasons(view) {
     },
     panels: {
       reasons: {
-        node: "reasonsPanel",
         field: "reasonText",
         isOfUnit: true,
         inField: ({ key }) => (key === "Enter" ? () => give(field.value.trim(), "key") : undefined),

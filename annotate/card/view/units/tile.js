@@ -1,8 +1,6 @@
 // A document in a small place: in a list, in a pair, or with what annotators said of it.
 
-/** @import { Doc } from "../../core/types.js" */
-/** @import { Part } from "../types.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { Doc, Part, View } from "../types.js" */
 
 import { DrawnDocument, fetchWhole } from "../document/drawn_document.js";
 import { make, setHidden } from "../frame/nodes.js";

@@ -1,11 +1,9 @@
 // What the cards for lists, preferences and adjudication show while nothing is on screen.
 
-/** @import { Kind, State, UnitScope } from "../../core/types.js" */
+/** @import { Kind, State, Texts, UnitScope } from "../types.js" */
 
 import { countOf } from "../../core/kinds/units.js";
 import { CUT_OFF, ONE_MOMENT } from "../frame/bar.js";
-
-/** A title and a sentence for each reason why nothing is open. @typedef {Record<"nothing" | "done" | "busy", string[]>} Texts */
 
 /** @type {Texts} */
 export const TOPIC_TEXTS = {

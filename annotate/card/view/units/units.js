@@ -1,10 +1,6 @@
 // What the cards for lists, preferences and adjudication share.
 
-/** @import { Item } from "../../core/types.js" */
-/** @import { Marked } from "../document/highlights.js" */
-/** @import { CardData, Part } from "../types.js" */
-/** @import { Texts } from "./unit_rest.js" */
-/** @import { View } from "../frame/view.js" */
+/** @import { CardData, Item, Main, Part, Texts, View } from "../types.js" */
 
 import { countOf } from "../../core/kinds/units.js";
 import { openUnit } from "../../core/state.js";
@@ -20,8 +16,6 @@ import { deciding } from "./deciding.js";
 import { reasons } from "./reasons.js";
 import { tiles } from "./tile.js";
 import { restOf } from "./unit_rest.js";
-
-/** What draws the documents; where the topic's words are in them, and which nodes scroll. @typedef {Part & { marked: () => Marked[], places: HTMLElement[] }} Main */
 
 /** What the cards say for lists and preferences, whose units are topics. */
 export const TOPIC_FACE = {
