@@ -76,56 +76,33 @@ def wait_message(wait: float) -> str:
     return f"Too many attempts. Try again in {count(math.ceil(wait / 60), 'minute')}."
 
 
-class TooManyChecks(Exception):
-    """No place is free."""
+class Places:
+    """A limited number of places, in total and for each source.
 
+    Password checks that run or wait take one, and WebSockets that are open without a sign-in: each of these holds a
+    session of Streamlit in memory, which people need for moments only on the way to and from a sign-in provider.
+    """
 
-class PasswordChecks:
-    """Limits the password checks that run or wait, in total and per source."""
-
-    def __init__(self) -> None:
+    def __init__(self, most: int, most_per_source: int) -> None:
+        self._most, self._most_per_source = most, most_per_source
         self._taken: Counter[str] = Counter()
 
     @contextmanager
-    def place(self, source: str) -> Iterator[None]:
-        """Hold a place inside the context; raise :class:`TooManyChecks` where none is free."""
-        if self._taken.total() >= MAX_CHECKS or self._taken[source] >= MAX_CHECKS_PER_SOURCE:
-            raise TooManyChecks
+    def place(self, source: str | None) -> Iterator[bool]:
+        """Return whether there is a place for a source, and hold it inside the context; None needs none."""
+        if source is None:
+            yield True
+            return
+        if self._taken.total() >= self._most or self._taken[source] >= self._most_per_source:
+            yield False
+            return
         self._taken[source] += 1
         try:
-            yield
+            yield True
         finally:
             self._taken[source] -= 1
             if not self._taken[source]:
                 del self._taken[source]
-
-
-class StrangersSockets:
-    """Limits the WebSockets that are open without a sign-in, in total and per address.
-
-    Each holds a session of Streamlit in memory. People without a session need one for moments only, on the way to and
-    from a sign-in provider.
-    """
-
-    def __init__(self) -> None:
-        self._open: Counter[str] = Counter()
-
-    @contextmanager
-    def place(self, address: str | None) -> Iterator[bool]:
-        """Return whether an address may open one more, which counts inside the context; None is always let in."""
-        if address is None:
-            yield True
-            return
-        if self._open.total() >= MAX_STRANGERS or self._open[address] >= MAX_STRANGERS_PER_ADDRESS:
-            yield False
-            return
-        self._open[address] += 1
-        try:
-            yield True
-        finally:
-            self._open[address] -= 1
-            if not self._open[address]:
-                del self._open[address]
 
 
 def same_name(one: str, other: str) -> bool:

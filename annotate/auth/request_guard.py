@@ -14,7 +14,7 @@ from streamlit.runtime import Runtime
 
 from annotate.auth import forms
 from annotate.auth.page_access import PAGES
-from annotate.auth.rate_limit import StrangersSockets
+from annotate.auth.rate_limit import MAX_STRANGERS, MAX_STRANGERS_PER_ADDRESS, Places
 from annotate.auth.routes import SignInService
 from annotate.auth.security_headers import CLOSED_POLICY, add_headers, page_policy
 from annotate.server import uploads
@@ -47,7 +47,7 @@ class RequestGuard:
 
     def __init__(self, app: ASGIApp, service: SignInService, origins: Origins, max_upload: int) -> None:
         self.app, self.service, self.origins, self.max_upload = app, service, origins, max_upload
-        self._strangers = StrangersSockets()
+        self._strangers = Places(MAX_STRANGERS, MAX_STRANGERS_PER_ADDRESS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let it through."""

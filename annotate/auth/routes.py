@@ -12,7 +12,7 @@ from starlette.routing import Route
 from annotate.auth import forms
 from annotate.auth.browser_names import describe_browser
 from annotate.auth.oidc import Provider
-from annotate.auth.rate_limit import FailedAttempts, PasswordChecks, TooManyChecks, same_name, wait_message
+from annotate.auth.rate_limit import MAX_CHECKS, MAX_CHECKS_PER_SOURCE, FailedAttempts, Places, same_name, wait_message
 from annotate.auth.roles import ANYBODY, open_to
 from annotate.auth.tokens import (
     BROWSER_SECONDS,
@@ -47,7 +47,7 @@ class SignInService:
         self._slow, self._strangers = CampaignThread(directory, "passwords"), CampaignThread(directory, "strangers")
         self.provider, self._origins = provider, origins
         self.attempts = FailedAttempts()
-        self._checks, self._stranger_checks = PasswordChecks(), PasswordChecks()
+        self._checks, self._stranger_checks = (Places(MAX_CHECKS, MAX_CHECKS_PER_SOURCE) for _ in range(2))
         with Campaign(directory) as campaign:
             self.title = campaign.title
             self.cookie, self.browser_cookie = cookie_name(campaign.id), browser_cookie_name(campaign.id)
@@ -114,14 +114,14 @@ class SignInService:
         source = browser.key if browser is not None and is_known else address
         if (wait := self.attempts.wait(name, source, is_known=is_known)) > 0:
             return self._form(wait_message(wait), name, 429, retry_after=int(wait) + 1)
-        try:
-            checks, thread = (self._checks, self._slow) if is_known else (self._stranger_checks, self._strangers)
-            with checks.place(source):
-                # Counted as failed before it is checked, so that simultaneous guesses count as well.
-                self.attempts.failed(name, source, is_known=is_known)
-                account = await thread.run(lambda campaign: campaign.accounts.check_password(name, password))
-        except TooManyChecks:
-            return self._form("Too many people are signing in. Try again in a few seconds.", name, 503, retry_after=2)
+        checks, thread = (self._checks, self._slow) if is_known else (self._stranger_checks, self._strangers)
+        with checks.place(source) as is_free:
+            if not is_free:
+                busy = "Too many people are signing in. Try again in a few seconds."
+                return self._form(busy, name, 503, retry_after=2)
+            # Counted as failed before it is checked, so that simultaneous guesses count as well.
+            self.attempts.failed(name, source, is_known=is_known)
+            account = await thread.run(lambda campaign: campaign.accounts.check_password(name, password))
         if account is None:
             return self._form(WRONG, name, 403)
         self.attempts.succeeded(name, source, is_known=is_known)

@@ -361,15 +361,7 @@ def _add_label(document: wire.DocumentPayload, labels: Mapping[str, wire.Machine
 
 def _feedback(campaign: Campaign, feedback: Feedback) -> wire.CalibrationFeedback:
     document = campaign.corpus.document(feedback.doc_id) or Document(feedback.doc_id)
-    return {
-        "uuid": feedback.uuid,
-        "query_id": feedback.query_id,
-        "doc_id": feedback.doc_id,
-        "title": cut(document.title, FIELD_CAP),
-        "relevance": feedback.relevance,
-        "settled": feedback.settled,
-        "note": feedback.note,
-    }
+    return cast(wire.CalibrationFeedback, {**feedback._asdict(), "title": cut(document.title, FIELD_CAP)})
 
 
 def _document(campaign: Campaign, annotator: str, request: wire.DocumentRequest) -> wire.DocumentAnswer:
@@ -420,17 +412,12 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, request: wire.Why
 
 def _search(campaign: Campaign, annotator: str, request: wire.SearchRequest) -> wire.SearchAnswer:
     found = campaign.search.find(request["query_id"], annotator, request["words"], FOUND + 1)
-    documents: list[wire.FoundDocument] = [
-        {
-            "doc_id": each.doc_id,
-            "title": cut(each.title, FIELD_CAP),
-            "snippet": each.snippet,
-            "judged": each.judged,
-            "relevance": each.relevance,
-        }
-        for each in found.documents[:FOUND]
-    ]
-    return {"documents": documents, "more": len(found.documents) > FOUND, "ranked": found.ranked}
+    documents = [each._replace(title=cut(each.title, FIELD_CAP))._asdict() for each in found.documents[:FOUND]]
+    return {
+        "documents": cast(list[wire.FoundDocument], documents),
+        "more": len(found.documents) > FOUND,
+        "ranked": found.ranked,
+    }
 
 
 def _take(campaign: Campaign, annotator: str, request: wire.TakeRequest) -> wire.DocumentPayload:

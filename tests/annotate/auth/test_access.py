@@ -451,18 +451,17 @@ def test_a_sign_in_that_succeeds_does_not_count_against_the_account() -> None:
 
 
 def test_places_in_the_queue_of_passwords_are_limited_and_come_back() -> None:
-    queue = attempts.PasswordChecks()
+    queue = attempts.Places(attempts.MAX_CHECKS, attempts.MAX_CHECKS_PER_SOURCE)
     with ExitStack() as taken:
         for _ in range(attempts.MAX_CHECKS_PER_SOURCE):
-            taken.enter_context(queue.place("a"))
-        with pytest.raises(attempts.TooManyChecks), queue.place("a"):
-            pass
+            assert taken.enter_context(queue.place("a"))
+        assert not taken.enter_context(queue.place("a"))
         for n in range(attempts.MAX_CHECKS - attempts.MAX_CHECKS_PER_SOURCE):
-            taken.enter_context(queue.place(f"b{n}"))
-        with pytest.raises(attempts.TooManyChecks), queue.place("c"):
-            pass
-    with queue.place("a"), queue.place("c"):
-        pass
+            assert taken.enter_context(queue.place(f"b{n}"))
+        assert not taken.enter_context(queue.place("c"))
+    with queue.place("a") as one, queue.place("c") as other:
+        assert one
+        assert other
 
 
 # --- every route ----------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from starlette.types import Message
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
-from annotate.auth.rate_limit import MAX_STRANGERS, MAX_STRANGERS_PER_ADDRESS, StrangersSockets
+from annotate.auth.rate_limit import MAX_STRANGERS, MAX_STRANGERS_PER_ADDRESS, Places
 from annotate.auth.tokens import Tokens, cookie_name
 from annotate.server import timed_http
 from annotate.server.timed_http import SlowRequest, TimedH11, receive_in_time
@@ -150,7 +150,7 @@ def test_a_body_has_to_arrive_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_strangers_are_counted_by_address_and_in_total() -> None:
-    sockets = StrangersSockets()
+    sockets = Places(MAX_STRANGERS, MAX_STRANGERS_PER_ADDRESS)
 
     def opened(address: str | None) -> bool:
         place = sockets.place(address)
@@ -165,7 +165,7 @@ def test_strangers_are_counted_by_address_and_in_total() -> None:
     assert opened(None)
     for place in kept:
         place.__exit__(None, None, None)  # type: ignore[attr-defined]
-    assert sockets._open == {}
+    assert sockets._taken == {}
 
 
 @pytest.mark.slow
