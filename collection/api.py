@@ -130,9 +130,8 @@ def evaluate(
     given = as_evaluated(qrels, runs, exclude_query_document=exclude_query_document)
     _warn_of_model(qrels)
     found = comparison.evaluate(*given, measures, with_bounds=with_bounds, grades=as_scale(grades))
-    return replace(
-        found, notes=(*found.notes, *comparison.describe_coverage(found.coverage, found.values["measure"].unique()))
-    )
+    described = comparison.describe_coverage(found.coverage, found.measures.values())
+    return replace(found, notes=(*found.notes, *described))
 
 
 def explain(qrels: QrelsLike, run: RunsLike, measure: Measure | str, topic: str) -> Explanation:

@@ -144,7 +144,7 @@ def estimate(
         origin,
     )
     reached = [c._replace(unjudged_at_10=0.0) for c in plain.coverage]
-    notes = [f"the pool has {origin}", *plain.notes, *comparison.describe_coverage(reached, map(str, asked))]
+    notes = [f"the pool has {origin}", *plain.notes, *comparison.describe_coverage(reached, asked)]
     notes += _outside(pairs, cutoffs)
     return comparison.summarise_draws(
         pairs.runs, pairs.numbered[0].topics, drawn, facts, alpha=alpha, separate_seeds=separate_seeds, notes=notes

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from collection.cli.estimates import (
-    EXPECTED,
-    LEFT_OUT,
-    UNJUDGED,
-    estimate_files,
-    print_estimated_comparison,
-    refuse_other_options,
-)
-from collection.cli.evaluate import add_costs, compute_files, parse_measures, read_qrels_for
+from collection.cli.evaluate import add_costs, estimate_files, evaluate_files, parse_measures, read_qrels_for
 from collection.cli.methods import Names
 from collection.cli.options import (
     COMPAT,
     EXCLUDE,
+    EXPECTED,
     INPUT,
+    LEFT_OUT,
     QRELS_FORM,
+    UNJUDGED,
     SectionedCommand,
     form_option,
     grade,
     measures_option,
     option_section,
+    refuse_other_options,
     runs_argument,
 )
-from collection.cli.output import echo, echo_data, format_cost, print_json, print_notices, print_table, progress_line
-from collection.core.phrases import confidence, count, decimal, join, join_first, probability
+from collection.cli.output import echo, format_cost, print_frame, print_json, print_notices, progress_line
+from collection.cli.results import print_comparison, print_estimated_comparison
+from collection.core.phrases import count, join, join_first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,14 +36,8 @@ if TYPE_CHECKING:
     from collection.formats import QrelsForm, Source
     from collection.measures import Version
 
-WRITTEN = ("baseline", "test", "correction", "alpha", "seed", "topics", "leaderboard", "tests", "pairs", "notes")
-"""Attributes of a comparison in JSON."""
-
 NOT_ESTIMATED = ("test", "correction", "systems", "topic", "depth", "costs", "frontier", "power", "compat")
 """Options that have no meaning for estimates, which are not tested."""
-
-MARKS = {"better": "+", "worse": "-", "": " "}
-
 
 _tests, _views = option_section("Significance tests"), option_section("Other tables")
 
@@ -126,14 +115,15 @@ def compare(
     # The table shows the share of unjudged documents beside every value, so the default measures of it are left out.
     asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, unjudged == LEFT_OUT)
     parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
-    judged = read_qrels_for(parsed, qrels, qrels_form)
     if unjudged == EXPECTED:
+        judged = read_qrels_for(parsed, qrels, qrels_form, formats.read_qrels)
         baseline, all_pairs = settings.pop("baseline"), settings.pop("all_pairs")
         labels = {measure: str(measure) for measure in parsed}
         estimates = estimate_files(runs, judged, labels, exclude_query_document, depth=pool_depth, **settings)
         print_estimated_comparison(estimates, baseline, all_pairs, form)
         return
     if systems is not None and topic is not None:
+        judged = read_qrels_for(parsed, qrels, qrels_form, formats.read_qrels)
         named = {
             run.name: run
             for run in formats.read_runs(runs, exclude_query_document=exclude_query_document)
@@ -146,15 +136,14 @@ def compare(
         ranks = comparison.side_by_side(a, b, judged, topic, depth)
         _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=compat), ranks, systems, form)
         return
+    index = read_qrels_for(parsed, qrels, qrels_form, formats.read_index)
     table = formats.read_costs(costs) if costs else None
-    evaluation = compute_files(
-        runs, judged, parsed, version=compat, exclude_query_document=exclude_query_document
-    ).evaluation()
+    evaluation = evaluate_files(runs, index, parsed, version=compat, exclude_query_document=exclude_query_document)
     if costs is not None and table is not None:
         evaluation = add_costs(evaluation, costs, table)
     print_notices(evaluation.notes if views else ())  # the notes of a comparison include them
     if systems is not None:
-        _print_frame(_topics(evaluation, systems), form)
+        print_frame(_topics(evaluation, systems), form)
         return
     with progress_line("testing differences"):
         compared = comparison.compare(evaluation, test=tester, correction=corrector, **settings)
@@ -163,7 +152,7 @@ def compare(
     elif power is not None:
         _print_power(compared, power, form)
     else:
-        _print_comparison(compared, form)
+        print_comparison(compared, form)
         print_notices(compared.notes)
 
 
@@ -221,7 +210,7 @@ def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, system
     values = _topics(evaluation, systems)
     values = values[values["query_id"] == topic].drop(columns="query_id")
     if form == "tsv":
-        _print_frame(ranks.assign(query_id=topic)[["query_id", *ranks]], form)
+        print_frame(ranks.assign(query_id=topic)[["query_id", *ranks]], form)
     elif form == "json":
         print_json({"query_id": topic, "values": values, "ranks": ranks})
     else:
@@ -229,9 +218,9 @@ def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, system
         if values.empty:
             echo("No values: the topic is not in the qrels.")
         else:
-            _print_frame(values, form)
+            print_frame(values, form)
         echo()
-        _print_frame(ranks, form)
+        print_frame(ranks, form)
 
 
 def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
@@ -248,7 +237,7 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
         table["by"] = table["by"].map(lambda names: join_first(names.split(", "), 2))
         table[cost] = table[cost].map(format_cost)
         table = table.drop(columns="dominated").rename(columns={"by": "dominated by"})
-    _print_frame(table, form)
+    print_frame(table, form)
     unknown = means.index[costs[cost].isna()].tolist()
     if unknown:
         print_notices([f"no value of {cost} for {join_first(unknown)}"])
@@ -276,131 +265,10 @@ def _print_power(compared: Comparison, difference: float, form: str) -> None:
         most = max(int(row[3]) for row in rows)
         answer = f"A difference of {difference:g} needs up to {count(most, 'topic')}"
         echo(f"{answer}, depending on the measure and the systems; there are {compared.topics:,}.\n")
-    _print_frame(pd.DataFrame(rows, columns=columns), form)
+    print_frame(pd.DataFrame(rows, columns=columns), form)
     print_notices(
         [
             f"for 80% power with one paired t-test at significance level {compared.alpha:g}; SD: standard deviation "
             "over topics, the median and the largest of all comparisons"
         ]
     )
-
-
-def _print_comparison(compared: Comparison, form: str) -> None:
-    from collection import comparison
-
-    if form == "latex":
-        echo_data(comparison.latex(compared))
-    elif form == "markdown":
-        echo_data(comparison.markdown(compared))
-    elif form == "json":
-        print_json({name: getattr(compared, name) for name in WRITTEN})
-    elif form == "tsv" and compared.pairs is not None:
-        _print_frame(compared.pairs, form)
-    elif form == "tsv":
-        tests = compared.tests.rename(columns={"low": "difference_low", "high": "difference_high"})
-        counts = dict.fromkeys(("topics", "wins", "ties", "losses"), "Int64")  # missing for the baseline
-        _print_frame(compared.leaderboard.merge(tests, on=["system", "measure"], how="left").astype(counts), form)
-    else:
-        _print_leaderboard(compared)
-        if compared.baseline is not None:
-            _print_tests(compared)
-        if compared.pairs is not None:
-            _print_pairs(compared)
-
-
-def _print_leaderboard(compared: Comparison) -> None:
-    """Print the best systems and the leaderboard by the first measure; with one or two measures also the intervals."""
-    import pandas as pd
-
-    from collection.comparison.tables import mark_significance
-
-    columns_shown = ("value", "like_best", "best", "spread", "low", "high", "unjudged")
-    values, alike, best, spread, low, high, unjudged = (compared.table(column) for column in columns_shown)
-    mark = mark_significance(compared)
-    cutoffs = dict(zip(compared.leaderboard["measure"], compared.leaderboard["cutoff"], strict=True))
-    shown: set[str] = set()
-    header: list[str] = ["system"]
-    columns: list[list[str]] = []
-    for measure in values:
-        header += [str(measure), "", *([f"{confidence(compared.alpha)} CI"] if len(values.columns) <= 2 else [])]
-        deviations = ["" if math.isnan(sd) else f" ±{decimal(sd)}" for sd in spread[measure]]
-        columns.append([decimal(value) + sd for value, sd in zip(values[measure], deviations, strict=True)])
-        signs = [MARKS[sign] if compared.baseline is not None else "" for sign in mark[measure]]
-        standings = zip(best[measure], alike[measure], signs, strict=True)
-        columns.append([("*" if first else "~" if like else " ") + sign for first, like, sign in standings])
-        if len(values.columns) <= 2:
-            columns.append([_interval(*ends) for ends in zip(low[measure], high[measure], strict=True)])
-        cutoff = cutoffs[str(measure)]
-        name: str = "unjudged" if pd.isna(cutoff) else f"unjudged@{cutoff}"
-        if name not in shown and unjudged[measure].notna().any():
-            shown.add(name)
-            header.append(name)
-            columns.append([f"{share:.1%}" for share in unjudged[measure]])
-    for measure in values:
-        echo(compared.sentence(str(measure)))
-    echo()
-    rows = [[str(system), *(column[n] for column in columns)] for n, system in enumerate(values.index)]
-    print_table(header, rows, numbers=True)
-    echo(f"\n{compared.legend}")
-
-
-def _print_tests(compared: Comparison) -> None:
-    from collection.statistics import CORRECTIONS, TESTS
-
-    for measure, tests in compared.tests.groupby("measure", sort=False):
-        test, correction = TESTS[tests["test"].iloc[0]].label, CORRECTIONS[compared.correction]
-        corrected = "no correction" if correction.name == "none" else f"{correction.label} correction"
-        echo(f"\n{measure} vs. {compared.baseline}: {test}, {corrected}")
-        of = tests["interval_of"].iloc[0]
-        interval = f"{confidence(compared.alpha)} CI" + ("" if of == "mean" else f" of the {of}")
-        header = ["system", "difference", interval, "effect size d_z", "p", "adjusted p", "better/equal/worse topics"]
-        rows = []
-        for row in tests.to_dict("records"):
-            more = [probability(row["p_adjusted"]), f"{row['wins']}/{row['ties']}/{row['losses']}"]
-            rows.append([row["system"], *_test_cells(row), *more, "*" if row["significant"] else ""])
-        print_table([*header, "significant"], rows, numbers=True)
-
-
-def _print_pairs(compared: Comparison) -> None:
-    assert compared.pairs is not None  # asked for
-    for measure, pairs in compared.pairs.groupby("measure", sort=False):
-        found = int(pairs["significant"].sum())
-        echo(f"\n{measure}: {found:,} of {count(len(pairs), 'pair')} significantly different (randomised Tukey HSD)")
-        rows = [
-            [f"{row['system_a']} - {row['system_b']}", *_test_cells(row), "*" if row["significant"] else ""]
-            for row in pairs.to_dict("records")
-        ]
-        header = ["pair", "difference", f"{confidence(compared.alpha)} CI", "effect size d_z", "p", "significant"]
-        print_table(header, rows, numbers=True)
-
-
-def _test_cells(row: Mapping[Hashable, Any]) -> list[str]:
-    interval = _interval(row["low"], row["high"])
-    return [f"{row['difference']:+.4f}", interval, f"{row['effect']:+.2f}", probability(row["p"])]
-
-
-def _interval(low: float, high: float) -> str:
-    return "" if math.isnan(low) else f"{low:.4f} to {high:.4f}"
-
-
-def _print_frame(frame: pd.DataFrame, form: str) -> None:
-    """Print a frame as a table, as tab-separated values with a header, or as JSON records."""
-    import pandas as pd
-
-    from collection.formats.spreadsheet import to_tsv
-
-    if form == "json":
-        print_json(frame)
-    elif form == "tsv":
-        echo_data(to_tsv(frame), nl=False)
-    else:
-
-        def cell(value: Any) -> str:
-            if pd.isna(value):
-                return "-"
-            if isinstance(value, float):
-                return decimal(value)
-            return {True: "yes", False: ""}[value] if isinstance(value, bool) else str(value)
-
-        rows = [[cell(value) for value in row] for row in zip(*(frame[c].tolist() for c in frame), strict=True)]
-        print_table([str(column) for column in frame], rows)

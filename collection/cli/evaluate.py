@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from collection.cli.estimates import EXPECTED, LEFT_OUT, UNJUDGED, estimate_files, print_estimates, refuse_other_options
 from collection.cli.options import (
     BOUNDS,
     CLUSTER,
     COMPAT,
     EXCLUDE,
+    EXPECTED,
     INPUT,
+    LEFT_OUT,
     QRELS_FORM,
+    UNJUDGED,
     form_option,
     grade,
     measures_option,
     parse_scale,
+    refuse_other_options,
     runs_argument,
 )
-from collection.cli.output import echo, echo_data, print_evaluation, print_notices, print_table, progress_line
+from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.results import print_estimates, print_evaluation
 from collection.core import errors
 from collection.core.errors import FormatError, InputError
 from collection.core.phrases import count, join_first, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
-    from collection.comparison import Evaluation, Values
+    from collection.comparison import Estimates, Evaluation
     from collection.formats import QrelsForm, Source
     from collection.measures import Measure, QrelsIndex, Version
 
-T = TypeVar("T")
+T = TypeVar("T", bound="pd.DataFrame | QrelsIndex")
 
 
 def parse_measures(
@@ -71,37 +76,24 @@ def parse_one(asked: str) -> Measure:
     return measure
 
 
-def read_qrels_for(measures: Sequence[Measure], path: Source, form: QrelsForm | None) -> pd.DataFrame:
-    """Read qrels with the columns that the measures need, or in the given form."""
+def read_qrels_for(
+    measures: Sequence[Measure], path: Source, form: QrelsForm | None, read: Callable[..., T]
+) -> T | pd.DataFrame:
+    """Read qrels by `read`, or as a frame if the measures or the form need further columns; print notices on them."""
     from collection import formats
     from collection.machine_labels.model_families import warn_of_model
+    from collection.measures import QrelsIndex, index_qrels
 
-    qrels = _read_qrels(measures, path, form)
+    qrels = _read_qrels(measures, path, form, read)
     warn_of_model(path, formats.names_of_qrels(path))
-    topics = qrels["relevance"].groupby(qrels["query_id"], observed=True).max()
-    _print_ungraded(path, int((topics < 0).sum()), len(topics))
+    index = qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels)
+    if ungraded := int((~index.has_judged).sum()):
+        topics = count(len(index.topics), "topic")
+        print_notices([f"{path}: {ungraded:,} of {topics} without judged documents count as 0"])
     return qrels
 
 
-def index_qrels_for(measures: Sequence[Measure], path: Source, form: QrelsForm | None) -> QrelsIndex:
-    """Prepare the qrels of :func:`read_qrels_for` for evaluation."""
-    from collection import formats
-    from collection.machine_labels.model_families import warn_of_model
-    from collection.measures import index_qrels
-
-    plain = form is None and not any(measure.entry.needs for measure in measures)
-    index = _read_plain(path, formats.read_index) if plain else index_qrels(_read_qrels(measures, path, form))
-    warn_of_model(path, formats.names_of_qrels(path))
-    _print_ungraded(path, int((~index.has_judged).sum()), len(index.topics))
-    return index
-
-
-def _print_ungraded(path: Source, ungraded: int, topics: int) -> None:
-    if ungraded:
-        print_notices([f"{path}: {ungraded:,} of {count(topics, 'topic')} without judged documents count as 0"])
-
-
-def compute_files(
+def evaluate_files(
     runs: Sequence[Source],
     qrels: pd.DataFrame | QrelsIndex,
     measures: list[Measure],
@@ -109,8 +101,8 @@ def compute_files(
     cluster: str | None = None,
     exclude_query_document: bool = False,
     **options: Any,
-) -> Values:
-    """Compute the values of run files, with progress on stderr; `options` as for :func:`comparison.compute`.
+) -> Evaluation:
+    """Evaluate run files, with progress on stderr; `options` as for :func:`comparison.evaluate`.
 
     With the address of a Dask scheduler, its workers read and evaluate the files.
     """
@@ -120,7 +112,7 @@ def compute_files(
         if cluster is None:
             done = iter(range(1, len(runs) + 1))
             files = formats.RunFiles(runs, exclude_query_document=exclude_query_document)
-            return comparison.compute(
+            return comparison.evaluate(
                 files, qrels, measures, lambda _: progress("runs", next(done), len(runs)), **options
             )
         from collection.cluster import map_items
@@ -130,20 +122,41 @@ def compute_files(
         places = [path.absolute() if path.exists() else path for path in map(Path, runs)]
         named = zip(places, formats.name_runs(runs), strict=True)
         each = ((qrels, (place, name, exclude_query_document, measures, options)) for place, name in named)
-        for part in map_items(_compute_file, each, cluster):
+        for part in map_items(_evaluate_file, each, cluster):
             parts.append(part)
             progress("runs", len(parts), len(runs))
-        return comparison.Values.merge(parts)
+        return comparison.Evaluation.merge(parts)
 
 
-def _compute_file(
+def _evaluate_file(
     qrels: pd.DataFrame | QrelsIndex, own: tuple[Path, str, bool, list[Measure], dict[str, Any]]
-) -> Values:
+) -> Evaluation:
     from collection import comparison, formats
 
     path, name, exclude, measures, options = own
     files = formats.RunFiles([path], [name], exclude_query_document=exclude)
-    return comparison.compute(files, qrels, measures, **options)
+    return comparison.evaluate(files, qrels, measures, **options)
+
+
+def estimate_files(
+    runs: Sequence[Source],
+    qrels: pd.DataFrame,
+    labels: Mapping[Measure, str],
+    exclude_query_document: bool = False,
+    **options: Any,
+) -> Estimates:
+    """Estimate the values of run files, with the measures named as typed; `options` as for :func:`estimate`."""
+    from collection import estimation, formats
+
+    with progress_line("estimating unjudged grades"):
+        read = formats.read_runs(runs, exclude_query_document=exclude_query_document)
+        found = estimation.estimate(read, qrels, list(labels), **options)
+    names = {str(measure): label for measure, label in labels.items()}
+    return replace(
+        found,
+        values=found.values.assign(measure=found.values["measure"].map(names)),
+        pairs=found.pairs.assign(measure=found.pairs["measure"].map(names)),
+    )
 
 
 def add_costs(evaluation: Evaluation, path: Source, table: pd.DataFrame) -> Evaluation:
@@ -158,27 +171,17 @@ def add_costs(evaluation: Evaluation, path: Source, table: pd.DataFrame) -> Eval
     return evaluation
 
 
-def _read_plain(path: Source, read: Callable[[Source], T]) -> T:
-    """Read qrels with one grade per document."""
-    from collection.formats import kinds
-
-    other = kinds.recognise(path, kinds.QRELS)
-    if other is None or not other.certain:
-        _refuse_fifth_column(path)
-    elif other.kind == kinds.RUN:
-        command = f"cleverdon {click.get_current_context().info_name} QRELS RUN..."
-        raise InputError(f"{path}: expected qrels, found {kinds.describe(other)}; give the qrels first: {command}")
-    return read(path)
-
-
-def _read_qrels(measures: Sequence[Measure], path: Source, form: QrelsForm | None) -> pd.DataFrame:
+def _read_qrels(
+    measures: Sequence[Measure], path: Source, form: QrelsForm | None, read: Callable[..., T]
+) -> T | pd.DataFrame:
     from collection import formats
 
     needs = {m.entry.needs: str(m) for m in measures if m.entry.needs}
     if form is not None:
-        return formats.read_qrels(path, form=form)
+        return read(path, form=form)
     if not needs:
-        return _read_plain(path, formats.read_qrels)
+        _refuse_other(path)
+        return read(path)
     (need, measure), *others = needs.items()
     if others:
         raise InputError(
@@ -198,6 +201,18 @@ def _read_qrels(measures: Sequence[Measure], path: Source, form: QrelsForm | Non
             [f"{path}: column 2 is always {qrels['subtopic'].iloc[0]!r}, so {measure} is computed with 1 subtopic"]
         )
     return qrels
+
+
+def _refuse_other(path: Source) -> None:
+    """Refuse a file that is surely no qrels, and qrels whose grade is not clear."""
+    from collection.formats import kinds
+
+    other = kinds.recognise(path, kinds.QRELS)
+    if other is None or not other.certain:
+        _refuse_fifth_column(path)
+    elif other.kind == kinds.RUN:
+        command = f"cleverdon {click.get_current_context().info_name} QRELS RUN..."
+        raise InputError(f"{path}: expected qrels, found {kinds.describe(other)}; give the qrels first: {command}")
 
 
 def _refuse_fifth_column(path: Source) -> None:
@@ -290,41 +305,36 @@ def evaluate(
         raise click.UsageError("--grades needs --bounds or --unjudged expected")
     if unjudged == EXPECTED:
         labels = {m: label for m, label in labels.items() if measures or not m.entry.descriptive}
-        judged = read_qrels_for(list(labels), qrels, qrels_form)
+        judged_frame = read_qrels_for(list(labels), qrels, qrels_form, formats.read_qrels)
         options: dict[str, Any] = {"depth": pool_depth, "scale": grades, "separate_seeds": separate_seeds}
-        print_estimates(estimate_files(runs, judged, labels, exclude, **options), per_topic, form)
+        print_estimates(estimate_files(runs, judged_frame, labels, exclude, **options), per_topic, form)
         return
     parsed = list(labels)
+    if explain is not None and (bounds or per_topic or costs is not None or cluster is not None or form != "table"):
+        others = "--bounds, --per-topic, --costs, --cluster or --format"
+        raise click.UsageError(f"--explain cannot be combined with {others}")
+    judged = read_qrels_for(parsed, qrels, qrels_form, formats.read_index)
     if explain is not None:
-        judged = read_qrels_for(parsed, qrels, qrels_form)
-        if bounds or per_topic or costs is not None or cluster is not None or form != "table":
-            others = "--bounds, --per-topic, --costs, --cluster or --format"
-            raise click.UsageError(f"--explain cannot be combined with {others}")
         print_notices(comparison.out_of_reach(parsed, judged))
         for run in formats.read_runs(runs, exclude_query_document=exclude):
             for measure in parsed:
                 echo(f"{run.name}: {comparison.explain(run, judged, measure, explain, compat)}\n")
         return
-    index = index_qrels_for(parsed, qrels, qrels_form)
     table = formats.read_costs(costs) if costs else None
     options = {"version": compat, "with_bounds": bounds, "grades": grades}
-    values = compute_files(runs, index, parsed, cluster=cluster, exclude_query_document=exclude, **options)
-    values = values.rename_measures({str(measure): name for measure, name in labels.items()})
-    systems = comparison.group_seeds([c.run for c in values.coverage])
-    seeds = {system: members for system, members in systems.items() if len(members) > 1}
-    evaluation: Evaluation | Values = values
-    if table is not None or (seeds and not separate_seeds):
-        evaluation = values.evaluation()
-        if costs is not None and table is not None:
-            evaluation = add_costs(evaluation, costs, table)
-        if not separate_seeds:
-            evaluation, _ = comparison.merge_seeds(evaluation)
+    evaluation = evaluate_files(runs, judged, parsed, cluster=cluster, exclude_query_document=exclude, **options)
+    evaluation = evaluation.rename_measures(labels)
+    systems = comparison.group_seeds([c.run for c in evaluation.coverage])
+    seeds = {system: members for system, members in systems.items() if len(members) > 1 and not separate_seeds}
+    if costs is not None and table is not None:
+        evaluation = add_costs(evaluation, costs, table)
+    if seeds:
+        evaluation, _ = comparison.merge_seeds(evaluation)
     print_evaluation(evaluation, per_topic, form, judged_only)
-    if not separate_seeds:
-        print_notices(
-            f"{system} is the mean of {len(members)} runs {system}#...; --separate-seeds shows each"
-            for system, members in seeds.items()
-        )
+    print_notices(
+        f"{system} is the mean of {len(members)} runs {system}#...; --separate-seeds shows each"
+        for system, members in seeds.items()
+    )
 
 
 @click.command()

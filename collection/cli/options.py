@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from collection.core import layout
@@ -154,6 +155,41 @@ QRELS_FORM = click.option(
     type=click.Choice(["judged", "strata", "probabilities", "subtopics"]),
     help="How to read the extra column of QRELS (judged: ignore it); by default as the measures need.",
 )
+
+
+NOT_RELEVANT, LEFT_OUT, EXPECTED = "not-relevant", "left-out", "expected"
+
+UNJUDGED = combine_options(
+    click.option(
+        "--unjudged",
+        type=click.Choice([NOT_RELEVANT, LEFT_OUT, EXPECTED]),
+        default=NOT_RELEVANT,
+        help="How most measures count unjudged documents; expected draws their grades from a model, for estimates.",
+    ),
+    click.option(
+        "--pool-depth",
+        type=COUNT,
+        metavar="N",
+        help="Ranks of each run in the pool, for --unjudged expected; by default the deepest cut-off of the measures, "
+        "or 100 if one has none.",
+    ),
+)
+
+
+def refuse_other_options(unjudged: str, pool_depth: int | None, *names: str) -> None:
+    """Refuse --pool-depth without expected grades, and with them the given options that have no meaning for estimates.
+
+    `names` are those of parameters of the command.
+    """
+    context = click.get_current_context()
+    if unjudged != EXPECTED:
+        if pool_depth is not None:
+            raise click.UsageError("--pool-depth needs --unjudged expected")
+        return
+    written = {parameter.name: parameter.opts[-1] for parameter in context.command.params}
+    given = [n for n in names if context.get_parameter_source(n) is ParameterSource.COMMANDLINE]
+    if given:
+        raise click.UsageError(f"--unjudged expected cannot be combined with {written[given[0]]}")
 
 
 def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:

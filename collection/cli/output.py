@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.core.characters import for_terminal, natural_key, one_line
-from collection.core.phrases import decimal, join_first
+from collection.core.characters import for_terminal, one_line
+from collection.core.phrases import decimal
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from collection.comparison import Evaluation, Values
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
@@ -171,63 +169,29 @@ def _cell(value: object) -> str:
     return for_terminal(" ".join(str(value).replace("\t", " ").splitlines()))
 
 
-def print_evaluation(evaluation: Evaluation | Values, per_topic: bool, form: str, judged_only: bool = False) -> None:
-    """Print values on stdout in one of the forms, and notices about missing and unjudged documents on stderr."""
-    from collection.comparison import Values, describe_coverage
-    from collection.core.records import ALL_TOPICS
+def print_frame(frame: pd.DataFrame, form: str) -> None:
+    """Print a frame as a table, as TSV or CSV with a header, or as JSON records."""
+    from collection.formats.spreadsheet import escape_frame, to_tsv
 
-    columns, costs = evaluation.columns, None if isinstance(evaluation, Values) else evaluation.costs
-    rows = [row for row in zip(*columns.values(), strict=True) if per_topic or row[1] == ALL_TOPICS]
-    measures = list(dict.fromkeys(columns["measure"]))
-    if form == "tsv":
-        lines = ("\t".join(cell if isinstance(cell, str) else repr(cell) for cell in row) for row in rows)
-        echo_data("\n".join([*lines, ""]), nl=False)
-    elif form in ("csv", "json"):
-        values = (evaluation.evaluation() if isinstance(evaluation, Values) else evaluation).values
-        values = values if per_topic else values[values["query_id"] == ALL_TOPICS]
-        if form == "csv":
-            from collection.formats.spreadsheet import escape_frame
-
-            echo_data(escape_frame(values).to_csv(index=False, lineterminator="\n", na_rep="nan"), nl=False)
-        else:
-            shown = {} if costs is None else {"costs": costs.reset_index()}
-            print_json({"values": values, "coverage": evaluation.coverage, **shown})
-    elif per_topic:
-        for run in dict.fromkeys(columns["run"]):
-            of_run = [row for row in rows if row[0] == run]
-            of_run.sort(key=lambda row: (row[1] == ALL_TOPICS, natural_key(row[1])))
-            echo(run)
-            _print_values("topic", of_run, 1, measures)
-            echo()
+    if form == "json":
+        print_json(frame)
+    elif form == "tsv":
+        echo_data(to_tsv(frame), nl=False)
+    elif form == "csv":
+        echo_data(escape_frame(frame).to_csv(index=False, lineterminator="\n", na_rep="nan"), nl=False)
     else:
-        _print_values("run", rows, 0, measures, costs)
-    if costs is not None:
-        if form in ("tsv", "csv") or (form == "table" and per_topic):
-            print_notices(["costs are shown only in the table of means and with --format json"])
-        unknown = costs.index[costs.isna().all(axis=1)].tolist()
-        if unknown:
-            print_notices([f"no costs for {join_first(unknown)}"])
-    print_notices(evaluation.notes)
-    print_notices(describe_coverage(evaluation.coverage, measures, judged_only))
+        rows = [[_frame_cell(value) for value in row] for row in zip(*(frame[c].tolist() for c in frame), strict=True)]
+        print_table([str(column) for column in frame], rows)
 
 
-def _print_values(
-    first: str,
-    values: Iterable[tuple[Any, ...]],
-    place: int,
-    measures: Sequence[str],
-    costs: pd.DataFrame | None = None,
-) -> None:
-    """Print values as a table, with a row for each name at `place`; bounds as `value (lowest-highest)`."""
-    cells: dict[str, dict[str, str]] = {}
-    for row in values:
-        value, *bounds = map(decimal, row[3:])
-        cells.setdefault(row[place], {})[row[2]] = f"{value} ({'-'.join(bounds)})" if bounds else value
-    body: list[list[object]] = [[name, *(of[measure] for measure in measures)] for name, of in cells.items()]
-    if costs is not None:
-        of_runs = costs.loc[list(cells)].map(format_cost).to_numpy().tolist()
-        body = [line + of_run for line, of_run in zip(body, of_runs, strict=True)]
-    print_table([first, *measures, *map(str, [] if costs is None else costs.columns)], body, numbers=True)
+def _frame_cell(value: Any) -> str:
+    import pandas as pd
+
+    if pd.isna(value):
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return decimal(value) if isinstance(value, float) else str(value)
 
 
 def format_cost(value: str | float) -> str:

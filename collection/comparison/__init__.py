@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from collection.comparison.evaluation import (
         DEFAULT_MEASURES,
         Evaluation,
-        Values,
         assumed_grades,
-        compute,
         cutoff_of,
         describe_coverage,
         direction,
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from collection.comparison.seed_groups import merge_seeds
     from collection.comparison.system_names import group_seeds
     from collection.comparison.system_order import SystemOrder, Unlisted, assess_order
-    from collection.comparison.tables import latex, markdown
     from collection.comparison.topics import differences, side_by_side
 
 __all__ = [
@@ -45,11 +42,9 @@ __all__ = [
     "Evaluation",
     "SystemOrder",
     "Unlisted",
-    "Values",
     "assess_order",
     "assumed_grades",
     "compare",
-    "compute",
     "cutoff_of",
     "describe_coverage",
     "describe_power",
@@ -59,8 +54,6 @@ __all__ = [
     "explain",
     "frontier",
     "group_seeds",
-    "latex",
-    "markdown",
     "merge_seeds",
     "number_costs",
     "out_of_reach",
@@ -75,14 +68,12 @@ _NAMES = {
     "costs": "MORE_IS_BETTER_COSTS frontier number_costs unknown_costs with_costs",
     "estimates": "EstimatedPool Estimates summarise_draws",
     "evaluation": (
-        "DEFAULT_MEASURES Evaluation Values assumed_grades compute cutoff_of describe_coverage direction "
-        "evaluate explain out_of_reach"
+        "DEFAULT_MEASURES Evaluation assumed_grades cutoff_of describe_coverage direction evaluate explain out_of_reach"
     ),
     "leaderboard": "Comparison compare",
     "seed_groups": "merge_seeds",
     "system_names": "group_seeds",
     "system_order": "SystemOrder Unlisted assess_order",
-    "tables": "latex markdown",
     "topics": "differences side_by_side",
 }
 """Module -> its names that are exported."""

@@ -10,7 +10,7 @@ from collection.comparison.evaluation import Coverage, Evaluation, direction
 from collection.comparison.system_names import SEED_MARK, find_mistaken_seeds
 from collection.core.errors import require_known
 from collection.core.phrases import confidence, count, join, join_first, percent, plural, probability
-from collection.measures import parse
+from collection.measures import Measure
 from collection.statistics import CORRECTIONS, TESTS
 
 UNJUDGED_TO_SAY = 0.05
@@ -71,17 +71,16 @@ def add_notes(
         if c.missing_topics:
             lacks = f"{c.run} lacks {len(c.missing_topics):,} of {count(c.topics, 'topic')}"
             notes.add(f"{lacks}; missing topics count as empty rankings")
-    if evaluation.unjudged is not None:
-        for name, rows in evaluation.unjudged.groupby("measure", sort=False):
-            most = rows.iloc[int(rows["unjudged"].argmax())]
-            # Whole rankings always have unjudged documents, mostly far down: their share is in the table.
-            if most["unjudged"] >= UNJUDGED_TO_SAY and not pd.isna(most["cutoff"]):
-                of_all = f", the most of all runs (fewest: {percent(rows['unjudged'].min())})" if len(rows) > 1 else ""
-                notes.add(
-                    f"{percent(most['unjudged'])} of the first {most['cutoff']:,} documents of {most['run']} are "
-                    f"unjudged{of_all}; most measures count them as not relevant",
-                    str(name),
-                )
+    for name, rows in evaluation.unjudged.groupby("measure", sort=False):
+        most = rows.iloc[int(rows["unjudged"].argmax())]
+        # Whole rankings always have unjudged documents, mostly far down: their share is in the table.
+        if most["unjudged"] >= UNJUDGED_TO_SAY and not pd.isna(most["cutoff"]):
+            of_all = f", the most of all runs (fewest: {percent(rows['unjudged'].min())})" if len(rows) > 1 else ""
+            notes.add(
+                f"{percent(most['unjudged'])} of the first {most['cutoff']:,} documents of {most['run']} are "
+                f"unjudged{of_all}; most measures count them as not relevant",
+                str(name),
+            )
     several = of_seeds[of_seeds["seeds"] > 1].drop_duplicates("system")
     for system, seeds in zip(several["system"], several["seeds"], strict=True):
         notes.add(f"{system} is the mean of {seeds:,} seeds ({system}{SEED_MARK}...), topic by topic")
@@ -116,23 +115,23 @@ def find_unmatched(coverage: Iterable[Coverage]) -> list[str]:
     return [system for system, has in has_judged.items() if not has]
 
 
-def describe_best(rows: pd.DataFrame, topics: int, test: str, unmatched: Collection[str] = ()) -> str:
+def describe_best(rows: pd.DataFrame, way: int, topics: int, test: str, unmatched: Collection[str] = ()) -> str:
     """Write which system is best by one measure, and which are not significantly worse.
 
-    `rows` are those of the measure in the leaderboard, `test` says in words which test decided. The systems `unmatched`
-    without a judged document are not compared, only named.
+    `rows` are those of the measure in the leaderboard, `way` is its :func:`.direction`, `test` says in words which test
+    decided. The systems `unmatched` without a judged document are not compared, only named.
     """
     apart = rows["system"].isin(list(unmatched))
     if apart.any() and not apart.all():
         left_out = join_first(sorted(rows.loc[apart, "system"]))
         none = f"{left_out} {plural(int(apart.sum()), 'has', 'have')} no judged document: do the ids match?"
-        return f"{describe_best(rows[~apart], topics, test)} {none}"
+        return f"{describe_best(rows[~apart], way, topics, test)} {none}"
     measure = str(rows["measure"].iloc[0])
     over = count(topics, "topic")
     best = rows[rows["best"]]
     if best.empty:
         return f"{measure} has no preferred direction; choose a baseline ({over})."
-    word = "highest" if direction(parse(measure)) > 0 else "lowest"
+    word = "highest" if way > 0 else "lowest"
     has = plural(len(best), "has", "have")
     start = f"{join(best['system'])} {has} the {word} {measure} ({_shorten(best['value'].iloc[0])} over {over})"
     others = rows[~rows["best"]].sort_values(["place", "system"], kind="stable")
@@ -146,16 +145,16 @@ def describe_best(rows: pd.DataFrame, topics: int, test: str, unmatched: Collect
     return f"{start}, but not {more} {join_first(alike)}{by}."
 
 
-def describe_test(tests: pd.DataFrame, measure: str, system: str, *, correction: str, alpha: float) -> str:
+def describe_test(tests: pd.DataFrame, measure: Measure, system: str, *, correction: str, alpha: float) -> str:
     """Write how a system differs from its baseline by one measure, with the test."""
-    rows = tests[tests["measure"] == measure]
+    rows = tests[tests["measure"] == str(measure)]
     require_known("tested system", set(rows["system"]), system)
     row = rows[rows["system"] == system].iloc[0]
     # The correction of a single comparison changes nothing.
     corrected = "" if correction == "none" or len(rows) == 1 else f" after {CORRECTIONS[correction].label} correction"
-    each = "" if parse(measure).entry.summary == "mean" else " per topic on average"
+    each = "" if measure.entry.summary == "mean" else " per topic on average"
     by = f"{_shorten(abs(row['difference']))} {measure}{each}"
-    less = ", where lower is better" if direction(parse(measure)) < 0 else ""
+    less = ", where lower is better" if direction(measure) < 0 else ""
     of = "" if row["interval_of"] == "mean" else f" of the {row['interval_of']}"
     verdict = "significant" if row["significant"] else "not significant"
     start = (

@@ -16,8 +16,7 @@ import pandas as pd
 from collection.comparison.evaluation import direction, find_measure
 from collection.comparison.leaderboard import NOISE
 from collection.comparison.system_names import group_seeds
-from collection.comparison.tables import escaped_latex
-from collection.core.characters import escaped_markdown
+from collection.comparison.tables import escaped_latex, write_latex, write_markdown
 from collection.core.display import Displayed, Summary
 from collection.core.errors import require_known
 from collection.core.frames import ESTIMATED_STANDINGS
@@ -195,30 +194,13 @@ class Estimates(Displayed):
         """Write a share of draws as a probability, which only a complete pool makes certain."""
         return percent(min(max(share, self.lowest_probability), 1 - self.lowest_probability))
 
-    def latex(self, digits: int = 4) -> str:
+    def to_latex(self, digits: int = 4) -> str:
         r"""Write a table for a paper, best estimate first; the document needs ``\usepackage{booktabs}``."""
-        header, rows = self._cells(digits, lambda text: rf"\textbf{{{text}}}")
-        lines = [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{escaped_latex(self._caption)}}}",
-            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
-            r"\toprule",
-            " & ".join(map(escaped_latex, header)) + r" \\",
-            r"\midrule",
-            *(" & ".join([escaped_latex(system), *cells]) + r" \\" for system, *cells in rows),
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-        ]
-        return "\n".join(lines)
+        return write_latex(*self._cells(digits, lambda text: rf"\textbf{{{text}}}"), escaped_latex(self._caption))
 
-    def markdown(self, digits: int = 4) -> str:
+    def to_markdown(self, digits: int = 4) -> str:
         """Write a pipe table, best estimate first, with the caption below it."""
-        header, rows = self._cells(digits, lambda text: f"**{text}**")
-        lines = [[escaped_markdown(name) for name in header], ["---", *["---:"] * (len(header) - 1)]]
-        lines += [[escaped_markdown(system), *cells] for system, *cells in rows]
-        return "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{escaped_markdown(self._caption)}"
+        return write_markdown(*self._cells(digits, lambda text: f"**{text}**"), self._caption)
 
     @property
     def _caption(self) -> str:

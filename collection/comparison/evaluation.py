@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,7 +28,6 @@ from collection.measures import (
     Version,
     align,
     as_measure,
-    as_measures,
     bounds,
     describe_search,
     index_qrels,
@@ -63,32 +63,88 @@ class Coverage(NamedTuple):
 class Evaluation(Displayed):
     """Values of several runs; a console or notebook shows the means and the notes.
 
+    Frames are made when they are asked for, since `cleverdon evaluate` needs none.
+
     Attributes
     ----------
-    values
-        ``run``, ``query_id``, ``measure``, ``value``: one row per run, measure and topic of the qrels, then one with
-        the query_id ``all``: the mean over these topics (a sum for counts, a geometric mean for GMAP). A topic that a
-        run lacks is an empty ranking, 0 for nearly every measure. With bounds also ``lowest`` and ``highest``.
+    columns
+        The columns of :attr:`values`.
+    coverage
+        Missing topics and unjudged documents of each run.
+    shares
+        The columns of :attr:`unjudged`.
+    measures
+        The measures by their names in the columns.
     costs
         Runs x costs (latency, price, ...), as far as known; None if not requested.
-    unjudged
-        ``run``, ``measure``, ``cutoff`` (Int64; missing if the measure reads the whole ranking), ``unjudged``: the
-        share of unjudged documents in the run up to the measure's own cut-off.
     notes
         Notes on all values: measures that stand for names of other tools, relevance levels that no grade reaches, and
         the grades that the bounds assume.
     """
 
-    values: pd.DataFrame
+    columns: Mapping[str, Sequence[Any]]
     coverage: list[Coverage]
+    shares: Mapping[str, Sequence[Any]]
+    measures: Mapping[str, Measure]
     costs: pd.DataFrame | None = None
-    unjudged: pd.DataFrame | None = None
     notes: tuple[str, ...] = ()
 
-    @property
-    def columns(self) -> dict[str, list[Any]]:
-        """The columns of :attr:`values`."""
-        return {str(name): self.values[name].tolist() for name in self.values}
+    @classmethod
+    def merge(cls, parts: Sequence[Evaluation]) -> Evaluation:
+        """Merge the values of several runs, computed with the same qrels and measures."""
+
+        def join(tables: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, Sequence[Any]]:
+            return {name: [cell for table in tables for cell in table[name]] for name in tables[0]}
+
+        coverage = [each for part in parts for each in part.coverage]
+        notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+        columns, shares = join([part.columns for part in parts]), join([part.shares for part in parts])
+        return cls(columns, coverage, shares, parts[0].measures, notes=notes)
+
+    def rename_measures(self, names: Mapping[Measure, str]) -> Evaluation:
+        """The same with other names of the measures."""
+        new = {name: names[measure] for name, measure in self.measures.items()}
+
+        def rename(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+            return {**columns, "measure": [new[name] for name in columns["measure"]]}
+
+        measures = {new[name]: measure for name, measure in self.measures.items()}
+        return replace(self, columns=rename(self.columns), shares=rename(self.shares), measures=measures)
+
+    def select_measure(self, name: str) -> Evaluation:
+        """The values by one of the measures."""
+
+        def select(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+            return {
+                key: [cell for cell, of in zip(column, columns["measure"], strict=True) if of == name]
+                for key, column in columns.items()
+            }
+
+        return replace(
+            self, columns=select(self.columns), shares=select(self.shares), measures={name: self.measures[name]}
+        )
+
+    @cached_property
+    def values(self) -> pd.DataFrame:
+        """``run``, ``query_id``, ``measure``, ``value``: one row per run, measure and topic of the qrels.
+
+        After the topics of a run and measure comes a row with the query_id ``all``: the mean over these topics (a sum
+        for counts, a geometric mean for GMAP). A topic that a run lacks is an empty ranking, 0 for nearly every
+        measure. With bounds also ``lowest`` and ``highest``.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self.columns)
+
+    @cached_property
+    def unjudged(self) -> pd.DataFrame:
+        """``run``, ``measure``, ``cutoff``, ``unjudged``: the share of unjudged documents up to the measure's cut-off.
+
+        ``cutoff`` is Int64, and missing if the measure reads the whole ranking.
+        """
+        import pandas as pd
+
+        return pd.DataFrame({**self.shares, "cutoff": pd.array(self.shares["cutoff"], dtype="Int64")})
 
     def means(self) -> pd.DataFrame:
         """Runs x measures: the means, in the given order."""
@@ -127,7 +183,7 @@ class Evaluation(Displayed):
 
         topics = self.coverage[0].topics if self.coverage else 0
         table, details = self.means(), "means(), per_topic(), chart()"
-        if len(self.values.columns) > len(VALUES.names):  # with bounds
+        if len(self.columns) > len(VALUES.names):  # with bounds
             lowest, highest = self.bounds()
             table = pd.concat({"mean": table, "lowest": lowest, "highest": highest}, axis=1).swaplevel(axis=1)
             table, details = table.reindex(columns=lowest.columns, level=0), f"{details}, bounds()"
@@ -142,46 +198,6 @@ class RunFiles(Protocol):
         """Align one run after the other, each with its name."""
 
 
-class Values(NamedTuple):
-    """The values of :func:`compute`, from which :meth:`evaluation` makes frames.
-
-    Attributes
-    ----------
-    columns, unjudged
-        The columns of :attr:`Evaluation.values` and :attr:`Evaluation.unjudged`.
-    coverage, notes
-        As :class:`Evaluation` has them.
-    """
-
-    columns: Mapping[str, Sequence[Any]]
-    coverage: list[Coverage]
-    unjudged: Mapping[str, Sequence[Any]]
-    notes: tuple[str, ...]
-
-    @classmethod
-    def merge(cls, parts: Sequence[Values]) -> Values:
-        """Merge the values of several runs, computed with the same qrels and measures."""
-
-        def join(tables: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, Sequence[Any]]:
-            return {name: [cell for table in tables for cell in table[name]] for name in tables[0]}
-
-        coverage = [each for part in parts for each in part.coverage]
-        notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
-        return cls(join([p.columns for p in parts]), coverage, join([p.unjudged for p in parts]), notes)
-
-    def rename_measures(self, names: Mapping[str, str]) -> Values:
-        """The same with other names of the measures."""
-        return self._replace(columns={**self.columns, "measure": [names[name] for name in self.columns["measure"]]})
-
-    def evaluation(self) -> Evaluation:
-        """The same with frames."""
-        import pandas as pd
-
-        cutoff = pd.array(self.unjudged["cutoff"], dtype="Int64")
-        unjudged = pd.DataFrame({**self.unjudged, "cutoff": cutoff})
-        return Evaluation(pd.DataFrame(self.columns), self.coverage, unjudged=unjudged, notes=self.notes)
-
-
 def evaluate(
     runs: Iterable[Run] | RunFiles,
     qrels: pd.DataFrame | QrelsIndex,
@@ -193,7 +209,7 @@ def evaluate(
     with_bounds: bool = False,
     grades: Iterable[float] | None = None,
 ) -> Evaluation:
-    """Evaluate runs by qrels.
+    """Evaluate runs against qrels; other parameters, and errors, are those of :func:`collection.evaluate`.
 
     Parameters
     ----------
@@ -201,9 +217,7 @@ def evaluate(
         Any number; each is aligned once and released, so a generator keeps memory flat. Large files are fastest and
         need least memory as :class:`collection.formats.RunFiles`.
     qrels
-        :data:`collection.core.frames.QRELS`, or the result of :func:`collection.measures.index_qrels`.
-    measures
-        As text (``"nDCG@10"``, ``"map"``) or from :func:`collection.measures.parse`; each once.
+        :data:`collection.core.frames.QRELS`, or the result of :func:`collection.formats.read_index`.
     progress
         Called with the run's name when it is done.
     strangers
@@ -211,55 +225,21 @@ def evaluate(
         the usual reason is a wrong file.
     version
         9 has trec_eval 9's order of scores and recall levels; 10 is the default.
-    with_bounds
-        Also compute :func:`collection.measures.bounds` of each value; slow for long rankings.
-    grades
-        The scale, for bounds: the possible grades of an unjudged document. The grades of the qrels if left out.
-
-    Raises
-    ------
-    InputError
-        The qrels have no judgement or a topic named "all", two runs have the same name, a run shares no topic with the
-        qrels, a measure is given twice, or the qrels have a grade above `grades`.
     """
-    return compute(
-        runs,
-        qrels,
-        measures,
-        progress,
-        strangers=strangers,
-        version=version,
-        with_bounds=with_bounds,
-        grades=grades,
-    ).evaluation()
-
-
-def compute(
-    runs: Iterable[Run] | RunFiles,
-    qrels: pd.DataFrame | QrelsIndex,
-    measures: Measure | str | Iterable[Measure | str],
-    progress: Callable[[str], None] | None = None,
-    *,
-    strangers: bool = False,
-    version: Version = 10,
-    with_bounds: bool = False,
-    grades: Iterable[float] | None = None,
-) -> Values:
-    """Compute the values of :func:`evaluate`, whose parameters and errors are the same, without frames."""
-    listed = list_measures(measures)
-    measures = as_measures(listed)
+    given = [read(each) for each in list_measures(measures)]
+    measured = [measure for each in given for measure in each.measures]
     scale = None if grades is None else tuple(grades)
     if not isinstance(qrels, QrelsIndex) and not len(qrels):
         raise InputError("the qrels have no judgements; judge some pairs first")
     index = qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels)
     if ALL_TOPICS in index.topics:
         raise InputError(f"the qrels have a topic named {ALL_TOPICS!r}, a name reserved for the mean over topics")
-    for measure in measures:
-        if measures.count(measure) > 1:
+    for measure in measured:
+        if measured.count(measure) > 1:
             raise InputError(f"measure {measure} is given twice; name it once")
     numbers: dict[str, list[Floats]] = {"value": [], "lowest": [], "highest": []}
     coverage: list[Coverage] = []
-    cutoffs = [cutoff_of(m) for m in measures]
+    cutoffs = [cutoff_of(m) for m in measured]
     unjudged: list[float] = []
     doubts: dict[str, Doubts] = {}
     matches: list[str] = []
@@ -277,7 +257,7 @@ def compute(
             )
         doubts[name] = aligned.doubts
         matches += describe_matches(name, aligned, index)
-        for measure in measures:
+        for measure in measured:
             values = measure(aligned)
             several = (values, *bounds(measure, aligned, grades=scale)) if with_bounds else (values,)
             for kept, column in zip(numbers.values(), several, strict=False):
@@ -298,25 +278,25 @@ def compute(
         if progress:
             progress(name)
     rows = [*index.topics, ALL_TOPICS]
-    names, written = [c.run for c in coverage], [str(m) for m in measures]
+    names, labels = [c.run for c in coverage], [str(m) for m in measured]
     kinds = ["value", "lowest", "highest"] if with_bounds else ["value"]
     columns: dict[str, Sequence[Any]] = {
-        "run": np.repeat(names, len(measures) * len(rows)).tolist(),
-        "query_id": rows * (len(coverage) * len(measures)),
-        "measure": np.tile(np.repeat(written, len(rows)), len(coverage)).tolist(),
+        "run": np.repeat(names, len(measured) * len(rows)).tolist(),
+        "query_id": rows * (len(coverage) * len(measured)),
+        "measure": np.tile(np.repeat(labels, len(rows)), len(coverage)).tolist(),
         **{kind: np.concatenate([[], *numbers[kind]]).tolist() for kind in kinds},
     }
-    beside: dict[str, Sequence[Any]] = {
-        "run": np.repeat(names, len(measures)).tolist(),
-        "measure": written * len(coverage),
+    shares: dict[str, Sequence[Any]] = {
+        "run": np.repeat(names, len(measured)).tolist(),
+        "measure": labels * len(coverage),
         "cutoff": cutoffs * len(coverage),
         "unjudged": list(map(float, unjudged)),
     }
-    notes = [note for each in listed if not isinstance(each, Measure) and (note := read(each).note)]
-    notes += [*describe_doubts(doubts), *matches, *out_of_reach(measures, index), *describe_grades(measures, index)]
+    notes = [each.note for each in given if each.note]
+    notes += [*describe_doubts(doubts), *matches, *out_of_reach(measured, index), *describe_grades(measured, index)]
     if with_bounds:
-        notes += [assumed_grades(scale, index.levels), *describe_search(measures)]
-    return Values(columns, coverage, beside, tuple(notes))
+        notes += [assumed_grades(scale, index.levels), *describe_search(measured)]
+    return Evaluation(columns, coverage, shares, dict(zip(labels, measured, strict=True)), notes=tuple(notes))
 
 
 def _align_all(runs: Iterable[Run] | RunFiles, index: QrelsIndex, version: Version) -> Iterator[tuple[str, Aligned]]:
@@ -326,7 +306,9 @@ def _align_all(runs: Iterable[Run] | RunFiles, index: QrelsIndex, version: Versi
         yield from runs.align(index, version)
 
 
-def describe_coverage(coverage: Iterable[Coverage], measures: Iterable[str], judged_only: bool = False) -> list[str]:
+def describe_coverage(
+    coverage: Iterable[Coverage], measures: Iterable[Measure], judged_only: bool = False
+) -> list[str]:
     """Report topics that only a run or only the qrels have, and how many documents are unjudged and how they count."""
     given, notes = list(coverage), []
     for c in given:
@@ -341,18 +323,18 @@ def describe_coverage(coverage: Iterable[Coverage], measures: Iterable[str], jud
         (least, _), (most, name) = unjudged[0], unjudged[-1]
         span = f"{most:.1f}" if f"{least:.1f}" == f"{most:.1f}" else f"{least:.1f} to {most:.1f} ({name})"
         notes.append(
-            f"on average {span} of a topic's first 10 documents are unjudged{_fate_of_unjudged(measures, judged_only)}"
+            f"on average {span} of a topic's first 10 documents are unjudged{_describe_unjudged(measures, judged_only)}"
         )
     return notes
 
 
-def _fate_of_unjudged(measures: Iterable[str], judged_only: bool) -> str:
+def _describe_unjudged(measures: Iterable[Measure], judged_only: bool) -> str:
     """State how unjudged documents count, as the end of a sentence; empty if each measure estimates or ignores them."""
     if judged_only:
         return " and are left out"
-    read = [measuring.parse(name) for name in measures]
-    others = [m for m in read if m.entry.estimates_unjudged or m.parameters.get("judged_only")]
-    if len(others) == len(read):
+    given = list(measures)
+    others = [m for m in given if m.entry.estimates_unjudged or m.parameters.get("judged_only")]
+    if len(others) == len(given):
         return ""
     return " and count as not relevant" + (f", except in {join(map(str, others))}" if others else "")
 
@@ -427,7 +409,9 @@ def cutoff_of(measure: Measure | str) -> int | None:
     return int(measure.level) if measure.level is not None and measure.entry.at == "cutoff" else None
 
 
-def explain(run: Run, qrels: pd.DataFrame, measure: Measure | str, topic: str, version: Version = 10) -> Explanation:
+def explain(
+    run: Run, qrels: pd.DataFrame | QrelsIndex, measure: Measure | str, topic: str, version: Version = 10
+) -> Explanation:
     """Explain one topic's value rank by rank, with the documents' ids.
 
     Raises

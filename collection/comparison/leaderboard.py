@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,17 +17,18 @@ from collection.comparison.conclusions import (
     describe_test,
     find_directions,
     find_unmatched,
+    name_test,
 )
 from collection.comparison.evaluation import Evaluation, direction, evaluate, find_measure
 from collection.comparison.seed_groups import merge_seeds
-from collection.comparison.tables import latex, mark_significance, markdown
+from collection.comparison.tables import escaped_latex, write_latex, write_markdown
 from collection.comparison.topics import differences
 from collection.core.display import Displayed, Summary
 from collection.core.errors import InputError, UnknownNameError, require_known
 from collection.core.frames import STANDINGS
-from collection.core.phrases import count, decimal, plural
+from collection.core.phrases import count, decimal, join, plural
 from collection.core.records import Run
-from collection.measures import Floats, Measure, parse
+from collection.measures import Floats, Measure
 from collection.statistics import (
     CORRECTIONS,
     DEFAULT_CORRECTION,
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 TUKEY = "tukey"
 """The randomised Tukey HSD test of all pairs of systems, which is not in the registry of paired tests."""
+
+BETTER, WORSE = "better", "worse"
 
 NOISE = 1e-12
 """Values per topic that differ by less are equal."""
@@ -139,7 +142,7 @@ class Comparison(Displayed):
         values, best, alike = (self.table(column) for column in ("value", "best", "like_best"))
         marks = best.map({True: "*", False: ""}.__getitem__).where(best, alike.map({True: "~", False: ""}.__getitem__))
         if self.baseline is not None:
-            marks += mark_significance(self).map({"better": "+", "worse": "-", "": ""}.__getitem__)
+            marks += self.mark_significance().map({"better": "+", "worse": "-", "": ""}.__getitem__)
         shown = values.map(lambda value: decimal(value, digits))
         # Marks are padded, so that the decimals of a column stay below each other.
         return shown + marks.apply(lambda column: (" " + column).str.ljust(1 + column.str.len().max()))
@@ -156,15 +159,84 @@ class Comparison(Displayed):
         return f"{said}; {count(self.topics, 'topic')}"
 
     def to_latex(self, digits: int = 4) -> str:
-        r"""Write a table for a paper, best first, best in bold, with marks that the caption explains.
+        r"""Write a table for a paper: best first by the first measure, best bold, daggers for significance.
 
         The document needs ``\usepackage{booktabs}``; names are escaped.
         """
-        return latex(self, digits)
+        signs = {BETTER: r"$^{\dagger}$", WORSE: r"$^{\ddagger}$", "": ""}
+
+        def cell(value: str, spread: str, best: bool, mark: str) -> str:
+            return (rf"\textbf{{{value}}}" if best else value) + (rf" $\pm$ {spread}" if spread else "") + signs[mark]
+
+        said = escaped_latex(self._caption)
+        symbols = {"†": r"$\dagger$", "‡": r"$\ddagger$", "α": r"$\alpha$", "±": r"$\pm$", " = ": "~=~"}
+        for plain, written in symbols.items():
+            said = said.replace(plain, written)
+        return write_latex(["System", *self.evaluation.measures], self._rows(digits, cell), said)
 
     def to_markdown(self, digits: int = 4) -> str:
         """Write the same as a pipe table, the caption below it."""
-        return markdown(self, digits)
+        signs = {BETTER: "†", WORSE: "‡", "": ""}
+
+        def cell(value: str, spread: str, best: bool, mark: str) -> str:
+            return (f"**{value}**" if best else value) + (f" ± {spread}" if spread else "") + signs[mark]
+
+        return write_markdown(["System", *self.evaluation.measures], self._rows(digits, cell), self._caption)
+
+    def mark_significance(self) -> pd.DataFrame:
+        """Systems x measures: "better" or "worse" if significantly different from the baseline, else ""."""
+        table = self.table("best").astype("object")
+        table.loc[:, :] = ""
+        found = self.tests[self.tests["significant"].astype("bool")]
+        for system, measure, way in zip(found["system"], found["measure"], find_directions(found), strict=True):
+            up = way * (direction(self.evaluation.measures[measure]) or 1) > 0
+            table.loc[system, measure] = BETTER if up else WORSE
+        return table
+
+    def _rows(self, digits: int, cell: Callable[[str, str, bool, str], str]) -> list[list[str]]:
+        values, best, spread = (self.table(column) for column in ("value", "best", "spread"))
+        mark = self.mark_significance()
+        return [
+            [
+                str(system),
+                *(
+                    cell(
+                        decimal(float(values.loc[system, m]), digits),
+                        "" if pd.isna(spread.loc[system, m]) else decimal(float(spread.loc[system, m]), digits),
+                        bool(best.loc[system, m]),
+                        str(mark.loc[system, m]),
+                    )
+                    for m in values.columns
+                ),
+            ]
+            for system in values.index
+        ]
+
+    @property
+    def _caption(self) -> str:
+        """Topics, marks, test, correction and significance level, in plain text."""
+        kinds = {measure.entry.summary for measure in self.evaluation.measures.values()}
+        values = "Means" if kinds == {"mean"} else "Values"
+        said = f"{values} over {count(self.topics, 'topic')}; best in bold."
+        if len(self.tests):
+            against = "the best system" if self.baseline is None else self.baseline
+            signs = ("†: significantly better, ‡: " if self.baseline is not None else "‡: ") + "significantly worse"
+            correction = CORRECTIONS[self.correction].label
+            corrected = "no correction" if self.correction == "none" else f"{correction} correction"
+            used = self.tests.drop_duplicates("measure")
+            one = used["test"].nunique() == 1
+            tests = [
+                name_test(t) + ("" if one else f" for {m}") for t, m in zip(used["test"], used["measure"], strict=True)
+            ]
+            counted = count(int(self.tests["measure"].value_counts().max()), "comparison")
+            said += (
+                f" {signs} than {against} ({join(dict.fromkeys(tests))}, {corrected} over {counted} per measure, "
+                f"α = {self.alpha:g})."
+            )
+        several = self.leaderboard.loc[self.leaderboard["seeds"] > 1]
+        if len(several):
+            said += " ±: standard deviation over the seeds of a system."
+        return said
 
     def standings(self, measure: str) -> pd.DataFrame:
         """Return the rows of the leaderboard for a measure, best first, with ``standing``.
@@ -238,8 +310,10 @@ class Comparison(Displayed):
         if system is None:
             test = self.applied.get(measure)
             by = "" if test is None else describe_applied(*test, self.alpha)
-            return describe_best(rows, self.topics, by, find_unmatched(self.evaluation.coverage))
-        return describe_test(self.tests, measure, system, correction=self.correction, alpha=self.alpha)
+            way = direction(self.evaluation.measures[measure])
+            return describe_best(rows, way, self.topics, by, find_unmatched(self.evaluation.coverage))
+        asked = self.evaluation.measures[measure]
+        return describe_test(self.tests, asked, system, correction=self.correction, alpha=self.alpha)
 
 
 def compare(
@@ -295,7 +369,7 @@ def compare(
     leaderboards, all_tests, all_tukeys, notes = [], [], [], Notes(map(str, means))
     applied: dict[str, AppliedTest] = {}
     for name, values, left_out in _by_measure(evaluation, systems):
-        measure = parse(name)
+        measure = evaluation.measures[name]
         if left_out:
             are = plural(left_out, "is", "are")
             notes.add(
@@ -462,7 +536,7 @@ def _tukey(values: Floats, systems: list[str], measure: Measure, alpha: float, s
 
 
 def _leaderboard(evaluation: Evaluation, name: str, means: Floats, values: Floats, alpha: float) -> pd.DataFrame:
-    measure, coverage = parse(name), evaluation.coverage
+    measure, coverage = evaluation.measures[name], evaluation.coverage
     low = high = np.full(len(means), np.nan)
     if measure.entry.summary == "mean" and len(values) > 1:
         low, high = mean_interval(values, alpha)
@@ -481,8 +555,6 @@ def _leaderboard(evaluation: Evaluation, name: str, means: Floats, values: Float
             "missing_topics": [len(c.missing_topics) for c in coverage],
         }
     )
-    if evaluation.unjudged is None:
-        return board.assign(unjudged=np.nan, cutoff=pd.array([None] * len(board), "Int64"))
     beside = evaluation.unjudged[evaluation.unjudged["measure"] == name].set_index("run").loc[board["system"]]
     return board.assign(unjudged=beside["unjudged"].to_numpy(), cutoff=beside["cutoff"].array)
 

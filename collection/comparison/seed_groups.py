@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,23 +40,26 @@ def merge_seeds(evaluation: Evaluation, *, separate_seeds: bool = False) -> tupl
     )
     if len(groups) == len(system_of):
         return evaluation, of_seeds
-    costs, unjudged = evaluation.costs, evaluation.unjudged
-    merged = Evaluation(
-        _means(evaluation.values, system_of, ["query_id", "measure"]),
-        [_merge_coverage(system, [c for c in evaluation.coverage if c.run in runs]) for system, runs in groups.items()],
-        None if costs is None else _merge_costs(costs, groups),
-        None if unjudged is None else _means(unjudged, system_of, ["measure", "cutoff"]),
-        evaluation.notes,
+    coverage = [
+        _merge_coverage(system, [c for c in evaluation.coverage if c.run in runs]) for system, runs in groups.items()
+    ]
+    merged = replace(
+        evaluation,
+        columns=_means(evaluation.values, system_of, ["query_id", "measure"]),
+        coverage=coverage,
+        shares=_means(evaluation.unjudged, system_of, ["measure", "cutoff"]),
+        costs=None if evaluation.costs is None else _merge_costs(evaluation.costs, groups),
     )
     return merged, of_seeds
 
 
-def _means(frame: pd.DataFrame, system_of: dict[str, str], keys: list[str]) -> pd.DataFrame:
+def _means(frame: pd.DataFrame, system_of: dict[str, str], keys: list[str]) -> dict[str, list[Any]]:
+    """The columns of a frame with the means of each system in place of its runs."""
     named = frame.assign(run=frame["run"].map(system_of))
     means = named.groupby(["run", *keys], sort=False, dropna=False).mean().reset_index()
     order = {system: place for place, system in enumerate(dict.fromkeys(system_of.values()))}
     means = means.sort_values("run", key=lambda runs: runs.map(order), kind="stable", ignore_index=True)
-    return means[list(frame.columns)]
+    return {str(name): means[name].tolist() for name in frame}
 
 
 def _merge_coverage(system: str, parts: list[Coverage]) -> Coverage:

@@ -34,11 +34,10 @@ if TYPE_CHECKING:
     from collection.formats.images import IMAGE_TYPES, ImageList, parse_host, read_image
     from collection.formats.labels import find_label_line, read_label_log, read_labels, write_labels
     from collection.formats.objects import is_binary
-    from collection.formats.qrels import find_pair_line, read_qrels
-    from collection.formats.qrels_lines import QrelsForm, names_of_qrels
+    from collection.formats.qrels import QrelsForm, find_pair_line, names_of_qrels, read_index, read_qrels
     from collection.formats.references import Reference
     from collection.formats.run import read_run
-    from collection.formats.run_alignment import RunFiles, read_index
+    from collection.formats.run_alignment import RunFiles
     from collection.formats.run_files import name_runs, open_runs, read_runs
     from collection.formats.source import Source, opened, stem
     from collection.formats.spreadsheet import to_tsv
@@ -155,11 +154,10 @@ _NAMES = {
     "images": "IMAGE_TYPES ImageList parse_host read_image",
     "labels": "find_label_line read_label_log read_labels write_labels",
     "objects": "is_binary",
-    "qrels": "find_pair_line read_qrels",
-    "qrels_lines": "QrelsForm names_of_qrels",
+    "qrels": "QrelsForm find_pair_line names_of_qrels read_index read_qrels",
     "references": "Reference",
     "run": "read_run",
-    "run_alignment": "RunFiles read_index",
+    "run_alignment": "RunFiles",
     "run_files": "name_runs open_runs read_runs",
     "source": "Source opened stem",
     "spreadsheet": "to_tsv",

@@ -11,14 +11,7 @@ import pandas as pd
 from collection.core.errors import InputError
 from collection.core.frames import Schema, index_to_columns
 from collection.core.records import Run
-from collection.formats.fields import DOC_ID, GRADE_NAMES, PAIR_ALIASES, PERSON_NAMES, TEXT
-
-LABEL_ALIASES = {
-    "annotator": PERSON_NAMES,
-    **PAIR_ALIASES,
-    "relevance": (*GRADE_NAMES, "score"),
-}
-"""Names of the columns of labels in files."""
+from collection.formats.fields import DOC_ID, LABEL_ALIASES, TEXT
 
 _NAMES = {
     **LABEL_ALIASES,

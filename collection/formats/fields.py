@@ -38,6 +38,13 @@ PERSON_NAMES = (
 )  # fmt: skip
 """Names of the column of who gave a grade, in files and in exports of tools."""
 
+LABEL_ALIASES = {
+    "annotator": PERSON_NAMES,
+    **PAIR_ALIASES,
+    "relevance": (*GRADE_NAMES, "score"),
+}
+"""Names of the columns of labels in files."""
+
 DOC_ID = ("doc_id", "docno", "_id", "id", "docid")
 """Names of the id of a document."""
 

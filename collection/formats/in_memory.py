@@ -19,11 +19,12 @@ from collection.core.frames import LABELS, QRELS, SCORES, index_to_columns
 from collection.core.phrases import count, literal
 from collection.core.ranking import without_query_documents
 from collection.core.records import Run
-from collection.formats.columns import LABEL_ALIASES, rename_columns
+from collection.formats.columns import rename_columns
+from collection.formats.fields import LABEL_ALIASES
 from collection.formats.labels import read_labels
-from collection.formats.qrels import read_qrels
+from collection.formats.qrels import read_index, read_qrels
 from collection.formats.run import read_run
-from collection.formats.run_alignment import RunFiles, read_index
+from collection.formats.run_alignment import RunFiles
 from collection.formats.run_files import read_runs
 from collection.formats.source import FilePath, warn
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs

@@ -14,8 +14,7 @@ from itertools import tee
 
 from collection.core.errors import FormatError
 from collection.formats import delimited, fields, objects, references, source, tagged, workbook
-from collection.formats.columns import LABEL_ALIASES
-from collection.formats.fields import DOC_ID, column_key
+from collection.formats.fields import DOC_ID, LABEL_ALIASES, column_key
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_grade
 

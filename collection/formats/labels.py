@@ -17,7 +17,7 @@ from collection.core.frames import LABELS
 from collection.core.phrases import count, join_first, literal, plural
 from collection.core.records import COUNTS_AS, KINDS
 from collection.formats import delimited, fields, kinds, label_exports, source, spreadsheet
-from collection.formats.columns import LABEL_ALIASES
+from collection.formats.fields import LABEL_ALIASES
 from collection.formats.judgements import DETAILS, read_details, read_time, to_utc
 from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import parse_grade, parse_score, to_array

@@ -17,41 +17,22 @@ from collection.core import arrow
 from collection.core.errors import FormatError
 from collection.core.ranking import Doubts, Order, find_doubts, order_rows, rank_rows, without_query_documents
 from collection.core.threads import map_ahead
-from collection.formats import qrels_lines, source
+from collection.formats import source
 from collection.formats.run import WANTED, find_layout, read_run
 from collection.formats.run_files import open_runs
-from collection.formats.source import Bytes, FilePath, Source, opens_once
+from collection.formats.source import Bytes, FilePath, Source
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.formats.tables.fast import LAST_ASCII, MOST_WORKERS, Block, UnsupportedBlock, read_block
 from collection.formats.tables.lines import Comments, Layout
-from collection.formats.tables.strict import read_table
-from collection.measures import Aligned, QrelsIndex, Version, align, index_qrels
+from collection.measures import Aligned, QrelsIndex, Version, align
 from collection.measures.aligned import Floats, Ints
 from collection.measures.alignment import Part, join_parts, sample_unnamed
-from collection.measures.qrels_index import index_pairs
 
 LARGEST_TOPIC = 64 << 20
 """Bytes of one topic; files with a larger one are not read in blocks of whole topics."""
 
 LARGEST_TABLE = 24
 """Bits of the number of cells in the table of :class:`_Lookup`."""
-
-
-@opens_once
-def read_index(path: FilePath) -> QrelsIndex:
-    """Prepare the qrels of a file for :func:`collection.measures.align`, without a frame if it consists of lines.
-
-    Raises
-    ------
-    FormatError
-        As :func:`collection.formats.read_qrels`.
-    """
-    if qrels_lines.is_typed(path):
-        from collection.formats.qrels import read_qrels
-
-        return index_qrels(read_qrels(path))
-    rows = read_table(path, qrels_lines.find_layout(path))
-    return index_pairs(rows.topic_names, rows.topics, rows.documents, rows.values)
 
 
 class RunFiles:

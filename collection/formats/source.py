@@ -66,6 +66,7 @@ class Source(os.PathLike[str]):
     """
 
     def __init__(self, path: FilePath) -> None:
+        as_path(path)  # for its error
         self._path, self._is_copy = os.fspath(path), False
         self._file: IO[bytes] | None = None
 

@@ -9,7 +9,7 @@ from typing import IO, NamedTuple
 
 from collection.core.errors import FormatError
 from collection.formats import delimited, fields, source, spreadsheet, workbook
-from collection.formats.columns import LABEL_ALIASES
+from collection.formats.fields import LABEL_ALIASES
 from collection.formats.labels import read_grade
 from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.write import replacing, replacing_bytes

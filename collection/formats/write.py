@@ -23,7 +23,7 @@ from collection.core.frames import POOL, QRELS, RUN
 from collection.core.records import DuplicateRecord, Judgement, Run, require_columns
 from collection.formats import source, spreadsheet
 from collection.formats.columns import rename_columns
-from collection.formats.qrels_lines import QrelsForm
+from collection.formats.qrels import QrelsForm
 from collection.formats.source import FilePath
 
 _WHOLE = ("relevance", "pool_rank", "model_round")

@@ -155,7 +155,7 @@ class ReadMeasures(NamedTuple):
 
 
 def read(text: object, rel: float | None = None) -> ReadMeasures:
-    """Read a text as :func:`parse` does; names of other tools may stand for several measures.
+    """Read a text as :func:`parse` does; names of other tools may stand for several measures. A Measure stays.
 
     Raises
     ------
@@ -167,6 +167,8 @@ def read(text: object, rel: float | None = None) -> ReadMeasures:
     >>> read("P.5,10").note
     'P.5,10: computed as P@5, P@10'
     """
+    if isinstance(text, Measure):
+        return ReadMeasures((text,), (str(text),), "")
     if text is None or isinstance(text, int | float):
         raise InputError(f"measure: expected a Measure or text such as 'nDCG@10', found {literal(text)}")
     text = str(text)  # also a measure of another library
@@ -201,11 +203,7 @@ def as_measures(measures: Measure | str | Iterable[Measure | str], rel: float | 
     >>> [str(m) for m in as_measures(["map", "P.5,10"])]
     ['AP', 'P@5', 'P@10']
     """
-    return [
-        m
-        for each in list_measures(measures)
-        for m in ([each] if isinstance(each, Measure) else read(each, rel).measures)
-    ]
+    return [measure for each in list_measures(measures) for measure in read(each, rel).measures]
 
 
 def list_measures(measures: Measure | str | Iterable[Measure | str]) -> list[Measure | str]:

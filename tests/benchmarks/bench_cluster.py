@@ -39,7 +39,7 @@ sys.path.insert(0, str(ROOT))
 from collection import formats  # noqa: E402
 from collection.active_learning.features import Cluster, Vectors, build  # noqa: E402
 from collection.active_learning.features.cluster import write_partitions  # noqa: E402
-from collection.cli.evaluate import compute_files  # noqa: E402
+from collection.cli.evaluate import evaluate_files  # noqa: E402
 from collection.measures import as_measures  # noqa: E402
 from collection.simulation import cases, simulate  # noqa: E402
 from tests.benchmarks.evaluation_files import dense  # noqa: E402
@@ -153,7 +153,7 @@ def spread(turns: int) -> None:
         measures = as_measures(MEASURES)
         jobs: dict[tuple[str, str], Callable[[str | None], Any]] = {
             ("evaluate", "40 runs, 2,000,000 lines"): lambda address: (
-                compute_files(runs, qrels, measures, cluster=address).evaluation().values
+                evaluate_files(runs, qrels, measures, cluster=address).values
             )
         }
         if CRANFIELD.exists():

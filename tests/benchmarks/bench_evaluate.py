@@ -60,11 +60,11 @@ TOOLS = {
         """
 import json, sys
 import pyarrow.compute, pyarrow.csv
-from collection.comparison import compute
+from collection.comparison import evaluate
 from collection.formats import RunFiles, read_index
 
 measures = ["AP", "RR", "P@10", "R@1000", "nDCG@10"]
-columns = compute(RunFiles(sys.argv[2:]), read_index(sys.argv[1]), measures).columns
+columns = evaluate(RunFiles(sys.argv[2:]), read_index(sys.argv[1]), measures).columns
 means = [v for topic, v in zip(columns["query_id"], columns["value"]) if topic == "all"]
 for first in range(0, len(means), len(measures)):
     print(json.dumps(means[first : first + len(measures)]))

@@ -102,7 +102,7 @@ def test_every_name_is_documented_with_an_example(name: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_is_typed(name: str) -> None:
     function = getattr(collection, name)
-    hints = get_type_hints(function)
+    hints = get_type_hints(function, localns={"pd": pd})
     assert set(hints) == {*inspect.signature(function).parameters, "return"}
     assert "Any" not in str(hints)
     text = inspect.getdoc(function)

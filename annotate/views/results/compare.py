@@ -1,6 +1,5 @@
 """Compare: systems evaluated by the campaign's own qrels, with tests of their differences."""
 
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -107,9 +106,8 @@ elif view == TESTED:
     pairs = len(order) > 2 and st.toggle("All pairs of systems (randomised Tukey HSD)", key="pairs", help=hint)
     tests = found.tests
     if pairs:  # the randomised test takes a second or two
-        of_measure = replace(evaluation, values=evaluation.values[evaluation.values["measure"] == measure])
         compare = cached(comparison.compare, (rests_on, measure), "Comparing all pairs")
-        every = compare(of_measure, alpha=alpha, all_pairs=True).pairs
+        every = compare(evaluation.select_measure(measure), alpha=alpha, all_pairs=True).pairs
         tests = tests if every is None else every
     if measure in set(tests["measure"]):
         comparison_tables.draw_tests(found, tests, measure, correction)
@@ -135,7 +133,7 @@ downloads.offer_results(
     {
         "values.tsv": ("Values per topic (TSV)", partial(to_tsv, evaluation.values)),
         "tests.tsv": ("Tests (TSV)", partial(to_tsv, found.tests)),
-        "leaderboard.tex": ("Leaderboard (LaTeX)", partial(comparison.latex, found)),
-        "leaderboard.md": ("Leaderboard (Markdown)", partial(comparison.markdown, found)),
+        "leaderboard.tex": ("Leaderboard (LaTeX)", found.to_latex),
+        "leaderboard.md": ("Leaderboard (Markdown)", found.to_markdown),
     }
 )

@@ -49,8 +49,8 @@ def draw(found: Estimates, measure: str, baseline: str | None, topics: int, answ
         {
             "estimates.tsv": ("Estimates per topic (TSV)", partial(to_tsv, found.values)),
             "estimated-differences.tsv": ("Probabilities (TSV)", partial(to_tsv, found.pairs)),
-            "estimates.tex": ("Estimates (LaTeX)", found.latex),
-            "estimates.md": ("Estimates (Markdown)", found.markdown),
+            "estimates.tex": ("Estimates (LaTeX)", found.to_latex),
+            "estimates.md": ("Estimates (Markdown)", found.to_markdown),
         }
     )
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -511,7 +512,7 @@ opened = []
 sys.addaudithook(lambda event, about: opened.append(str(about[0])) if event == "open" else None)
 from collection.cli import main
 main(sys.argv[1:], standalone_mode=False)
-print([opened.count(file) for file in sys.argv[1:] if file.endswith((".txt", ".run", ".gz", ".tsv"))])
+print([opened.count(file) for file in sys.argv[1:] if file.endswith((".txt", ".run", ".gz", ".tsv", ".parquet"))])
 """
 
 
@@ -525,19 +526,25 @@ def test_each_file_is_opened_once(tmp_path: Path) -> None:
     for number, file in enumerate(runs):
         lines = f"301 Q0 d{number + 1} 1 2.5 tag{number}\n302 Q0 d1 1 1.5 tag{number}\n".encode()
         file.write_bytes(gzip.compress(lines) if file.suffix == ".gz" else lines)
+    table = pd.DataFrame({"qid": ["301", "302"], "docno": ["d1", "d2"], "score": [2.5, 1.5]})
+    table.to_parquet(tmp_path / "c.parquet")
+    table.drop(columns="score").assign(label=[1, 0]).to_parquet(tmp_path / "qrels.parquet")
+    runs.append(tmp_path / "c.parquet")
     campaign = tmp_path / "campaign"
     assert CliRunner().invoke(main, ["new", str(campaign)]).exit_code == 0
     given = [arg for file in runs for arg in ("--run", file)]
     for command in (
         ["evaluate", qrels, *runs],
+        ["evaluate", tmp_path / "qrels.parquet", *runs],
+        ["evaluate", qrels, *runs, "--unjudged", "expected"],
         ["compare", qrels, *runs],
         ["import", campaign, "--topics", topics, "--qrels", qrels, *given],
     ):
         done = subprocess.run(
             [sys.executable, "-c", COUNTED, *map(str, command)], capture_output=True, text=True, check=True
         )
-        counts = [1, 1, 1] if command[0] != "import" else [1, 1, 1, 1]
-        assert done.stdout.splitlines()[-1] == str(counts), command[0]
+        files = sum(isinstance(each, Path) for each in command) - (command[0] == "import")
+        assert done.stdout.splitlines()[-1] == str([1] * files), command
 
 
 def test_files_may_come_through_pipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -553,11 +560,14 @@ def test_files_may_come_through_pipes(tmp_path: Path, monkeypatch: pytest.Monkey
         wanted = CliRunner().invoke(main, ["evaluate", "qrels.txt", "a.run"]).output
         assert "bm25" in wanted
         assert CliRunner().invoke(main, ["evaluate", "qrels.txt", "-"], input=content).output == wanted
-        reading, writing = os.pipe()
-        os.write(writing, content.encode())
-        os.close(writing)
-        assert CliRunner().invoke(main, ["evaluate", "qrels.txt", f"/dev/fd/{reading}"]).output == wanted
-        os.close(reading)
+        for written in (content.encode(), gzip.compress(content.encode())):
+            reading, writing = os.pipe()
+            os.write(writing, written)
+            os.close(writing)
+            assert CliRunner().invoke(main, ["evaluate", "qrels.txt", f"/dev/fd/{reading}"]).output == wanted
+            os.close(reading)
+    judged = Path("qrels.txt").read_text()
+    assert CliRunner().invoke(main, ["evaluate", "-", "a.run"], input=judged).output == wanted
 
 
 @pytest.mark.slow

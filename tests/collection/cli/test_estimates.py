@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from collection.cli.estimates import EXPECTED
+from collection.cli.options import EXPECTED
 from tests.helpers import ok, run
 
 

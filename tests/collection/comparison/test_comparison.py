@@ -26,8 +26,6 @@ from collection.comparison import (
     evaluate,
     frontier,
     group_seeds,
-    latex,
-    markdown,
     merge_seeds,
     side_by_side,
 )
@@ -250,16 +248,17 @@ def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
     assert alone.leaderboard["best"].tolist() == [True]
     assert alone.sentence("AP") == f"a has the highest AP ({alone.table().loc['a', 'AP']:.3f} over 5 topics)."
     for compared in (single, alone):
-        assert r"\bottomrule" in latex(compared)
-        assert markdown(compared)
+        assert r"\bottomrule" in compared.to_latex()
+        assert compared.to_markdown()
 
 
 def test_topics_without_a_value_are_left_out_and_counted(four: Evaluation) -> None:
-    values = four.values.copy()
-    values.loc[
-        (values["run"] == "bad") & values["query_id"].isin(["3", "4"]) & (values["measure"] == "AP"), "value"
-    ] = np.nan
-    compared = compare(replace(four, values=values), baseline="good")
+    rows = zip(*(four.columns[name] for name in ("run", "query_id", "measure", "value")), strict=True)
+    values = [
+        np.nan if run == "bad" and topic in ("3", "4") and measure == "AP" else value
+        for run, topic, measure, value in rows
+    ]
+    compared = compare(replace(four, columns={**four.columns, "value": values}), baseline="good")
     assert compared.tests.groupby("measure")["topics"].first().to_dict() == {"AP": 58, "nDCG@10": 60}
     assert "AP: 2 topics without a value for every system are left out of tests and intervals" in compared.notes
 
@@ -355,8 +354,8 @@ def test_seeds_are_one_system_at_their_mean() -> None:
     assert test["p"] == pytest.approx(expected.pvalue)
     assert compared.evaluation.values["run"].unique().tolist() == ["dense", "bm25", "lone#1"]
     assert any("dense is the mean of 3 seeds" in note for note in compared.notes)
-    assert "±" in markdown(compared)
-    assert r"$\pm$" in latex(compared)
+    assert "±" in compared.to_markdown()
+    assert r"$\pm$" in compared.to_latex()
 
 
 def test_which_runs_are_seeds() -> None:
@@ -486,13 +485,22 @@ def test_topics_by_how_far_two_systems_differ(four: Evaluation) -> None:
 # For papers -----------------------------------------------------------------------------------------
 
 
+def rename_runs(evaluation: Evaluation, names: dict[str, str]) -> Evaluation:
+    """The same values under other names of runs."""
+    columns, shares = (
+        {**table, "run": [names.get(run, run) for run in table["run"]]}
+        for table in (evaluation.columns, evaluation.shares)
+    )
+    coverage = [c._replace(run=names.get(c.run, c.run)) for c in evaluation.coverage]
+    return replace(evaluation, columns=columns, shares=shares, coverage=coverage)
+
+
 @pytest.mark.slow
 def test_latex_is_a_table_ready_for_a_paper(four: Evaluation) -> None:
     renamed = {"good": "bm25_k1=0.9 & 100%", "twin": r"a\b{c}~^$#", "between": "between", "bad": "bad"}
-    values = four.values.assign(run=four.values["run"].map(renamed))
-    coverage = [c._replace(run=renamed[c.run]) for c in four.coverage]
-    compared = compare(Evaluation(values, coverage), baseline="between")
-    made = latex(compared)
+    named = rename_runs(four, renamed)
+    compared = compare(named, baseline="between")
+    made = compared.to_latex()
     lines = made.splitlines()
     assert lines[3:6] == [r"\begin{tabular}{lrr}", r"\toprule", r"System & nDCG@10 & AP \\"]
     assert lines[2] == (
@@ -507,13 +515,8 @@ def test_latex_is_a_table_ready_for_a_paper(four: Evaluation) -> None:
     assert lines[8].startswith(r"a\textbackslash{}b\{c\}\textasciitilde{}\textasciicircum{}\$\# & ")
     assert lines[10].count(r"$^{\ddagger}$") == 2
     # A row that begins with [ or * would be read as an option of the end of the row before it.
-    starred = compare(
-        Evaluation(
-            values.replace({"between": "*b", "bad": "[x]"}),
-            [c._replace(run={"between": "*b", "bad": "[x]"}.get(c.run, c.run)) for c in coverage],
-        )
-    )
-    assert {"{*}b", "{[}x]"} <= {line.split(" & ")[0] for line in latex(starred).splitlines()}
+    starred = compare(rename_runs(named, {"between": "*b", "bad": "[x]"}))
+    assert {"{*}b", "{[}x]"} <= {line.split(" & ")[0] for line in starred.to_latex().splitlines()}
     assert made.count("{") - made.count(r"\{") == made.count("}") - made.count(r"\}")
     assert all(line.count("&") - line.count(r"\&") == 2 for line in lines[5:11] if line.endswith(r"\\"))
 
@@ -524,16 +527,16 @@ def test_tables_for_papers_are_in_the_order_of_the_first_measure() -> None:
     compared = compare(runs, qrels, measured("AP", "nDCG@10"))
     order = compared.table()["AP"].sort_values(ascending=False).index.tolist()
     assert order == ["good", "fair", "bad"]
-    assert [line.split(" & ")[0] for line in latex(compared).splitlines()[7:10]] == order
-    assert [line.split("|")[1].strip() for line in markdown(compared).splitlines()[2:5]] == order
+    assert [line.split(" & ")[0] for line in compared.to_latex().splitlines()[7:10]] == order
+    assert [line.split("|")[1].strip() for line in compared.to_markdown().splitlines()[2:5]] == order
     as_given = compare(runs, qrels, measured("Judged@10", "AP"))  # more of the first is not better
-    assert [line.split("|")[1].strip() for line in markdown(as_given).splitlines()[2:5]] == ["bad", "good", "fair"]
+    assert [line.split("|")[1].strip() for line in as_given.to_markdown().splitlines()[2:5]] == ["bad", "good", "fair"]
 
 
 @pytest.mark.slow
 def test_markdown_is_a_table_with_its_sentence(four: Evaluation) -> None:
     compared = compare(four)
-    lines = markdown(compared).splitlines()
+    lines = compared.to_markdown().splitlines()
     assert lines[:2] == ["| System | nDCG@10 | AP |", "| --- | ---: | ---: |"]
     assert lines[5].startswith("| bad |")
     assert lines[5].count("‡") == 2
@@ -543,7 +546,7 @@ def test_markdown_is_a_table_with_its_sentence(four: Evaluation) -> None:
     )
     assert sum(line.count("**") for line in lines) == 4
     odd = comparison.evaluate(*made_up({"a|b_c*": 0.5}, topics=3), measured("AP"))
-    assert r"| a\|b\_c\* |" in markdown(compare(odd))
+    assert r"| a\|b\_c\* |" in compare(odd).to_markdown()
 
 
 # The command ----------------------------------------------------------------------------------------
@@ -591,8 +594,8 @@ def test_the_command_writes_every_format(on_disk: Path) -> None:
     runs = list(formats.read_runs(sorted((on_disk / "runs").iterdir())))
     expected = compare(runs, formats.read_qrels(on_disk / "qrels.txt"), measured("AP", "P@5"), baseline="bm25")
     asked = [*given_files(on_disk), "-m", "AP", "-m", "P@5", "--baseline", "bm25", "--format"]
-    assert ok(*asked, "latex") == latex(expected) + "\n"
-    assert ok(*asked, "markdown") == markdown(expected) + "\n"
+    assert ok(*asked, "latex") == expected.to_latex() + "\n"
+    assert ok(*asked, "markdown") == expected.to_markdown() + "\n"
     written = json.loads(ok(*asked, "json"))
     assert written["notes"] == list(expected.notes)
     assert (written["baseline"], written["test"], written["topics"]) == ("bm25", "permutation", 12)
@@ -824,7 +827,7 @@ def test_where_median_and_mean_contradict_each_other_nobody_is_called_worse() ->
     assert found.leaderboard["like_best"].all()
     assert found.sentence("RR").endswith("but not significantly higher than b (Wilcoxon signed-rank test).")
     assert "significant, but in the opposite direction: by the pseudo-median it is above" in found.sentence("RR", "b")
-    assert "| b | 0.0840† |" in markdown(compare([a, b], qrels, measured("RR"), test="wilcoxon", baseline="a"))
+    assert "| b | 0.0840† |" in compare([a, b], qrels, measured("RR"), test="wilcoxon", baseline="a").to_markdown()
 
 
 def differing(differences: Sequence[float]) -> tuple[list[Run], pd.DataFrame]:
@@ -877,7 +880,7 @@ def test_the_default_test_suits_the_topics_and_every_place_agrees_on_it(
     assert found.sentence("P@100").endswith(is_higher if row["significant"] else f"but not {is_higher}")
     assert f": {'' if row['significant'] else 'not '}significant ({name}: p " in found.sentence("P@100", "new")
     assert (row["low"] > 0) == row["significant"]
-    assert f"({name}, " in latex(found)
+    assert f"({name}, " in found.to_latex()
     assert not any("differently" in note for note in found.notes)
     # The command says the same as the library.
     formats.write_qrels(qrels, tmp_path / "qrels.txt")
@@ -950,8 +953,7 @@ def test_in_python_the_table_has_an_order_marks_latex_and_a_chart_of_topics() ->
     assert len({line.find(".") for line in lines[-4:]}) == 1  # the decimals are below each other
     assert f"Note: {found.legend}" in repr(found)
     assert "+ significantly better than middle" in found.legend
-    assert found.to_latex() == latex(found)
-    assert found.to_markdown(2) == markdown(found, 2)
+    assert re.findall(r"\d\.\d+", found.to_markdown(2))[0] == f"{table.iloc[0, 0]:.2f}"
     assert r"good\_2" in found.to_latex()
     # The bars are the differences by topic; by default from the baseline.
     drawn = found.topics_chart("good").to_dict()

@@ -131,7 +131,7 @@ def test_every_form_says_estimate() -> None:
         "model of the judged pairs and the ranks. Ranges hold 95% of the draws: they concern the unjudged grades, not "
         "the choice of topics, and were too narrow in replays."
     )
-    latex, markdown = found.latex(), found.markdown()
+    latex, markdown = found.to_latex(), found.to_markdown()
     assert r"System & RR (estimate, 95\% of draws) \\" in latex
     assert r"a\_1 & \textbf{0.5000} (0.2150 to 0.7850) \\" in latex
     assert "Estimates for 2 topics: 6 of 8 pairs" in latex.splitlines()[2]

@@ -25,7 +25,7 @@ from collection.formats import (
     CHECKSUMS,
     find_pair_line,
     name_runs,
-    qrels_lines,
+    qrels,
     read_costs,
     read_documents,
     read_qrels,
@@ -338,12 +338,12 @@ def as_known(made):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", [run, qrels_lines])
+@pytest.mark.parametrize("module", [run, qrels])
 def test_what_the_quick_reader_reads_the_authority_reads_alike(tmp_path_factory, monkeypatch, module):
     path = tmp_path_factory.mktemp("same") / "file"
     quick_reads = 0
 
-    @given(text=files(module is qrels_lines), block=st.sampled_from([1, 30, 1 << 20]))
+    @given(text=files(module is qrels), block=st.sampled_from([1, 30, 1 << 20]))
     @tries(250)
     def same(text, block):
         nonlocal quick_reads
@@ -437,7 +437,7 @@ def test_a_file_that_grows_beyond_what_its_first_block_promised(write, monkeypat
 def test_grades_that_get_a_fraction_late_in_the_file(write, monkeypatch):
     monkeypatch.setattr("collection.formats.source.CHUNK", 100)
     path = write("".join(f"q 0 d{i} {i}\n" for i in range(50)) + "q 0 e 0.5\n")
-    quick = read_quickly(path, qrels_lines.find_layout(path))
+    quick = read_quickly(path, qrels.find_layout(path))
     assert quick.values.dtype == "float64"
     assert quick.values.tolist() == [*range(50), 0.5]
 

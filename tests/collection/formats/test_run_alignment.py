@@ -214,9 +214,9 @@ def test_the_library_evaluates_files_as_frames(tmp_path) -> None:
         assert made.unjudged.equals(frames.unjudged)
         assert (made.coverage, made.notes) == (frames.coverage, frames.notes)
     assert evaluate(qrels, paths[0]).means().index.tolist() == ["a"]
-    found = comparison.compute(RunFiles(paths), read_index(qrels), MEASURED, with_bounds=True)
+    found = comparison.evaluate(RunFiles(paths), read_index(qrels), MEASURED, with_bounds=True)
     wanted = comparison.evaluate(read_runs(paths), read_qrels(qrels), MEASURED, with_bounds=True)
-    assert found.evaluation().values.equals(wanted.values)
+    assert found.values.equals(wanted.values)
 
 
 def test_every_measure_of_plain_qrels_has_the_value_of_frames(tmp_path) -> None:
