@@ -245,6 +245,13 @@ def test_links_of_the_files_beside_the_documentation_lead_somewhere(name: str) -
     assert [link for link in links if "://" not in link and not (ROOT / link).is_file()] == []
 
 
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/contributing.md"])
+def test_files_that_contributors_are_sent_to_exist(page: str) -> None:
+    named = re.findall(r"`((?:annotate|collection|docs|tests)/[^\s`]+)`", (ROOT / page).read_text())
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 def test_every_picture_has_a_description() -> None:
     pictures = [(page.name, alt, file) for page in PAGES for alt, file in PICTURE.findall(page.read_text())]
     assert pictures
