@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 Texts = Callable[[pd.DataFrame], "csr_matrix | None"]
-"""Takes N pairs, gives (N, features) vectors of their documents; None if there are none."""
+"""Takes N pairs, gives the (N, columns) features of their documents; None if there are none."""
 
 WHOLE = 100
 """Ranks of each run in the pool for measures that read whole rankings."""
@@ -72,7 +72,7 @@ def estimate(
     depth
         Without `pool`: by default the deepest cut-off of the measures, or 100 with a measure that has none.
     texts
-        Gives vectors of documents, so that similar texts have similar grades.
+        Gives features of documents, so that similar texts have similar grades.
     scale
         All grades of the scale; by default 0 and the grades of the qrels.
     separate_seeds, alpha
@@ -131,10 +131,10 @@ def estimate(
             f"expected a scale of at most {MOST_GRADES} grades, found {len(levels):,}; round the grades, since the "
             "probability of each one is estimated"
         )
-    vectors = None if texts is None or judged.all() else texts(frame)
+    features = None if texts is None or judged.all() else texts(frame)
     if not judged.all():
-        require_memory(frame, len(runs), len(levels), draws, with_texts=vectors is not None)
-    pairs = describe(frame, runs, texts=vectors)
+        require_memory(frame, len(runs), len(levels), draws, with_texts=features is not None)
+    pairs = describe(frame, runs, texts=features)
     drawn = draw_values(pairs, grades, asked, levels=levels, draws=draws, seed=seed)
     facts = EstimatedPool(
         len(topics),

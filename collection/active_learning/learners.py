@@ -114,7 +114,7 @@ def logistic(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c:
 @LEARNERS.add(
     "naive-bayes",
     label="Naive Bayes",
-    description="Very fast, and good with few judgements; needs word vectors.",
+    description="Very fast, and good with few judgements; needs word features.",
 )
 def naive_bayes(
     rows: csr_matrix,

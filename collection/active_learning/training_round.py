@@ -1,4 +1,4 @@
-"""One round of the active-learning loop: vectors, run evidence and judgements -> ranking of the unjudged documents.
+"""One round of the active-learning loop: features, run evidence and judgements -> ranking of the unjudged documents.
 
 The same arguments give the same ranking, so a loop can be resumed from the log alone.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.active_learning.features import Vectors, top
+from collection.active_learning.features import FeatureMatrix, top
 from collection.active_learning.learners import LEARNERS, Linear
 from collection.active_learning.run_trust import expect_trust, measure_trust
 from collection.core.errors import InputError, require_known
@@ -90,7 +90,7 @@ class Recipe:
 class Space:
     """The documents, text and runs of one topic; the same in every round."""
 
-    vectors: Vectors
+    features: FeatureMatrix
     allowed: Bools
     """(documents,) whether each document may be judged: the whole collection, or the pool."""
     text: str = ""
@@ -101,7 +101,7 @@ class Space:
     @cached_property
     def topic(self) -> csr_matrix:
         """(1, features) the topic's text as a row."""
-        return self.vectors.vectorize(self.text)
+        return self.features.vectorize(self.text)
 
     @cached_property
     def start(self) -> Floats:
@@ -110,7 +110,7 @@ class Space:
         The merge is reciprocal rank fusion with a constant of 1, which nearly takes turns, so that bad runs cannot hold
         up the first relevant document for long. The runs' order has twice the weight of BM25's.
         """
-        words = self.vectors.bm25(self.text)
+        words = self.features.bm25(self.text)
         if self.evidence is None:
             return words
         return self._reciprocal(self.evidence.fusion) + np.float32(0.5) * self._reciprocal(words)
@@ -118,7 +118,7 @@ class Space:
     def _reciprocal(self, scores: Floats) -> Floats:
         """(documents,) 1 / (1 + rank) among the allowed documents with a score above 0; 0 for others."""
         rows = np.flatnonzero(self.allowed & (scores > 0))
-        reciprocal = np.zeros(self.vectors.size, dtype=np.float32)
+        reciprocal = np.zeros(self.features.size, dtype=np.float32)
         reciprocal[rows[np.argsort(-scores[rows], kind="stable")]] = 1 / np.arange(2, len(rows) + 2)
         return reciprocal
 
@@ -129,7 +129,7 @@ class Space:
         The unit does not depend on how many documents there are and how deep the runs go. Standard scores over the
         collection, in contrast, put all retrieved documents far above all others if the runs are shallow.
         """
-        prior = np.zeros(self.vectors.size, dtype=np.float32)
+        prior = np.zeros(self.features.size, dtype=np.float32)
         if self.evidence is not None:
             found = self.evidence.fusion > 0
             fusion = self.evidence.fusion[found]
@@ -140,7 +140,7 @@ class Space:
     def columns(self) -> NDArray[np.float32]:
         """(documents, 3) fusion, reciprocal best rank, and share of the runs, each from 0 to 1."""
         if self.evidence is None:
-            return np.zeros((self.vectors.size, 3), dtype=np.float32)
+            return np.zeros((self.features.size, 3), dtype=np.float32)
         fusion, best, runs = self.evidence
         reciprocal = np.where(best > 0, 1 / np.maximum(best, 1), 0)
         highest, most = max(float(fusion.max(initial=0)), 1e-9), max(float(runs.max(initial=0)), 1)
@@ -149,13 +149,13 @@ class Space:
     @cached_property
     def blank(self) -> Bools:
         """(documents,) bool: documents without features and run evidence, which no model can tell apart."""
-        none = self.vectors.blank()
+        none = self.features.blank()
         return none if self.evidence is None else none & (self.evidence.fusion == 0)
 
     @cached_property
     def retrieved(self) -> Bools:
         """(documents,) bool: documents that some run has."""
-        return np.zeros(self.vectors.size, np.bool_) if self.evidence is None else self.evidence.fusion > 0
+        return np.zeros(self.features.size, np.bool_) if self.evidence is None else self.evidence.fusion > 0
 
     @property
     def initial_order(self) -> str:
@@ -218,7 +218,7 @@ def train_and_rank(
     model = examples.fit(recipe, seed)
     # Only the score of these documents depends on more than their text.
     apart = np.flatnonzero(left & (space.blank | space.retrieved))
-    ranked = space.vectors.rank(model.weights[: space.vectors.features], count, left, apart)
+    ranked = space.features.rank(model.weights[: space.features.width], count, left, apart)
     rows, scores = np.append(ranked.rows, apart), np.append(ranked.scores, ranked.apart)
     order = np.argsort(rows)
     rows, scores = rows[order], scores[order]
@@ -228,7 +228,7 @@ def train_and_rank(
         trust = _trust(mean, spread, space, examples, recipe, seed)
         scores = (scores - np.float32(mean)) / np.float32(spread) + np.float32(trust) * space.prior[rows]
     elif recipe.evidence == "columns":
-        scores = scores + space.columns[rows] @ model.weights[space.vectors.features :]
+        scores = scores + space.columns[rows] @ model.weights[space.features.width :]
     _place_blank(rows, scores, space, judged, relevant)
     best = top(scores, count)
     return Ranking(rows[best], scores[best], model, "model", trust)
@@ -322,7 +322,7 @@ def _examples(
     if recipe.grades == "weights":
         weight[: len(judged)][weak] = 0.2
         weight[: len(judged)][grades > recipe.level] = 2.0
-    features = space.vectors.rows(rows)
+    features = space.features.rows(rows)
     if recipe.evidence == "columns":
         features = hstack((features, csr_matrix(space.columns[rows])), format="csr", dtype=np.float32)
     topic = recipe.topic if recipe.topic is not None else float(space.evidence is None)

@@ -74,7 +74,7 @@ def main() -> None:
 for command in (
     agreement.agreement, assign.assign, backup.backup, check.check, compare.compare, docs.docs, duplicates.duplicates,
     evaluate.evaluate, evaluate.measures, export.export, import_files.import_, judging_page.judging_page,
-    machine_labels.labels, loop.loop, loop.vectors, methods.methods, people.people, pool.pool, preferences.preferences,
+    machine_labels.labels, loop.loop, loop.features, methods.methods, people.people, pool.pool, preferences.preferences,
     recall.recall, remove.remove, restore.restore, reusability.reusability, rules.rules, simulate.simulate,
     system_order.system_order, trec_eval.trec_eval,
 ):  # fmt: skip

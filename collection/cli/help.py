@@ -34,7 +34,7 @@ SECTIONS = {
         "judging-page": "how-to/judge-documents",
         "judge": "how-to/judge-documents",
         "loop": "how-to/use-the-loop",
-        "vectors": "how-to/use-the-loop",
+        "features": "how-to/use-the-loop",
         "recall": "how-to/stop-judging",
         "labels": "how-to/label-by-rules",
     },

@@ -1,4 +1,4 @@
-"""`cleverdon vectors` and `cleverdon loop`: settings of active learning."""
+"""`cleverdon features` and `cleverdon loop`: settings of active learning."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAMED = 10
 )
 @click.option("--bigrams/--no-bigrams", default=None, help="Include pairs of adjacent words.")
 @click.option(
-    "--vectors",
+    "--embeddings",
     "dense",
     type=FILE,
     metavar="FILE.npy",
@@ -38,7 +38,7 @@ NAMED = 10
     "--cluster", metavar="ADDRESS", help="Build and rank at the workers of this Dask scheduler (none = here)."
 )
 @click.option("--partitions", metavar="URL", help="Folder for the documents that workers can read, as fsspec names it.")
-def vectors(
+def features(
     directory: Path,
     blocks: tuple[str, ...],
     bigrams: bool | None,
@@ -47,17 +47,17 @@ def vectors(
     cluster: str | None,
     partitions: str | None,
 ) -> None:
-    """Build the document vectors that the model reads.
+    """Build the document features that the model reads.
 
     Only new documents are processed. The app does this when the loop starts; for large collections, do it before.
-    With --cluster, this writes the documents as Parquet partitions, and the app builds the vectors at the workers.
+    With --cluster, this writes the documents as Parquet partitions, and the app builds the features at the workers.
 
     For example:
-      cleverdon vectors DIR --cluster tcp://10.0.0.5:8786 --partitions s3://a/b
+      cleverdon features DIR --cluster tcp://10.0.0.5:8786 --partitions s3://a/b
     """
     from collection.campaign import Campaign
 
-    with Campaign(directory) as campaign, progress_line("building vectors") as progress:
+    with Campaign(directory) as campaign, progress_line("building features") as progress:
         report = campaign.features.update(
             blocks=blocks or None,
             bigrams=bigrams,
@@ -75,7 +75,7 @@ def vectors(
     read = f"{count(report.tokenised, 'new text')} processed" if report.tokenised else "already up to date"
     taken = f"; embeddings from {dense}" if dense is not None else ""
     echo(
-        f"{directory / 'vectors'}: {count(report.documents, 'document')}, features {used}; {read}{taken}; "
+        f"{directory / 'features'}: {count(report.documents, 'document')}, features {used}; {read}{taken}; "
         f"{report.seconds:.1f} s"
     )
 

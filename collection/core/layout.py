@@ -21,7 +21,7 @@ PROVIDER = "sso.toml"
 SERVER = ".server.json"
 RUNS = "runs"
 IMAGES = "files"
-VECTORS = "vectors"
+FEATURES = "features"
 EXPORTS = "exports"
 BACKUPS = "backups"
 SCRATCH = ".cleverdon-backup-"
@@ -36,8 +36,8 @@ _CURRENT_RUN = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?(?:-[
 """With a digest of the content, unlike names from earlier versions."""
 _IMAGE = re.compile(r"[0-9a-f]{64}\.[a-z]+(?:(?:\.[0-9a-f]{8})?\.part)?")
 _BACKUP = re.compile(r"before-version-[0-9]+\.db(?:\.part)?|[^/\x00]*-[0-9a-f]{12}-[0-9]{8}-[0-9]{6}\.zip")
-_VECTOR_FOLDER = re.compile(r"made-[a-z0-9_]{8}")
-_VECTOR = re.compile(
+_FEATURE_FOLDER = re.compile(r"made-[a-z0-9_]{8}")
+_FEATURE = re.compile(
     r"(?:hashes|dense|[a-z]+\.[a-z]+)\.npy|[a-z]+\.terms\.txt|meta\.json|(?:[0-9a-f]{32}|unfinished)\.npz"
 )
 
@@ -52,14 +52,14 @@ def is_partial_image(name: str) -> bool:
     return bool(_IMAGE.fullmatch(name)) and name.endswith(".part")
 
 
-def is_vector_folder(name: str) -> bool:
-    """Return whether a folder in ``vectors/`` was made by an update of the vectors."""
-    return bool(_VECTOR_FOLDER.fullmatch(name))
+def is_feature_folder(name: str) -> bool:
+    """Return whether a folder in ``features/`` was made by an update of the features."""
+    return bool(_FEATURE_FOLDER.fullmatch(name))
 
 
-def is_vector(name: str) -> bool:
-    """Return whether a file in a folder of vectors was written by an update of the vectors."""
-    return bool(_VECTOR.fullmatch(name))
+def is_feature_file(name: str) -> bool:
+    """Return whether a file in a folder of features was written by an update of the features."""
+    return bool(_FEATURE.fullmatch(name))
 
 
 def is_backed_up(name: str) -> bool:
@@ -70,14 +70,14 @@ def is_backed_up(name: str) -> bool:
     if folder in (RUNS, IMAGES):
         return not file.endswith(".part") and bool((_RUN if folder == RUNS else _IMAGE).fullmatch(file))
     parent, _, made = folder.partition("/")
-    return name == f"{VECTORS}/meta.json" or (parent == VECTORS and is_vector_folder(made) and is_vector(file))
+    return name == f"{FEATURES}/meta.json" or (parent == FEATURES and is_feature_folder(made) and is_feature_file(file))
 
 
-def remove_vectors(folder: Path) -> None:
-    """Remove a folder of vectors, except for files that an update did not write."""
+def remove_features(folder: Path) -> None:
+    """Remove a folder of features, except for files that an update did not write."""
     with suppress(OSError):
         for file in _regular_files(folder):
-            if is_vector(file.name):
+            if is_feature_file(file.name):
                 file.unlink()
         folder.rmdir()
 
@@ -90,7 +90,7 @@ def own_files(directory: Path) -> Iterator[Path]:
 
 def unknown_entries(directory: Path) -> Iterator[Path]:
     """Every file and folder whose name is not one of Cleverdon's, without exports and what lies in such folders."""
-    folders = {directory / name for name in (RUNS, IMAGES, VECTORS, EXPORTS, BACKUPS)} | {*_vector_folders(directory)}
+    folders = {directory / name for name in (RUNS, IMAGES, FEATURES, EXPORTS, BACKUPS)} | {*_feature_folders(directory)}
     for folder, names in _names_in(directory).items():
         if folder.is_dir() and not (folder.name == BACKUPS and folder.is_symlink()):  # a link to where others write
             for entry in sorted(folder.iterdir()):
@@ -100,13 +100,13 @@ def unknown_entries(directory: Path) -> Iterator[Path]:
 
 def _names_in(directory: Path) -> dict[Path, re.Pattern[str]]:
     """Each folder, except that of exports -> names that Cleverdon gives to files in it."""
-    names_in = {directory: _TOP, directory / RUNS: _RUN, directory / IMAGES: _IMAGE, directory / VECTORS: _VECTOR}
-    return names_in | {directory / BACKUPS: _BACKUP} | dict.fromkeys(_vector_folders(directory), _VECTOR)
+    names_in = {directory: _TOP, directory / RUNS: _RUN, directory / IMAGES: _IMAGE, directory / FEATURES: _FEATURE}
+    return names_in | {directory / BACKUPS: _BACKUP} | dict.fromkeys(_feature_folders(directory), _FEATURE)
 
 
-def _vector_folders(directory: Path) -> list[Path]:
-    vectors = directory / VECTORS
-    return sorted(f for f in vectors.iterdir() if is_vector_folder(f.name)) if vectors.is_dir() else []
+def _feature_folders(directory: Path) -> list[Path]:
+    folder = directory / FEATURES
+    return sorted(f for f in folder.iterdir() if is_feature_folder(f.name)) if folder.is_dir() else []
 
 
 def _regular_files(folder: Path) -> list[Path]:
@@ -141,8 +141,8 @@ def _homes(target: Path) -> list[Path]:
 def require_output(path: str | PathLike[str] | None, campaign: Path | None = None) -> None:
     """Raise :class:`InputError` for an output that would replace a file of a campaign or be among its files.
 
-    That is the database, the key, the settings of a provider, anything in ``runs/``, ``files/`` or ``vectors/``, a link
-    to such a file, or a folder above a campaign.
+    That is the database, the key, the settings of a provider, anything in ``runs/``, ``files/`` or ``features/``, a
+    link to such a file, or a folder above a campaign.
 
     Parameters
     ----------
@@ -168,12 +168,12 @@ def _is_own(target: Path, directory: Path) -> bool:
         return True
     if target.is_relative_to(directory):
         first, *more = (part.casefold() for part in target.relative_to(directory).parts)
-        if first in (RUNS, IMAGES, VECTORS) or (not more and _TOP.fullmatch(first)):
+        if first in (RUNS, IMAGES, FEATURES) or (not more and _TOP.fullmatch(first)):
             return True
         # An existing one; a new backup is written there.
         if first == BACKUPS and len(more) == 1 and _BACKUP.fullmatch(more[0]) and target.exists():
             return True
-    if any(target.is_relative_to(resolved(directory / name)) for name in (RUNS, IMAGES, VECTORS, DATABASE, SECRET)):
+    if any(target.is_relative_to(resolved(directory / name)) for name in (RUNS, IMAGES, FEATURES, DATABASE, SECRET)):
         return True
     with suppress(OSError):
         found = target.stat()
@@ -305,8 +305,8 @@ def restrict_permissions(directory: Path) -> None:
     with suppress(OSError):
         directory.chmod(PRIVATE_FOLDER)
         for folder in (
-            *(directory / name for name in (RUNS, IMAGES, VECTORS, EXPORTS, BACKUPS)),
-            *_vector_folders(directory),
+            *(directory / name for name in (RUNS, IMAGES, FEATURES, EXPORTS, BACKUPS)),
+            *_feature_folders(directory),
         ):
             if folder.is_dir() and not folder.is_symlink():
                 folder.chmod(PRIVATE_FOLDER)

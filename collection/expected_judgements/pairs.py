@@ -72,8 +72,7 @@ def describe(
     runs
         One or more (:class:`collection.core.records.Run`).
     texts
-        (N, features) vectors of the documents (:meth:`collection.active_learning.features.Vectors.rows`), one row per
-        pair.
+        (N, columns) features of the documents (:meth:`.FeatureMatrix.rows`), one row per pair.
     scores
         (N, k) k scores of each document for its topic, such as BM25.
 

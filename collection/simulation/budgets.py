@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from collection import pooling
-from collection.active_learning import features as vectors
+from collection.active_learning.features import FeatureMatrix, build
 from collection.active_learning.training_round import Evidence, Recipe, Space, topic_text
 from collection.core.display import Displayed, Summary, print_progress
 from collection.core.errors import InputError, require_known
@@ -290,7 +290,7 @@ class _Material:
 class _Texts:
     """The texts of the pool's documents."""
 
-    vectors: vectors.Vectors
+    features: FeatureMatrix
     doc_ids: pd.Index[str]
     """Ids of all rows but the last one, which is empty and represents every document without a text."""
     document: NDArray[np.int64]
@@ -308,7 +308,7 @@ class _Texts:
             raise InputError(
                 "documents: expected ids of the pool, found none of them; check the ids, or compare without documents"
             )
-        made = vectors.build([*found.values(), None])
+        made = build([*found.values(), None])
         doc_ids = pd.Index(pd.Series(list(found), dtype="str"))
         document = doc_ids.get_indexer(pd.Index(pool["doc_id"])).astype(np.int64)
         document[document < 0] = len(found)
@@ -393,12 +393,12 @@ def _order_loop(material: _Material, seed: int) -> Indices:
         query_id = str(material.pool["query_id"].iloc[members[0]])
         with_text = members[texts.document[members] < len(texts.doc_ids)]
         rows = texts.document[with_text]
-        pair, allowed = np.full(texts.vectors.size, -1), np.zeros(texts.vectors.size, dtype=np.bool_)
-        grades = np.zeros(texts.vectors.size, dtype=np.int64)
+        pair, allowed = np.full(texts.features.size, -1), np.zeros(texts.features.size, dtype=np.bool_)
+        grades = np.zeros(texts.features.size, dtype=np.int64)
         pair[rows], allowed[rows], grades[rows] = with_text, True, material.grades[with_text]
         seen = of_runs[query_id].set_index("doc_id")[list(Evidence._fields)].reindex(texts.doc_ids).fillna(0)
         spread = (np.append(seen[c].to_numpy(dtype=np.float32), np.float32(0)) for c in Evidence._fields)
-        space = Space(texts.vectors, allowed, texts.topics.get(query_id, ""), Evidence(*spread))
+        space = Space(texts.features, allowed, texts.topics.get(query_id, ""), Evidence(*spread))
         case = Case(query_id, texts.doc_ids, grades, space, {}, [])
         order = replay_loop(case, Recipe(), seed, schedule="10", end="ranked").order
         orders += [pair[order], np.setdiff1d(members, with_text)]

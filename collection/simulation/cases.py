@@ -94,7 +94,7 @@ def cases(
     chosen = {entry.name: _by_topic(entry.whole_pool(runs)) for entry in entries if not entry.adaptive}
     adaptive = any(entry.adaptive for entry in entries)
     graded = _by_topic(qrels)
-    vectors, missing, too_few, ungraded, every = None, 0, 0, 0, 0
+    matrix, missing, too_few, ungraded, every = None, 0, 0, 0, 0
     for topic in topics.itertuples(index=False):
         query_id = str(topic.query_id)
         judged = graded.get(query_id)
@@ -112,8 +112,8 @@ def cases(
             continue
         every += len(doc_ids)
         ungraded += len(doc_ids) - int(doc_ids.isin(judged.loc[judged["relevance"] >= 0, "doc_id"].astype("str")).sum())
-        if scope != "all" or vectors is None:
-            vectors = features.build([texts[row] for row in inside])
+        if scope != "all" or matrix is None:
+            matrix = features.build([texts[row] for row in inside])
         text = topic_text(*(getattr(topic, name) for name in TOPICS.names[1:]))
         known = None
         if query_id in evidence:
@@ -124,7 +124,7 @@ def cases(
             query_id,
             doc_ids,
             grades,
-            Space(vectors, allowed, text, known if known is not None and known.fusion.any() else None),
+            Space(matrix, allowed, text, known if known is not None and known.fusion.any() else None),
             {name: _places(doc_ids, frames.get(query_id)) for name, frames in chosen.items()},
             pooling.list_rankings(runs, query_id, doc_ids) if adaptive else [],
         )

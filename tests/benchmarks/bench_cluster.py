@@ -4,12 +4,12 @@ Documents are generated (seeded): 45 to 135 words, whose frequencies follow Zipf
 The cluster is a LocalCluster of two processes with one thread each, so on one machine there is no network, and the
 local run counts with two processes too. Measured with 1, 2 and 4 partitions:
 
-- build: texts in Parquet files (in memory for the local run) to vectors, once;
+- build: texts in Parquet files (in memory for the local run) to features, once;
 - round: one call of `rank` as a training round makes it, 30,000 weights that are not 0, the best 100 of all documents,
   200 documents apart; the median of `--turns`, and its ratio to that of the local run, measured in turns with it;
 - rows: 300 rows for the examples of a round;
 - sent, received: bytes of a round's arguments and results, pickled;
-- vectors: bytes of all partitions, and of the vocabulary with its idf, which every worker and this process hold.
+- features: bytes of all partitions, and of the vocabulary with its idf, which every worker and this process hold.
 
 Then `evaluate` of the 40 runs of evaluation_files.py, and `simulate` on Cranfield where ../shared/data has it, both on
 two workers beside one process.
@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from collection import formats  # noqa: E402
-from collection.active_learning.features import Cluster, Vectors, build  # noqa: E402
+from collection.active_learning.features import Cluster, FeatureMatrix, build  # noqa: E402
 from collection.active_learning.features.cluster import write_partitions  # noqa: E402
 from collection.cli.evaluate import evaluate_files  # noqa: E402
 from collection.measures import as_measures  # noqa: E402
@@ -60,16 +60,16 @@ def generate(documents: int) -> list[str]:
     return [" ".join([next(drawn) for _ in range(length)]) for length in lengths.tolist()]
 
 
-def stored_bytes(vectors: Vectors) -> int:
+def stored_bytes(features: FeatureMatrix) -> int:
     """Bytes of the arrays of a partition, without the vocabulary."""
-    blocks: tuple[Any, ...] = vectors.blocks
+    blocks: tuple[Any, ...] = features.blocks
     arrays = ("indptr", "indices", "values", "counts", "lengths")
     return sum(getattr(block, name).nbytes for block in blocks for name in arrays)
 
 
-def vocabulary_bytes(vectors: Vectors) -> int:
+def vocabulary_bytes(features: FeatureMatrix) -> int:
     """Bytes of the terms, pickled, and of their frequencies."""
-    blocks: tuple[Any, ...] = vectors.blocks
+    blocks: tuple[Any, ...] = features.blocks
     return sum(len(pickle.dumps(block.terms, protocol=5)) + block.frequency.nbytes for block in blocks)
 
 
@@ -92,19 +92,19 @@ def main() -> None:
     texts = generate(documents)
     seconds, local = timed(lambda: build(texts, blocks=["words"], processes=2))
     rng = np.random.default_rng(1)
-    weights = np.zeros(local.features, np.float32)
-    weights[rng.choice(local.features, min(WEIGHTS, local.features), replace=False)] = 1
-    weights *= rng.standard_normal(local.features).astype(np.float32)
+    weights = np.zeros(local.width, np.float32)
+    weights[rng.choice(local.width, min(WEIGHTS, local.width), replace=False)] = 1
+    weights *= rng.standard_normal(local.width).astype(np.float32)
     apart, index = np.sort(rng.choice(documents, APART, replace=False)), rng.integers(0, documents, EXAMPLES)
     among = np.ones(documents, np.bool_)
 
-    def rank(vectors: Vectors) -> Any:
-        return vectors.rank(weights, BEST, among, apart)
+    def rank(features: FeatureMatrix) -> Any:
+        return features.rank(weights, BEST, among, apart)
 
     rounds = statistics.median(timed(lambda: rank(local))[0] for _ in range(arguments.turns))
     fetched = statistics.median(timed(lambda: local.rows(index))[0] for _ in range(arguments.turns))
-    print(f"{documents:,} documents, {local.features:,} terms")
-    print(f"vectors {stored_bytes(local):,} bytes, vocabulary {vocabulary_bytes(local):,} bytes")
+    print(f"{documents:,} documents, {local.width:,} terms")
+    print(f"features {stored_bytes(local):,} bytes, vocabulary {vocabulary_bytes(local):,} bytes")
     print(f"{'':<12}{'build':>10}{'ratio':>8}{'round':>11}{'ratio':>8}{'rows':>11}{'sent':>12}{'received':>11}")
     print(f"{'local':<12}{seconds:>8.1f} s{1:>8.2f}{1000 * rounds:>8.1f} ms{1:>8.2f}{1000 * fetched:>8.1f} ms")
     wanted = rank(local)
@@ -116,18 +116,18 @@ def main() -> None:
             pairs = ((str(number), text) for number, text in enumerate(texts))
             folder, _ = write_partitions(Path(scratch).as_uri(), pairs, rows=-(-documents // partitions))
             cluster = Cluster(workers.scheduler_address, folder, ["words"])
-            made, vectors = timed(cluster.open_vectors)
+            made, features = timed(cluster.open_features)
             here, there, lines = [], [], []
-            found = rank(vectors)
+            found = rank(features)
             for _ in range(arguments.turns):
                 here.append(timed(lambda: rank(local))[0])
-                there.append(timed(lambda: rank(vectors))[0])  # noqa: B023
-                lines.append(timed(lambda: vectors.rows(index))[0])  # noqa: B023
+                there.append(timed(lambda: rank(features))[0])  # noqa: B023
+                lines.append(timed(lambda: features.rows(index))[0])  # noqa: B023
             same = all(np.array_equal(a, b) for a, b in zip(wanted[:3], found[:3], strict=True))
             assert same, "the ranking differs"
             assert wanted.moments == found.moments
-            assert (local.rows(index) != vectors.rows(index)).nnz == 0
-            sent, received = traffic(vectors, rank)
+            assert (local.rows(index) != features.rows(index)).nnz == 0
+            sent, received = traffic(features, rank)
             cluster.close()
         here_ms, there_ms, rows_ms = (1000 * statistics.median(times) for times in (here, there, lines))
         print(
@@ -179,9 +179,9 @@ def spread(turns: int) -> None:
             keep(Row(f"cluster: {what}", size, figure, f"{ratio:.2f}", "local run, times as long"))
 
 
-def traffic(vectors: Any, rank: Callable[[Vectors], Any]) -> tuple[int, int]:
+def traffic(features: Any, rank: Callable[[FeatureMatrix], Any]) -> tuple[int, int]:
     """Bytes of the arguments and results of a round."""
-    run, sizes = vectors._run, [0, 0]
+    run, sizes = features._run, [0, 0]
 
     def measure(function: Callable[..., Any], asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
         found: dict[int, Any] = run(function, asked)
@@ -189,8 +189,8 @@ def traffic(vectors: Any, rank: Callable[[Vectors], Any]) -> tuple[int, int]:
         sizes[1] += len(pickle.dumps(found, protocol=5))
         return found
 
-    vectors._run = measure
-    rank(vectors)
+    features._run = measure
+    rank(features)
     return sizes[0], sizes[1]
 
 

@@ -84,7 +84,7 @@ class U4:
 
         relevant = case.grades >= level
         topic = self.tfidf.transform([case.space.text])
-        first = case.space.vectors.bm25(case.space.text)
+        first = case.space.features.bm25(case.space.text)
         left = case.space.allowed.copy()
         order: list[int] = []
         while relevant[left].any():
@@ -162,7 +162,7 @@ class StandardScores(Space):
     @cached_property
     def start(self) -> np.ndarray:
         assert self.evidence is not None
-        fusion, words = self.evidence.fusion, self.vectors.bm25(self.text)
+        fusion, words = self.evidence.fusion, self.features.bm25(self.text)
         least = fusion[fusion > 0].min()
         return (fusion + np.where(fusion > 0, 0, words / (words.max() + 1) * least)).astype(np.float32)
 
@@ -176,7 +176,7 @@ class StandardScores(Space):
 def with_evidence(case: Case, evidence: Evidence | None, kind: type[Space] = Space) -> Case:
     """The case with other runs."""
     space = case.space
-    return replace(case, space=kind(space.vectors, space.allowed, space.text, evidence))
+    return replace(case, space=kind(space.features, space.allowed, space.text, evidence))
 
 
 def worst_alone(found: list[Case], level: int) -> list[Evidence]:

@@ -180,7 +180,7 @@ def make_features(directory: Path) -> list[Line]:
     """Make the features from nothing."""
     from collection import Campaign
 
-    shutil.rmtree(directory / "campaign" / "vectors", ignore_errors=True)
+    shutil.rmtree(directory / "campaign" / "features", ignore_errors=True)
     with Campaign(directory / "campaign") as campaign:
         start = time.perf_counter()
         report = campaign.features.update(blocks=("words",))

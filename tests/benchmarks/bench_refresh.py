@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from collection.active_learning.features import Vectors, matvec
+from collection.active_learning.features import FeatureMatrix, matvec
 from collection.active_learning.training_round import Ranking, Recipe, Space, train_and_rank
 
 ROOT = Path(__file__).parents[2]
@@ -89,11 +89,11 @@ class Peak:
         return (self.highest - self.before) / 1e6
 
 
-def refresher(vectors: Vectors, threads: int) -> tuple[Callable[[], object], np.ndarray]:
+def refresher(features: FeatureMatrix, threads: int) -> tuple[Callable[[], object], np.ndarray]:
     """A round of the loop; and its weights, for the plain pass to use the same."""
-    judged = np.random.default_rng(8).choice(vectors.size, JUDGED, replace=False)
+    judged = np.random.default_rng(8).choice(features.size, JUDGED, replace=False)
     grades = (np.arange(JUDGED) < RELEVANT).astype(np.int64)
-    space = Space(vectors, np.ones(vectors.size, dtype=np.bool_))
+    space = Space(features, np.ones(features.size, dtype=np.bool_))
 
     def refresh() -> Ranking:
         matvec.cores = lambda: threads
@@ -129,22 +129,22 @@ def main() -> None:
         matvec.compiled()
     # Before all else, so that nothing has been taken and given back yet.
     with Peak() as peak:
-        vectors = Vectors.of(matrix)
-        refresher(vectors, 1)
+        features = FeatureMatrix.of(matrix)
+        refresher(features, 1)
     size = (matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes) / 1e6
     how = "numba" if matrix.nnz > matvec.SMALL and matvec.compiled() else "scipy"
     print(f"{options.documents:,} documents x {TERMS} terms of {VOCABULARY:,}: {size:,.0f} MB; {os.cpu_count()} cores")
 
     refreshes: dict[str, Callable[[], object]] = {}
     for threads in (1, 2):
-        refresh, weights = refresher(vectors, threads)
+        refresh, weights = refresher(features, threads)
         refreshes[f"refresh, {how}, {threads} thread{'s'[: threads - 1]}"] = refresh
     passes: dict[str, Callable[[], object]] = {"plain pass, scipy": lambda: matrix @ weights}
     for threads in (1, 2):
         name = f"pass, {how}, {threads} thread{'s'[: threads - 1]}"
-        passes[name] = lambda threads=threads: vectors.scores(weights, threads=threads)
+        passes[name] = lambda threads=threads: features.scores(weights, threads=threads)
     expected = np.asarray(matrix @ weights)
-    assert np.allclose(vectors.scores(weights), expected, atol=1e-4), "the scores are not those of the plain pass"
+    assert np.allclose(features.scores(weights), expected, atol=1e-4), "the scores are not those of the plain pass"
 
     work = passes | refreshes
     seconds: dict[str, list[float]] = {name: [] for name in work}

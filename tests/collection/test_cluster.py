@@ -56,12 +56,12 @@ def test_a_cluster_knows_what_one_piece_knows_also_after_a_worker_was_killed(wor
     folder, number = write_partitions(tmp_path.as_uri(), documents, rows=120)
     assert (number, len(list(tmp_path.glob("documents-*/*.parquet")))) == (300, 3)
     cluster = Cluster(workers.scheduler_address, folder, ("words", "chars"))
-    one, vectors = build(texts(), processes=1), cluster.open_vectors()
-    require_same(one, vectors)
+    one, features = build(texts(), processes=1), cluster.open_features()
+    require_same(one, features)
     kill_one(workers)
-    require_same(one, vectors)
+    require_same(one, features)
     cluster.close()
-    require_same(one, vectors)  # connects again
+    require_same(one, features)  # connects again
     cluster.close()
 
 
@@ -74,7 +74,7 @@ def test_a_campaign_ranks_on_the_cluster_as_on_one_machine(
             judge_next(wings, lambda doc_id: int(doc_id.startswith("wing")))
         here = wings.active_learning.next_round("1")
         target = (tmp_path / "shared").as_uri()
-        done = ok("vectors", wings.directory, "--cluster", workers.scheduler_address, "--partitions", target)
+        done = ok("features", wings.directory, "--cluster", workers.scheduler_address, "--partitions", target)
         assert re.match(rf"{target}/documents-[0-9a-f]{{8}}: 70 documents, features words, chars; ", done)
         assert wings.features.state().cluster == workers.scheduler_address
         there = wings.active_learning.next_round("1")
@@ -83,14 +83,14 @@ def test_a_campaign_ranks_on_the_cluster_as_on_one_machine(
         with pytest.raises(ClusterError, match="cannot be reached"):
             wings.features.update(cluster="tcp://127.0.0.1:9")
         assert wings.features.state().cluster == workers.scheduler_address
-        ok("vectors", wings.directory, "--cluster", "none")
+        ok("features", wings.directory, "--cluster", "none")
         assert wings.features.state().cluster == ""
         assert wings.active_learning.next_round("1").selections == here.selections
 
 
 def test_a_folder_without_partitions_is_named(workers: Any, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="expected Parquet files of documents, found none"):
-        Cluster(workers.scheduler_address, tmp_path.as_uri(), ("words",)).open_vectors()
+        Cluster(workers.scheduler_address, tmp_path.as_uri(), ("words",)).open_features()
 
 
 @pytest.mark.long
@@ -101,14 +101,14 @@ def test_a_cluster_that_ends_is_named_and_found_again(tmp_path: Path, monkeypatc
     with distributed.LocalCluster(**options, silence_logs="CRITICAL") as ending:
         address = ending.scheduler_address
         cluster = Cluster(address, folder, ("words",))
-        vectors = cluster.open_vectors()
-        blank = vectors.blank().tolist()
+        features = cluster.open_features()
+        blank = features.blank().tolist()
     for _ in range(2):
         with pytest.raises(ClusterError, match=f"the cluster at {address} "):
-            vectors.blank()
+            features.blank()
     port = int(address.rsplit(":", 1)[1])
     with distributed.LocalCluster(**options, scheduler_port=port, silence_logs="CRITICAL"):
-        assert vectors.blank().tolist() == blank
+        assert features.blank().tolist() == blank
         cluster.close()
 
 

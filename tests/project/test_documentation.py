@@ -47,7 +47,7 @@ VALUES = {"DIR": "wings", "NAME": "carol", "HOST": "images.example.org"}
 """What stands for the placeholders when a command of the operations pages runs."""
 NOT_RUN = {
     r"cleverdon serve ": "runs until it is stopped; tests/project/test_deploy.py runs the unit's",
-    r"cleverdon (vectors|check|import|export) .*(FILE|log\.jsonl)": "needs files; run in tests/collection/cli",
+    r"cleverdon (features|check|import|export) .*(FILE|log\.jsonl)": "needs files; run in tests/collection/cli",
     r"make (torture|audit|oldest)|python tests/benchmarks/": "takes minutes, or a network",
     r"(/\S+/)?pip install": "needs a package index",
     r"curl .*/healthz": "the service of tests/project/test_deploy.py is asked by the container's health check",

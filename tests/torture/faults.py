@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from collection import Campaign
-from collection.core.layout import DATABASE, RUNS, VECTORS
+from collection.core.layout import DATABASE, FEATURES, RUNS
 from tests.torture.server import Server
 
 DAY = 24 * 3600
@@ -76,21 +76,21 @@ def without_run(server: Server) -> Iterator[None]:
 
 
 @contextmanager
-def torn_vectors(server: Server) -> Iterator[None]:
-    """The largest file of the vectors ends in its middle; nobody mends it."""
-    tear_vectors(server.directory)
+def torn_features(server: Server) -> Iterator[None]:
+    """The largest file of the features ends in its middle; nobody mends it."""
+    tear_features(server.directory)
     yield
 
 
-def tear_vectors(directory: Path) -> None:
-    """Cut the largest file of the vectors in its middle."""
-    found = (directory / VECTORS).glob("made-*/*.npy")
+def tear_features(directory: Path) -> None:
+    """Cut the largest file of the features in its middle."""
+    found = (directory / FEATURES).glob("made-*/*.npy")
     largest = max(found, key=lambda file: file.stat().st_size)
     os.truncate(largest, largest.stat().st_size // 2)
 
 
-def has_vectors(directory: Path) -> bool:
-    """Whether the vectors are whole and of all documents."""
+def has_features(directory: Path) -> bool:
+    """Whether the features are whole and of all documents."""
     with Campaign(directory) as campaign:
         return campaign.features.state().current
 
@@ -132,7 +132,7 @@ FAULTS = {
     "a database locked for readers too": Fault(lambda server: locked(server, "EXCLUSIVE"), "busy"),
     "no permissions": Fault(read_only),  # the database is open
     "a deleted run": Fault(without_run, alert="is missing"),
-    "torn vectors": Fault(torn_vectors),
+    "torn features": Fault(torn_features),
     "a clock that is a year ahead": Fault(lambda server: wrong_clock(server, 400)),
     "a clock that is a year behind": Fault(lambda server: wrong_clock(server, -400)),
 }

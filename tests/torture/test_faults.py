@@ -16,11 +16,11 @@ import pytest
 from collection import Campaign
 from collection.core import clock
 from collection.core.errors import StorageError
-from collection.core.layout import DATABASE, VECTORS
+from collection.core.layout import DATABASE, FEATURES
 from tests.helpers import until
 from tests.torture.annotators import Annotator, Grader, judging, rounds_of, sentence_problems, use_link
 from tests.torture.conftest import TASKS, Campaigning, built, judged_on, many
-from tests.torture.faults import FAULTS, Fault, fill_but, full, has_vectors, read_only, tear_vectors
+from tests.torture.faults import FAULTS, Fault, fill_but, full, has_features, read_only, tear_features
 from tests.torture.invariants import require_intact
 from tests.torture.pages import draw, require_no_failure
 
@@ -74,13 +74,13 @@ def require_judging_goes_on(begun: Campaigning, fault: Fault) -> None:
 def test_faults_one_after_another(task: str, campaigning: Callable[..., Campaigning]) -> None:
     begun, first = campaigning(task), clock.now()
     for name, fault in FAULTS.items():
-        if (name == "torn vectors" and task != "loop") or name in many(MORE, ()):
+        if (name == "torn features" and task != "loop") or name in many(MORE, ()):
             continue
         require_judging_goes_on(begun, fault)
         assert "Traceback" not in begun.server.printed(), f"{name}: {begun.server.printed()[-3000:]}"
     require_no_failure(draw(begun.server.port, begun.manager, *PAGES))
     if task == "loop":
-        until(lambda: has_vectors(begun.server.directory), "whole vectors")
+        until(lambda: has_features(begun.server.directory), "whole features")
     begun.server.stop(signal.SIGKILL)
     require_intact(begun.server.directory, begun.annotators)
     with Campaign(begun.server.directory) as campaign:
@@ -130,22 +130,22 @@ def test_a_server_that_cannot_write_says_so(campaigning: Callable[..., Campaigni
 
 
 def test_torn_files_of_a_killed_server_are_made_again(campaigning: Callable[..., Campaigning]) -> None:
-    """Vectors cut in their middle, and a log that ends in random bytes, as a power cut leaves them."""
+    """Features cut in their middle, and a log that ends in random bytes, as a power cut leaves them."""
     begun = campaigning("loop")
     server, annotators, _ = begun
     with judging(annotators):
         judged_on(begun)
         server.stop(signal.SIGKILL)
     before = rounds_of(annotators)
-    tear_vectors(server.directory)
+    tear_features(server.directory)
     with (server.directory / "campaign.db-wal").open("ab") as file:
         file.write(bytes(range(256)) * 11)
     server.start()
     with judging(annotators):
-        until(lambda: rounds_of(annotators) > before + 5, "rounds of new vectors")
+        until(lambda: rounds_of(annotators) > before + 5, "rounds of new features")
     for annotator in annotators:
         until(annotator.deliver, "an answer")
-    assert has_vectors(server.directory)
+    assert has_features(server.directory)
     require_intact(server.directory, annotators)
 
 
@@ -161,7 +161,7 @@ with Campaign(sys.argv[1]) as campaign:
 """
 
 
-def test_vectors_that_find_no_room_leave_nothing_behind(small_disk: Path) -> None:
+def test_features_that_find_no_room_leave_nothing_behind(small_disk: Path) -> None:
     """However much room there is, the process ends with a sentence, and its unfinished files are gone."""
     directory = small_disk / "campaign"
     built("pool", directory)
@@ -175,7 +175,7 @@ def test_vectors_that_find_no_room_leave_nothing_behind(small_disk: Path) -> Non
         if done.returncode:
             assert "cannot be written" in done.stderr
             assert "Traceback" not in done.stderr
-            assert not any((directory / VECTORS).iterdir())
+            assert not any((directory / FEATURES).iterdir())
         else:
             break
     assert codes == {0, 1}

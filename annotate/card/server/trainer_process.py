@@ -167,7 +167,7 @@ class TrainerProcess:
             campaign.close()
 
     def _prepare(self) -> Campaign | None:
-        """Open the campaign and make its vectors, so that the first round of a new campaign need not wait for them."""
+        """Open the campaign and make its features, so that the first round of a new campaign need not wait for them."""
         from collection.campaign import Campaign
 
         self._prepared = True

@@ -1,8 +1,8 @@
 """Documents -> matrices for a linear model that learns while people judge.
 
 Each block is one representation: "words" (tf-idf of words), "chars" (tf-idf of character 4-grams), "dense" (the user's
-embeddings). :func:`build` makes vectors in memory; :func:`update` makes or updates them in a directory, and
-:func:`open_vectors` opens them there; :func:`top` selects the rows with the best scores.
+embeddings). :func:`build` makes features in memory; :func:`update` makes or updates them in a directory, and
+:func:`open_features` opens them there; :func:`top` selects the rows with the best scores.
 
     tokens -> counting -> (workers) -> assembling -> blocks -> matrix        storage: the same on disk
                                   partitions: several matrices as one        cluster: partitions at Dask's workers
@@ -10,8 +10,8 @@ embeddings). :func:`build` makes vectors in memory; :func:`update` makes or upda
 
 from collection.active_learning.features.assembly import Progress, build
 from collection.active_learning.features.cluster import Cluster, write_to_cluster
-from collection.active_learning.features.files import open_vectors, stored_files
-from collection.active_learning.features.matrix import Vectors
+from collection.active_learning.features.files import open_features, stored_files
+from collection.active_learning.features.matrix import FeatureMatrix
 from collection.active_learning.features.selection import top
 from collection.active_learning.features.storage import Report, update, usual_blocks
 from collection.active_learning.features.workers import ONE_THREAD
@@ -19,11 +19,11 @@ from collection.active_learning.features.workers import ONE_THREAD
 __all__ = [
     "ONE_THREAD",
     "Cluster",
+    "FeatureMatrix",
     "Progress",
     "Report",
-    "Vectors",
     "build",
-    "open_vectors",
+    "open_features",
     "stored_files",
     "top",
     "update",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from collection.active_learning.features.blocks import TextBlock, Vocabulary
-from collection.active_learning.features.matrix import Vectors
+from collection.active_learning.features.matrix import FeatureMatrix
 from collection.active_learning.features.term_counts import Counts, text_blocks
 from collection.active_learning.features.tfidf import STEP, frequencies, idf, write_weights
 from collection.active_learning.features.workers import FEW, count_chunks
@@ -181,11 +181,11 @@ def build(
     bigrams: bool = False,
     progress: Progress | None = None,
     processes: int | None = None,
-) -> Vectors:
-    """Make vectors of texts in memory; the arguments are those of :func:`.storage.update`.
+) -> FeatureMatrix:
+    """Make the features of texts in memory; the arguments are those of :func:`.storage.update`.
 
-    >>> vectors = build(["one red apple", "two red pears"], blocks=["words"])
-    >>> (vectors.scores(vectors.vectorize("apples and pears").toarray()[0]) > 0).tolist()
+    >>> matrix = build(["one red apple", "two red pears"], blocks=["words"])
+    >>> (matrix.scores(matrix.vectorize("apples and pears").toarray()[0]) > 0).tolist()
     [False, True]
     """
     counted = count_texts(texts, made_blocks(blocks), bigrams=bigrams, progress=progress, processes=processes)
@@ -226,9 +226,9 @@ def weigh_blocks(
     vocabularies: Mapping[str, Vocabulary],
     blocks: Sequence[str],
     bigrams: bool,
-) -> Vectors:
-    """Make vectors of counted texts with the `vocabularies` of all texts; the learner reads `blocks`."""
-    return Vectors(
+) -> FeatureMatrix:
+    """Make the features of counted texts with the `vocabularies` of all texts; the learner reads `blocks`."""
+    return FeatureMatrix(
         tuple(
             weigh(name, rows, vocabularies[name], bigrams=bigrams and name == "words", learning=name in blocks)
             for name, (rows, _) in counted.items()

@@ -1,4 +1,4 @@
-"""Blocks of vectors, each with one representation of all documents."""
+"""Blocks of features, each with one representation of all documents."""
 
 from __future__ import annotations
 

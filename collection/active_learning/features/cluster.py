@@ -12,7 +12,7 @@ from typing import Any
 from collection.active_learning.features.assembly import count_texts, made_blocks
 from collection.active_learning.features.partitions import (
     Counted,
-    PartitionedVectors,
+    PartitionedMatrix,
     merge_vocabularies,
     vocabularies_of,
     weigh_partition,
@@ -96,13 +96,13 @@ class Cluster(Workers):
         self.folder, self.blocks, self.bigrams = folder, tuple(blocks), bigrams
         self._parts: list[Any] = []
 
-    def open_vectors(self, fingerprint: str = "") -> PartitionedVectors:
-        """Make the vectors at the workers, or find those that another client has made."""
+    def open_features(self, fingerprint: str = "") -> PartitionedMatrix:
+        """Make the features at the workers, or find those that another client has made."""
         known, sizes = self._call(self._build)
-        return PartitionedVectors(known, sizes, self.run, fingerprint)
+        return PartitionedMatrix(known, sizes, self.run, fingerprint)
 
     def run(self, function: Callable[..., Any], arguments: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
-        """Call a function with the vectors of some partitions and the arguments of each."""
+        """Call a function with the features of some partitions and the arguments of each."""
 
         def ask() -> dict[int, Any]:
             if not self._parts:
@@ -114,7 +114,7 @@ class Cluster(Workers):
         return self._call(ask)
 
     def close(self) -> None:
-        """Leave the cluster, which then forgets the vectors."""
+        """Leave the cluster, which then forgets the features."""
         self._parts = []
         super().close()
 

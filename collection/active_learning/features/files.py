@@ -1,4 +1,4 @@
-"""Vectors on disk: the layout of their files, and opening them.
+"""Features on disk: the layout of their files, and opening them.
 
     DIRECTORY/meta.json         format, settings, fingerprint, the current folder, and the size of each file in it
     DIRECTORY/made-RANDOM/      hashes.npy; dense.npy; for each text block BLOCK.{indptr,indices,counts,values,
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock
-from collection.active_learning.features.matrix import Vectors
+from collection.active_learning.features.matrix import FeatureMatrix
 from collection.core.errors import FormatError
 
 FORMAT = 1
@@ -37,7 +37,7 @@ ARRAYS = {
     "frequency": np.int64,
     "lengths": np.int64,
 }
-AGAIN = "rebuild the vectors with `update`"
+AGAIN = "rebuild the features with `update`"
 
 
 class Meta(TypedDict):
@@ -68,16 +68,16 @@ class Stored(NamedTuple):
     blocks: dict[str, Block]
 
 
-def open_vectors(directory: str | os.PathLike[str]) -> Vectors:
-    """Open the vectors in a directory, memory-mapped and shared between processes; FormatError if there are none."""
+def open_features(directory: str | os.PathLike[str]) -> FeatureMatrix:
+    """Open the features in a directory, memory-mapped and shared between processes; FormatError if there are none."""
     stored = read(Path(directory))
     # The block "words" may be stored for BM25 alone.
     order = dict.fromkeys([*stored.meta["learning"], *stored.blocks])
-    return Vectors(tuple(stored.blocks[name] for name in order), stored.meta["fingerprint"])
+    return FeatureMatrix(tuple(stored.blocks[name] for name in order), stored.meta["fingerprint"])
 
 
 def stored_files(directory: Path) -> list[Path]:
-    """Return the files of the current vectors in a directory; FormatError if there are none."""
+    """Return the files of the current features in a directory; FormatError if there are none."""
     meta = _read_meta(directory)
     return [directory / META, *(directory / meta["folder"] / name for name in meta["files"])]
 
@@ -92,7 +92,7 @@ def read(directory: Path) -> Stored:
             # An update may have replaced the folder in the meantime.
             now = _read_meta(directory)
             if now["folder"] == meta["folder"]:
-                raise FormatError(missing.filename, None, "a file of vectors", "none", AGAIN) from None
+                raise FormatError(missing.filename, None, "a file of features", "none", AGAIN) from None
             meta = now
 
 
@@ -101,13 +101,13 @@ def _read_meta(directory: Path) -> Meta:
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        raise FormatError(path, None, "vectors of documents", "no such file", AGAIN) from None
+        raise FormatError(path, None, "features of documents", "no such file", AGAIN) from None
     except ValueError:
         raise FormatError(path, None, "JSON", "another format", AGAIN) from None
     form = meta.get("format") if isinstance(meta, dict) else None
     if form != FORMAT:
         raise FormatError(
-            path, None, f"vectors of format {FORMAT}", "none" if form is None else f"format {form}", AGAIN
+            path, None, f"features of format {FORMAT}", "none" if form is None else f"format {form}", AGAIN
         )
     kinds = {"folder": str, "fingerprint": str, "learning": list, "blocks": dict, "files": dict, "with_text": int}
     wrong = [name for name, kind in kinds.items() if not isinstance(meta.get(name), kind)]

@@ -1,4 +1,4 @@
-"""Documents as vectors: blocks side by side, with the operations of a linear model."""
+"""The feature matrix of documents: blocks side by side, with the operations of a linear model."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Ranked(NamedTuple):
     moments: Moments
 
 
-class Vectors:
+class FeatureMatrix:
     """Matrix of documents x features, in blocks; row n is document n.
 
-    Create it with ``build`` or ``open_vectors`` of :mod:`collection.active_learning.features`, or from matrices with
+    Create it with ``build`` or ``open_features`` of :mod:`collection.active_learning.features`, or from matrices with
     :meth:`of`. It is immutable, so threads can share it.
 
     Attributes
@@ -48,7 +48,7 @@ class Vectors:
         All blocks. A learner reads only those in ``learning``, side by side in this order.
     size
         Number of documents.
-    features
+    width
         Number of columns of the learning blocks.
     fingerprint
         Changes with documents, texts and settings; "" if unknown.
@@ -56,8 +56,8 @@ class Vectors:
     Examples
     --------
     >>> from collection.active_learning.features import build
-    >>> vectors = build(["one red apple", "two red pears", None])
-    >>> vectors.size, vectors.rows([0]).shape == (1, vectors.features)
+    >>> matrix = build(["one red apple", "two red pears", None])
+    >>> matrix.size, matrix.rows([0]).shape == (1, matrix.width)
     (3, True)
     """
 
@@ -67,19 +67,19 @@ class Vectors:
         sizes = sorted({block.shape[0] for block in blocks})
         if len(sizes) != 1 or not self.learning:
             raise InputError(
-                f"vectors: expected at least one block to learn from, and blocks with the same number of rows; found "
+                f"features: expected at least one block to learn from, and blocks with the same number of rows; found "
                 f"{count(len(self.learning), 'block')} to learn from, with {join(sizes) or 'no'} rows"
             )
         self.size = sizes[0]
         self._edges = np.cumsum([0, *(block.shape[1] for block in self.learning)]).tolist()
-        self.features: int = self._edges[-1]
+        self.width: int = self._edges[-1]
 
     def __repr__(self) -> str:
-        return f"<vectors of {self.size:,} documents: {', '.join(map(repr, self.blocks))}>"
+        return f"<features of {self.size:,} documents: {', '.join(map(repr, self.blocks))}>"
 
     @classmethod
-    def of(cls, *matrices: csr_matrix | np.ndarray) -> Vectors:
-        """Create vectors from matrices (documents, columns), scipy sparse or dense; each becomes a block.
+    def of(cls, *matrices: csr_matrix | np.ndarray) -> FeatureMatrix:
+        """Create it from matrices (documents, columns), scipy sparse or dense; each becomes a block.
 
         CSR matrices of float32 with int32 indices are not copied, nor are arrays of float32.
         """
@@ -91,7 +91,7 @@ class Vectors:
             if not issparse(matrix):
                 array = np.asarray(matrix, np.float32)
                 if array.ndim != 2:
-                    raise InputError(f"{name} of vectors: expected rows and columns, found shape {array.shape}")
+                    raise InputError(f"{name} of features: expected rows and columns, found shape {array.shape}")
                 blocks.append(DenseBlock(name, array))
                 continue
             csr = csr_matrix(matrix)
@@ -155,8 +155,8 @@ class Vectors:
 
     def term(self, column: int) -> str:
         """Readable name of a feature: a word, or ``chars:·rel`` for a character gram (· is a blank)."""
-        if not 0 <= column < self.features:
-            raise InputError(f"feature: expected a column from 0 to {self.features - 1}, found {column}")
+        if not 0 <= column < self.width:
+            raise InputError(f"feature: expected a column from 0 to {self.width - 1}, found {column}")
         place = int(np.searchsorted(self._edges, column, side="right")) - 1
         return self.learning[place].term(column - self._edges[place])
 
@@ -178,10 +178,10 @@ class Vectors:
     def _split(self, weights: ArrayLike) -> list[Floats]:
         """The weights block by block; float32, since float64 would make scipy copy the matrix."""
         array = np.asarray(weights, np.float32)
-        if array.shape != (self.features,):
+        if array.shape != (self.width,):
             raise InputError(
-                f"weights: expected one for each of the {self.features} features, found shape {array.shape}; "
-                "use a model that was fitted on these vectors"
+                f"weights: expected one for each of the {self.width} features, found shape {array.shape}; "
+                "use a model that was fitted on these features"
             )
         return [array[a:b] for a, b in pairwise(self._edges)]
 

@@ -2,8 +2,8 @@
 
     count_texts(texts) of a partition -> rows, vocabulary          rows stay where they are
     merge_vocabularies(vocabularies) -> vocabulary                 terms in the order of their first appearance
-    weigh_blocks(counted, vocabulary) -> vectors of the partition  which stay where they are
-    PartitionedVectors: asks all partitions and merges their answers
+    weigh_blocks(counted, vocabulary) -> features of the partition  which stay where they are
+    PartitionedMatrix: asks all partitions and merges their answers
 
 The functions are pure, so a lost partition can be made again from its texts.
 """
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from collection.active_learning.features.assembly import Rows, weigh_blocks
 from collection.active_learning.features.blocks import Vocabulary
-from collection.active_learning.features.matrix import Floats, Ints, Ranked, Vectors
+from collection.active_learning.features.matrix import FeatureMatrix, Floats, Ints, Ranked
 from collection.active_learning.features.moments import Moments
 from collection.active_learning.features.selection import top
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Bools = NDArray[np.bool_]
 Counted = Mapping[str, tuple[Rows, Vocabulary]]
 Run = Callable[[Callable[..., Any], Mapping[int, tuple[Any, ...]]], dict[int, Any]]
-"""Calls a function with the vectors of some partitions and the arguments of each: number of the partition -> result."""
+"""Calls a function with some partitions and the arguments of each: number of the partition -> result."""
 
 
 def vocabularies_of(counted: Counted) -> dict[str, Vocabulary]:
@@ -53,8 +53,8 @@ def _merge(parts: Sequence[Vocabulary]) -> Vocabulary:
 
 def weigh_partition(
     counted: Counted, vocabularies: Mapping[str, Vocabulary], blocks: Sequence[str], bigrams: bool
-) -> Vectors:
-    """Make the vectors of a partition with the merged vocabularies; the learner reads `blocks`."""
+) -> FeatureMatrix:
+    """Make the features of a partition with the merged vocabularies; the learner reads `blocks`."""
     placed = {}
     for name, (rows, own) in counted.items():
         number = {term: column for column, term in enumerate(vocabularies[name].terms)}
@@ -63,15 +63,15 @@ def weigh_partition(
     return weigh_blocks(placed, vocabularies, blocks, bigrams)
 
 
-def without_documents(vocabularies: Mapping[str, Vocabulary], blocks: Sequence[str], bigrams: bool) -> Vectors:
-    """Vectors of no document, which know the terms of all."""
+def without_documents(vocabularies: Mapping[str, Vocabulary], blocks: Sequence[str], bigrams: bool) -> FeatureMatrix:
+    """Make a feature matrix without documents, which knows the terms of all."""
     nothing = np.zeros(0, np.int64)
     empty = Rows(np.zeros(1, np.int64), nothing.astype(np.int32), nothing.astype(np.uint16), nothing)
     return weigh_blocks({name: (empty, own) for name, own in vocabularies.items()}, vocabularies, blocks, bigrams)
 
 
-class PartitionedVectors(Vectors):
-    """Vectors in partitions, with the results of vectors in one piece.
+class PartitionedMatrix(FeatureMatrix):
+    """A feature matrix in partitions, with the results of one in one piece.
 
     Parameters
     ----------
@@ -83,14 +83,14 @@ class PartitionedVectors(Vectors):
         Runs a function where each partition lies.
     """
 
-    def __init__(self, known: Vectors, sizes: Sequence[int], run: Run, fingerprint: str = "") -> None:
+    def __init__(self, known: FeatureMatrix, sizes: Sequence[int], run: Run, fingerprint: str = "") -> None:
         super().__init__(known.blocks, fingerprint)
         self._starts = np.cumsum([0, *sizes])
         self._run = run
         self.size = int(self._starts[-1])
 
     def __repr__(self) -> str:
-        return f"<vectors of {self.size:,} documents in {len(self._starts) - 1} partitions>"
+        return f"<features of {self.size:,} documents in {len(self._starts) - 1} partitions>"
 
     def _everywhere(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         answers = self._run(function, dict.fromkeys(range(len(self._starts) - 1), arguments))
@@ -106,7 +106,7 @@ class PartitionedVectors(Vectors):
         of = np.searchsorted(self._starts, wanted, side="right") - 1
         order = np.argsort(of, kind="stable")
         asked = {int(n): (wanted[of == n] - self._starts[n],) for n in np.unique(of)}
-        found = self._run(Vectors.rows, asked)
+        found = self._run(FeatureMatrix.rows, asked)
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))
         return vstack([found[number] for number in sorted(found)], format="csr")[back]
@@ -114,11 +114,11 @@ class PartitionedVectors(Vectors):
     def scores(self, weights: ArrayLike, index: ArrayLike | None = None, *, threads: int | None = None) -> Floats:
         """Score all documents (size,), or those of `index` (n,), which brings all scores here: see :meth:`rank`."""
         self._split(weights)
-        found = np.concatenate(self._everywhere(Vectors.scores, np.asarray(weights, np.float32)))
+        found = np.concatenate(self._everywhere(FeatureMatrix.scores, np.asarray(weights, np.float32)))
         return found if index is None else found[self._check_rows(index)]
 
     def rank(self, weights: ArrayLike, count: int, among: Bools, apart: Ints) -> Ranked:
-        """Rank like :meth:`.Vectors.rank`; sends a bit for each document and receives the best of each partition."""
+        """Rank like :meth:`.FeatureMatrix.rank`; sends a bit per document, receives the best of each partition."""
         self._split(weights)
         vector = np.asarray(weights, np.float32)
         columns = np.flatnonzero(vector)  # a model knows the terms of its few hundred examples
@@ -138,11 +138,11 @@ class PartitionedVectors(Vectors):
 
     def blank(self) -> Bools:
         """(size,) bool: documents without a value in any learning block, which no linear model can tell apart."""
-        return np.concatenate(self._everywhere(Vectors.blank))
+        return np.concatenate(self._everywhere(FeatureMatrix.blank))
 
     def bm25(self, text: str, k1: float = 0.9, b: float = 0.4) -> Floats:
         """(size,) BM25 of every document for a text, as in Lucene, over the block "words"."""
-        return np.concatenate(self._everywhere(Vectors.bm25, text, k1, b))
+        return np.concatenate(self._everywhere(FeatureMatrix.bm25, text, k1, b))
 
     def explain(self, row: int, weights: ArrayLike, most: int = 10) -> list[tuple[str, float]]:
         """List the features that contribute most to one document's score: name, and weight x value."""
@@ -150,11 +150,13 @@ class PartitionedVectors(Vectors):
         at = int(self._check_rows([row])[0])
         number = int(np.searchsorted(self._starts, at, side="right")) - 1
         asked = {number: (at - int(self._starts[number]), np.asarray(weights, np.float32), most)}
-        found: list[tuple[str, float]] = self._run(Vectors.explain, asked)[number]
+        found: list[tuple[str, float]] = self._run(FeatureMatrix.explain, asked)[number]
         return found
 
 
-def _rank(vectors: Vectors, sparse: tuple[Ints, Floats], count: int, packed: NDArray[np.uint8], apart: Ints) -> Ranked:
-    weights = np.zeros(vectors.features, np.float32)
+def _rank(
+    matrix: FeatureMatrix, sparse: tuple[Ints, Floats], count: int, packed: NDArray[np.uint8], apart: Ints
+) -> Ranked:
+    weights = np.zeros(matrix.width, np.float32)
     weights[sparse[0]] = sparse[1]
-    return vectors.rank(weights, count, np.unpackbits(packed, count=vectors.size).astype(np.bool_), apart)
+    return matrix.rank(weights, count, np.unpackbits(packed, count=matrix.size).astype(np.bool_), apart)

@@ -1,4 +1,4 @@
-"""Updates of the vectors in a directory."""
+"""Updates of the features in a directory."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Report(NamedTuple):
     """Number of rows whose text changed, including new and removed rows."""
     seconds: float
     fingerprint: str
-    """Fingerprint of :class:`~collection.active_learning.features.Vectors`; the same as before if nothing changed."""
+    """Fingerprint of the :class:`.FeatureMatrix`; the same as before if nothing changed."""
 
 
 def usual_blocks(documents: int) -> list[str]:
@@ -78,9 +78,9 @@ def update(
     progress: Progress | None = None,
     processes: int | None = None,
 ) -> Report:
-    """Create or update the vectors in a directory; only new texts are tokenised, and an interrupted update goes on.
+    """Create or update the features in a directory; only new texts are tokenised, and an interrupted update goes on.
 
-    The result equals vectors made from scratch, except for the order of columns. The old vectors stay until everything
+    The result equals features made from scratch, except for the order of columns. The old ones stay until everything
     is written, and a process that has them open can go on using them.
 
     Parameters
@@ -156,7 +156,7 @@ def update(
 
 
 def _intact(directory: Path) -> Stored | None:
-    """The old vectors, or None if they are missing or damaged."""
+    """The old features, or None if they are missing or damaged."""
     with suppress(FormatError):
         old = read(directory)
         for block in old.blocks.values():
@@ -205,7 +205,7 @@ def _hash(text: str | None) -> int:
 
 
 class _Writer:
-    """Writer of new vectors: rows of the old ones, and counts of new texts."""
+    """Writer of new features: rows of the old ones, and counts of new texts."""
 
     def __init__(self, folder: Path, old: Stored | None, made: Sequence[str], bigrams: bool) -> None:
         self.folder, self.made = folder, made
@@ -260,7 +260,7 @@ class _Writer:
         return blake2b(b"".join(hashes.tobytes() for hashes in self._hashes), digest_size=8).hexdigest()
 
     def _start(self, rows: int) -> None:
-        """Create the files and copy the first `rows` rows of the old vectors."""
+        """Create the files and copy the first `rows` rows of the old features."""
         if self._assemblies:
             return
         for name in self.made:
@@ -344,5 +344,5 @@ def _publish(directory: Path, folder: Path, meta: dict[str, object]) -> None:
 def _remove_others(directory: Path, *kept: str | None) -> None:
     """Remove all folders but some, including those of interrupted updates."""
     for left in directory.iterdir():
-        if left.name not in kept and layout.is_vector_folder(left.name):
-            layout.remove_vectors(left)
+        if left.name not in kept and layout.is_feature_folder(left.name):
+            layout.remove_features(left)

@@ -52,7 +52,7 @@ def places(indptr: Ints, rows: Ints) -> tuple[Ints, Ints]:
 
 def text_blocks(blocks: Iterable[str]) -> tuple[str, ...]:
     """Check the names of text blocks and drop repetitions."""
-    require_known("block of vectors", TEXT_BLOCKS, *blocks)
+    require_known("block of features", TEXT_BLOCKS, *blocks)
     return tuple(dict.fromkeys(blocks))
 
 

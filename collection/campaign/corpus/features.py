@@ -15,26 +15,26 @@ import pandas as pd
 from collection.active_learning import features
 from collection.active_learning.features import Cluster, write_to_cluster
 from collection.campaign.log.results import ProgressCallback
-from collection.core import clock
+from collection.core import clock, layout
 from collection.core.errors import CampaignError, CleverdonError, FormatError, InputError
 from collection.store import Store
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-    from collection.active_learning.features import Report, Vectors
+    from collection.active_learning.features import FeatureMatrix, Report
 
 HERE = "none"
 """In place of the address of a cluster: this machine."""
 
 
-class VectorsState(NamedTuple):
-    """The number of documents that the vectors were made of, and whether none has come or changed since."""
+class FeaturesState(NamedTuple):
+    """The number of documents that the features were made of, and whether none has come or changed since."""
 
     documents: int
     blocks: list[str]
     made_at: datetime | None
-    """UTC; None without vectors."""
+    """UTC; None without features."""
     current: bool
     note: str = ""
     """For the manager."""
@@ -45,13 +45,13 @@ class VectorsState(NamedTuple):
 
     @property
     def where(self) -> str:
-        """Location of the vectors, after their blocks; nothing on this machine."""
+        """Location of the features, after their blocks; nothing on this machine."""
         return f"; on the cluster at {self.cluster}" if self.cluster else ""
 
 
-def vector_options(store: Store) -> tuple[list[str], bool]:
-    """Return the blocks of the vectors, and whether they have bigrams: as built, or as an update would build them."""
-    made = store.settings.get("vectors", {})
+def feature_options(store: Store) -> tuple[list[str], bool]:
+    """Return the blocks of the features, and whether they have bigrams: as built, or as an update would build them."""
+    made = store.settings.get("features", {})
     usual = features.usual_blocks(store.corpus.document_rows())
     return list(made.get("blocks", usual)), bool(made.get("bigrams", False))
 
@@ -62,7 +62,7 @@ class Features:
 
     store: Store
     directory: Path
-    _opened: tuple[str, Vectors] | None = field(default=None, init=False)
+    _opened: tuple[str, FeatureMatrix] | None = field(default=None, init=False)
     _cluster: Cluster | None = field(default=None, init=False)
 
     def update(
@@ -76,9 +76,9 @@ class Features:
         cluster: str | None = None,
         partitions: str | None = None,
     ) -> Report:
-        """Make or update the vectors of all documents; only new and changed documents are read.
+        """Make or update the features of all documents; only new and changed documents are read.
 
-        On a cluster, all documents are written as partitions, and whoever opens the vectors makes them there.
+        On a cluster, all documents are written as partitions, and whoever opens the features makes them there.
 
         Parameters
         ----------
@@ -103,12 +103,12 @@ class Features:
         """
         settings = self.store.settings.all()
         version = settings.get("documents_version", 0)
-        before = settings.get("vectors", {})
+        before = settings.get("features", {})
         if not self.store.corpus.document_rows():
             raise CampaignError(
-                "vectors need documents, found none; import some with `cleverdon import DIR --documents FILE`"
+                "features need documents, found none; import some with `cleverdon import DIR --documents FILE`"
             )
-        used, with_bigrams = vector_options(self.store)
+        used, with_bigrams = feature_options(self.store)
         used = used if blocks is None else list(blocks)
         with_bigrams = with_bigrams if bigrams is None else bigrams
         if dense is not None and "dense" not in used:
@@ -121,7 +121,7 @@ class Features:
             if target is None or "dense" in used:
                 expected = "a folder for partitions" if target is None else "words and characters"
                 found = "none; name it with --partitions" if target is None else "your own embeddings"
-                raise InputError(f"vectors on a cluster: expected {expected}, found {found}")
+                raise InputError(f"features on a cluster: expected {expected}, found {found}")
             report = write_to_cluster(address, target, self.store.corpus.texts())
             # The name of a new folder is its fingerprint.
             folder, documents = report.fingerprint, report.documents
@@ -129,7 +129,7 @@ class Features:
             remote["made_at"] = clock.now()
         else:
             report = features.update(
-                self.directory / "vectors",
+                self.directory / layout.FEATURES,
                 self.store.corpus.texts(),
                 blocks=tuple(used),
                 bigrams=with_bigrams,
@@ -143,61 +143,61 @@ class Features:
                 made["cluster"] = remote
             if blocks is None and dense is None and "note" in before:
                 made["note"] = before["note"]
-            self.store.settings.put("vectors", made)
+            self.store.settings.put("features", made)
         return report
 
     def version(self) -> str:
         """Differs when documents came or features were made again, by any process."""
         settings = self.store.settings.all()
-        return json.dumps([settings.get("documents_version", 0), settings.get("vectors", {}).get("fingerprint")])
+        return json.dumps([settings.get("documents_version", 0), settings.get("features", {}).get("fingerprint")])
 
     @property
     def opened_version(self) -> str | None:
         """:meth:`version` of the features that :meth:`open` gave last, or None."""
         return None if self._opened is None else self._opened[0]
 
-    def open(self, progress: ProgressCallback | None = None) -> Vectors:
-        """The vectors of all documents, updated first where documents came or changed."""
+    def open(self, progress: ProgressCallback | None = None) -> FeatureMatrix:
+        """The features of all documents, updated first where documents came or changed."""
         settings = self.store.settings.all()
         if self._opened is not None and self._opened[0] == self.version():
             return self._opened[1]
-        current = settings.get("vectors", {}).get("version") == settings.get("documents_version", 0)
+        current = settings.get("features", {}).get("version") == settings.get("documents_version", 0)
         try:
             opened = self._open_made() if current else None
         except FormatError:  # damaged, or not copied with the rest
             opened = None
-        if opened is None or opened.fingerprint != settings["vectors"].get("fingerprint"):
+        if opened is None or opened.fingerprint != settings["features"].get("fingerprint"):
             self._update_or_do_without(progress)
             opened = self._open_made()
         # The version they were made of: documents may have come meanwhile.
-        version = self.store.settings.all()["vectors"]["version"]
+        version = self.store.settings.all()["features"]["version"]
         self._opened = (json.dumps([version, opened.fingerprint]), opened)
         return opened
 
-    def _open_made(self) -> Vectors:
-        """Open the vectors as they were made."""
+    def _open_made(self) -> FeatureMatrix:
+        """Open the features as they were made."""
         if self._cluster is not None:
-            self._cluster.close()  # else the workers would keep its vectors
+            self._cluster.close()  # else the workers would keep its features
             self._cluster = None
-        made = self.store.settings.all()["vectors"]
+        made = self.store.settings.all()["features"]
         if (remote := made.get("cluster")) is None:
-            return features.open_vectors(self.directory / "vectors")
+            return features.open_features(self.directory / layout.FEATURES)
         self._cluster = Cluster(remote["address"], remote["folder"], made["blocks"], made["bigrams"])
-        return self._cluster.open_vectors(made["fingerprint"])
+        return self._cluster.open_features(made["fingerprint"])
 
     def rows(self, doc_ids: Sequence[str] | pd.Series[str]) -> csr_matrix:
-        """Return the vectors of documents as rows, empty for documents that the campaign does not have."""
+        """Return the features of documents as rows, empty for documents that the campaign does not have."""
         from scipy.sparse import csr_matrix, diags
 
-        vectors, at = self.open(), self.store.corpus.rows_of(list(dict.fromkeys(doc_ids)))
-        rows = np.array([at.get(doc_id, vectors.size) for doc_id in doc_ids], dtype=np.int64)
-        known = rows < vectors.size
-        found = vectors.rows(np.where(known, rows, 0))
+        matrix, at = self.open(), self.store.corpus.rows_of(list(dict.fromkeys(doc_ids)))
+        rows = np.array([at.get(doc_id, matrix.size) for doc_id in doc_ids], dtype=np.int64)
+        known = rows < matrix.size
+        found = matrix.rows(np.where(known, rows, 0))
         return csr_matrix(diags(known.astype(np.float32)) @ found)
 
     def _update_or_do_without(self, progress: ProgressCallback | None) -> None:
-        """Update the vectors, without embeddings that lack the newest documents."""
-        used = self.store.settings.all().get("vectors", {}).get("blocks", [])
+        """Update the features, without embeddings that lack the newest documents."""
+        used = self.store.settings.all().get("features", {}).get("blocks", [])
         try:
             self.update(progress=progress)
         except InputError:
@@ -206,34 +206,34 @@ class Features:
             rest = tuple(block for block in used if block != "dense") or ("words",)
             self.update(blocks=rest, progress=progress)
             with self.store.transaction():
-                made = self.store.settings.all()["vectors"]
+                made = self.store.settings.all()["features"]
                 note = "your embeddings no longer have one row per document and are not used"
                 self.store.settings.put(
-                    "vectors",
-                    made | {"note": f"{note}; provide new ones with `cleverdon vectors DIR --vectors FILE.npy`"},
+                    "features",
+                    made | {"note": f"{note}; provide new ones with `cleverdon features DIR --embeddings FILE.npy`"},
                 )
 
     def _rows_of_embeddings(self) -> int | None:
-        """Number of rows of the embeddings in the vectors; None without embeddings."""
+        """Number of rows of the embeddings in the features; None without embeddings."""
         try:
-            opened = features.open_vectors(self.directory / "vectors")
+            opened = features.open_features(self.directory / layout.FEATURES)
         except FormatError:
             return None
         return next((block.shape[0] for block in opened.blocks if block.name == "dense"), None)
 
-    def state(self) -> VectorsState:
-        """The state of the vectors as they are."""
-        settings, directory = self.store.settings.all(), self.directory / "vectors"
-        made = settings.get("vectors", {})
+    def state(self) -> FeaturesState:
+        """The state of the features as they are."""
+        settings, directory = self.store.settings.all(), self.directory / layout.FEATURES
+        made = settings.get("features", {})
         blocks = made.get("blocks", [])
         current = made.get("version") == settings.get("documents_version", 0)
         if (remote := made.get("cluster")) is not None:
             made_at = datetime.fromisoformat(remote["made_at"])
-            return VectorsState(remote["documents"], blocks, made_at, current, "", remote["address"], remote["folder"])
+            return FeaturesState(remote["documents"], blocks, made_at, current, "", remote["address"], remote["folder"])
         try:
-            opened = features.open_vectors(directory)
+            opened = features.open_features(directory)
             made_at = datetime.fromtimestamp((directory / "meta.json").stat().st_mtime, UTC)
         except (CleverdonError, OSError):
-            return VectorsState(0, blocks, None, False)
+            return FeaturesState(0, blocks, None, False)
         with_text = [getattr(block, "documents", 0) for block in opened.blocks]
-        return VectorsState(max(with_text) or opened.size, blocks, made_at, current, made.get("note", ""))
+        return FeaturesState(max(with_text) or opened.size, blocks, made_at, current, made.get("note", ""))

@@ -68,7 +68,7 @@ class ActiveLearning:
         self.settings.require_topic(query_id)
         settings, mode = self.settings.loop(), self.settings.mode(query_id)
         by_model = settings.by_model
-        space = self.space(query_id) if by_model else self.topic_rankings(query_id)  # may make the vectors first
+        space = self.space(query_id) if by_model else self.topic_rankings(query_id)  # may make the features first
         key = self._key(query_id, self.corpus.features.opened_version if by_model else None)
         if count is None:
             count = self._usual_count(query_id)
@@ -231,12 +231,12 @@ class ActiveLearning:
         is_read = made.model_round == logged or self.settings.loop().by_system_order
         return is_read and made.key == self._key(made.query_id)
 
-    def _key(self, query_id: str, vectors_state: str | None = None) -> tuple[object, ...]:
-        """Return a version of what a round is made from beside the topic's log: settings, mode, vectors, pool, runs."""
+    def _key(self, query_id: str, features_state: str | None = None) -> tuple[object, ...]:
+        """Return a version of what a round reads beside the topic's log: settings, mode, features, pool, runs."""
         settings = self.store.settings.all()
         mode = self.settings.mode(query_id)
         pool = len(self.store.pool.rows(query_id)) if mode == "loop-in-pool" else None
-        state = vectors_state or self.corpus.features.version()
+        state = features_state or self.corpus.features.version()
         key = (json.dumps(settings.get("loop")), mode, state, pool, self.store.corpus.runs_signature())
         return (*key, self.system_order.version()) if self.settings.loop().by_system_order else key
 

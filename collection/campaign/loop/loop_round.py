@@ -87,8 +87,8 @@ class ExplainableRound(NamedTuple):
             return Reasons(self.round.came_by, [], self.space.best.get(row, (0, 0)) if self.space.best else None)
         terms: list[tuple[str, float]] = []
         if self.ranking.model is not None:
-            weights = self.ranking.model.weights[: self.space.vectors.features]
-            found = self.space.vectors.explain(row, weights, most=12)
+            weights = self.ranking.model.weights[: self.space.features.width]
+            found = self.space.features.explain(row, weights, most=12)
             words = [(term, share) for term, share in found if ":" not in term]
             terms = words or found  # n-grams and embeddings explain little
         e = self.space.evidence

@@ -29,7 +29,7 @@ from collection.expected_judgements import Pairs, choose_decisive, describe
 from collection.store import Store
 
 if TYPE_CHECKING:
-    from collection.active_learning.features import Vectors
+    from collection.active_learning.features import FeatureMatrix
 
 BATCH = 50
 """Pairs that are chosen at a time, beside those that annotators hold; those of one topic are judged in a row."""
@@ -245,19 +245,19 @@ class SystemOrderStudy:
     def _graded(self, judgements: pd.DataFrame, *, build: bool) -> tuple[Pairs, NDArray[np.float64]]:
         """Return the pairs that count, and their adjudicated grades, nan for those without one.
 
-        With `build`, document vectors are built where they are missing; without, they are used if they are up to date.
+        With `build`, document features are built where they are missing; without, they are used if they are up to date.
         """
         qrels = adjudication.adjudicate(judgements).qrels if len(judgements) else judgements[[*PAIR, "relevance"]]
         graded = qrels.set_index(PAIR)["relevance"]
         has_texts = self.store.judgements.counts()["documents"] > 0 and (build or self.corpus.features.state().current)
-        vectors = self.corpus.features.open() if has_texts else None
+        features = self.corpus.features.open() if has_texts else None
         made_of, _ = self.store.judgements.versions()
         modes, depth = self.settings.modes_when_open(), self.settings.loop().depth
         key = (made_of, self.store.corpus.runs_signature(), json.dumps(modes), depth)
         runs, listed = self.store.cached("listed pairs", key, lambda: self._list_pairs(modes, depth))
         others = graded.index[~graded.index.isin(listed)]
         rest = (self.corpus.features.version() if has_texts else "", tuple(others))
-        pairs = self.store.cached("pairs", (key, rest), lambda: self._describe(runs, listed.append(others), vectors))
+        pairs = self.store.cached("pairs", (key, rest), lambda: self._describe(runs, listed.append(others), features))
         return pairs, graded.reindex(pd.MultiIndex.from_frame(pairs.frame)).to_numpy(dtype=np.float64, copy=True)
 
     def _list_pairs(self, modes: Mapping[str, str], depth: int) -> tuple[list[Run], pd.MultiIndex]:
@@ -275,27 +275,27 @@ class SystemOrderStudy:
         listed = listed[~listed["query_id"].isin(in_pool) | pd.MultiIndex.from_frame(listed).isin(pooled)]
         return runs, pd.MultiIndex.from_frame(listed.drop_duplicates())
 
-    def _describe(self, runs: list[Run], index: pd.Index, vectors: Vectors | None) -> Pairs:
+    def _describe(self, runs: list[Run], index: pd.Index, features: FeatureMatrix | None) -> Pairs:
         """Describe pairs of the runs, and graded ones."""
         every = index.to_frame(index=False)
         if every.empty:
             raise CampaignError("expected pairs of the runs to judge, found none; add a pool, or choose another mode")
-        with_texts, levels = vectors is not None, len(self.settings.grades.sentences)
+        with_texts, levels = features is not None, len(self.settings.grades.sentences)
         estimation.require_memory(every, len(runs), levels, DRAWS, with_texts=with_texts, with_choice=True)
         frame = self.corpus.in_topic_order(every.sort_values(PAIR, kind="stable"))
-        texts = {} if vectors is None else self._texts(frame, vectors)
+        texts = {} if features is None else self._texts(frame, features)
         return describe(frame, runs, **texts)
 
-    def _texts(self, frame: pd.DataFrame, vectors: Vectors) -> dict[str, Any]:
-        """Return the vectors of the pairs' documents, and two scores of each for its topic."""
+    def _texts(self, frame: pd.DataFrame, features: FeatureMatrix) -> dict[str, Any]:
+        """Return the features of the pairs' documents, and two scores of each for its topic."""
         texts, rows = self.corpus.features.rows(frame["doc_id"]), self._rows(frame)
         words = {q: topic_text(*words) for q, *words in self.corpus.topics().itertuples(index=False)}
         scores = np.zeros((len(frame), 2))
         for query_id, members in frame.groupby("query_id", sort=False).indices.items():
-            known = members[(rows[members] >= 0) & (rows[members] < vectors.size)]
+            known = members[(rows[members] >= 0) & (rows[members] < features.size)]
             text = words[str(query_id)]
-            scores[known, 0] = vectors.bm25(text)[rows[known]]
-            scores[known, 1] = (texts[known] @ vectors.vectorize(text).T).toarray()[:, 0]
+            scores[known, 0] = features.bm25(text)[rows[known]]
+            scores[known, 1] = (texts[known] @ features.vectorize(text).T).toarray()[:, 0]
         return {"texts": texts, "scores": scores}
 
     def _rows(self, frame: pd.DataFrame) -> NDArray[np.int64]:

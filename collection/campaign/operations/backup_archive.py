@@ -39,7 +39,7 @@ SECRETS = {layout.SECRET: "the key that signs cookies", layout.PROVIDER: "the se
 """Files that are secret -> what they hold."""
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError)
 """What zipfile raises for damaged archives, among them encrypted members and unknown methods (RuntimeError)."""
-_VECTORS = f"{layout.VECTORS}/meta.json"
+_FEATURES = f"{layout.FEATURES}/meta.json"
 TRIES = 5
 """Number of copies of the database that are made until it agrees with the files, which an import may be replacing."""
 
@@ -80,7 +80,7 @@ def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupRepor
     """Write a backup of a campaign to a new file, which only its owner may read.
 
     It has the database as it is at one moment, the runs and images, embeddings that a manager provided, and, with
-    `secrets`, ``.secret`` and ``sso.toml``. Vectors that Cleverdon computes, exports, other backups and files of
+    `secrets`, ``.secret`` and ``sso.toml``. Features that Cleverdon computes, exports, other backups and files of
     others are left out. The campaign is only read, and needs no migration.
 
     Raises
@@ -127,8 +127,8 @@ def _problems(directory: Path, manifest: Manifest, missing: list[str], unreadabl
     for name, reason in unreadable.items():
         has = "has a part of it" if name in manifest.files else "lacks it"
         found.append(f"{name} cannot be read ({reason}), so the backup {has}")
-    if [name for name in manifest.files if name.startswith(f"{layout.VECTORS}/")] == [_VECTORS]:
-        found.append(f"{_VECTORS} is damaged in the campaign, so the backup has no embeddings")
+    if [name for name in manifest.files if name.startswith(f"{layout.FEATURES}/")] == [_FEATURES]:
+        found.append(f"{_FEATURES} is damaged in the campaign, so the backup has no embeddings")
     for name, (_, digest) in manifest.files.items():
         folder, _, file = name.rpartition("/")
         named = {layout.RUNS: stored_runs.named_digest(file), layout.IMAGES: Path(file).stem}.get(folder, "")
@@ -142,16 +142,16 @@ def _names(directory: Path, database: Path, secrets: bool) -> list[str]:
     with Inspection(database) as inspection:
         names = [f"{layout.RUNS}/{run['file']}" for run in inspection.runs()]
         named = images.named_files(inspection.metadata_with_images())
-        blocks = stored_settings.sound(inspection.settings, database).get("vectors", {}).get("blocks", [])
+        blocks = stored_settings.sound(inspection.settings, database).get("features", {}).get("blocks", [])
     with suppress(OSError):  # no folder; or it cannot be read, and then neither can the images
         named |= {file.name for file in (directory / layout.IMAGES).iterdir() if file.is_file()}
     names += [f"{layout.IMAGES}/{file}" for file in sorted(named)]
     if "dense" in blocks:
         try:
-            stored = features.stored_files(directory / layout.VECTORS)
+            stored = features.stored_files(directory / layout.FEATURES)
             names += [file.relative_to(directory).as_posix() for file in stored]
         except (FormatError, OSError):  # missing, damaged or unreadable
-            names.append(_VECTORS)
+            names.append(_FEATURES)
     if secrets:
         names += [name for name in (layout.SECRET, layout.PROVIDER) if (directory / name).is_file()]
     return [name for name in names if layout.is_backed_up(name)]

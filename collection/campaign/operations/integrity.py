@@ -24,7 +24,7 @@ from collection.core.phrases import count, join_first, plural
 from collection.store import Inspection
 
 HEAD = 4096
-"""Bytes of a file of vectors that say how many numbers it has."""
+"""Bytes of a file of features that say how many numbers it has."""
 RESTORED = "after restoring, "
 """When to do what a finding in a backup asks for."""
 IMAGES_AGAIN = "import the documents with their images again: `cleverdon import DIR --documents FILE --replace`"
@@ -82,14 +82,14 @@ def _check_directory(directory: Path, progress: ProgressCallback | None) -> list
 
 
 def find_damage(directory: Path, progress: ProgressCallback | None = None) -> list[Finding]:
-    """Check the database, runs, images and vectors of a campaign: what an earlier backup may have intact."""
+    """Check the database, runs, images and features of a campaign: what an earlier backup may have intact."""
     found: list[Finding] = []
     try:
         with Inspection(directory / layout.DATABASE) as inspection:
             found += _database(inspection, "restore a backup with `cleverdon restore FILE NEW`")
             found += _readable(_runs(directory, inspection, progress))
             found += _readable(_own_images(directory, inspection, progress))
-            found += _readable(_vectors(directory, inspection))
+            found += _readable(_features(directory, inspection))
     except CampaignError as error:
         found.append(Finding(True, str(error)))
     return found
@@ -159,11 +159,11 @@ class _Unpacked:
                 (self.folder / name).unlink()
         digests = {Path(name).name: self.files[name][1] for name in self._in(layout.IMAGES)}
         yield from _images(inspection, digests, RESTORED)
-        if "dense" in inspection.settings.get("vectors", {}).get("blocks", []):  # others are built again
-            stored = self._in(layout.VECTORS)
+        if "dense" in inspection.settings.get("features", {}).get("blocks", []):  # others are built again
+            stored = self._in(layout.FEATURES)
             intact = [self._unpack(name, None if name.endswith(".json") else HEAD) for name in stored]
             if all(intact):
-                yield from _vectors(self.folder, inspection, RESTORED)
+                yield from _features(self.folder, inspection, RESTORED)
 
     def _in(self, folder: str) -> list[str]:
         return [name for name in self.files if name.startswith(f"{folder}/")]
@@ -275,23 +275,23 @@ def _images(inspection: Inspection, digests: Mapping[str, str], when: str = "") 
         )
 
 
-def _vectors(directory: Path, inspection: Inspection, when: str = "") -> Iterator[Finding]:
-    """Vectors that are damaged, or of other documents than those that the database has."""
-    made = inspection.settings.get("vectors")
+def _features(directory: Path, inspection: Inspection, when: str = "") -> Iterator[Finding]:
+    """Features that are damaged, or of other documents than those that the database has."""
+    made = inspection.settings.get("features")
     if made is None:
         return
     again, serious = "they are built again when the loop needs them", False
     if "dense" in made.get("blocks", []):
-        again, serious = f"{when}provide your embeddings again: `cleverdon vectors DIR --vectors FILE.npy`", True
+        again, serious = f"{when}provide your embeddings again: `cleverdon features DIR --embeddings FILE.npy`", True
     try:
-        vectors = features.open_vectors(directory / layout.VECTORS)
+        matrix = features.open_features(directory / layout.FEATURES)
     except FormatError:
-        yield Finding(serious, f"the vectors are missing or damaged; {again}")
+        yield Finding(serious, f"the features are missing or damaged; {again}")
         return
     if made.get("version") != inspection.settings.get("documents_version", 0):
         return  # documents came since, and the next update reads them
-    if vectors.fingerprint != made.get("fingerprint") or vectors.size != inspection.document_rows():
-        yield Finding(serious, f"the vectors were built from other documents ({vectors.size:,} rows); {again}")
+    if matrix.fingerprint != made.get("fingerprint") or matrix.size != inspection.document_rows():
+        yield Finding(serious, f"the features were built from other documents ({matrix.size:,} rows); {again}")
 
 
 def _key(size: int, when: str = "") -> Iterator[Finding]:

@@ -37,7 +37,7 @@ FORMS: Mapping[str, Any] = {
     "batches under way": dict[str, list[Any]],
     "runs built on models": dict[str, list[str]],
     "system_order": dict[str, Any],
-    "vectors": {
+    "features": {
         "version": int, "blocks": list[str], "bigrams": bool, "fingerprint": str, "note": str,
         "cluster": dict[str, Any],
     },

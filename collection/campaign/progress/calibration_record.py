@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collection.assignment import AssignmentSettings
-from collection.campaign.corpus.features import vector_options
+from collection.campaign.corpus.features import feature_options
 from collection.campaign.settings.loop_settings import LoopSettings
 from collection.core.phrases import count, join_first, plural
 from collection.stopping import Ledger
@@ -208,9 +208,9 @@ class CalibrationRecord:
 
 
 def conditions(store: Store, loop: LoopSettings, overlap: AssignmentSettings) -> dict[str, Any]:
-    """Return what the promise depends on: settings of the loop, pool, documents, runs, vectors, overlap.
+    """Return what the promise depends on: settings of the loop, pool, documents, runs, features, overlap.
 
-    The vectors are None where no model reads them. The overlap decides how many annotators' grades make one.
+    The features are None where no model reads them. The overlap decides how many annotators' grades make one.
     """
     (_, pool_round, _, documents), _ = store.judgements.versions()
     return _ordering(store, loop) | {
@@ -223,10 +223,10 @@ def conditions(store: Store, loop: LoopSettings, overlap: AssignmentSettings) ->
 
 def _ordering(store: Store, loop: LoopSettings) -> dict[str, Any]:
     """Return the :func:`conditions` that decide the order of documents in every topic."""
-    blocks, bigrams = vector_options(store)
+    blocks, bigrams = feature_options(store)
     return {
         "loop": {name: value for name, value in asdict(loop).items() if name in ORDERING},
-        "vectors": [sorted(blocks), bigrams] if loop.by_model else None,
+        "features": [sorted(blocks), bigrams] if loop.by_model else None,
     }
 
 

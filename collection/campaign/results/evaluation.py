@@ -165,7 +165,7 @@ class Evaluator:
     ) -> Estimates:
         """Estimate the values that the imported runs would have if all pairs of the pool were judged.
 
-        The topics are those with a grade. Similar texts have similar grades if the document vectors exist and are
+        The topics are those with a grade. Similar texts have similar grades if the document features exist and are
         up to date (:meth:`.Features.update`); otherwise only ranks and judged pairs tell about a pair. `options` are
         ``alpha``, ``seed``, ``draws`` and ``separate_seeds`` of :func:`collection.estimation.estimate`.
 
@@ -188,14 +188,14 @@ class Evaluator:
             qrels,
             measures,
             pool=self.store.pool.pairs(),
-            texts=self._vectors_of,
+            texts=self._features_of,
             scale=self.settings.grades.sentences,
             strangers=True,
             **options,
         )
 
-    def _vectors_of(self, pairs: pd.DataFrame) -> csr_matrix | None:
-        """Vectors of the documents of pairs; None where there are none that are up to date."""
+    def _features_of(self, pairs: pd.DataFrame) -> csr_matrix | None:
+        """Features of the documents of pairs; None where there are none that are up to date."""
         return self.corpus.features.rows(pairs["doc_id"]) if self.corpus.features.state().current else None
 
     def side_by_side(self, a: str, b: str, query_id: str, *, depth: int = 10, rule: RuleChoice = None) -> pd.DataFrame:

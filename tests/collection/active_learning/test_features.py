@@ -1,4 +1,4 @@
-"""Documents as vectors: weights as scikit-learn makes them, any script, updates that equal a new start, damage."""
+"""Documents as features: weights as scikit-learn makes them, any script, updates that equal a new start, damage."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from collection.active_learning.features import (
+    FeatureMatrix,
     Report,
-    Vectors,
     assembly,
     build,
     counted_chunks,
     matvec,
-    open_vectors,
+    open_features,
     top,
     update,
     workers,
@@ -62,10 +62,10 @@ def cosines(matrix: sparse.csr_matrix) -> np.ndarray:
     return (matrix @ matrix.T).toarray()
 
 
-def space(vectors: Vectors, topics: tuple[str, ...] = (TOPIC, "東京 words", "")) -> np.ndarray:
+def space(features: FeatureMatrix, topics: tuple[str, ...] = (TOPIC, "東京 words", "")) -> np.ndarray:
     """What does not depend on the order of columns: all inner products, those with topics, and BM25."""
-    rows = sparse.vstack([vectors.rows(np.arange(vectors.size)), *map(vectors.vectorize, topics)]).tocsr()
-    return np.vstack([cosines(rows)[:, : vectors.size], *map(vectors.bm25, topics)])
+    rows = sparse.vstack([features.rows(np.arange(features.size)), *map(features.vectorize, topics)]).tocsr()
+    return np.vstack([cosines(rows)[:, : features.size], *map(features.bm25, topics)])
 
 
 def pairs(texts: list[str | None]) -> list[tuple[str, str | None]]:
@@ -81,31 +81,31 @@ def test_words_weigh_as_in_scikit_learn(bigrams: bool) -> None:
         token_pattern=r"\w+", ngram_range=(1, 1 + bigrams), max_df=0.95, sublinear_tf=True, dtype=np.float64
     )
     expected = oracle.fit_transform(TEXTS)
-    vectors = build(TEXTS, blocks=["words"], bigrams=bigrams)
-    assert np.allclose(cosines(vectors.rows(range(8))), cosines(expected), atol=1e-6)
-    assert np.allclose((vectors.rows(range(8)) @ vectors.vectorize(TOPIC).T).toarray(),
+    features = build(TEXTS, blocks=["words"], bigrams=bigrams)
+    assert np.allclose(cosines(features.rows(range(8))), cosines(expected), atol=1e-6)
+    assert np.allclose((features.rows(range(8)) @ features.vectorize(TOPIC).T).toarray(),
                        (expected @ oracle.transform([TOPIC]).T).toarray(), atol=1e-6)  # fmt: skip
 
 
 def test_grams_weigh_as_in_scikit_learn() -> None:
     oracle = TfidfVectorizer(analyzer="char_wb", ngram_range=(4, 4), min_df=2, max_df=0.7, sublinear_tf=True)
     expected = oracle.fit_transform(TEXTS)
-    vectors = build(TEXTS, blocks=["chars"])
-    assert np.allclose(cosines(vectors.rows(range(8))), cosines(expected), atol=1e-6)
-    assert np.allclose((vectors.rows(range(8)) @ vectors.vectorize(TOPIC).T).toarray(),
+    features = build(TEXTS, blocks=["chars"])
+    assert np.allclose(cosines(features.rows(range(8))), cosines(expected), atol=1e-6)
+    assert np.allclose((features.rows(range(8)) @ features.vectorize(TOPIC).T).toarray(),
                        (expected @ oracle.transform([TOPIC]).T).toarray(), atol=1e-6)  # fmt: skip
 
 
 def test_pruned_terms_keep_their_place_and_weigh_nothing() -> None:
-    vectors = build(["same one", "same two", "same three"], blocks=["words", "chars"])
-    block = vectors.blocks[0]
+    features = build(["same one", "same two", "same three"], blocks=["words", "chars"])
+    block = features.blocks[0]
     assert block.matrix.nnz == 6
-    assert vectors.rows([0, 1, 2])[:, : block.shape[1]].nnz == 3
+    assert features.rows([0, 1, 2])[:, : block.shape[1]].nnz == 3
     assert {block.matrix.dtype, block.matrix.indices.dtype} == {np.dtype("f4"), np.dtype("i4")}
 
 
 def test_bm25_by_hand() -> None:
-    vectors = build(["red apple", "red red pear tree", None, "plum"])
+    features = build(["red apple", "red red pear tree", None, "plum"])
     # Three documents with a text, of 2, 4 and 1 words; "red" is in two of them, "pear" in one.
     mean, red, pear = 7 / 3, math.log(1 + 1.5 / 2.5), math.log(1 + 2.5 / 1.5)
 
@@ -113,12 +113,12 @@ def test_bm25_by_hand() -> None:
         return tf / (tf + 0.9 * (0.6 + 0.4 * length / mean))
 
     expected = [red * saturated(1, 2), red * saturated(2, 4) + pear * saturated(1, 4), 0, 0]
-    assert vectors.bm25("Red pear, unknown").tolist() == pytest.approx(expected, rel=1e-6)
-    assert vectors.bm25("pear pear")[1] == pytest.approx(2 * pear * saturated(1, 4), rel=1e-6)
-    assert vectors.bm25("red", k1=0).tolist() == pytest.approx([red, red, 0, 0], rel=1e-6)
-    assert vectors.bm25("").dtype == np.float32
+    assert features.bm25("Red pear, unknown").tolist() == pytest.approx(expected, rel=1e-6)
+    assert features.bm25("pear pear")[1] == pytest.approx(2 * pear * saturated(1, 4), rel=1e-6)
+    assert features.bm25("red", k1=0).tolist() == pytest.approx([red, red, 0, 0], rel=1e-6)
+    assert features.bm25("").dtype == np.float32
     paired = build(["red apple", "red red pear tree", None, "plum"], bigrams=True)
-    assert np.array_equal(paired.bm25("red pear"), vectors.bm25("red pear"))
+    assert np.array_equal(paired.bm25("red pear"), features.bm25("red pear"))
 
 
 def test_a_count_stops_where_its_type_does() -> None:
@@ -162,9 +162,9 @@ def test_counts_of_any_text_are_those_of_its_words(texts: list[str]) -> None:
 
 
 def test_a_search_without_blanks_finds_its_sentence() -> None:
-    vectors = build(["東京都の天気は晴れです。", "大阪の天気は雨です。", "weather in Tokyo"])
-    assert top(vectors.bm25("東京"), 1).tolist() == [0]
-    assert top(vectors.scores(vectors.vectorize("大阪").toarray()[0]), 1).tolist() == [1]
+    features = build(["東京都の天気は晴れです。", "大阪の天気は雨です。", "weather in Tokyo"])
+    assert top(features.bm25("東京"), 1).tolist() == [0]
+    assert top(features.scores(features.vectorize("大阪").toarray()[0]), 1).tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -184,19 +184,19 @@ def test_a_search_without_blanks_finds_its_sentence() -> None:
 @pytest.mark.parametrize("bigrams", [False, True])
 def test_hardly_any_text(texts: list[str | None], bigrams: bool, tmp_path: Path) -> None:
     update(tmp_path, pairs(texts), bigrams=bigrams)
-    for vectors in (build(texts, bigrams=bigrams), open_vectors(tmp_path)):
-        assert vectors.size == len(texts)
-        assert vectors.scores(np.ones(vectors.features)).shape == (len(texts),)
-        assert np.isfinite(space(vectors)).all()
+    for features in (build(texts, bigrams=bigrams), open_features(tmp_path)):
+        assert features.size == len(texts)
+        assert features.scores(np.ones(features.width)).shape == (len(texts),)
+        assert np.isfinite(space(features)).all()
         empty = [row for row, text in enumerate(texts) if not (text or "").strip()]
-        assert vectors.rows(empty).nnz == 0
+        assert features.rows(empty).nnz == 0
 
 
 def test_no_documents(tmp_path: Path) -> None:
     assert update(tmp_path, []).documents == 0
-    for vectors in (build([]), open_vectors(tmp_path)):
-        assert (vectors.size, vectors.features) == (0, 0)
-        assert len(top(vectors.scores([]), 5)) == len(vectors.bm25("x")) == 0
+    for features in (build([]), open_features(tmp_path)):
+        assert (features.size, features.width) == (0, 0)
+        assert len(top(features.scores([]), 5)) == len(features.bm25("x")) == 0
 
 
 def test_one_document_does_not_lose_all_its_words() -> None:
@@ -207,12 +207,12 @@ def test_one_document_does_not_lose_all_its_words() -> None:
 
 
 @pytest.fixture(scope="module")
-def made() -> Vectors:
+def made() -> FeatureMatrix:
     return build(TEXTS)
 
 
-def test_scores_are_the_dense_product_in_float32(made: Vectors) -> None:
-    weights = np.random.default_rng(1).standard_normal(made.features)
+def test_scores_are_the_dense_product_in_float32(made: FeatureMatrix) -> None:
+    weights = np.random.default_rng(1).standard_normal(made.width)
     dense = made.rows(np.arange(8)).toarray() @ weights
     scores = made.scores(weights)
     assert scores.dtype == made.rows([0]).dtype == made.vectorize("x").dtype == np.float32
@@ -222,9 +222,9 @@ def test_scores_are_the_dense_product_in_float32(made: Vectors) -> None:
         assert made.scores(weights, index).dtype == np.float32
 
 
-def test_explanations_sum_up_to_the_score_and_begin_with_words(made: Vectors) -> None:
-    weights = np.random.default_rng(2).standard_normal(made.features)
-    everything = made.explain(1, weights, made.features)
+def test_explanations_sum_up_to_the_score_and_begin_with_words(made: FeatureMatrix) -> None:
+    weights = np.random.default_rng(2).standard_normal(made.width)
+    everything = made.explain(1, weights, made.width)
     assert sum(value for _, value in everything) == pytest.approx(float(made.scores(weights)[1]), abs=1e-5)
     ours = [value for term, value in everything if not term.startswith("chars:")]
     assert [abs(v) for v in ours] == sorted((abs(v) for v in ours), reverse=True)
@@ -233,40 +233,40 @@ def test_explanations_sum_up_to_the_score_and_begin_with_words(made: Vectors) ->
     assert made.explain(5, weights) == []
 
 
-def test_terms_have_names(made: Vectors) -> None:
-    names = [made.term(column) for column in range(made.features)]
-    assert len(set(names)) == made.features
+def test_terms_have_names(made: FeatureMatrix) -> None:
+    names = [made.term(column) for column in range(made.width)]
+    assert len(set(names)) == made.width
     assert {"cat", "chars:·cat", "chars:flat", "chars:·a·"} <= set(names)
-    with pytest.raises(InputError, match=f"expected a column from 0 to {made.features - 1}, found -1"):
+    with pytest.raises(InputError, match=f"expected a column from 0 to {made.width - 1}, found -1"):
         made.term(-1)
 
 
 def test_ready_matrices_are_not_copied_and_know_no_words() -> None:
     matrix = sparse.random(50, 30, density=0.2, format="csr", dtype=np.float32, random_state=1)
     dense = np.random.default_rng(3).standard_normal((50, 4)).astype(np.float32)
-    vectors = Vectors.of(matrix, dense)
-    assert np.shares_memory(vectors.blocks[0].matrix.data, matrix.data)
-    assert np.shares_memory(vectors.blocks[1].matrix, dense)
+    features = FeatureMatrix.of(matrix, dense)
+    assert np.shares_memory(features.blocks[0].matrix.data, matrix.data)
+    assert np.shares_memory(features.blocks[1].matrix, dense)
     weights = np.random.default_rng(4).standard_normal(34)
     expected = np.hstack([matrix.toarray(), dense]) @ weights
-    assert np.allclose(vectors.scores(weights), expected, atol=1e-5)
-    assert np.allclose(vectors.rows([7, 3]) @ weights, expected[[7, 3]], atol=1e-5)
-    assert vectors.vectorize("word").nnz == 0
-    assert not vectors.bm25("word").any()
-    assert vectors.term(31) == "block 2:1"
+    assert np.allclose(features.scores(weights), expected, atol=1e-5)
+    assert np.allclose(features.rows([7, 3]) @ weights, expected[[7, 3]], atol=1e-5)
+    assert features.vectorize("word").nnz == 0
+    assert not features.bm25("word").any()
+    assert features.term(31) == "block 2:1"
 
 
-def test_bad_questions_are_refused(made: Vectors) -> None:
+def test_bad_questions_are_refused(made: FeatureMatrix) -> None:
     for index, message in (([8], "found 8"), ([-1], "found -1"), ([True] * 8, "found bool"), ([0.5], "found float64")):
         with pytest.raises(InputError, match=message):
             made.rows(index)
-    with pytest.raises(InputError, match=rf"one for each of the {made.features} features, found shape \(3,"):
+    with pytest.raises(InputError, match=rf"one for each of the {made.width} features, found shape \(3,"):
         made.scores([1, 2, 3])
     with pytest.raises(InputError, match="found 2 blocks to learn from, with 2 and 3 rows"):
-        Vectors.of(np.ones((2, 2)), np.ones((3, 2)))
+        FeatureMatrix.of(np.ones((2, 2)), np.ones((3, 2)))
     with pytest.raises(InputError, match="found 0 blocks to learn from, with no rows"):
-        Vectors.of()
-    with pytest.raises(UnknownNameError, match="unknown block of vectors 'word'; did you mean 'words'"):
+        FeatureMatrix.of()
+    with pytest.raises(UnknownNameError, match="unknown block of features 'word'; did you mean 'words'"):
         build(TEXTS, blocks=["word"])
 
 
@@ -282,9 +282,9 @@ def test_a_large_matrix_is_scored_in_slabs(numba: bool, threads: int | None, mon
     matrix = sparse.random(2000, 40, density=0.1, format="csr", dtype=np.float32, random_state=1)
     matrix.data.flags.writeable = False  # as a memory map is
     weights = np.random.default_rng(5).standard_normal(40).astype(np.float32)
-    vectors = Vectors.of(matrix)
-    assert np.allclose(vectors.scores(weights, threads=threads), matrix @ weights, atol=1e-5)
-    slabs = vectors.blocks[0]._slabs
+    features = FeatureMatrix.of(matrix)
+    assert np.allclose(features.scores(weights, threads=threads), matrix @ weights, atol=1e-5)
+    slabs = features.blocks[0]._slabs
     assert len(slabs) > 10
     assert all(np.shares_memory(s.data, matrix.data) and np.shares_memory(s.indices, matrix.indices) for s in slabs)
 
@@ -325,12 +325,12 @@ def test_top_puts_nan_last_and_wants_one_flag_a_row() -> None:
 # On disk
 
 
-def test_update_makes_what_build_makes(tmp_path: Path, made: Vectors) -> None:
+def test_update_makes_what_build_makes(tmp_path: Path, made: FeatureMatrix) -> None:
     steps: list[tuple[str, int, int | None]] = []
-    report = update(tmp_path / "new" / "vectors", pairs(TEXTS), progress=lambda *step: steps.append(step))
+    report = update(tmp_path / "new" / "features", pairs(TEXTS), progress=lambda *step: steps.append(step))
     assert report[:3] == (8, 8, 8)
     assert ("tokenising", 8, 8) in steps
-    opened = open_vectors(tmp_path / "new" / "vectors")
+    opened = open_features(tmp_path / "new" / "features")
     assert np.allclose(space(opened), space(made), atol=1e-6)
     assert opened.fingerprint == report.fingerprint != ""
     assert opened.term(0) == made.term(0)
@@ -359,18 +359,18 @@ CHANGES: dict[str, tuple[list[str | None], int, int]] = {
 def test_an_update_equals_a_new_start(change: str, bigrams: bool, tmp_path: Path) -> None:
     after, tokenised, changed = CHANGES[change]
     first = update(tmp_path / "a", pairs(BEFORE), bigrams=bigrams)
-    old = open_vectors(tmp_path / "a")
+    old = open_features(tmp_path / "a")
     was = space(old)
     report = update(tmp_path / "a", pairs(after), bigrams=bigrams)
     assert report[:3] == (len(after), tokenised, changed)
     anew = update(tmp_path / "b", pairs(after), bigrams=bigrams)
-    a, b = open_vectors(tmp_path / "a"), open_vectors(tmp_path / "b")
+    a, b = open_features(tmp_path / "a"), open_features(tmp_path / "b")
     assert report.fingerprint == anew.fingerprint == a.fingerprint
     assert (report.fingerprint == first.fingerprint) == (change == "nothing")
-    assert a.features == b.features
-    assert sorted(map(a.term, range(a.features))) == sorted(map(b.term, range(b.features)))
+    assert a.width == b.width
+    assert sorted(map(a.term, range(a.width))) == sorted(map(b.term, range(b.width)))
     assert np.allclose(space(a), space(b), atol=1e-6)
-    assert np.array_equal(space(old), was), "who has the old vectors open keeps them"
+    assert np.array_equal(space(old), was), "who has the old features open keeps them"
     assert len(list((tmp_path / "a").iterdir())) == 2
 
 
@@ -381,10 +381,12 @@ def test_any_row_of_updates_equals_a_new_start(tmp_path_factory: pytest.TempPath
     directory = tmp_path_factory.mktemp("any")
     for state in states:
         update(directory, pairs(state))
-    assert np.allclose(space(open_vectors(directory)), space(build(states[-1])), atol=1e-6)
+    assert np.allclose(space(open_features(directory)), space(build(states[-1])), atol=1e-6)
 
 
-def test_small_chunks_and_steps_change_nothing(tmp_path: Path, made: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_chunks_and_steps_change_nothing(
+    tmp_path: Path, made: FeatureMatrix, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from collection.active_learning.features import assembly, blocks, tfidf
 
     monkeypatch.setattr(assembly, "CHUNK_DOCUMENTS", 3)
@@ -393,17 +395,17 @@ def test_small_chunks_and_steps_change_nothing(tmp_path: Path, made: Vectors, mo
     update(tmp_path, pairs(TEXTS[:5]))
     report = update(tmp_path, pairs(TEXTS))
     assert report[:3] == (8, 3, 3)
-    assert np.allclose(space(open_vectors(tmp_path)), space(made), atol=1e-6)
+    assert np.allclose(space(open_features(tmp_path)), space(made), atol=1e-6)
 
 
 @pytest.mark.slow
-def test_settings_change_the_fingerprint_and_the_vectors(tmp_path: Path) -> None:
+def test_settings_change_the_fingerprint_and_the_features(tmp_path: Path) -> None:
     seen = [update(tmp_path, pairs(TEXTS)).fingerprint]
     for options in ({"bigrams": True}, {"blocks": ["words"]}, {"blocks": ["chars"]}, {"blocks": ["chars", "words"]}):
         seen.append(update(tmp_path, pairs(TEXTS), **options).fingerprint)
         expected = build(TEXTS, **options)
-        assert np.allclose(space(open_vectors(tmp_path)), space(expected), atol=1e-6)
-        assert [b.name for b in open_vectors(tmp_path).learning] == [b.name for b in expected.learning]
+        assert np.allclose(space(open_features(tmp_path)), space(expected), atol=1e-6)
+        assert [b.name for b in open_features(tmp_path).learning] == [b.name for b in expected.learning]
     seen.append(update(tmp_path, [("other", text) for text in TEXTS]).fingerprint)
     assert len(set(seen)) == len(seen)
     assert update(tmp_path, pairs(TEXTS), blocks=["chars"]).tokenised == 0
@@ -412,9 +414,9 @@ def test_settings_change_the_fingerprint_and_the_vectors(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_kill_before_the_rename_leaves_the_old_vectors(tmp_path: Path) -> None:
+def test_a_kill_before_the_rename_leaves_the_old_features(tmp_path: Path) -> None:
     update(tmp_path, pairs(BEFORE))
-    was = space(open_vectors(tmp_path))
+    was = space(open_features(tmp_path))
     script = (
         "import os, sys\nfrom pathlib import Path\nfrom collection.active_learning.features import update\n"
         "Path.replace = lambda *_: os._exit(9)\n"
@@ -423,12 +425,12 @@ def test_a_kill_before_the_rename_leaves_the_old_vectors(tmp_path: Path) -> None
     done = subprocess.run([sys.executable, "-c", script, tmp_path], cwd=ROOT, check=False)
     assert done.returncode == 9
     assert len(list(tmp_path.iterdir())) == 3
-    assert np.array_equal(space(open_vectors(tmp_path)), was)
+    assert np.array_equal(space(open_features(tmp_path)), was)
     assert update(tmp_path, pairs(["something else"])).tokenised == 1
     assert len(list(tmp_path.iterdir())) == 2, "what the killed one left is gone"
 
 
-def test_an_error_in_the_middle_leaves_the_old_vectors(tmp_path: Path) -> None:
+def test_an_error_in_the_middle_leaves_the_old_features(tmp_path: Path) -> None:
     update(tmp_path, pairs(BEFORE))
 
     def broken():
@@ -437,7 +439,7 @@ def test_an_error_in_the_middle_leaves_the_old_vectors(tmp_path: Path) -> None:
 
     with pytest.raises(RuntimeError, match="the database is gone"):
         update(tmp_path, broken())
-    assert open_vectors(tmp_path).size == len(BEFORE)
+    assert open_features(tmp_path).size == len(BEFORE)
     assert len(list(tmp_path.iterdir())) == 2
 
 
@@ -460,11 +462,11 @@ def test_an_interrupted_update_goes_on(damage: bool, tmp_path: Path, monkeypatch
     monkeypatch.setattr(workers, "count", lambda texts, *given: counted.extend(texts) or count(texts, *given))
     update(tmp_path / "v", pairs([*TEXTS]), processes=1)
     assert len(counted) == (4 if damage else 2)
-    assert space(open_vectors(tmp_path / "v")).tolist() == space(build(TEXTS, processes=1)).tolist()
+    assert space(open_features(tmp_path / "v")).tolist() == space(build(TEXTS, processes=1)).tolist()
     assert not list((tmp_path / "v").glob("made-*/*.npz"))
 
 
-def test_a_full_disk_is_named_and_keeps_the_old_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_named_and_keeps_the_old_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Room is reserved before a file is mapped: a write through the map to a full disk would end the process."""
     update(tmp_path, pairs(TEXTS[:4]), dense=None)
     before = {place.name for place in tmp_path.iterdir()}
@@ -478,10 +480,10 @@ def test_a_full_disk_is_named_and_keeps_the_old_vectors(tmp_path: Path, monkeypa
     with pytest.raises(StorageError, match=r"cannot be written \(No space left on device\); free some space"):
         update(tmp_path, pairs(TEXTS))
     assert {place.name for place in tmp_path.iterdir()} == before
-    assert open_vectors(tmp_path).size == 4
+    assert open_features(tmp_path).size == 4
     monkeypatch.undo()
     update(tmp_path, pairs(TEXTS))
-    assert open_vectors(tmp_path).size == len(TEXTS)
+    assert open_features(tmp_path).size == len(TEXTS)
 
 
 def test_one_update_at_a_time(tmp_path: Path) -> None:
@@ -504,11 +506,11 @@ def test_readers_during_updates(tmp_path: Path) -> None:
     opened = []
     with subprocess.Popen([sys.executable, "-c", code, tmp_path], cwd=ROOT) as updater:
         while updater.poll() is None:
-            opened.append(open_vectors(tmp_path).size)
+            opened.append(open_features(tmp_path).size)
     assert updater.returncode == 0
     assert opened == sorted(opened)
     assert len(set(opened)) > 1, "the reader has seen some of the updates"
-    assert open_vectors(tmp_path).size == 21
+    assert open_features(tmp_path).size == 21
 
 
 def damage(name: str, folder: Path) -> Path:
@@ -543,25 +545,25 @@ def damage(name: str, folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("no meta", "expected vectors of documents, found no such file; rebuild the vectors with `update`"),
+        ("no meta", "expected features of documents, found no such file; rebuild the features with `update`"),
         ("half a meta", "expected JSON, found another format"),
-        ("another format", "expected vectors of format 1, found format 99"),
-        ("a list", "expected vectors of format 1, found none"),
+        ("another format", "expected features of format 1, found format 99"),
+        ("a list", "expected features of format 1, found none"),
         ("an entry missing", "expected the entries .* found files missing or of another type"),
         ("truncated", r"expected \d+ bytes, found 150"),
         ("not an array", "expected a .npy file, found another format"),
-        ("file missing", "expected a file of vectors, found none"),
-        ("folder missing", "expected a file of vectors, found none"),
+        ("file missing", "expected a file of features, found none"),
+        ("folder missing", "expected a file of features, found none"),
     ],
 )
-def test_damage_is_named_and_an_update_mends_it(name: str, message: str, tmp_path: Path, made: Vectors) -> None:
+def test_damage_is_named_and_an_update_mends_it(name: str, message: str, tmp_path: Path, made: FeatureMatrix) -> None:
     update(tmp_path, pairs(TEXTS))
     path = damage(name, tmp_path)
     with pytest.raises(FormatError, match=message) as raised:
-        open_vectors(tmp_path)
+        open_features(tmp_path)
     assert str(path) in str(raised.value)
     assert update(tmp_path, pairs(TEXTS)).tokenised == 8
-    assert np.allclose(space(open_vectors(tmp_path)), space(made), atol=1e-6)
+    assert np.allclose(space(open_features(tmp_path)), space(made), atol=1e-6)
 
 
 @pytest.mark.parametrize(("content", "message"), [(b"\xff", "terms in UTF-8"), (b"x", r"\d+ terms, found 0")])
@@ -570,14 +572,14 @@ def test_a_damaged_vocabulary_is_named_when_it_is_read(content: bytes, message: 
     path = next(tmp_path.glob("made-*/words.terms.txt"))
     path.write_bytes(content * path.stat().st_size)
     with pytest.raises(FormatError, match=f"words.terms.txt: expected {message}"):
-        open_vectors(tmp_path).vectorize("cat")
+        open_features(tmp_path).vectorize("cat")
     assert update(tmp_path, pairs(TEXTS)).tokenised == 8
-    assert open_vectors(tmp_path).vectorize("cat").nnz
+    assert open_features(tmp_path).vectorize("cat").nnz
 
 
 def test_nothing_there(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="expected vectors of documents, found no such file"):
-        open_vectors(tmp_path / "none")
+    with pytest.raises(FormatError, match="expected features of documents, found no such file"):
+        open_features(tmp_path / "none")
 
 
 # Embeddings
@@ -592,18 +594,18 @@ def saved(folder: Path, array: np.ndarray) -> Path:
 def test_embeddings_beside_and_instead(tmp_path: Path) -> None:
     array = np.random.default_rng(6).standard_normal((8, 5))
     array[3] = 0
-    file, folder = saved(tmp_path, array), tmp_path / "vectors"
+    file, folder = saved(tmp_path, array), tmp_path / "features"
     unit = array / np.maximum(np.linalg.norm(array, axis=1, keepdims=True), 1e-9)
     update(folder, pairs(TEXTS), dense=file)
-    beside = open_vectors(folder)
+    beside = open_features(folder)
     assert [b.name for b in beside.learning] == ["words", "chars", "dense"]
     assert np.allclose(beside.rows(range(8)).toarray()[:, -5:], unit, atol=1e-6)
-    assert beside.term(beside.features - 1) == "dense:4"
+    assert beside.term(beside.width - 1) == "dense:4"
     assert beside.blocks[2].matrix.dtype == np.float32
 
     report = update(folder, pairs(TEXTS), blocks=["dense"], dense=file)
-    instead = open_vectors(folder)
-    assert (instead.features, report.tokenised) == (5, 0)
+    instead = open_features(folder)
+    assert (instead.width, report.tokenised) == (5, 0)
     assert np.allclose(instead.scores(np.arange(5)), unit @ np.arange(5), atol=1e-6)
     assert np.array_equal(instead.bm25("cat"), build(TEXTS).bm25("cat")), "the words stay, for BM25"
     assert instead.vectorize("cat").nnz == 0
@@ -613,7 +615,7 @@ def test_embeddings_beside_and_instead(tmp_path: Path) -> None:
     assert other.fingerprint != report.fingerprint
     with pytest.raises(FormatError, match="the stored block 'dense': expected 9 rows, one for each document, found 8"):
         update(folder, pairs([*TEXTS, "new"]), blocks=["dense"])
-    assert open_vectors(folder).fingerprint == other.fingerprint
+    assert open_features(folder).fingerprint == other.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -661,7 +663,7 @@ def test_processes_make_what_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     several, alone = build(texts, processes=2), build(texts, processes=1)
     for a, b in zip(several.blocks, alone.blocks, strict=True):
         assert (a.matrix != b.matrix).nnz == 0
-    assert several.features == alone.features
+    assert several.width == alone.width
 
 
 @pytest.mark.slow

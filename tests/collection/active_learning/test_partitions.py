@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.active_learning.features import Vectors, build
+from collection.active_learning.features import FeatureMatrix, build
 from collection.active_learning.features.assembly import count_texts, made_blocks
 from collection.active_learning.features.moments import Moments, norm
 from collection.active_learning.features.partitions import (
-    PartitionedVectors,
+    PartitionedMatrix,
     merge_vocabularies,
     vocabularies_of,
     weigh_partition,
@@ -40,8 +40,8 @@ def texts() -> list[str | None]:
 
 def partition(
     of: list[str | None], cuts: list[int], blocks: tuple[str, ...], bigrams: bool = False
-) -> PartitionedVectors:
-    """Vectors in partitions in this process."""
+) -> PartitionedMatrix:
+    """Features in partitions in this process."""
     edges = [0, *cuts, len(of)]
     made = made_blocks(blocks)
     counted = [count_texts(of[a:b], made, bigrams=bigrams, processes=1) for a, b in pairwise(edges)]
@@ -51,19 +51,19 @@ def partition(
     def run(function: Callable[..., Any], asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
         return {number: function(parts[number], *given) for number, given in asked.items()}
 
-    return PartitionedVectors(without_documents(merged, blocks, bigrams), [part.size for part in parts], run)
+    return PartitionedMatrix(without_documents(merged, blocks, bigrams), [part.size for part in parts], run)
 
 
-def require_same(one: Vectors, other: Vectors) -> None:
-    """Compare what the loop reads of vectors, bit for bit."""
-    assert (one.size, one.features) == (other.size, other.features)
+def require_same(one: FeatureMatrix, other: FeatureMatrix) -> None:
+    """Compare what the loop reads of features, bit for bit."""
+    assert (one.size, one.width) == (other.size, other.width)
     index = np.array([299, 0, 7, 150, 0, 91])
     for a, b in ((one.rows(index), other.rows(index)), (one.vectorize("w3x w5x"), other.vectorize("w3x w5x"))):
         assert a.shape == b.shape
         assert (a.indptr.tolist(), a.indices.tolist(), a.data.tolist()) == (
             b.indptr.tolist(), b.indices.tolist(), b.data.tolist(),
         )  # fmt: skip
-    weights = np.random.default_rng(1).standard_normal(one.features).astype(np.float32)
+    weights = np.random.default_rng(1).standard_normal(one.width).astype(np.float32)
     assert one.scores(weights).tolist() == other.scores(weights).tolist()
     assert one.scores(weights, index).tolist() == other.scores(weights, index).tolist()
     assert one.bm25("w1x w4x w9x").tolist() == other.bm25("w1x w4x w9x").tolist()
@@ -88,8 +88,8 @@ def test_partitions_rank_as_one_piece_does(cuts: list[int], recipe: Recipe) -> N
     evidence = Evidence(fusion, (fusion > 0).astype(np.float32), (fusion > 0).astype(np.float32))
     judged, grades = np.array([3, 25, 150, 151, 60, 250, 7]), np.array([1, 1, 0, 1, 0, 0, 0])
     rankings = []
-    for vectors in (build(texts(), blocks=["words"], processes=1), partition(texts(), cuts, ("words",))):
-        space = Space(vectors, np.arange(300) % 9 > 0, "w3x w5x", evidence)
+    for features in (build(texts(), blocks=["words"], processes=1), partition(texts(), cuts, ("words",))):
+        space = Space(features, np.arange(300) % 9 > 0, "w3x w5x", evidence)
         rankings.append(
             [
                 *train_and_rank(space, judged, grades, recipe, 5, 40)[:2],
@@ -101,8 +101,8 @@ def test_partitions_rank_as_one_piece_does(cuts: list[int], recipe: Recipe) -> N
 
 
 def test_what_does_not_exist_is_refused() -> None:
-    vectors = partition(texts(), [150], ("words",))
-    for wrong in (lambda: vectors.rows([300]), lambda: vectors.rank([1.0], 3, np.ones(300, bool), np.zeros(0, int))):
+    features = partition(texts(), [150], ("words",))
+    for wrong in (lambda: features.rows([300]), lambda: features.rank([1.0], 3, np.ones(300, bool), np.zeros(0, int))):
         with pytest.raises(InputError):
             wrong()
 

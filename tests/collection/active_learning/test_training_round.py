@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.active_learning.features import Vectors, build
+from collection.active_learning.features import FeatureMatrix, build
 from collection.active_learning.learners import LEARNERS, balance
 from collection.active_learning.run_trust import expect_trust
 from collection.active_learning.training_round import Evidence, Ranking, Recipe, Space, build_queue, train_and_rank
@@ -24,9 +24,9 @@ WINGS = np.arange(15) < 5
 
 
 def space(texts: list[str | None] = TEXTS, text: str = "wing", evidence: Evidence | None = None) -> Space:
-    vectors = build(texts)
+    features = build(texts)
     allowed = np.array([t is not None for t in texts], dtype=bool)
-    return Space(vectors, allowed, text, evidence)
+    return Space(features, allowed, text, evidence)
 
 
 def rows(*values: int) -> np.ndarray:
@@ -64,7 +64,7 @@ def test_a_score_is_the_sum_of_weights_times_features(learner: str) -> None:
     known = rows(0, 5, 10)
     ranking = train_and_rank(here, known, rows(1, 0, 0), Recipe(learner, presumed=0, topic=0), 1, 15)
     assert ranking.model is not None
-    expected = here.vectors.rows(ranking.rows).toarray() @ ranking.model.weights
+    expected = here.features.rows(ranking.rows).toarray() @ ranking.model.weights
     np.testing.assert_allclose(ranking.scores, expected, atol=1e-5)
 
 
@@ -73,7 +73,7 @@ def test_the_svm_equals_scikit_learn_on_all_columns() -> None:
 
     here = space()
     known, labels = rows(0, 1, 5, 6), np.array([True, True, False, False])
-    features = here.vectors.rows(known)
+    features = here.features.rows(known)
     ours = LEARNERS["svm"].function(features, labels, np.ones(4), 3).weights
     theirs = LinearSVC(C=0.11, dual=True, tol=1e-3, random_state=3)
     theirs.fit(features, labels, sample_weight=balance(labels, np.ones(4), 9.8))
@@ -95,14 +95,14 @@ def test_a_naive_bayes_weight_by_hand() -> None:
 def test_before_anything_is_relevant_runs_and_words_take_turns() -> None:
     # Rows 8 to 14 were retrieved in this order, wings were not; BM25 prefers shorter texts: row 0 before the others.
     here = space(evidence=runs_say([0.0] * 8 + [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3]))
-    words = [row for row in here.vectors.bm25("wing").argsort(kind="stable")[::-1].tolist() if row < 5]
+    words = [row for row in here.features.bm25("wing").argsort(kind="stable")[::-1].tolist() if row < 5]
     ranking = train_and_rank(here, rows(), rows(), Recipe(), 1, 15)
     assert (ranking.came_by, ranking.model, ranking.trust) == ("fusion", None, 0)
     # 1/2, 1/3, then 1/4 three times: rows in order where scores are equal.
     assert ranking.rows[:2].tolist() == [8, 9]
     assert set(ranking.rows[2:4].tolist()) == {10, *[r for r in range(5) if here.start[r] == 0.25]}
     wings = [row for row in ranking.rows.tolist() if row < 5]
-    assert here.vectors.bm25("wing")[wings].tolist() == here.vectors.bm25("wing")[words].tolist()
+    assert here.features.bm25("wing")[wings].tolist() == here.features.bm25("wing")[words].tolist()
     assert set(ranking.rows[:12].tolist()) == {*range(5), *range(8, 15)}
 
 
@@ -395,7 +395,7 @@ def test_what_is_drawn_is_not_what_the_round_presumed() -> None:
 def test_embeddings_whose_values_cancel_out_are_not_blank() -> None:
     centred = np.random.default_rng(0).choice([-1.0, 1.0], size=(200, 8)).astype(np.float32)
     centred[7] = 0
-    here = Space(Vectors.of(centred), np.ones(200, dtype=bool))
+    here = Space(FeatureMatrix.of(centred), np.ones(200, dtype=bool))
     assert np.flatnonzero(here.blank).tolist() == [7]
 
 
@@ -415,9 +415,9 @@ def test_a_recipe_refuses_parameters_that_no_learner_can_use(parameters: dict[st
         Recipe(parameters=parameters)
 
 
-def test_vectors_of_ready_matrices_will_do() -> None:
+def test_features_of_ready_matrices_will_do() -> None:
     random = np.random.default_rng(0)
-    here = Space(Vectors.of(random.normal(size=(30, 4)).astype(np.float32)), np.ones(30, dtype=bool), "words")
+    here = Space(FeatureMatrix.of(random.normal(size=(30, 4)).astype(np.float32)), np.ones(30, dtype=bool), "words")
     ranking = train_and_rank(here, rows(0, 1), rows(1, 0), Recipe(presumed=5), 1, 30)
     assert ranking.came_by == "model"
     assert len(ranking.rows) == 28

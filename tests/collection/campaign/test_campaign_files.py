@@ -68,7 +68,7 @@ USERS = (
 def users_files(directory: Path) -> dict[str, str | None]:
     """Files and folders of the user in every folder of a campaign; what they hold."""
     before = contents(directory)
-    for folder in ("runs", "files", "vectors", "exports"):
+    for folder in ("runs", "files", "features", "exports"):
         for name in (*USERS, f"{'a' * 64}.txt.bak", "made-by-me"):
             (directory / folder / "deeper").mkdir(parents=True, exist_ok=True)
             (directory / folder / name).write_text(f"{folder} {name}")
@@ -185,9 +185,9 @@ def test_a_run_is_never_written_over_a_file_that_is_there(campaign: Campaign, fi
     assert campaign.corpus.run_table().query("run == 'alpha'")["file"].item() != name
 
 
-def test_an_update_of_vectors_keeps_what_the_user_put_into_its_folder(campaign: Campaign, files: Path) -> None:
+def test_an_update_of_features_keeps_what_the_user_put_into_its_folder(campaign: Campaign, files: Path) -> None:
     campaign.features.update()
-    (folder,) = (campaign.directory / "vectors").glob("made-*")
+    (folder,) = (campaign.directory / "features").glob("made-*")
     (folder / "notes.txt").write_text("mine")
     (files / "more.jsonl").write_text('{"doc_id": "m1", "text": "Another document."}\n')
     campaign.importer.import_files(documents=[files / "more.jsonl"])
@@ -201,7 +201,7 @@ def test_an_update_of_vectors_keeps_what_the_user_put_into_its_folder(campaign: 
 def own_files(directory: Path) -> list[Path]:
     """The files of the campaign, and places among them where there is none yet."""
     named = [file for file in directory.rglob("*") if file.is_file()]
-    more = ("sso.toml", "campaign.db-journal", "CAMPAIGN.DB", "runs/new.tsv", "files/x", "vectors/made-1/y", "runs")
+    more = ("sso.toml", "campaign.db-journal", "CAMPAIGN.DB", "runs/new.tsv", "files/x", "features/made-1/y", "runs")
     return [*named, *(directory / name for name in more)]
 
 
@@ -274,7 +274,7 @@ def test_a_folder_of_the_campaign_that_lies_elsewhere_is_the_campaign_s(campaign
 
 
 def test_no_campaign_is_made_among_the_files_of_another(campaign: Campaign) -> None:
-    for place in ("runs/new", "vectors", "files"):
+    for place in ("runs/new", "features", "files"):
         assert "belongs to the campaign" in fails("new", campaign.directory / place)
         assert "belongs to the campaign" in fails("demo", campaign.directory / place, "--build-only")
     ok("new", campaign.directory / "exports" / "new")
@@ -292,7 +292,7 @@ def test_no_collection_takes_the_place_of_a_campaign_or_of_a_folder_around_it(ju
     for name in ("collection.json", "checksums.txt"):
         (tmp_path / name).write_text("")
         (judged.directory / name).write_text("")
-    for place in (judged.directory, tmp_path, judged.directory / "vectors", judged.directory / "runs" / "c"):
+    for place in (judged.directory, tmp_path, judged.directory / "features", judged.directory / "runs" / "c"):
         with pytest.raises(InputError, match="belongs to the campaign"):
             judged.collection_export.write(place, replace=True)
     assert judged.directory.is_dir()

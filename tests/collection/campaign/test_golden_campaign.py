@@ -249,7 +249,7 @@ def test_documents_are_imported_and_pairs_pooled(directory: Path, tmp_path: Path
     (tmp_path / "new.run").write_text("3 Q0 d13 1 2.0 fresh\n3 Q0 d05 2 1.0 fresh\n")
     ok("import", directory, "--documents", tmp_path / "new.jsonl", "--run", tmp_path / "new.run")
     ok("pool", directory, "--depth", 1)
-    ok("vectors", directory, "--processes", 1)
+    ok("features", directory, "--processes", 1)
     status = json.loads(ok("status", directory, "--format", "json"))
     before = json.loads((EXPECTED / "status.json").read_text())
     more = {name: status[name] - before[name] for name in ("documents", "runs", "pool", "logged", "topics")}

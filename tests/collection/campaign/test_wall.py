@@ -465,7 +465,7 @@ COMMANDS = {
     "rules": ["rules DIR --against majority --format json"],
     "status": ["status DIR", "status DIR --format json"],
     "judge": ["judge DIR --topic 1 --doc d08 --annotator ann --grade 2"],
-    "vectors": ["vectors DIR --processes 1"],
+    "features": ["features DIR --processes 1"],
 }
 """Command -> arguments; DIR is the campaign. Those that change it come last."""
 

@@ -98,7 +98,7 @@ def test_the_prefix_scope_keeps_each_review_to_its_own_documents() -> None:
     made = {c.query_id: c for c in cases(documents, topics, qrels, scope="prefix")}
     assert made["A"].doc_ids.tolist() == ["A-1", "A-2"]
     assert made["AB"].doc_ids.tolist() == ["AB-1"]
-    assert made["A"].space.vectors.size == 2
+    assert made["A"].space.features.size == 2
 
 
 # Orders

@@ -129,7 +129,7 @@ class CalibrationProgress:
     def cache_key(self) -> str:
         """Cache key of :meth:`state` and of plans, which changes with anything they read."""
         kept = self.store.settings.all()
-        names = (records.KEY, records.CLOSED, "loop", "assignment", "documents_version", "vectors")
+        names = (records.KEY, records.CLOSED, "loop", "assignment", "documents_version", "features")
         runs, ungraded = self.store.corpus.runs_signature(), self.store.judgements.ungraded()
         return str([self.store.judgements.versions(), self.settings.own_modes(), runs, ungraded, *map(kept.get, names)])
 

@@ -37,7 +37,7 @@ CHANGES = {
     "were judged among different documents.",
     "runs": "Runs were added or changed since the draw: the loop no longer orders all topics in the same way.",
     "overlap": "The number of annotators of pairs changed since the draw: not all grades are made in the same way.",
-    "vectors": "The document vectors changed since the draw (words, characters, bigrams or embeddings): the loop no "
+    "features": "The document features changed since the draw (words, characters, bigrams or embeddings): the loop no "
     "longer orders all topics in the same way.",
 }
 """Condition of the draw, besides the loop settings -> what a change of it means."""
@@ -117,7 +117,7 @@ class CalibrationState:
     paused: bool = False
     """The rule was calibrated, but closes no topics, because what it depends on changed since then."""
     in_doubt: bool = False
-    """Settings, pool, documents, runs, vectors or judging modes of calibration topics changed since the draw, so the
+    """Settings, pool, documents, runs, features or judging modes of calibration topics changed since the draw, so the
     promise is not what was calibrated."""
 
     @property

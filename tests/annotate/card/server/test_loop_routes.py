@@ -337,11 +337,11 @@ def test_what_cannot_be_handed_out_undoes_no_judgement(
     item = judged(ann.holding[0], 1)
 
     def fails(*_: Any, **__: Any) -> None:
-        raise CampaignError("the vectors are gone")
+        raise CampaignError("the features are gone")
 
     monkeypatch.setattr(Judging, "next_pairs", fails)
     answer = ann.post("sync", 503, decisions=[item], holding=ann.holding[1:], want=12)
-    assert "the vectors are gone" in answer["error"]
+    assert "the features are gone" in answer["error"]
     assert looping.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]
     monkeypatch.undo()
     assert ann.post("sync", decisions=[item], holding=ann.holding[1:], want=12)["saved"] == [item["uuid"]]

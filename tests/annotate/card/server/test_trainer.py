@@ -56,10 +56,10 @@ def is_there(process: int) -> bool:
 
 
 @pytest.mark.slow
-def test_it_makes_the_vectors_before_the_first_round_is_requested(trainer: Trainer, looping: Campaign) -> None:
-    assert "vectors" not in looping.store.settings.all()
+def test_it_makes_the_features_before_the_first_round_is_requested(trainer: Trainer, looping: Campaign) -> None:
+    assert "features" not in looping.store.settings.all()
     trainer.start(looping)
-    until(lambda: "vectors" in looping.store.settings.all(), "the vectors")
+    until(lambda: "features" in looping.store.settings.all(), "the features")
     assert trainer.latest("1") is None
 
 

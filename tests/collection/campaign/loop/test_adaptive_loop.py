@@ -110,7 +110,7 @@ def test_judging_takes_the_documents_in_the_order_of_a_replay(bare: Campaign, na
         assert set(log["pool_rank"]) == {1}
         assert log["model_round"].tolist() == list(range(len(order)))
         assert log["probability"].isna().all()
-    assert not (bare.directory / "vectors").exists()
+    assert not (bare.directory / "features").exists()
 
 
 @pytest.mark.slow

@@ -337,11 +337,11 @@ def test_leases_that_ran_out_are_not_taken_back(wings: Campaign) -> None:
     assert wings.judging.next_pairs("bob", "1", 0, mine, client=Client(in_loop=4)).order == mine
 
 
-def test_vectors_of_another_process_are_taken_in(wings: Campaign) -> None:
+def test_features_of_another_process_are_taken_in(wings: Campaign) -> None:
     from collection.active_learning import features
 
     wings.active_learning.next_round("1")
-    features.update(wings.directory / "vectors", wings.store.corpus.texts(), blocks=("words",))
+    features.update(wings.directory / "features", wings.store.corpus.texts(), blocks=("words",))
     with Campaign(wings.directory) as again:
         assert again.active_learning.is_current(again.active_learning.next_round("1"))
 
@@ -386,7 +386,7 @@ def test_a_round_of_another_mode_is_not_handed_out(wings: Campaign) -> None:
     assert wings.judging.next_pairs("ann", "1", 5, made=made).order == ["heat0"]
 
 
-def test_documents_that_come_while_vectors_are_made_are_not_forgotten(
+def test_documents_that_come_while_features_are_made_are_not_forgotten(
     wings: Campaign, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from collection.active_learning import features
@@ -488,9 +488,9 @@ def test_each_annotator_has_their_port(wings: Campaign) -> None:
     )
 
 
-def test_damaged_vectors_are_made_again(wings: Campaign) -> None:
+def test_damaged_features_are_made_again(wings: Campaign) -> None:
     wings.active_learning.next_round("1")
-    (wings.directory / "vectors" / "meta.json").write_text("{")
+    (wings.directory / "features" / "meta.json").write_text("{")
     with Campaign(wings.directory) as again:
         assert again.active_learning.next_round("1").selections
 
@@ -651,12 +651,14 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     assert [(row["query_id"], row["advice"]) for row in rows[:2]] == [("2", "closed"), ("3", "not started")]
     assert rows[-1]["query_id"] == "1"
     np.save(folder / "own.npy", np.eye(70, 8, dtype=np.float32))
-    result = CliRunner().invoke(main, ["vectors", directory, "--block", "words", "--vectors", str(folder / "own.npy")])
+    result = CliRunner().invoke(
+        main, ["features", directory, "--block", "words", "--embeddings", str(folder / "own.npy")]
+    )
     assert result.exit_code == 0, result.output
     assert "70 documents, features words, dense" in result.output
     assert [block.name for block in wings.features.open().blocks] == ["words", "dense"]
     np.save(folder / "short.npy", np.eye(3, dtype=np.float32))
-    result = CliRunner().invoke(main, ["vectors", directory, "--vectors", str(folder / "short.npy")])
+    result = CliRunner().invoke(main, ["features", directory, "--embeddings", str(folder / "short.npy")])
     assert result.exit_code == 2
     assert "expected 70 rows" in result.output
 

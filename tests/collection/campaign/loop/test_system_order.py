@@ -296,13 +296,13 @@ def test_a_pair_beyond_the_cutoff_leaves_with_its_judgement(tmp_path: Path) -> N
         assert (found.estimates.pool.judged, found.estimates.pool.pairs) == (1, 10)
 
 
-def test_a_page_builds_no_vectors(tmp_path: Path) -> None:
+def test_a_page_builds_no_features(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
         judge(campaign, "a", leased=False)
         campaign.system_order.assess()
-        assert not (campaign.directory / "vectors").exists()
+        assert not (campaign.directory / "features").exists()
         chosen(campaign)
-        assert (campaign.directory / "vectors").exists()
+        assert (campaign.directory / "features").exists()
 
 
 def test_too_many_graded_pairs_are_refused_before_they_are_read(

@@ -101,13 +101,13 @@ def test_a_backup_does_not_migrate_or_change_the_campaign(tmp_path: Path, later_
     assert after.keys() - before.keys() <= {"campaign.db-shm", "campaign.db-wal"}  # SQLite's own, to read
 
 
-def test_embeddings_of_the_user_are_in_the_backup_and_computed_vectors_are_not(
+def test_embeddings_of_the_user_are_in_the_backup_and_computed_features_are_not(
     campaign: Campaign, tmp_path: Path
 ) -> None:
     campaign.features.update()
     backup_archive.write(campaign.directory, tmp_path / "computed.zip")
     names = zipfile.ZipFile(tmp_path / "computed.zip").namelist()
-    assert not any(name.startswith("vectors/") for name in names)
+    assert not any(name.startswith("features/") for name in names)
     np.save(tmp_path / "own.npy", np.eye(8, dtype=np.float32))
     campaign.features.update(dense=tmp_path / "own.npy")
     backup_archive.write(campaign.directory, tmp_path / "own.zip")
@@ -470,13 +470,13 @@ def test_a_file_that_cannot_be_read_to_its_end_is_cut_in_the_backup(
 def test_damaged_embeddings_are_a_problem_of_the_backup(campaign: Campaign, tmp_path: Path, content: str) -> None:
     np.save(tmp_path / "own.npy", np.eye(8, dtype=np.float32))
     campaign.features.update(dense=tmp_path / "own.npy")
-    meta = campaign.directory / "vectors" / "meta.json"
+    meta = campaign.directory / "features" / "meta.json"
     meta.write_text(content)
     (problem,) = backup_archive.write(campaign.directory, tmp_path / "b.zip").problems
-    assert problem.startswith("vectors/meta.json is damaged in the campaign, so the backup has no embeddings; ")
+    assert problem.startswith("features/meta.json is damaged in the campaign, so the backup has no embeddings; ")
     meta.unlink()
     (problem,) = backup_archive.write(campaign.directory, tmp_path / "c.zip").problems
-    assert problem.startswith("vectors/meta.json is missing in the campaign, and so in the backup; ")
+    assert problem.startswith("features/meta.json is missing in the campaign, and so in the backup; ")
 
 
 def test_a_quiet_backup_of_an_intact_campaign_prints_nothing(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
@@ -642,7 +642,7 @@ def named(content: bytes) -> tuple[int, str]:
 @pytest.mark.parametrize(
     "name",
     ["../evil", "/etc/evil", "runs/../../evil", "runs/evil.txt", "evil", "C:\\evil", ".ssh/keys", "files/a/b.png",
-     "vectors/made-abcdefgh/../evil.npy", "exports/evil.txt", "backups/before-version-1.db", "campaign.db-wal"],
+     "features/made-abcdefgh/../evil.npy", "exports/evil.txt", "backups/before-version-1.db", "campaign.db-wal"],
 )  # fmt: skip
 def test_names_that_a_campaign_does_not_have_are_refused(archive: Path, tmp_path: Path, name: str) -> None:
     def add(members: dict[str, bytes], manifest: dict[str, object]) -> None:

@@ -28,7 +28,7 @@ from tests.helpers import GOLDEN, fails, make_unreadable, ok, run, unreadable_fi
 
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
-    """A campaign with runs, an image and vectors, as this version keeps it."""
+    """A campaign with runs, an image and features, as this version keeps it."""
     directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "golden"))
     with Campaign(directory) as campaign:
         campaign.server_state.secret()
@@ -181,7 +181,7 @@ def test_orphans_and_unknown_files_are_notes(golden: Path, tmp_path: Path) -> No
     orphan.touch(0o600)
     (golden / "runs" / "mine.parquet").write_text("mine")
     (golden / "files" / "mine.png").write_text("mine")
-    for name in ("notes.txt", "vectors/old.npy.bak", "backups/mine.zip", "scripts/a.py", "exports/a.txt"):
+    for name in ("notes.txt", "features/old.npy.bak", "backups/mine.zip", "scripts/a.py", "exports/a.txt"):
         (golden / name).parent.mkdir(exist_ok=True)
         (golden / name).write_text("mine")
     for name in (".server.json", "backups/.cleverdon-backup-x"):  # of a server, and of a backup
@@ -195,7 +195,7 @@ def test_orphans_and_unknown_files_are_notes(golden: Path, tmp_path: Path) -> No
     assert "belongs to no document; you may delete it" in notes[1]
     unknown = "(notes.txt, scripts/, runs/mine.parquet and 3 more); backups leave them out."
     assert notes[2] == f"Note: 6 files or folders in {golden} do not belong to the campaign {unknown}"
-    for name in ("scripts/a.py", "runs/mine.parquet", "files/mine.png", "vectors/old.npy.bak", "backups/mine.zip"):
+    for name in ("scripts/a.py", "runs/mine.parquet", "files/mine.png", "features/old.npy.bak", "backups/mine.zip"):
         (golden / name).unlink()
     (golden / "scripts").rmdir()
     elsewhere = (golden / "backups").rename(tmp_path / "elsewhere")
@@ -222,21 +222,21 @@ def test_a_run_that_is_replaced_during_the_check_is_no_problem(golden: Path, tmp
     assert [finding for finding in found if finding.serious] == []
 
 
-def test_vectors_of_other_documents_are_a_note_unless_they_have_embeddings(campaign: Campaign, tmp_path: Path) -> None:
+def test_features_of_other_documents_are_a_note_unless_they_have_embeddings(campaign: Campaign, tmp_path: Path) -> None:
     campaign.features.update()
-    shutil.copytree(campaign.directory / "vectors", tmp_path / "before")
+    shutil.copytree(campaign.directory / "features", tmp_path / "before")
     assert integrity.check(campaign.directory) == []
     np.save(tmp_path / "own.npy", np.eye(8, dtype=np.float32))
     campaign.features.update(dense=tmp_path / "own.npy")
     assert integrity.check(campaign.directory) == []
-    shutil.rmtree(campaign.directory / "vectors")
-    shutil.copytree(tmp_path / "before", campaign.directory / "vectors")
+    shutil.rmtree(campaign.directory / "features")
+    shutil.copytree(tmp_path / "before", campaign.directory / "features")
     found = only(integrity.check(campaign.directory))
     assert found.serious
-    assert found.sentence.startswith("the vectors were built from other documents (8 rows); provide your embeddings")
-    shutil.rmtree(campaign.directory / "vectors")
+    assert found.sentence.startswith("the features were built from other documents (8 rows); provide your embeddings")
+    shutil.rmtree(campaign.directory / "features")
     assert "missing or damaged; provide your embeddings again" in only(integrity.check(campaign.directory)).sentence
-    campaign.store.settings.put("vectors", campaign.store.settings.get("vectors") | {"blocks": ["words"]})
+    campaign.store.settings.put("features", campaign.store.settings.get("features") | {"blocks": ["words"]})
     found = only(integrity.check(campaign.directory))
     assert not found.serious
     assert "they are built again when the loop needs them" in found.sentence
@@ -359,14 +359,16 @@ def test_embeddings_in_a_backup_are_checked(campaign: Campaign, tmp_path: Path) 
     backup_archive.write(campaign.directory, tmp_path / "own.zip")
     assert integrity.check(tmp_path / "own.zip") == []
     with campaign.transaction():
-        campaign.store.settings.put("vectors", campaign.store.settings.get("vectors") | {"fingerprint": "other"})
+        campaign.store.settings.put("features", campaign.store.settings.get("features") | {"fingerprint": "other"})
     backup_archive.write(campaign.directory, tmp_path / "other.zip")
     said = only(integrity.check(tmp_path / "other.zip")).sentence
-    assert said.startswith("the vectors were built from other documents (8 rows); after restoring, provide your embedd")
-    shutil.rmtree(campaign.directory / "vectors")
+    assert said.startswith(
+        "the features were built from other documents (8 rows); after restoring, provide your embedd"
+    )
+    shutil.rmtree(campaign.directory / "features")
     report = backup_archive.write(campaign.directory, tmp_path / "none.zip")
-    assert "vectors/meta.json is missing in the campaign, and so in the backup" in report.problems[0]
-    assert "the vectors are missing or damaged; after" in only(integrity.check(tmp_path / "none.zip")).sentence
+    assert "features/meta.json is missing in the campaign, and so in the backup" in report.problems[0]
+    assert "the features are missing or damaged; after" in only(integrity.check(tmp_path / "none.zip")).sentence
 
 
 def test_no_campaign(tmp_path: Path) -> None:

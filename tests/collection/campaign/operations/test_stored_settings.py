@@ -54,7 +54,7 @@ def test_a_damaged_setting_is_named_and_stops_everything_in_one_sentence(
         "assign",
         "judging-page",
         "loop",
-        "vectors",
+        "features",
         "people",
         "system-order",
     ],
@@ -90,9 +90,9 @@ def test_settings_with_values_out_of_range_are_damaged() -> None:
 
 
 def test_a_campaign_with_a_damaged_setting_is_backed_up_as_it_is(campaign: Campaign, tmp_path: Path) -> None:
-    damage(campaign, "vectors", '{"blocks": 3}')
+    damage(campaign, "features", '{"blocks": 3}')
     backup_archive.write(campaign.directory, tmp_path / "b.zip")
-    assert "the setting 'vectors'" in " ".join(run("check", tmp_path / "b.zip").stdout.split())
+    assert "the setting 'features'" in " ".join(run("check", tmp_path / "b.zip").stdout.split())
 
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"

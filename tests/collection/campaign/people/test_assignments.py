@@ -292,7 +292,7 @@ def test_the_random_order_ends_with_the_pool(campaign: Campaign) -> None:
         say(campaign, "ann", doc_id)
     after = campaign.judging.next_pairs("ann", "1", 8, held[-1:], client=Client(waits=False))
     assert (after.documents, after.closed, after.order) == ([], held[-1:], None)
-    assert not (campaign.directory / "vectors").exists()
+    assert not (campaign.directory / "features").exists()
 
 
 def test_a_document_that_was_found_may_have_a_second_opinion(campaign: Campaign) -> None:

@@ -365,7 +365,7 @@ def test_the_key_changes_with_all_that_counts(hundred: Campaign) -> None:
     assert len(set(seen)) == 4
 
 
-def test_the_vectors_tell_whether_they_are_current(hundred: Campaign, tmp_path: Path) -> None:
+def test_the_features_tell_whether_they_are_current(hundred: Campaign, tmp_path: Path) -> None:
     assert hundred.features.state()[:5] == (0, [], None, False, "")
     hundred.features.update()
     state = hundred.features.state()

@@ -1,4 +1,4 @@
-"""Estimates of a campaign: its pool, its vectors, and nothing of them in what it exports."""
+"""Estimates of a campaign: its pool, its features, and nothing of them in what it exports."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_the_pool_of_topics_with_grades_is_estimated(wings: Campaign) -> None:
     assert found.pool[:3] == (1, 2, 2)  # topic 2 has no grade; d3 and x of topic 1 are unjudged
     assert found.table().index.tolist() == ["down", "up"]
     assert found.table().loc["up", "P@2"] == 0.5  # both documents are judged
-    assert "of the judged pairs and the ranks." in found.about  # there are no vectors yet
+    assert "of the judged pairs and the ranks." in found.about  # there are no features yet
     assert any("of the first 6 documents of" in note and "outside the pool" in note for note in found.notes)
     judge(wings, "1", d4=3)
     assert wings.evaluation.estimate("P@2").pool[:3] == (1, 3, 2)  # judged outside the pool
 
 
-def test_vectors_are_read_where_they_are_up_to_date(wings: Campaign, tmp_path: Path) -> None:
+def test_features_are_read_where_they_are_up_to_date(wings: Campaign, tmp_path: Path) -> None:
     judge(wings, "1", d0=2, d1=0)
     judge(wings, "2", d0=0, d1=3)
     wings.features.update(blocks=("words",))

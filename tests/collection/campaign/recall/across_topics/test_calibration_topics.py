@@ -512,19 +512,19 @@ def test_decisive_pairs_break_the_promise(review: Campaign) -> None:
 
 
 @pytest.mark.slow
-def test_other_vectors_pause_the_rule(review: Campaign) -> None:
-    built = review.store.settings.get("vectors")
-    review.store.settings.put("vectors", {})  # as before the first annotator comes
+def test_other_features_pause_the_rule(review: Campaign) -> None:
+    built = review.store.settings.get("features")
+    review.store.settings.put("features", {})  # as before the first annotator comes
     finish(review)
-    review.store.settings.put("vectors", {**built, "fingerprint": "of the same kind"})
+    review.store.settings.put("features", {**built, "fingerprint": "of the same kind"})
     assert notes(review) == ""
     for change in ({"blocks": ["words"]}, {"bigrams": True}, {"blocks": [*built["blocks"], "dense"]}):
-        review.store.settings.put("vectors", {**built, **change})
-        assert "The document vectors changed since the draw" in notes(review)
+        review.store.settings.put("features", {**built, **change})
+        assert "The document features changed since the draw" in notes(review)
         assert "The rule closes no more topics until it is calibrated again." in notes(review)
         assert review.calibration_topics.state().in_doubt
-    review.settings.set_loop(by="mtf")  # reads no vectors
-    assert "vectors" not in notes(review)
+    review.settings.set_loop(by="mtf")  # reads no features
+    assert "features" not in notes(review)
 
 
 @pytest.mark.slow
