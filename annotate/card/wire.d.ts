@@ -120,13 +120,6 @@ export interface ErrorAnswer {
   error: string;
 }
 
-/** Expected seconds of work (`mid`) with a 90% prediction interval. */
-export interface Estimate {
-  low: number;
-  mid: number;
-  high: number;
-}
-
 /** A result of a search. */
 export interface FoundDocument {
   doc_id: string;
@@ -466,15 +459,6 @@ export interface SearchRequest {
   words: string;
 }
 
-/** Work without a long pause, from the first document on screen to the last judgement. */
-export interface Session {
-  judgements: number;
-  seconds: number;
-  away: number;
-  since: string;
-  until: string;
-}
-
 /** Nothing. */
 export interface SettingsAnswer {}
 
@@ -551,19 +535,19 @@ export interface TakeRequest {
 /** The annotator's working time. */
 export interface TimeAnswer {
   today: Work;
-  /** The one that goes on now. */
-  session: Session | null;
-  /** Newest first. */
-  sessions: Session[];
+  /** Without a long pause, until now. */
+  session: Work;
+  /** When the session began, if there is one. */
+  since: string | null;
+  pace: string;
   /** Seconds at work since the last break of five minutes. */
   since_break: number;
-  /** Judged topics, the latest first, then open ones. */
-  per_topic: TopicTime[];
-  /** Pairs or topics; null where no end is known. */
-  left: number | null;
-  estimate: Estimate | null;
-  /** Why there is no estimate, or what it depends on. */
-  why: string;
+  /** Started ones first, finished ones last. */
+  topics: TopicTime[];
+  /** Further topics. */
+  others: number;
+  /** How much is left, and for how long. */
+  left: string;
 }
 
 /** Ask for the annotator's working time. */
@@ -597,15 +581,11 @@ export interface TopicPayload {
   first?: boolean;
 }
 
-/** A topic with the annotator's judgements. */
+/** A topic with the annotator's judgements, in words. */
 export interface TopicTime {
   query_id: string;
   title: string;
-  judged: number;
-  /** Null in a loop over the whole collection or with a budget. */
-  left: number | null;
-  /** The median; null without timed judgements. */
-  seconds: number | null;
+  words: string;
 }
 
 /** The topic of a unit. */
@@ -697,11 +677,11 @@ export interface WhyRequest {
   doc_id: string;
 }
 
-/** A number of judgements and their seconds at work and away. */
+/** A number of judgements, and the time at work and away, in words. */
 export interface Work {
   judgements: number;
-  seconds: number;
-  away: number;
+  active: string;
+  away: string;
 }
 
 /** Request and answer of each route, by path. */

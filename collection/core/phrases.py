@@ -133,6 +133,16 @@ def duration_range(low: float, high: float) -> str:
     return duration(high) if start == end else f"{start}-{end} {last}s"
 
 
+def brief_duration(seconds: float) -> str:
+    """A duration for a table, with the sign of its unit.
+
+    >>> brief_duration(5), brief_duration(600), brief_duration(5400), brief_duration(36_000)
+    ('5 s', '10 min', '1.5 h', '10 h')
+    """
+    amount, unit = _in_unit(seconds)
+    return f"{amount} { {'second': 's', 'minute': 'min', 'hour': 'h'}[unit] }"
+
+
 def number_range(low: float, high: float) -> str:
     """A range of whole numbers, or one number.
 

@@ -34,17 +34,17 @@ REASONS = ["Not in a language I read", "The text is broken or empty", "Needs kno
 TEXT_CAP = 2000
 SAID = ("kind", "relevance", "reason", "note", "flagged", "passages")
 TIME = {
-    "today": {"judgements": 61, "seconds": 2400.0, "away": 700.0},
-    "session": {"since": "2026-03-12T13:20:00Z", "judgements": 42, "seconds": 1596.0, "away": 240.0},
-    "sessions": [],
-    "per_topic": [
-        {"query_id": "t1", "title": "rolling mean t1", "judged": 30, "left": 11, "seconds": 31.0},
-        {"query_id": "t2", "title": "rolling mean t2", "judged": 0, "left": 3, "seconds": None},
-    ],
-    "left": 14,
-    "estimate": {"low": 420.0, "mid": 480.0, "high": 5800.0},
-    "why": "if nobody else judges them",
+    "today": {"judgements": 61, "active": "40 min", "away": "12 min"},
+    "session": {"judgements": 42, "active": "27 min", "away": "4 min"},
+    "since": "2026-03-12T13:20:00Z",
+    "pace": "38 seconds per document",
     "since_break": 0.0,
+    "topics": [
+        {"query_id": "t1", "title": "rolling mean t1", "words": "30 judged, 11 left, 31 seconds each"},
+        {"query_id": "t2", "title": "rolling mean t2", "words": "0 judged, 3 left"},
+    ],
+    "others": 0,
+    "left": "14 documents left, about 7 minutes to 1.6 hours at your recent pace, if nobody else judges them.",
 }
 LIGHT = {
     "text-color": "#31333f",

@@ -471,17 +471,14 @@ def test_time_at_work_and_what_is_left(card: Card, desk: Desk) -> None:
     card.part("per-topic").get_by_role("button").nth(1).click()
     card.shows("d200")
     expect(card.part("time-panel")).to_be_hidden()
-    topics: list[dict[str, Any]] = [
-        {"query_id": f"t{n}", "title": f"topic {n}", "judged": 0, "left": 5, "seconds": None} for n in range(30)
-    ]
-    topics[7] |= {"judged": 2, "left": 3, "seconds": 0.2}
-    desk.time = TIME | {"session": None, "per_topic": topics}
+    topics = [{"query_id": f"t{n}", "title": f"topic {n}", "words": "2 judged, 3 left"} for n in range(20)]
+    desk.time = TIME | {"session": TIME["session"] | {"judgements": 0}, "topics": topics, "others": 10}
     card.press("t")
     expect(card.part("session-count")).to_have_text("0")
     lines = card.part("per-topic").locator("li")
     expect(lines).to_have_count(21)
-    expect(lines.first.locator("span").first).to_have_text("topic 7")
-    expect(lines.first.locator("span").last).to_have_text("2 judged, 3 left")  # not "0 s each"
+    expect(lines.first.locator("span").first).to_have_text("topic 0")
+    expect(lines.first.locator("span").last).to_have_text("2 judged, 3 left")
     expect(lines.last).to_have_text("and 10 more")
 
 

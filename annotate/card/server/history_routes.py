@@ -13,10 +13,12 @@ from annotate.card.server.handlers import Handler, PostRoute
 from annotate.server.request_bodies import RequestError
 from collection.campaign import Campaign
 from collection.campaign.corpus.near_duplicates import Near
-from collection.campaign.judging.history import History, Times
+from collection.campaign.judging.history import History, Sum, Times, TopicTime
+from collection.core.phrases import brief_duration, count, duration, duration_range, sentence
 from collection.documents.rendering import cut
 
 DEFAULT_LIMIT = 50  # judgements in an answer
+MOST_TOPICS = 20  # topics with the time that they took
 
 
 def routes() -> list[PostRoute]:
@@ -57,7 +59,60 @@ def _near_duplicate(near: Near) -> wire.NearDuplicate:
 
 
 def _time(campaign: Campaign, annotator: str, request: wire.TimeRequest) -> wire.TimeAnswer:
-    return cast(wire.TimeAnswer, _json(campaign.history.time(annotator, day=_day(request.get("day")))))
+    return time_answer(campaign.history.time(annotator, day=_day(request.get("day"))))
+
+
+def time_answer(times: Times) -> wire.TimeAnswer:
+    """Say how long an annotator has worked, and what is left; topics that are begun come first, done ones last."""
+    session = times.session
+    topics = sorted(times.per_topic, key=lambda topic: 2 if topic.left == 0 else 0 if topic.judged else 1)
+    pace = duration(session.seconds / session.judgements) if session and session.judgements else None
+    return {
+        "session": _work(Sum(0, 0.0, 0.0) if session is None else Sum(*session[-3:])),
+        "today": _work(times.today),
+        "since": None if session is None else session.since.isoformat(timespec="milliseconds"),
+        "pace": "–" if pace is None else f"{pace} per document",
+        "since_break": round(times.since_break, 1),
+        "topics": list(map(_topic_time, topics[:MOST_TOPICS])),
+        "others": max(0, len(topics) - MOST_TOPICS),
+        "left": _left(times),
+    }
+
+
+def _work(work: Sum) -> wire.Work:
+    return {
+        "judgements": work.judgements,
+        "active": brief_duration(work.seconds),
+        "away": brief_duration(work.away),
+    }
+
+
+def _topic_time(topic: TopicTime) -> wire.TopicTime:
+    left = "" if topic.left is None else f", {topic.left:,} left"
+    each = "" if topic.seconds is None or topic.seconds < 1 else f", {duration(topic.seconds)} each"
+    return {"query_id": topic.query_id, "title": topic.title, "words": f"{topic.judged:,} judged{left}{each}"}
+
+
+def _left(times: Times) -> str:
+    if times.left is None:
+        return sentence(times.why or "no end is known")
+    if not times.left:
+        return "Nothing is left for you right now."
+    documents, why = f"{count(times.left, 'document')} left", times.why
+    if times.estimate is None:
+        return f"{documents}. {sentence(why)}" if why else f"{documents}."
+    time = duration_range(_roughly(times.estimate.low), _roughly(times.estimate.high))
+    return f"{documents}, about {time} at your recent pace{f', {why}' if why else ''}."
+
+
+def _roughly(seconds: float) -> float:
+    """An estimate to 5 minutes from half an hour on, to half an hour from 5 hours on.
+
+    >>> [_roughly(seconds) for seconds in (3, 100, 700, 2000, 20_000)]
+    [60, 120, 720, 2100, 19800]
+    """
+    step = 60 if seconds < 600 else 120 if seconds < 1800 else 300 if seconds < 18_000 else 1800
+    return max(60, round(seconds / step) * step)
 
 
 def _settings(campaign: Campaign, annotator: str, request: wire.SettingsRequest) -> wire.SettingsAnswer:
@@ -65,8 +120,8 @@ def _settings(campaign: Campaign, annotator: str, request: wire.SettingsRequest)
     return {}
 
 
-def _json(record: History | Times) -> Mapping[str, object]:
-    """A record as a JSON object, with seconds to one decimal and points in time in ISO 8601."""
+def _json(record: History) -> Mapping[str, object]:
+    """A record as a JSON object."""
     return {name: _json_value(value) for name, value in record._asdict().items()}
 
 
@@ -75,9 +130,7 @@ def _json_value(value: Any) -> object:
         return _json(value)
     if isinstance(value, list | tuple):
         return list(map(_json_value, value))
-    if isinstance(value, datetime):
-        return value.isoformat(timespec="milliseconds")
-    return round(value, 1) if isinstance(value, float) else value
+    return value
 
 
 def _day(value: str | None) -> datetime | None:

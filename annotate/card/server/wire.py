@@ -429,49 +429,32 @@ class TimeRequest(TypedDict):
 
 
 class Work(TypedDict):
-    """A number of judgements and their seconds at work and away."""
+    """A number of judgements, and the time at work and away, in words."""
 
     judgements: int
-    seconds: float
-    away: float
-
-
-class Session(Work):
-    """Work without a long pause, from the first document on screen to the last judgement."""
-
-    since: str
-    until: str
+    active: str
+    away: str
 
 
 class TopicTime(TypedDict):
-    """A topic with the annotator's judgements."""
+    """A topic with the annotator's judgements, in words."""
 
     query_id: str
     title: str
-    judged: int
-    left: int | None  # Null in a loop over the whole collection or with a budget.
-    seconds: float | None  # The median; null without timed judgements.
-
-
-class Estimate(TypedDict):
-    """Expected seconds of work (`mid`) with a 90% prediction interval."""
-
-    low: float
-    mid: float
-    high: float
+    words: str
 
 
 class TimeAnswer(TypedDict):
     """The annotator's working time."""
 
     today: Work
-    session: Session | None  # The one that goes on now.
-    sessions: list[Session]  # Newest first.
+    session: Work  # Without a long pause, until now.
+    since: str | None  # When the session began, if there is one.
+    pace: str
     since_break: float  # Seconds at work since the last break of five minutes.
-    per_topic: list[TopicTime]  # Judged topics, the latest first, then open ones.
-    left: int | None  # Pairs or topics; null where no end is known.
-    estimate: Estimate | None
-    why: str  # Why there is no estimate, or what it depends on.
+    topics: list[TopicTime]  # Started ones first, finished ones last.
+    others: int  # Further topics.
+    left: str  # How much is left, and for how long.
 
 
 class SettingsRequest(TypedDict):

@@ -12,7 +12,6 @@ import { step } from "../../../annotate/card/core/machine.js";
 import { drawnKey, initial } from "../../../annotate/card/core/state.js";
 import { restOf } from "../../../annotate/card/view/frame/rest.js";
 import { listPast, meets } from "../../../annotate/card/view/panels/history.js";
-import { inOrder, leftWords, roughly } from "../../../annotate/card/view/panels/session_time.js";
 
 /** @type {Kept} */
 const KEPT = { tab: "tab", outbox: [], drafts: {}, refused: [], skipped: [] };
@@ -152,39 +151,6 @@ test("a topic that is done says how many documents have no text yet", () => {
   assert.equal(
     restOf(stateOf({ topics }), false)[1],
     "Nothing is left for you in this topic. 1 more document has no text yet. Continue with the next topic.",
-  );
-});
-
-// --------------------------------------------------------------------------------------------- time
-
-test("estimates are rounded the more the longer they are", () => {
-  assert.deepEqual([3, 100, 700, 2000, 20_000].map(roughly), [60, 120, 720, 2100, 19_800]);
-});
-
-test("what is left, with and without an estimate", () => {
-  const estimate = { low: 400, mid: 1500, high: 5800 };
-  assert.equal(
-    leftWords({ left: 14, estimate, why: "if your pace stays" }),
-    "14 documents left, about 7 minutes to 1.6 hours at your recent pace, if your pace stays.",
-  );
-  assert.equal(
-    leftWords({ left: 1, estimate: null, why: "an estimate needs 15 judgements" }),
-    "1 document left. An estimate needs 15 judgements.",
-  );
-  assert.equal(leftWords({ left: null, estimate: null, why: "" }), "No end is known.");
-  assert.equal(leftWords({ left: 0, estimate: null, why: "" }), "Nothing is left for you right now.");
-});
-
-test("topics that are begun come first, those that are done last", () => {
-  const rows = [
-    { query_id: "done", judged: 5, left: 0 },
-    { query_id: "open", judged: 0, left: 5 },
-    { query_id: "begun", judged: 2, left: 3 },
-    { query_id: "loop", judged: 2, left: null },
-  ].map((row) => ({ title: "", seconds: null, ...row }));
-  assert.deepEqual(
-    inOrder(rows).map(({ query_id }) => query_id),
-    ["begun", "loop", "open", "done"],
   );
 });
 

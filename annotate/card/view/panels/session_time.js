@@ -4,7 +4,7 @@
 
 import { ONE_MOMENT } from "../frame/bar.js";
 import { apart, cut, make } from "../frame/nodes.js";
-import { asSentence, briefly, count, duration, durationRange, figure } from "../frame/phrases.js";
+import { count, figure } from "../frame/phrases.js";
 import { whenOf } from "./history.js";
 
 /** Ms without a sign of life that make a break. */
@@ -16,31 +16,6 @@ const REMIND = 25 * 60_000;
 /** Ms between looks at the stretch, and how soon after a save the open panel is brought up to date. */
 const WATCH = 20_000;
 const RENEW = 15_000;
-
-/** Rows of topics. */
-const MOST_TOPICS = 20;
-
-/** Estimates are rounded: to 5 minutes from half an hour on, to the half hour from 5 hours on. @param {number} seconds */
-export function roughly(seconds) {
-  const step = seconds < 600 ? 60 : seconds < 1800 ? 120 : seconds < 18_000 ? 300 : 1800;
-  return Math.max(60, Math.round(seconds / step) * step);
-}
-
-/** What is left to judge, and for how long. @param {Pick<TimeAnswer, "left" | "estimate" | "why">} answer */
-export function leftWords({ left, estimate, why }) {
-  if (left === null) return `${asSentence(why || "no end is known")}.`;
-  if (!left) return "Nothing is left for you right now.";
-  const documents = `${count(left, "document")} left`;
-  if (!estimate) return why ? `${documents}. ${asSentence(why)}.` : `${documents}.`;
-  const time = durationRange(roughly(estimate.low), roughly(estimate.high));
-  return `${documents}, about ${time} at your recent pace${why ? `, ${why}` : ""}.`;
-}
-
-/** Topics that are begun come first, those that are done last. @param {TopicTime[]} topics */
-export function inOrder(topics) {
-  const place = (/** @type {TopicTime} */ { judged, left }) => (left === 0 ? 2 : judged ? 0 : 1);
-  return topics.toSorted((a, b) => place(a) - place(b));
-}
 
 /** The word after a long stretch of work. @param {View} view @returns {Part} */
 export function breaks(view) {
@@ -124,22 +99,18 @@ export function sessionTime(view) {
   }
 
   /** @param {TimeAnswer} answer */
-  function draw(answer) {
-    const { today, session, per_topic: topics } = answer;
+  function draw({ session, today, since, pace, left, topics, others }) {
     view.setHidden("timeBody", false);
-    for (const [name, work] of Object.entries({ session, today })) {
-      const { judgements, seconds, away } = work ?? { judgements: 0, seconds: 0, away: 0 };
+    for (const [name, { judgements, active, away }] of Object.entries({ session, today })) {
       view.setText(`${name}Count`, figure(judgements));
-      view.setText(`${name}Active`, briefly(seconds));
-      view.setText(`${name}Away`, briefly(away));
+      view.setText(`${name}Active`, active);
+      view.setText(`${name}Away`, away);
     }
-    view.setText("sessionSince", session ? ` since ${whenOf(session.since)}` : "");
-    const pace = session?.judgements ? `${duration(session.seconds / session.judgements)} per document` : "–";
+    view.setText("sessionSince", since ? ` since ${whenOf(since)}` : "");
     view.setText("timePace", pace);
-    view.setText("timeLeft", leftWords(answer));
+    view.setText("timeLeft", left);
     view.setHidden("perTopicBlock", !topics.length);
-    const rows = inOrder(topics).slice(0, MOST_TOPICS).map(topicRow);
-    const others = topics.length - rows.length;
+    const rows = topics.map(topicRow);
     if (others) rows.push(make("li", { className: "cd-says" }, `and ${figure(others)} more`));
     view.node("perTopic").replaceChildren(...rows);
   }
@@ -162,14 +133,12 @@ export function sessionTime(view) {
 }
 
 /** @param {TopicTime} topic */
-function topicRow({ query_id, title, judged, left, seconds }) {
-  const rest = left === null ? "" : `, ${figure(left)} left`;
-  const each = seconds !== null && seconds >= 1 ? `, ${duration(seconds)} each` : "";
+function topicRow({ query_id, title, words }) {
   const button = make(
     "button",
     { type: "button", className: "cd-small cd-topic-row", dataset: { do: "go-topic", query: query_id } },
     apart("span", cut(title || query_id, 120)),
-    make("span", { className: "cd-share" }, `${figure(judged)} judged${rest}${each}`),
+    make("span", { className: "cd-share" }, words),
   );
   return make("li", {}, button);
 }

@@ -15,10 +15,13 @@ from streamlit.testing.v1 import AppTest
 
 from annotate.auth.tokens import TOKEN_HEADER
 from annotate.card.server.document_payload import PREFIX
+from annotate.card.server.history_routes import time_answer
 from annotate.card.server.routes import JudgingService
 from annotate.views.widgets import display
 from collection import Campaign, Judgement
+from collection.annotator_agreement.judging_time import Estimate
 from collection.campaign.corpus import near_duplicates
+from collection.campaign.judging.history import Sum, Times, TopicTime
 from collection.campaign.settings.settings import CARD_BYTES
 from collection.core.errors import InputError, UnknownNameError
 from collection.core.records import Choice
@@ -388,38 +391,55 @@ def test_an_undone_judgement_does_not_count_as_judged(client: TestClient, campai
     said(campaign, "d2", kind="undone")
     found = post(client, "time")
     assert (found["session"]["judgements"], found["today"]["judgements"]) == (1, 1)
-    assert sum(topic["judged"] for topic in found["per_topic"]) == 1
-    assert found["session"]["seconds"] == 12.0
+    assert [topic["words"][:8] for topic in found["topics"]] == ["1 judged", "0 judged"]
+    assert found["session"]["active"] == "12 s"
 
 
 def test_time_of_somebody_who_has_not_begun(client: TestClient, campaign: Campaign) -> None:
     said(campaign, "d1", annotator="bob", seconds=7)
     found = post(client, "time")
-    assert found["today"] == {"judgements": 0, "seconds": 0.0, "away": 0.0}
-    assert (found["session"], found["sessions"], found["since_break"], found["estimate"]) == (None, [], 0.0, None)
-    assert found["left"] == 5
-    assert [(t["query_id"], t["judged"], t["left"], t["seconds"]) for t in found["per_topic"]] == [
-        ("1", 0, 2, None),
-        ("2", 0, 3, None),
+    assert found["today"] == found["session"] == {"judgements": 0, "active": "0 s", "away": "0 s"}
+    assert (found["since"], found["pace"], found["since_break"]) == (None, "–", 0.0)
+    assert found["left"] == "5 documents left. A time estimate needs 15 timed decisions; you have 0."
+    assert [(topic["query_id"], topic["words"]) for topic in found["topics"]] == [
+        ("1", "0 judged, 2 left"),
+        ("2", "0 judged, 3 left"),
     ]
+
+
+def test_what_the_card_says_of_the_time() -> None:
+    rows = [("done", 5, 0, 0.2), ("open", 0, 5, None), ("begun", 2, 3, 31.0), ("loop", 2, None, None)]
+    topics = [TopicTime(query_id, "", judged, left, seconds) for query_id, judged, left, seconds in rows]
+    times = Times(Sum(0, 0.0, 0.0), None, [], 0.0, topics, 14, Estimate(400, 1500, 5800), "if your pace stays")
+    answer = time_answer(times)
+    assert answer["left"] == "14 documents left, about 7 minutes to 1.6 hours at your recent pace, if your pace stays."
+    assert [(topic["query_id"], topic["words"]) for topic in answer["topics"]] == [
+        ("begun", "2 judged, 3 left, 31 seconds each"),
+        ("loop", "2 judged"),
+        ("open", "0 judged, 5 left"),
+        ("done", "5 judged, 0 left"),
+    ]
+    assert time_answer(times._replace(left=None, estimate=None, why=""))["left"] == "No end is known."
+    assert time_answer(times._replace(left=0))["left"] == "Nothing is left for you right now."
+    assert time_answer(times._replace(per_topic=topics * 6))["others"] == 4
 
 
 @pytest.mark.slow
 def test_an_estimate_and_on_what_it_depends(client: TestClient, campaign: Campaign) -> None:
     for grade in [0, 1, 2] * 6:  # the same pair again and again: each took its time
         said(campaign, "d1", grade, seconds=10 + grade)
-    found = post(client, "time")
-    assert found["left"] == 5
-    low, mid, high = (found["estimate"][name] for name in ("low", "mid", "high"))
+    found = campaign.history.time("ann")
+    assert found.estimate is not None
+    low, mid, high = found.estimate
     assert mid == 55.0
     assert 40 < low < mid < high < 80
-    assert found["why"] == ""
+    words = "5 documents left, about 60 seconds at your recent pace"
+    assert post(client, "time")["left"] == f"{words}."
     judging_token(campaign, "bob", "annotator")
-    assert post(client, "time")["why"] == "if nobody else judges them"
+    assert post(client, "time")["left"] == f"{words}, if nobody else judges them."
     campaign.settings.set_loop(mode="loop")
-    found = post(client, "time")
-    assert (found["left"], found["estimate"]) == (None, None)
-    assert found["why"] == "the end is not known in advance; managers see on Recall when to stop"
+    left = "The end is not known in advance; managers see on Recall when to stop."
+    assert post(client, "time")["left"] == left
 
 
 @pytest.mark.slow
@@ -427,7 +447,7 @@ def test_what_is_read_once_is_added_to(client: TestClient, campaign: Campaign) -
     said(campaign, "d1", seconds=5)
     assert post(client, "time")["today"]["judgements"] == 1
     said(campaign, "d2", seconds=6, away=1.5)
-    assert post(client, "time")["today"] == {"judgements": 2, "seconds": 11.0, "away": 1.5}
+    assert post(client, "time")["today"] == {"judgements": 2, "active": "11 s", "away": "2 s"}
     assert post(client, "time")["since_break"] == 11.0
 
 
