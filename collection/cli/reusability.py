@@ -150,11 +150,15 @@ def reusability(
 
 def _print(report: Reusability) -> None:
     """Print the verdict and the tables."""
+    from collection.reusability import MIN_TOPICS
+
     if len(report.topics) < 2:  # tables of one topic would tell nothing about new systems
         echo(report.verdict[0])
         return
     for sentence in report.verdict:
         echo(sentence)
+    if len(report.topics) < MIN_TOPICS:
+        echo("The tables describe the runs on these topics, not the collection.")
     if report.ladder:
         echo("\nleave-one-out at each depth")
         rows = []

@@ -85,15 +85,10 @@ if go:
         try:
             report = campaign.importer.import_files(
                 collection=f"{DATASET}{dataset}" if dataset else None,
-                topics=next(iter(paths("topics")), None),
                 documents=paths("documents"),
                 runs=paths("runs"),
-                qrels=next(iter(paths("qrels")), None),
-                labels=next(iter(paths("labels")), None),
-                costs=next(iter(paths("costs")), None),
-                clicks=next(iter(paths("clicks")), None),
                 annotator=annotator or None,
-                machine_labels=next(iter(paths("machine_labels")), None),
+                **{name: next(iter(paths(name)), None) for name in uploads if name not in import_form.SEVERAL},
                 replace=replace,
                 accept_doubts=accept,
                 by_people=by_people,

@@ -111,8 +111,7 @@ def _for_files(name: str) -> str:
     return re.sub("[^0-9A-Za-z]+", "_", name)
 
 
-@st.cache_data(show_spinner="Counting examples", max_entries=16, ttl=60)
-def _example_counts(rests_on: tuple[object, ...], rule: str, negatives: str, each: int) -> dict[str, int]:
+def _count_examples(rule: str, negatives: str, each: int) -> dict[str, int]:
     return session.current().campaign.training_data.examples(negatives, count=each, rule=rule).counts
 
 
@@ -124,18 +123,16 @@ def draw_training(rule: str, counted: bool) -> None:
     campaign = session.current().campaign
     st.write("Triples of ids to train a ranker: topic, relevant document, negative document.")
     widgets.documentation_link("how-to/export-training-data", "How to choose negatives")
-    runs = campaign.corpus.run_table()
-    # Rules that look at ranks need runs.
-    rules = [entry.name for entry in NEGATIVES if "first" not in entry.parameters or len(runs)]
+    has_runs = campaign.progress.counts()["runs"] > 0
+    rules = [entry.name for entry in NEGATIVES if has_runs or "first" not in entry.parameters]  # others need ranks
     left, right = st.columns([3, 1])
     negatives = left.selectbox("Negatives", rules, format_func=lambda n: NEGATIVES[n].label, key="negatives")
     each = int(right.number_input("Negatives per relevant document", 1, 1000, 1, key="negatives-each"))
     st.caption(widgets.plain(NEGATIVES[negatives].description))
-    counts = campaign.progress.counts() | campaign.topic_tasks.counts()
-    state = (campaign.id, *counts.values(), campaign.settings.loop().level, ",".join(runs["run"] + runs["sha256"]))
     if counted:
+        key = (campaign.evaluation.cache_key(), *campaign.topic_tasks.counts().values(), campaign.settings.loop().level)
         with widgets.shown_errors(about="triples.tsv: "):
-            _draw_counts(_example_counts(state, rule, negatives, each), each)
+            _draw_counts(cached(_count_examples, key, "Counting examples")(rule, negatives, each), each)
     downloads.draw_deferred(
         lambda c, path: c.training_data.export(triples=path, negatives=negatives, count=each, rule=rule),
         "triples.tsv",

@@ -113,13 +113,12 @@ def _compare_rules(rule: str, annotators: Sequence[str]) -> None:
     left, right = st.columns([3, 2])
     with left:
         other = pickers.pick_rule(annotators, "Second adjudication rule", key="other", usual="highest")
-    runs = campaign.corpus.run_table()
-    measure = (
-        right.selectbox("Measure for ranking systems", DEFAULT_MEASURES, accept_new_options=True) if len(runs) else None
-    )
-    rests_on = (campaign.progress.counts()["logged"], ",".join(runs["run"] + runs["sha256"]))
+    measure = None
+    if campaign.progress.counts()["runs"]:
+        measure = right.selectbox("Measure for ranking systems", DEFAULT_MEASURES, accept_new_options=True)
+    compare = cached(campaign.evaluation.compare_rules, campaign.evaluation.cache_key(), "Comparing rules")
     with widgets.shown_errors():
-        _draw_comparison(cached(campaign.evaluation.compare_rules, rests_on, "Comparing rules")(rule, other, measure))
+        _draw_comparison(compare(rule, other, measure))
 
 
 def _draw_comparison(found: RuleComparison) -> None:

@@ -49,9 +49,8 @@ with st.expander("Settings: measures, baseline, test and topics"):
         measures = estimate_tables.estimable(measures)
     elif unjudged == "left-out":
         measures = tuple(dict.fromkeys(str(as_measure(measure)(judged_only=True)) for measure in measures))
-    runs = campaign.corpus.run_table()
     graders = cached(campaign.judgement_log.annotators, counts["logged"])()["annotator"].tolist()
-    members = comparison.group_seeds(runs["run"])
+    members = comparison.group_seeds(campaign.corpus.run_table()["run"])
     left, right = st.columns(2)
     hint = "Used for the conclusion, the charts and the tests, and to order the systems."
     measure = left.selectbox("Main measure", measures, key="measure", help=hint)
@@ -74,16 +73,16 @@ with st.expander("Settings: measures, baseline, test and topics"):
         "Share of draws outside the ranges (α)" if estimated else "Significance level (α)", ALPHAS, key="alpha"
     )
     only = pickers.pick_finished_topics(rule)
-state = (counts["logged"], ",".join(runs["run"] + runs["sha256"]), campaign.corpus.costs().to_csv())
+state = campaign.evaluation.cache_key()
 if estimated:
-    known = (*state, counts["pool"], campaign.features.version())
+    known = (state, campaign.features.version())
     estimate = cached(campaign.evaluation.estimate, known, "Estimating unjudged grades")
     with widgets.shown_errors():
         estimates = estimate(measures, rule=rule, topics=only, alpha=alpha)
         estimate_tables.draw(estimates, measure, baseline or None, counts["topics"], answer)
     st.stop()
 evaluation = cached(campaign.evaluation.evaluate, state, "Evaluating")(measures, rule=rule, topics=only)
-rests_on = (*state, measures, rule, only)
+rests_on = (state, measures, rule, only)
 compare = cached(comparison.compare, rests_on, "Comparing", 32)
 found = compare(evaluation, baseline=baseline or None, test=test, correction=correction, alpha=alpha)
 

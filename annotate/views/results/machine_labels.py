@@ -33,15 +33,14 @@ about = KINDS[made.kind]
 if model := made.settings.get("model"):
     about += f" ({widgets.plain(str(model))})"
 st.caption(
-    f"{about}, {made.made_at[:10]}. "
-    "These labels are never part of judgements, agreement or progress, nor of default qrels."
+    f"{about}, {made.made_at[:10]}. They never count as judgements: agreement, progress and default qrels exclude them."
 )
 if made.kind == "llm":
     described = campaign.llm.label_sets.summary(made)
     st.caption(
         f"{described.graded:,} graded, {described.no_grade:,} replies without a grade, {described.failed:,} "
         f"failed; {described.prompt_tokens + described.reply_tokens:,} tokens, cost {described.cost:,.2f}. "
-        + (widgets.plain(described.probe.summary) if described.probe else "Not probed for injected requests.")
+        + (widgets.plain(described.probe.summary) if described.probe else "Not tested against injected instructions.")
     )
 key = study.cache_key()
 
@@ -61,10 +60,8 @@ with widgets.shown_errors():
     st.subheader("Human judgements")
     progress = cached(study.progress, key)(name)
     if progress.asked:
-        st.write(
-            f"{progress.judged:,} of {count(progress.asked, 'pair')} of the random sample judged without a gap; "
-            f"the pool has {progress.pairs:,}."
-        )
+        sampled = count(progress.asked, "sampled pair")
+        st.write(f"{progress.judged:,} of {sampled} judged; the pool has {count(progress.pairs, 'pair')}.")
     plan = cached(study.plan, key, "Planning")(name, measure)
     label_tables.draw_plan(plan, measure)
     if session.current().role == "manager":
@@ -72,13 +69,13 @@ with widgets.shown_errors():
             least = min(20, progress.pairs)
             suggested = min(max(progress.asked, int(plan["judgements"].iloc[0])), progress.pairs)
             judgements = st.number_input(
-                "Pairs that people judge", least, max(progress.pairs, least), max(suggested, least), key="ask_number",
-                help="A random sample of the pool. People are asked for these pairs and no others; more continue it.",
+                "Pairs for people to judge", least, max(progress.pairs, least), max(suggested, least), key="ask_number",
+                help="Random sample of the pool. People judge only these pairs. A larger number extends the sample.",
             )  # fmt: skip
-            if st.form_submit_button("Ask people for this sample"):
+            if st.form_submit_button("Request judgements"):
                 study.ask_people(name, int(judgements), measure)
                 st.rerun()
-        if progress.asked and st.button("Ask for the whole pool again"):
+        if progress.asked and st.button("Request the whole pool again"):
             study.ask_for_pool()
             st.rerun()
 

@@ -1,11 +1,13 @@
 """Reusability: whether the collection ranks systems reliably that were not pooled."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
 from annotate.views.results import reusability_tables
-from annotate.views.widgets import display, pickers, widgets
+from annotate.views.widgets import display, downloads, pickers, widgets
 from annotate.views.widgets.download import downloadable_chart
 from annotate.views.widgets.service_cache import cached
 from collection.charts import reusability as charts
@@ -26,8 +28,7 @@ st.title("Reusability")
 if missing := [name for name in ("runs", "judgements") if not counts[name]]:
     widgets.stop_with_next_step(f"This campaign has no {join(missing, 'or')} yet; reusability is assessed from both.")
 
-runs = campaign.corpus.run_table()
-names = runs["run"].tolist()
+names = campaign.corpus.run_table()["run"].tolist()
 answer = st.container()  # drawn first, computed from the settings below it
 with st.expander("Settings: measures, grades, groups of runs and topics"):
     left, right = st.columns(2)
@@ -60,8 +61,7 @@ with st.expander("Settings: measures, grades, groups of runs and topics"):
     with_bounds = st.toggle("Compute lowest and highest possible values", False, "bounds", hint)
     only = pickers.pick_finished_topics(rule, closed_early=False)
     measures = pickers.read_measures(written)
-rests_on = (counts["logged"], ",".join(runs["run"] + runs["sha256"]))
-assess = cached(campaign.evaluation.reusability, rests_on, "Leaving out each run in turn", 8)
+assess = cached(campaign.evaluation.reusability, campaign.evaluation.cache_key(), "Leaving out each run in turn", 8)
 report = assess(
     measures,
     rule=rule,
@@ -103,6 +103,4 @@ elif view == TOPICS:
 else:
     for estimate in report.missing:
         st.markdown(f"- {widgets.plain(estimate.sentence)} {widgets.plain(estimate.assumption)}")
-label = "Download leave-one-out results (TSV)"
-data = to_tsv(report.left_out)
-st.download_button(label, data, "left-out.tsv", key="left-out-tsv", icon=":material/download:")
+downloads.offer_results({"left-out.tsv": ("Leave-one-out results (TSV)", partial(to_tsv, report.left_out))})

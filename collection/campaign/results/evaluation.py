@@ -72,6 +72,11 @@ class Evaluator:
     corpus: Corpus
     qrels: QrelsBuilder
 
+    def cache_key(self) -> str:
+        """Cache key of all results, which changes with judgements, pool, runs and costs."""
+        runs = self.store.corpus.runs_signature()
+        return repr((self.store.judgements.versions(), runs, self.corpus.costs().to_csv()))
+
     def evaluate(
         self,
         measures: Measures,

@@ -810,6 +810,7 @@ def test_the_command_says_it_in_words_first(files_of: tuple[Path, list[Path]]) -
     first, why, *_ = said.splitlines()
     assert first == "2 topics are too few to assess reusability: at least 10 are needed."
     assert why == "The runs end before rank 5, the smallest depth that is assessed."
+    assert "The tables describe the runs on these topics, not the collection." in said
     assert re.search(r"^team_x +team_x +1 +1 +0\.7500 +0\.5000 +-0\.2500", said, re.M)
     assert "bounds over all grades of the unjudged documents" in said
     answer = json.loads(ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--format", "json"))
