@@ -1,4 +1,4 @@
-"""`cleverdon assign`: assignment of topics, overlap, calibration and guidelines."""
+"""`cleverdon assign`: assignment of topics, overlap, qualification set and guidelines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _overlap, _topics = option_section("Overlap"), option_section("Topics")
-_calibration, _page = option_section("Calibration"), option_section("Judging page")
+_qualification, _page = option_section("Qualification set"), option_section("Judging page")
 
 
 @click.command(cls=SectionedCommand)
@@ -35,12 +35,14 @@ _calibration, _page = option_section("Calibration"), option_section("Judging pag
 @_topics("--deal-to", "deal", multiple=True, metavar="NAME", help="Distribute evenly among these accounts; repeatable.")
 @_topics("--per-topic", type=COUNT, help="Accounts per topic with --deal-to; by default as many as --annotators.")
 @_topics("--note", metavar="TEXT", help="Note on each --topic, shown on the judging page.")
-@_calibration(
-    "--calibration",
+@_qualification(
+    "--qualification",
     metavar="FILE|N",
     help="Pairs that everybody judges first: a file of `query_id doc_id`, or N random pairs per topic (0 = none).",
 )
-@_calibration("--feedback/--no-feedback", default=None, help="Show the adjudicated grade after each calibration pair.")
+@_qualification(
+    "--feedback/--no-feedback", default=None, help="Show the adjudicated grade after each qualification pair."
+)
 @_page("--lease", type=float, metavar="MIN", help="Minutes for which a pair on screen is reserved.")
 @_page(
     "--reservations", "reserved", is_flag=True, help="List what annotators have on screen, loaded, or in work lists."
@@ -62,7 +64,7 @@ def assign(
     to_everybody: bool,
     deal: tuple[str, ...],
     per_topic: int | None,
-    calibration: str | None,
+    qualification: str | None,
     guidelines: Path | None,
     note: str | None,
     reserved: bool,
@@ -73,7 +75,7 @@ def assign(
 ) -> None:
     """Show or change who judges which pairs.
 
-    Without options, shows the overlap, the work of each topic, and the results of the calibration.
+    Without options, shows the overlap, the work of each topic, and the results of the qualification set.
 
     For example:
       cleverdon assign DIR --annotators 2 --share 0.1
@@ -94,7 +96,7 @@ def assign(
     if guidelines is not None:
         text = "\n".join(line for _, line in formats.source.lines(guidelines, "guidelines in Markdown"))
     with Campaign(directory) as campaign, campaign.transaction():
-        pairs = None if calibration is None else _pairs(campaign, calibration)
+        pairs = None if qualification is None else _pairs(campaign, qualification)
         if changes:
             campaign.assignments.update(**changes)
         if pairs is not None:
@@ -169,33 +171,32 @@ def _deal(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: 
     return campaign.assignments.deal(people, per_topic or usual, of)
 
 
-def _pairs(campaign: Campaign, calibration: str) -> list[tuple[str, str]]:
+def _pairs(campaign: Campaign, source: str) -> list[tuple[str, str]]:
     """Draw random pairs of each topic, or read the pairs of a file."""
     from collection import formats
     from collection.core.errors import FormatError
 
-    if calibration.isdecimal():
-        return campaign.calibration.draw(int(calibration)) if int(calibration) else []
+    if source.isdecimal():
+        return campaign.calibration.draw(int(source)) if int(source) else []
     pairs: list[tuple[str, str]] = []
-    for number, line in formats.source.lines(calibration, "lines of query_id and doc_id"):
+    for number, line in formats.source.lines(source, "lines of query_id and doc_id"):
         fields = line.split()
         if fields and not line.startswith("#"):
             if len(fields) != 2:
-                raise FormatError(calibration, number, "query_id and doc_id", line.strip()[:60])
+                raise FormatError(source, number, "query_id and doc_id", line.strip()[:60])
             pairs.append((fields[0], fields[1]))
     return pairs
 
 
 def _show(campaign: Campaign, form: str) -> None:
     settings, work = campaign.settings.assignment(), campaign.assignments.workload()
-    table, calibrated = campaign.assignments.table(), campaign.calibration.results()
+    table, results = campaign.assignments.table(), campaign.calibration.results()
     topics = table.astype(object).where(table.notna(), None).to_dict("records")
     size, length = len(campaign.calibration.pairs()), len(campaign.settings.guidelines())
     if form == "json":
-        notices, calibration = campaign.assignments.notices(), {"pairs": size, "annotators": calibrated}
-        print_json(
-            {"settings": settings, "workload": work, "topics": topics, "notices": notices, "calibration": calibration}
-        )
+        notices, qualification = campaign.assignments.notices(), {"pairs": size, "annotators": results}
+        shown = {"settings": settings, "workload": work, "topics": topics, "notices": notices}
+        print_json(shown | {"qualification": qualification})
         return
     looping, made = int(table["wanted"].isna().sum()), f"{work.made:,} of {count(work.judgements, 'judgement')} made"
     if looping:
@@ -220,7 +221,10 @@ def _show(campaign: Campaign, form: str) -> None:
             ["work", f"{count(work.pairs, 'pooled pair')}; {made}"],
             ["reservation of a pair on screen", f"{settings.lease:g} {plural(settings.lease, 'minute')}"],
             ["others' judgements, runs and ranks", "hidden" if settings.blind else "shown"],
-            ["calibration", count(size, "pair") + (", with feedback" if settings.feedback else "") if size else "none"],
+            [
+                "qualification set",
+                count(size, "pair") + (", with feedback" if settings.feedback else "") if size else "none",
+            ],
             ["guidelines", count(length, "character") if length else "none"],
             ["topic notes", str(len(campaign.settings.topic_notes()) or "none")],
         ],
@@ -242,12 +246,12 @@ def _show(campaign: Campaign, form: str) -> None:
             for row in topics
         ]
         print_table(["topic", "assigned to", "pairs in pool", "judgements needed", "judgements made", "title"], rows)
-    if size and len(calibrated):
+    if size and len(results):
         echo()
         rows = [
             [row["annotator"], f"{row['judged']} of {row['of']}", "-" if isnan(row["agree"]) else percent(row["agree"])]
-            for row in calibrated.to_dict("records")
+            for row in results.to_dict("records")
         ]
-        print_table(["annotator", "calibration pairs judged", "same grade as adjudicated"], rows)
+        print_table(["annotator", "qualification pairs judged", "agreement with adjudicated grades"], rows)
         if not campaign.calibration.pairs()["settled"].notna().any():
-            print_notices(["no calibration pair has an adjudicated grade yet: adjudicate them, or import qrels"])
+            print_notices(["no qualification pair has an adjudicated grade yet: adjudicate them, or import qrels"])

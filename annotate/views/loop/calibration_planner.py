@@ -1,4 +1,4 @@
-"""Planner of calibration topics, for recall that is guaranteed across topics; not the annotators' calibration set."""
+"""Planner of calibration topics, for recall that is guaranteed across topics; not the annotators' qualification set."""
 
 import streamlit as st
 from pandas.api.types import is_integer_dtype

@@ -196,12 +196,12 @@ def _print_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
     )
     gains = effects.gains.head(SHOWN).to_dict("records")
     rows = [[row["run"], *(f"{row[each]:+.3f}" for each in ("gain", "low", "high"))] for row in gains]
-    echo("\nWhat labels give to a run, beside the mean of all runs")
+    echo("\nGain of each run by labels, relative to the mean of all runs")
     print_table(["run", "gain", "lowest", "highest"], rows)
     if len(effects.families):
         families = effects.families.to_dict("records")
         rows = [[row["family"], *(f"{row[each]:+.3f}" for each in ("gain", "low", "high"))] for row in families]
-        echo("\nWhat labels give to the runs of a family, beside the others")
+        echo("\nGain of the runs of each family of models, relative to the others")
         print_table(["family", "gain", "lowest", "highest"], rows)
     if decisions := effects.decisions.to_dict("records"):
         echo(f"\nPairs of runs, a and b, by a {effects.test}; a is the better one by labels")

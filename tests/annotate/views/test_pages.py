@@ -292,7 +292,7 @@ def test_machine_labels_are_exported_with_what_made_them(
         report = json.loads(buttons["machine-labels-report"]())
         assert (report["label_set"], report["labels"]) == ("weak 2*", 6)
     said = [each.value for each in app.warning]
-    assert said[0].startswith("How far these labels are from people's grades is not known")
+    assert said[0].startswith("The difference between these labels and people's grades is unknown")
     assert len(said) == len(report["warnings"])
     app.selectbox(key="machine-labels-set").set_value("other").run()
     assert json.loads(buttons["machine-labels-report"]())["label_set"] == "other"

@@ -76,7 +76,7 @@ def test_filled_qrels_are_told(campaign: Campaign, tmp_path: Path) -> None:
     assert (tmp_path / "q.labels.json").is_file()
     report = json.loads((tmp_path / "q.rule.json").read_text())
     assert (report["pairs"], report["machine_labels"]["pairs"]) == (1, 5)
-    assert "How far these labels are from people's grades is not known" in exported.stderr
+    assert "The difference between these labels and people's grades is unknown" in exported.stderr
     more = ("--fill-with", "weak", "--licence", "CC0")
     exported = run("export", campaign.directory, "--collection", tmp_path / "c", *more)
     assert exported.stderr.splitlines()[0] == said.format(tmp_path / "c" / "qrels.txt")

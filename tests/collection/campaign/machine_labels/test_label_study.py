@@ -349,7 +349,7 @@ def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> N
     assert ok("labels", "ask", campaign, "gpt", "--whole-pool") == "People are asked for the whole pool again.\n"
     assert "60 pairs with a label and a grade by people" in report
     assert "nDCG@10 corrected by 60 human judgements of a random sample" in report
-    assert "What labels give to the runs of a family" in report
+    assert "Gain of the runs of each family of models" in report
     assert "by a two-sided paired t-test of nDCG@10 over 10 topics, at 0.05 with Holm's correction for 3 p" in report
     facts = json.loads(ok("labels", "correct", campaign, "gpt", "-m", "P@5", "--format", "json"))
     assert (facts["sampled"], facts["measure"], len(facts["values"])) == (60, "P@5", 3)

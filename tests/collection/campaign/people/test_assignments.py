@@ -340,7 +340,7 @@ def test_a_name_that_could_not_be_written_into_a_table_is_refused(campaign: Camp
 # --- calibration --------------------------------------------------------------------------------------
 
 
-def test_everybody_judges_the_calibration_set_before_anything_else(campaign: Campaign) -> None:
+def test_everybody_judges_the_qualification_set_before_anything_else(campaign: Campaign) -> None:
     campaign.calibration.set_pairs([("2", "d5"), ("2", "outside")])
     assert take(campaign, "ann", 5) == ""
     assert campaign.judging.next_pairs("ann", "1", 5, ["d0"]).first == "2"
@@ -403,7 +403,7 @@ def test_a_reader_is_given_no_topic(campaign: Campaign) -> None:
         campaign.assignments.assign(["1"], ["ann", "rita"])
 
 
-def test_a_calibration_set_is_drawn_from_the_pool_by_lot(campaign: Campaign) -> None:
+def test_a_qualification_set_is_drawn_from_the_pool_at_random(campaign: Campaign) -> None:
     drawn = campaign.calibration.draw(3, seed=1)
     assert Counter(query_id for query_id, _ in drawn) == dict.fromkeys(TOPICS, 3)
     assert drawn == campaign.calibration.draw(3, seed=1) != campaign.calibration.draw(3, seed=2)
@@ -422,7 +422,7 @@ def test_a_calibration_set_is_drawn_from_the_pool_by_lot(campaign: Campaign) -> 
         ([("1", "d0"), ("1", "d0")], "found 1 d0 twice"),
     ],
 )
-def test_a_wrong_calibration_set_is_refused_by_name(
+def test_a_wrong_qualification_set_is_refused_by_name(
     campaign: Campaign, pairs: list[tuple[str, str]], words: str
 ) -> None:
     with pytest.raises(InputError, match=words):
@@ -816,19 +816,19 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     assert campaign.settings.guidelines() == "# Read it"
     assert campaign.settings.topic_notes() == {"3": "since 1990"}
     assert assign(directory, "--deal-to", "ann", "--deal-to", "cai", "--unblind", "--lease", 5).exit_code == 0
-    state = json.loads(assign(directory, "--calibration", 2, "--feedback", "--format", "json").stdout)
+    state = json.loads(assign(directory, "--qualification", 2, "--feedback", "--format", "json").stdout)
     assert state["settings"]["lease"] == 5
     assert not state["settings"]["blind"]
-    assert state["calibration"]["pairs"] == 6
+    assert state["qualification"]["pairs"] == 6
     # Two are to judge pairs here, so each topic is dealt to two.
     assert [sorted(topic["accounts"]) for topic in state["topics"]] == [["ann", "cai"]] * 3
     assert cells(assign(directory))[5:8] == [
-        ["calibration", "6 pairs, with feedback"],
+        ["qualification set", "6 pairs, with feedback"],
         ["guidelines", "9 characters"],
         ["topic notes", "1"],
     ]
     (tmp_path / "set.txt").write_text("# the first\n1 d0\n\n2 d3\n")
-    assert assign(directory, "--calibration", tmp_path / "set.txt", "--to-everybody").exit_code == 0
+    assert assign(directory, "--qualification", tmp_path / "set.txt", "--to-everybody").exit_code == 0
     assert campaign.calibration.pairs()["doc_id"].tolist() == ["d0", "d3"]
     assert set(campaign.assignments.table()["accounts"].map(len)) == {0}
 
@@ -842,11 +842,11 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
         (["--topic", "1"], "--topic needs --to"),
         (["--note", "x"], "--note needs --topic"),
         (["--to", "nobody"], "nobody"),
-        (["--calibration", "no-such-file"], "no-such-file"),
+        (["--qualification", "no-such-file"], "no-such-file"),
         (["--deal-to", "ann", "--per-topic", 2], "expected 1 to 1 annotators per topic"),
         (["--whole-topic", "9", "--annotators", 2], "topic '9'"),
         (["--deal-to", "ann", "--topic", "9"], "topic '9'"),
-        (["--calibration", "latin.txt"], "latin.txt"),
+        (["--qualification", "latin.txt"], "latin.txt"),
         (["--guidelines", "latin.txt"], "latin.txt"),
     ],
 )
@@ -867,9 +867,9 @@ def test_the_command_changes_all_or_nothing(campaign: Campaign) -> None:
     assert set(campaign.assignments.table()["accounts"].map(len)) == {0}
 
 
-def test_a_wrong_line_of_the_calibration_file_is_named(campaign: Campaign, tmp_path: Path) -> None:
+def test_a_wrong_line_of_the_qualification_file_is_named(campaign: Campaign, tmp_path: Path) -> None:
     (tmp_path / "set.txt").write_text("1 d0\n1 0 d1 2\n")
-    refused = assign(campaign.directory, "--calibration", tmp_path / "set.txt")
+    refused = assign(campaign.directory, "--qualification", tmp_path / "set.txt")
     assert refused.exit_code == 2
     assert "set.txt" in refused.stderr
     assert "2" in refused.stderr
