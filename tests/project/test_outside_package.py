@@ -121,8 +121,8 @@ def bookshelf(install: Callable[..., Path]) -> Path:
 
 @pytest.fixture
 def opened(opened: Callable[..., AppTest], campaign: Campaign) -> Callable[..., AppTest]:
-    def run(view: str, **query: str) -> AppTest:
-        return opened(campaign, f"{view}.py", query=query)
+    def run(url_path: str, **query: str) -> AppTest:
+        return opened(campaign, url_path, query=query)
 
     return run
 
