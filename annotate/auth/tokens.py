@@ -82,18 +82,18 @@ class Tokens:
 
         A cookie of any age is read: the store knows until when the session is open.
         """
-        found = self._read(self._cookie, value, None, 1)
-        return None if found is None else found[0]
+        parts = self._read(self._cookie, value, None, 1)
+        return None if parts is None else parts[0]
 
     def read_token(self, value: str | None) -> Bearer | None:
         """Read a token; None if it is absent, forged, too old or of another campaign."""
-        found = self._read(self._token, value, TOKEN_SECONDS, 2)
-        return None if found is None else Bearer(*found)
+        parts = self._read(self._token, value, TOKEN_SECONDS, 2)
+        return None if parts is None else Bearer(*parts)
 
     def read_browser_cookie(self, value: str | None) -> Browser | None:
         """Read a browser's cookie; None if it is absent, forged, too old or of another campaign."""
-        found = self._read(self._browser, value, BROWSER_SECONDS, 2)
-        return None if found is None else Browser(*found)
+        parts = self._read(self._browser, value, BROWSER_SECONDS, 2)
+        return None if parts is None else Browser(*parts)
 
     def _read(self, kind: URLSafeTimedSerializer, value: str | None, age: int | None, size: int) -> list[str] | None:
         try:

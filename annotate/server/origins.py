@@ -88,8 +88,8 @@ class Origins:
             return True
         if origin == "null":
             return site == "same-origin"
-        found = parse_origin(origin)
-        return found is not None and (found == _target(request) or found in self._public)
+        sender = parse_origin(origin)
+        return sender is not None and (sender == _target(request) or sender in self._public)
 
     def is_https(self, request: HTTPConnection) -> bool:
         """Return whether the browser uses https, to this server or to the proxy in front of it."""

@@ -39,9 +39,9 @@ async def read_form(request: Request, limit: int) -> dict[str, str]:
 
 
 async def _read(request: Request, content_type: str, limit: int) -> bytes:
-    found = request.headers.get("content-type", "")
-    if found.partition(";")[0].strip().lower() != content_type:
-        raise RequestError(f"expected the content type {content_type}, found {found[:100]!r}", 415)
+    given = request.headers.get("content-type", "")
+    if given.partition(";")[0].strip().lower() != content_type:
+        raise RequestError(f"expected the content type {content_type}, found {given[:100]!r}", 415)
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and (len(announced) > 15 or int(announced) > limit):
         raise _too_long(limit)
@@ -74,7 +74,7 @@ class _PythonDecoder(_Decoder):
 
 def _parse(body: bytes, decoder: type[_Decoder] = _Decoder) -> dict[str, object]:
     try:
-        found: object = json.loads(body.decode("utf-8"), cls=decoder)
+        parsed: object = json.loads(body.decode("utf-8"), cls=decoder)
     except UnicodeDecodeError as error:
         raise RequestError(f"expected JSON in UTF-8, found {body[error.start]:#04x} at byte {error.start}") from None
     except json.JSONDecodeError as error:
@@ -85,18 +85,18 @@ def _parse(body: bytes, decoder: type[_Decoder] = _Decoder) -> dict[str, object]
         raise RequestError("expected JSON, found too deep nesting") from None
     except ValueError:  # Python refuses to read integers of more than 4,300 digits
         raise RequestError("expected JSON, found a number with too many digits") from None
-    if not isinstance(found, dict):
-        raise RequestError(f"expected a JSON object, found {type(found).__name__}")
-    return found
+    if not isinstance(parsed, dict):
+        raise RequestError(f"expected a JSON object, found {type(parsed).__name__}")
+    return parsed
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for name, value in pairs:
-        if name in found:
+        if name in fields:
             raise RequestError(f"expected unique keys in a JSON object, found {name[:100]!r} twice")
-        found[name] = value
-    return found
+        fields[name] = value
+    return fields
 
 
 def _constant(name: str) -> NoReturn:

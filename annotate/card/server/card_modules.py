@@ -47,11 +47,11 @@ class CardModules:
 
     def imported(self, entry: str) -> list[str]:
         """The names of a module and of those that it imports, directly or not."""
-        found = [entry]
-        for name in found:
+        names = [entry]
+        for name in names:
             targets = [normpath(join(dirname(name), to)) for to in _IMPORT.findall(self._modules[name].decode())]
-            found += [target for target in dict.fromkeys(targets) if target in self._modules and target not in found]
-        return found
+            names += [target for target in dict.fromkeys(targets) if target in self._modules and target not in names]
+        return names
 
     def route(self) -> Route:
         """The route of all modules."""

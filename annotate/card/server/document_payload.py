@@ -32,20 +32,20 @@ def document_payloads(
     terms = [] if query_id is None else campaign.document_view.terms_of(query_id)
     payloads: list[wire.DocumentPayload] = []
     for document in documents:
-        made = campaign.document_view.shown(document, settings)
+        shown = campaign.document_view.shown(document, settings)
         excerpts = None
-        if query_id is not None and settings.long == "passages" and len(made.text) >= settings.long_from:
-            excerpts = excerpts_of(made, terms, settings)
-        truncated = cap is not None and len(made.text) > cap
-        text = made.text if cap is None else cut(made.text, cap)
-        title = cut(made.title, FIELD_CAP)
+        if query_id is not None and settings.long == "passages" and len(shown.text) >= settings.long_from:
+            excerpts = excerpts_of(shown, terms, settings)
+        truncated = cap is not None and len(shown.text) > cap
+        text = shown.text if cap is None else cut(shown.text, cap)
+        title = cut(shown.title, FIELD_CAP)
         payload: wire.DocumentPayload = {
             "doc_id": document.doc_id,
             "title": title,
-            "form": made.form,
+            "form": shown.form,
             "text": None if document.text is None else text,
-            "html": None if truncated else made.html,
-            "length": len(made.text),
+            "html": None if truncated else shown.html,
+            "length": len(shown.text),
             "truncated": truncated,
             "metadata": other_fields(document),
             "images": images(document, settings),
@@ -62,16 +62,18 @@ def _places(text: str, excerpts: list[tuple[int, int, str]], terms: list[str]) -
     places = find_terms(text, terms)
     for first, last, words in excerpts:
         if last > len(text):
-            found = [(first + start, first + end) for start, end in find_terms(words, terms)]
-            places += [place for place in found if place[0] >= len(text)]
+            located = [(first + start, first + end) for start, end in find_terms(words, terms)]
+            places += [place for place in located if place[0] >= len(text)]
     return places[:MOST_PLACES]
 
 
 def other_fields(document: Document) -> dict[str, object]:
     """A document's metadata without the fields that say how it is displayed."""
     named = document.metadata.get("images")
-    kept = isinstance(named, list) and any(isinstance(each, dict) and {"file", "link"} & set(each) for each in named)
-    reserved = {"images"} if kept else set()
+    has_images = isinstance(named, list) and any(
+        isinstance(each, dict) and {"file", "link"} & set(each) for each in named
+    )
+    reserved = {"images"} if has_images else set()
     if form_of(document.metadata) is not None:
         reserved.add("format")
     return {name[:FIELD_CAP]: _brief(value) for name, value in document.metadata.items() if name not in reserved}

@@ -28,7 +28,7 @@ def routes() -> list[PostRoute]:
 
 
 def _history(campaign: Campaign, annotator: str, request: wire.HistoryRequest) -> wire.HistoryAnswer:
-    found = campaign.history.judgements(
+    history = campaign.history.judgements(
         annotator,
         query_id=request.get("query_id"),
         grade=request.get("grade"),
@@ -36,13 +36,13 @@ def _history(campaign: Campaign, annotator: str, request: wire.HistoryRequest) -
         before=request.get("before"),
         limit=request.get("limit", DEFAULT_LIMIT),
     )
-    return cast(wire.HistoryAnswer, _json(found))
+    return cast(wire.HistoryAnswer, _json(history))
 
 
 def _near(campaign: Campaign, annotator: str, request: wire.NearRequest) -> wire.NearAnswer:
-    found = campaign.near_duplicates.of_documents(request["query_id"], annotator, request["doc_ids"])
-    near = {doc_id: [_near_duplicate(other) for other in others] for doc_id, others in found.near.items()}
-    return {"near": near, "more": found.more}
+    nearby = campaign.near_duplicates.of_documents(request["query_id"], annotator, request["doc_ids"])
+    near = {doc_id: [_near_duplicate(other) for other in others] for doc_id, others in nearby.near.items()}
+    return {"near": near, "more": nearby.more}
 
 
 def _near_duplicate(near: Near) -> wire.NearDuplicate:

@@ -196,12 +196,12 @@ def _checked(route: PostRoute, payload: Payload, campaign: Campaign, annotator: 
 
 def _topics(campaign: Campaign, annotator: str, request: wire.TopicsRequest) -> wire.TopicsAnswer:
     """The annotator's topics with texts and progress, the last one judged, and one with work left."""
-    mine, last = set(campaign.progress.topics_for(annotator)), campaign.history.last_topic(annotator)
+    own, last = set(campaign.progress.topics_for(annotator)), campaign.history.last_topic(annotator)
     standings = campaign.progress.of_topics(annotator, last)
     without_text, first = campaign.corpus.without_text(), campaign.calibration_topics.pending()
     topics: list[wire.TopicPayload] = []
     for query_id, title, description, narrative in campaign.corpus.topics().itertuples(index=False):
-        if query_id in mine:
+        if query_id in own:
             standing = standings[query_id]
             topics.append(
                 {
@@ -308,26 +308,26 @@ def _hand_out(
     """Choose the next pairs of the topic, and add to the answer where they come from."""
     want, holding = request.get("want", 0), request.get("holding", [])
     answer["query_id"] = query_id
-    made, count = trainer.latest(query_id), min(max(want, 0), MOST_WANTED)
+    loop_round, count = trainer.latest(query_id), min(max(want, 0), MOST_WANTED)
     # It asks again while the model is behind. If not alone, another card of this annotator keeps its documents.
     card = Client(IN_LOOP, waits=False, alone=request.get("alone", True))
-    pairs = campaign.judging.next_pairs(annotator, query_id, count, holding, made=made, client=card)
+    pairs = campaign.judging.next_pairs(annotator, query_id, count, holding, made=loop_round, client=card)
     answer |= {"closed": pairs.closed, "first": pairs.first}
     behind = needs_round = False
     if pairs.order is not None:
-        latest = _check_round(trainer, campaign, query_id, made, short_of_documents=not pairs.order)
+        latest = _check_round(trainer, campaign, query_id, loop_round, short_of_documents=not pairs.order)
         behind = latest.behind
         # After a failure, only a new judgement or an empty card is worth another attempt.
         needs_round = not latest.current and bool(answer["saved"] or latest.problem is None or not pairs.order)
         answer |= {"order": pairs.order, "model_round": pairs.model_round, "behind": behind}
         answer |= {
             "problem": latest.problem,
-            "chooser": campaign.explanations.chooser(query_id, made, behind, latest.problem),
+            "chooser": campaign.explanations.chooser(query_id, loop_round, behind, latest.problem),
             "across_topics": campaign.settings.loop().by_system_order,
         }
     in_hand = set(holding) - set(pairs.closed)
     if want > 0 and not (pairs.documents or in_hand or pairs.first or behind):
-        tried, topics = request.get("tried", []), made.topics if made else ()
+        tried, topics = request.get("tried", []), loop_round.topics if loop_round else ()
         answer["next"] = campaign.judging.topic_with_work(annotator, query_id, tried, topics, wait=False)
         answer["budget"] = campaign.budget.used_up(query_id)
     labels = _show_labels(campaign, annotator, query_id, [document.doc_id for document in pairs.documents])
@@ -335,23 +335,25 @@ def _hand_out(
 
 
 def _check_round(
-    trainer: Trainer, campaign: Campaign, query_id: str, made: LoopRound | None, *, short_of_documents: bool
+    trainer: Trainer, campaign: Campaign, query_id: str, loop_round: LoopRound | None, *, short_of_documents: bool
 ) -> _Round:
     """Check whether a newer round is needed, and whether there can be one."""
     learning = campaign.active_learning
-    current = campaign.settings.mode(query_id) == "closed" or (made is not None and learning.is_current(made))
+    current = campaign.settings.mode(query_id) == "closed" or (
+        loop_round is not None and learning.is_current(loop_round)
+    )
     problem = None if current else trainer.problem(query_id)
-    if current and short_of_documents and made is not None and learning.is_short(made):
+    if current and short_of_documents and loop_round is not None and learning.is_short(loop_round):
         current = False  # others hold all documents of the round
     return _Round(current, problem)
 
 
 def _show_labels(campaign: Campaign, annotator: str, query_id: str, doc_ids: list[str]) -> dict[str, wire.MachineLabel]:
     """Labels by document, which count as seen from now on; none unless the manager shows a label set."""
-    name, found = campaign.settings.judging_page().show_labels, {}
+    name, labels = campaign.settings.judging_page().show_labels, {}
     for doc_id, relevance in campaign.machine_labels.show(annotator, query_id, doc_ids).items():
-        found[doc_id] = wire.MachineLabel(label_set=name, relevance=relevance)
-    return found
+        labels[doc_id] = wire.MachineLabel(label_set=name, relevance=relevance)
+    return labels
 
 
 def _add_label(document: wire.DocumentPayload, labels: Mapping[str, wire.MachineLabel]) -> None:
@@ -381,8 +383,8 @@ def _document(campaign: Campaign, annotator: str, request: wire.DocumentRequest)
 
 
 def _guidelines(campaign: Campaign, annotator: str, request: wire.GuidelinesRequest) -> wire.GuidelinesAnswer:
-    mine = set(campaign.progress.topics_for(annotator))
-    notes = {q: cut(note, TEXT_CAP) for q, note in campaign.settings.topic_notes().items() if q in mine}
+    own = set(campaign.progress.topics_for(annotator))
+    notes = {q: cut(note, TEXT_CAP) for q, note in campaign.settings.topic_notes().items() if q in own}
     return {"html": to_html(campaign.settings.guidelines()), "notes": notes}
 
 
@@ -411,12 +413,12 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, request: wire.Why
 
 
 def _search(campaign: Campaign, annotator: str, request: wire.SearchRequest) -> wire.SearchAnswer:
-    found = campaign.search.find(request["query_id"], annotator, request["words"], FOUND + 1)
-    documents = [each._replace(title=cut(each.title, FIELD_CAP))._asdict() for each in found.documents[:FOUND]]
+    results = campaign.search.find(request["query_id"], annotator, request["words"], FOUND + 1)
+    documents = [each._replace(title=cut(each.title, FIELD_CAP))._asdict() for each in results.documents[:FOUND]]
     return {
         "documents": cast(list[wire.FoundDocument], documents),
-        "more": len(found.documents) > FOUND,
-        "ranked": found.ranked,
+        "more": len(results.documents) > FOUND,
+        "ranked": results.ranked,
     }
 
 

@@ -112,15 +112,15 @@ class Trainer:
             self._reasons[ticket] = results
             sent = self._send(trainer_process.ReasonsRequest(ticket, query_id, row))
         try:
-            found = results.get(timeout=REASONS_TIMEOUT) if sent else None
+            result = results.get(timeout=REASONS_TIMEOUT) if sent else None
         except Empty:
-            found = None
+            result = None
         finally:
             with self._state:
                 del self._reasons[ticket]
-        if found is None or not found.known:
+        if result is None or not result.known:
             raise NoModelError(query_id)
-        return found.reasons
+        return result.reasons
 
     def stop(self) -> None:
         """End the process without finishing its round, which can be made again."""

@@ -124,13 +124,13 @@ class TopicTask(UnitTask):
         answer["progress"] = {"done": progress.done, "goal": progress.goal}
         if topics is not None:
             answer["closed"], answer["exhausted"] = topics.closed, topics.exhausted
-            kept = [query_id for query_id in holding if query_id not in set(topics.closed)]
-            first = next(iter([*kept, *topics.fresh]), None)
+            still_held = [query_id for query_id in holding if query_id not in set(topics.closed)]
+            first = next(iter([*still_held, *topics.fresh]), None)
             answer["units"] = self.units(topics.fresh, first, fresh=True)
             saved = set(result.saved)
             changed = [decision.query_id for decision in decisions if decision.uuid in saved]
             # Also the first held topic: another one may have been the first when its plan was made.
-            planned = dict.fromkeys([*changed, *kept[:1]] if decisions else kept)
+            planned = dict.fromkeys([*changed, *still_held[:1]] if decisions else still_held)
             answer["plans"] = {query_id: plan for query_id in planned if (plan := self.plan(query_id, first))}
         return result
 
