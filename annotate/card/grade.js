@@ -14,21 +14,16 @@ import { bar, keyHint, said } from "./view/frame/bar.js";
 import { byInput } from "./view/frame/keys.js";
 import { menu } from "./view/frame/menu.js";
 import { mountable } from "./view/frame/mount.js";
-import { newTopic } from "./view/frame/new_topic.js";
 import { rest } from "./view/frame/rest.js";
 import { feedback } from "./view/panels/feedback.js";
 import { flag } from "./view/panels/flag.js";
-import { guidelines } from "./view/panels/guidelines.js";
 import { history } from "./view/panels/history.js";
-import { notes } from "./view/panels/notes.js";
 import { search } from "./view/panels/search.js";
 import { breaks, sessionTime } from "./view/panels/session_time.js";
-import { help, settings } from "./view/panels/settings.js";
-import { shownTopic, topics, topicText } from "./view/panels/topics.js";
+import { shownTopic, topics } from "./view/panels/topics.js";
 import { why } from "./view/panels/why.js";
-import { deciding } from "./view/units/deciding.js";
+import { commonParts } from "./view/units/common.js";
 import { grades, wordsOf } from "./view/units/grades.js";
-import { reasons } from "./view/units/reasons.js";
 
 const TO_NOTE = { open: "Saved with your grade for this document.", decided: "Saved with the grade you gave." };
 
@@ -44,20 +39,13 @@ function parts(view) {
     breaks(view),
     sessionTime(view),
     nearDuplicates(view),
-    topicText(view, shownTopic),
-    newTopic(view, shownTopic),
+    ...commonParts(view, shownTopic, TO_NOTE, true),
     topics(view),
-    deciding(view),
     flag(view),
-    reasons(view),
     search(view),
     history(view),
-    notes(view, TO_NOTE),
     why(view),
-    guidelines(view, () => shownTopic(view)?.query_id ?? null, true),
     menu(view),
-    settings(view),
-    help(view),
     rest(view),
     bar(view),
   ];

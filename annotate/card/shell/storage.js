@@ -52,7 +52,7 @@ export class Storage {
   kept(tab) {
     /** @type {Pending[]} */
     const outbox = this.all("pending:")
-      .map(([, value]) => (value?.judgement ? { ...value, decision: value.judgement } : value))
+      .map(([, value]) => value)
       .filter((value) => value?.decision?.uuid)
       .sort(inOrder);
     const isDraft = (/** @type {[string, any]} */ [, value]) => typeof value === "object" && value !== null;

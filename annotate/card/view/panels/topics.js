@@ -4,6 +4,7 @@
 
 import { countOf, topicOf } from "../../core/kinds/counts.js";
 import { outstanding } from "../../core/state.js";
+import { sentence } from "../frame/bar.js";
 import { cut, make } from "../frame/nodes.js";
 import { figure } from "../frame/phrases.js";
 
@@ -16,24 +17,45 @@ export const nameOfTopic = ({ title, query_id }) => title || query_id;
 /** The topic on screen, among those of the annotator. @param {View} view */
 export const shownTopic = ({ item, state: { scope } }) => topicOf(scope, item?.unit.queryId ?? scope.topic);
 
-/** The title, description and narrative of a topic, which fold on a narrow screen. @param {View} view @param {(view: View) => Topic | TopicWords | null | undefined} topicOn the topic on screen @returns {Part} */
+/**
+ * The title, description and narrative of a topic, which fold on a narrow screen; those of a topic that the annotator has
+ * not asked for are shown alone, until a key begins it.
+ *
+ * @param {View} view @param {(view: View) => Topic | TopicWords | null | undefined} topicOn that of the open unit
+ * @returns {Part}
+ */
 export function topicText(view, topicOn) {
   const need = view.node("need");
+  let isNew = false;
   /** @type {Topic | TopicWords | null} */
   let drawn = null;
   let isScrolled = false;
   return {
     clicks: {
+      begin: () => view.begin(),
       fold: () => (view.node("fold").ariaExpanded = String(view.node("topic").classList.toggle("cd-open"))),
     },
     attach: (on) => void on(need, "scroll", () => (isScrolled = true), { passive: true }),
     render() {
       const topic = topicOn(view);
-      if (!topic || topic === drawn) return;
+      const wasNew = isNew;
+      isNew = Boolean(view.waiting && topic);
+      view.setHidden("newTopic", !isNew);
+      if (!topic) return;
       const name = nameOfTopic(topic);
+      const description = topic.description === name ? "" : topic.description;
+      if (isNew) {
+        view.setLine("newTopicWhy", sentence(view, view.state.scope.why ?? null).join(""));
+        view.setText("newTopicTitle", name);
+        view.setLine("newTopicDescription", description);
+        view.setLine("newTopicNarrative", topic.narrative);
+        view.setLine("newTopicNote", "note" in topic ? topic.note : "");
+        if (!wasNew) view.letGo(); // a button that was pressed last would be pressed by Enter once more
+      }
+      if (topic === drawn) return;
       view.setText("foldTitle", name);
       view.setText("topicTitle", name);
-      view.setText("description", topic.description === name ? "" : topic.description);
+      view.setText("description", description);
       view.setLine("narrative", topic.narrative, "narrativeBlock");
       if (isScrolled && topic.query_id !== drawn?.query_id) {
         need.scrollTop = 0;

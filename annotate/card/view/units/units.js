@@ -6,14 +6,9 @@ import { countOf } from "../../core/kinds/units.js";
 import { openUnit } from "../../core/state.js";
 import { highlights } from "../document/highlights.js";
 import { bar, drawRest, isCutOff } from "../frame/bar.js";
-import { newTopic } from "../frame/new_topic.js";
 import { figure } from "../frame/phrases.js";
-import { guidelines } from "../panels/guidelines.js";
-import { notes } from "../panels/notes.js";
-import { help, settings } from "../panels/settings.js";
-import { drawCount, topicText } from "../panels/topics.js";
-import { deciding } from "./deciding.js";
-import { reasons } from "./reasons.js";
+import { drawCount } from "../panels/topics.js";
+import { commonParts } from "./common.js";
 import { tiles } from "./tile.js";
 import { restOf } from "./unit_rest.js";
 
@@ -45,15 +40,10 @@ export const unitParts = (view, main, texts, beside = true) => [
   main,
   tiles(view),
   highlights(view, main.marked),
-  settings(view),
-  topicText(view, () => unitOf(view)?.topic),
-  newTopic(view, () => unitOf(view)?.topic),
-  deciding(view),
-  notes(view, { open: "Saved with your decision.", decided: "Saved with the decision you made." }),
-  reasons(view),
-  guidelines(view, () => unitOf(view)?.queryId ?? null, beside),
-  help(view),
+  ...commonParts(view, () => unitOf(view)?.topic, HINTS, beside),
 ];
+
+const HINTS = { open: "Saved with your decision.", decided: "Saved with the decision you made." };
 
 /** How much is done, and why nothing is open; scrolls back for the next unit. @param {View} view @param {HTMLElement[]} places what scrolls @param {Texts} texts @returns {Part} */
 function progress(view, places, texts) {
