@@ -123,13 +123,13 @@ def next_pairs(candidates: Iterable[Candidate], count: int | None = None) -> lis
 
 
 def _is_open(c: Candidate) -> bool:
-    return not (c.mine or c.held_back) and (c.calibration or (c.others + c.leased < c.wanted and not c.adjudicated))
+    return not (c.own or c.held_back) and (c.calibration or (c.others + c.leased < c.wanted and not c.adjudicated))
 
 
 def read_open(candidates: Iterable[Candidate], count: int) -> list[Candidate]:
     """Read candidates until there are enough for :func:`next_pairs` to choose `count`, all but calibration pairs.
 
-    >>> table = iter([Candidate("a", 1, mine=True), Candidate("b", 2, skipped=9.5), *map(Candidate, "cd", (3, 4))])
+    >>> table = iter([Candidate("a", 1, own=True), Candidate("b", 2, skipped=9.5), *map(Candidate, "cd", (3, 4))])
     >>> [pair.doc_id for pair in read_open(table, 1)], next(table).doc_id
     (['b', 'c'], 'd')
     """

@@ -257,7 +257,7 @@ class Candidate(NamedTuple):
         Position in the order of judging; in the pool, the best rank of any run.
     held_back
         Whether the text of its document is missing (:func:`collection.store.connection.held_back`).
-    mine, others, leased
+    own, others, leased
         Whether this annotator has judged it, number of others who have, and number of further annotators who hold a
         lease.
     skipped
@@ -271,7 +271,7 @@ class Candidate(NamedTuple):
     doc_id: str
     rank: int
     held_back: bool = False
-    mine: bool = False
+    own: bool = False
     others: int = 0
     leased: int = 0
     skipped: float | None = None

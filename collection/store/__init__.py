@@ -20,7 +20,7 @@ from collection.store.corpus import Added, CorpusTables, Matches
 from collection.store.history import HistoryTables, PastJudgement
 from collection.store.inspection import Inspection
 from collection.store.judgements import JudgementTables, Pair, Ungraded
-from collection.store.machine_labels import AskedSample, LabelRow, LabelSet, LogCount, MachineLabelTables
+from collection.store.machine_labels import LabelRow, LabelSet, LogCount, MachineLabelTables, SampleInUse
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand, QueueTables, Selection
 from collection.store.removal import RemovalTables
@@ -31,7 +31,6 @@ from collection.store.topic_tasks import Claim, LoggedDecision, TopicKey, TopicT
 
 __all__ = [
     "Added",
-    "AskedSample",
     "Claim",
     "Demand",
     "Inspection",
@@ -43,6 +42,7 @@ __all__ = [
     "Pair",
     "PastJudgement",
     "SQLiteError",
+    "SampleInUse",
     "Selection",
     "Store",
     "TopicKey",

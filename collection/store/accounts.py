@@ -54,14 +54,14 @@ class AccountTables(Repository):
 
     def get(self, name: str) -> Account | None:
         """Return the account of this name, ignoring case, or None."""
-        found = self._account("name", name)
-        if found is not None or name.isascii():
-            return found
+        account = self._account("name", name)
+        if account is not None or name.isascii():
+            return account
         # SQLite ignores the case of ASCII letters only.
         same = [other for other in self.names() if other.casefold() == name.casefold()]
         return self._account("name", same[0]) if same else None
 
-    def of_email(self, email: str) -> Account | None:
+    def find_by_email(self, email: str) -> Account | None:
         """Return the account with this address, ignoring case, or None."""
         return self._account("email", email)
 
@@ -69,8 +69,8 @@ class AccountTables(Repository):
         row = self.connection.execute(f"{_ACCOUNT} WHERE {column} = ?", (value,)).fetchone()
         if row is None:
             return None
-        found, role, email, password, locked = row
-        return Account(found, role, email, password, bool(locked))
+        name, role, email, password, locked = row
+        return Account(name, role, email, password, bool(locked))
 
     def names(self) -> list[str]:
         """Return all names, the oldest account first."""

@@ -11,21 +11,21 @@ from collection.store.connection import (
     JUDGED_PAIRS,
     POOL_IF_TEXTS_MISSING,
     Repository,
-    held_back,
-    is_mine,
+    is_assigned,
+    is_held_back,
     json_text,
     writes,
 )
 
-_IS_MINE = is_mine(":annotator")
+_IS_ASSIGNED = is_assigned(":annotator")
 
 # Whether the pooled pair `p` is in the calibration set.
 _IN_CALIBRATION = "EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = p.topic AND c.doc = p.doc)"
 
 # Whether the pooled pair `p` needs no judgement by :annotator; `s` is its row of JUDGED_PAIRS.
 _DONE = f"""
-    (NOT {held_back("p.doc")}
-     AND (s.mine OR ((s.adjudicated OR s.judgements >= p.wanted) AND NOT {_IN_CALIBRATION})))
+    (NOT {is_held_back("p.doc")}
+     AND (s.own OR ((s.adjudicated OR s.judgements >= p.wanted) AND NOT {_IN_CALIBRATION})))
 """
 
 
@@ -50,13 +50,13 @@ class AssignmentTables(Repository):
     def topics_for(self, annotator: str) -> list[str]:
         """Return the topics that an annotator may judge, in order."""
         return self.connection.column(
-            f"SELECT t.query_id FROM topics AS t WHERE {_IS_MINE} ORDER BY t.topic", {"annotator": annotator}
+            f"SELECT t.query_id FROM topics AS t WHERE {_IS_ASSIGNED} ORDER BY t.topic", {"annotator": annotator}
         )
 
     def is_for(self, query_id: str, annotator: str) -> bool:
         """Tell whether an annotator may judge a topic."""
         return self.connection.exists(
-            f"SELECT 1 FROM topics AS t WHERE t.query_id = :query_id AND {_IS_MINE}",
+            f"SELECT 1 FROM topics AS t WHERE t.query_id = :query_id AND {_IS_ASSIGNED}",
             {"query_id": query_id, "annotator": annotator},
         )
 
@@ -65,7 +65,7 @@ class AssignmentTables(Repository):
         return self.connection.exists(
             f"""
             SELECT 1 FROM topics AS t WHERE t.query_id = :query_id AND (
-                {_IS_MINE}
+                {_IS_ASSIGNED}
                 OR EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = t.topic)
                 OR EXISTS (SELECT 1 FROM leases AS l WHERE l.topic = t.topic AND l.annotator = :annotator)
                 OR EXISTS (SELECT 1 FROM latest_judgements AS lj WHERE lj.topic = t.topic AND lj.annotator = :annotator)
@@ -142,8 +142,8 @@ class AssignmentTables(Repository):
         rows = self.connection.execute(
             f"""
             SELECT t.query_id,
-                   {_IS_MINE} AND EXISTS (SELECT 1 FROM pool AS p WHERE p.topic = c.topic AND p.doc = c.doc
-                                          AND p.wanted > 0 AND NOT {held_back("p.doc")}),
+                   {_IS_ASSIGNED} AND EXISTS (SELECT 1 FROM pool AS p WHERE p.topic = c.topic AND p.doc = c.doc
+                                          AND p.wanted > 0 AND NOT {is_held_back("p.doc")}),
                    EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = c.topic AND cj.doc = c.doc
                            AND cj.annotator = :annotator AND cj.counts_as = 'judgement')
             FROM qualification_set AS c JOIN topics AS t USING (topic) ORDER BY c.topic, c.position
@@ -164,7 +164,7 @@ class AssignmentTables(Repository):
             f"""
             WITH s AS ({JUDGED_PAIRS.format(where="WHERE topic = :topic")})
             SELECT (SELECT count(*) FROM pool AS p
-                    WHERE p.topic = :topic AND p.wanted > 0 AND NOT {held_back("p.doc")}),
+                    WHERE p.topic = :topic AND p.wanted > 0 AND NOT {is_held_back("p.doc")}),
                    (SELECT count(*) FROM s JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc
                     WHERE p.wanted > 0 AND {_DONE}),
                    (SELECT count(*) FROM s)
@@ -182,7 +182,7 @@ class AssignmentTables(Repository):
         topic = self.connection.topic_key(query_id)
         rows = self.connection.execute(
             f"""
-            SELECT n.doc, count(cj.doc), p.doc IS NOT NULL AND p.wanted > 0 AND NOT {held_back("p.doc")} AND (
+            SELECT n.doc, count(cj.doc), p.doc IS NOT NULL AND p.wanted > 0 AND NOT {is_held_back("p.doc")} AND (
                 max(cj.counts_as = 'judgement' AND cj.annotator = :annotator)
                 OR ((max(cj.counts_as = 'adjudication') OR sum(cj.counts_as = 'judgement') >= p.wanted)
                     AND NOT {_IN_CALIBRATION}))
@@ -202,20 +202,20 @@ class AssignmentTables(Repository):
         # those that this annotator has judged, the calibration set, and pairs without a text.
         rows = self.connection.execute(
             f"""
-            WITH mine AS (
+            WITH own AS (
                 SELECT * FROM topics JOIN topic_counts USING (topic)
                 WHERE :ids IS NULL OR query_id IN (SELECT value FROM json_each(:ids))
             ), odd AS (
-                SELECT cj.topic, cj.doc FROM mine CROSS JOIN current_judgements AS cj USING (topic)
-                WHERE mine.wanted > mine.pool AND cj.annotator = :annotator
+                SELECT cj.topic, cj.doc FROM own CROSS JOIN current_judgements AS cj USING (topic)
+                WHERE own.wanted > own.pool AND cj.annotator = :annotator
                 UNION SELECT c.topic, c.doc FROM qualification_set AS c
-                UNION SELECT p.topic, p.doc FROM {POOL_IF_TEXTS_MISSING} AS p WHERE {held_back("p.doc")}
+                UNION SELECT p.topic, p.doc FROM {POOL_IF_TEXTS_MISSING} AS p WHERE {is_held_back("p.doc")}
             ), states AS (
-                SELECT p.topic, {held_back("p.doc")} AS held,
+                SELECT p.topic, {is_held_back("p.doc")} AS held,
                        coalesce(max(cj.counts_as = 'judgement' AND cj.annotator = :annotator), 0) AS judged,
                        coalesce(max(cj.counts_as = 'adjudication') OR sum(cj.counts_as = 'judgement') >= p.wanted, 0)
                            AS made, {_IN_CALIBRATION} AS for_all
-                FROM mine CROSS JOIN odd USING (topic)
+                FROM own CROSS JOIN odd USING (topic)
                 JOIN pool AS p ON p.topic = odd.topic AND p.doc = odd.doc AND p.wanted > 0
                 LEFT JOIN current_judgements AS cj ON cj.topic = p.topic AND cj.doc = p.doc GROUP BY p.topic, p.doc
             ), differences AS (
@@ -227,7 +227,7 @@ class AssignmentTables(Repository):
             )
             SELECT m.query_id, m.pool - coalesce(u.pairs, 0) - coalesce(d.held, 0),
                    m.finished - coalesce(u.pairs, 0) + coalesce(d.done, 0), m.judged + m.elsewhere
-            FROM mine AS m LEFT JOIN differences AS d USING (topic) LEFT JOIN unasked AS u USING (topic)
+            FROM own AS m LEFT JOIN differences AS d USING (topic) LEFT JOIN unasked AS u USING (topic)
             ORDER BY m.topic
             """,
             {"annotator": annotator, "ids": None if query_ids is None else json_text(query_ids)},

@@ -48,8 +48,8 @@ def read(
     with connection.snapshot():
         if short:
             arrays = ", ".join(f"json_group_array({name})" for name in short)
-            found = connection.execute(f"SELECT {arrays} FROM ({_select(short)} {rows})", parameters).fetchone()
-            columns |= zip(short, map(_parse, found), strict=True)
+            row = connection.execute(f"SELECT {arrays} FROM ({_select(short)} {rows})", parameters).fetchone()
+            columns |= zip(short, map(_parse, row), strict=True)
         if long:
             counts = ", ".join(f"count({name})" for name in long)
             counted = f"SELECT count(*), {counts} FROM ({_select(long)} {rows})"
@@ -78,13 +78,13 @@ def _select(columns: Mapping[str, str]) -> str:
 
 def query_ids(connection: Connection, topics: Iterable[int]) -> pd.Series[str]:
     """Return the id of each topic, given the keys."""
-    return _topics(connection).of(np.fromiter(topics, dtype=np.int64))
+    return _topics(connection).take(np.fromiter(topics, dtype=np.int64))
 
 
 def doc_ids(connection: Connection, docs: Iterable[int]) -> pd.Series[str]:
     """Return the id of each document, given the keys."""
     keys = np.fromiter(docs, dtype=np.int64)
-    return _documents(connection, keys).of(keys)
+    return _documents(connection, keys).take(keys)
 
 
 def name_pairs(connection: Connection, frame: pd.DataFrame) -> pd.DataFrame:
@@ -103,7 +103,7 @@ class _Names(NamedTuple):
     names: pd.Series[str]
     place: Keys
 
-    def of(self, keys: Keys) -> pd.Series[str]:
+    def take(self, keys: Keys) -> pd.Series[str]:
         return self.names.take(self.place[keys]).reset_index(drop=True)
 
 

@@ -39,7 +39,7 @@ Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 # For each judged pair: number of annotators, whether :annotator is one of them, whether the pair is adjudicated.
 JUDGED_PAIRS = """
     SELECT topic, doc, sum(counts_as = 'judgement') AS judgements, max(counts_as = 'adjudication') AS adjudicated,
-           max(counts_as = 'judgement' AND annotator = :annotator) AS mine
+           max(counts_as = 'judgement' AND annotator = :annotator) AS own
     FROM current_judgements {where} GROUP BY topic, doc
 """
 
@@ -78,7 +78,7 @@ def json_text(values: Iterable[object]) -> str:
     return json.dumps(list(values))
 
 
-def of_topics(query_ids: str | Collection[str] | None) -> tuple[str, list[object]]:
+def topic_condition(query_ids: str | Collection[str] | None) -> tuple[str, list[object]]:
     """Write SQL for whether the column `topic` is the key of one of these topics, with its parameters; None: all."""
     if query_ids is None:
         return "TRUE", []
@@ -98,7 +98,7 @@ def is_held(until: str) -> str:
     return f"({until} > :at AND {until} <= :at + {LONGEST_LEASE})"
 
 
-def held_by_others(topic: str, doc: str, which: str = "TRUE") -> str:
+def count_held_by_others(topic: str, doc: str, which: str = "TRUE") -> str:
     """Write SQL that counts the other annotators who hold a pair at the time :at and have not judged it.
 
     `topic` and `doc` are the columns with the pair's keys; `which` is a condition on the leases `l`.
@@ -111,7 +111,7 @@ def held_by_others(topic: str, doc: str, which: str = "TRUE") -> str:
     )
 
 
-def held_back(doc: str) -> str:
+def is_held_back(doc: str) -> str:
     """Write SQL for whether a document cannot be judged yet because it has no text while others have one.
 
     If no document has a text, annotators read the documents elsewhere by their ids, and none is held back. `doc` is the
@@ -125,7 +125,7 @@ def held_back(doc: str) -> str:
     )
 
 
-def is_mine(annotator: str) -> str:
+def is_assigned(annotator: str) -> str:
     """Write SQL for whether topic `t` is open to an annotator (an expression), personally, by a group, or to all."""
     return f"""
         (NOT EXISTS (SELECT 1 FROM assignments AS a WHERE a.topic = t.topic)

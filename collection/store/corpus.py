@@ -15,7 +15,7 @@ import pandas as pd
 from collection.core import clock
 from collection.core.errors import ConflictError, InputError
 from collection.core.records import Document, Kind, Topic
-from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, writes
+from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, is_held_back, json_text, writes
 
 T = TypeVar("T")
 
@@ -71,10 +71,10 @@ class CorpusTables(Repository):
     @writes
     def add_topics(self, topics: Iterable[Topic], *, replace: bool = False) -> Added:
         """Add topics; an existing one with another text is replaced or raises ConflictError."""
-        there = {row[0]: Topic._make(row) for row in self.topics().itertuples(index=False)}
+        existing = {row[0]: Topic._make(row) for row in self.topics().itertuples(index=False)}
         new = changed = same = 0
         for topic in topics:
-            known = there.get(topic.query_id)
+            known = existing.get(topic.query_id)
             if known == topic:
                 same += 1
             elif known is None:
@@ -103,7 +103,7 @@ class CorpusTables(Repository):
         new = changed = same = 0
         for batch in _batches(documents):
             rows = {d.doc_id: (d.title, d.text, _json(d.metadata)) for d in batch}
-            there = {
+            existing = {
                 doc_id: tuple(rest)
                 for doc_id, *rest in self.connection.execute(
                     "SELECT doc_id, title, text, metadata FROM documents "
@@ -111,18 +111,18 @@ class CorpusTables(Repository):
                     (json_text(rows),),
                 )
             }
-            differ = [d for d, row in there.items() if row[1] is not None and row != rows[d]]
+            differ = [d for d, row in existing.items() if row[1] is not None and row != rows[d]]
             if differ and not replace:
                 raise ConflictError(
                     f"document {differ[0]!r} is already in the campaign with another text; use --replace"
                 )
             changed += len(differ)
-            same += sum(row == rows[d] for d, row in there.items())
-            new += sum(d not in there or there[d][1] is None for d in rows)
+            same += sum(row == rows[d] for d, row in existing.items())
+            new += sum(d not in existing or existing[d][1] is None for d in rows)
             last = self.document_rows()
             self.connection.executemany(
                 "INSERT INTO documents (doc_id, title, text, metadata) VALUES (?, ?, ?, ?)",
-                [(d, *row) for d, row in rows.items() if d not in there],
+                [(d, *row) for d, row in rows.items() if d not in existing],
             )
             # In one statement: FTS5 writes what it has collected at the end of each, which for every document takes
             # twice as long.
@@ -133,7 +133,7 @@ class CorpusTables(Repository):
             )
             self.connection.executemany(
                 "UPDATE documents SET title = ?, text = ?, metadata = ? WHERE doc_id = ?",
-                [(*rows[d], d) for d, row in there.items() if row != rows[d]],
+                [(*rows[d], d) for d, row in existing.items() if row != rows[d]],
             )
         return Added(new, changed, same)
 
@@ -165,7 +165,7 @@ class CorpusTables(Repository):
         for doc_id, title, text, metadata in rows:
             yield Document(doc_id, title, text, json.loads(metadata))
 
-    def without_text(self, doc_ids: Iterable[str]) -> set[str]:
+    def find_without_text(self, doc_ids: Iterable[str]) -> set[str]:
         """Return those of the ids that have no text here."""
         wanted = set(doc_ids)
         return wanted.difference(
@@ -326,11 +326,11 @@ class CorpusTables(Repository):
             )
         except sqlite3.OperationalError as error:
             raise InputError(f'search: expected words, "a phrase", prefix* or NOT, found {words!r} ({error})') from None
-        found = self.connection.execute(
+        titles = self.connection.execute(
             "SELECT doc, doc_id, title FROM json_each(?) AS o CROSS JOIN documents ON doc = o.value ORDER BY o.key",
             (json_text(rows),),
         )
-        documents = [(doc_id, title, snippets[doc]) for doc, doc_id, title in found]
+        documents = [(doc_id, title, snippets[doc]) for doc, doc_id, title in titles]
         return Matches(documents, (RANKED if len(scores) == RANKED else None) if ranked else 0)
 
     def is_common(self, word: str) -> bool:
@@ -396,12 +396,12 @@ class CorpusTables(Repository):
         """Set the note of a topic."""
         self.connection.execute("UPDATE topics SET note = ? WHERE query_id = ?", (note, query_id))
 
-    def held_back(self, doc_ids: Sequence[str]) -> set[str]:
-        """Return which of these documents cannot be judged yet; see :func:`collection.store.connection.held_back`."""
+    def find_held_back(self, doc_ids: Sequence[str]) -> set[str]:
+        """Return which of these documents cannot be judged yet; see :func:`.is_held_back`."""
         return set(
             self.connection.column(
                 "SELECT d.doc_id FROM documents AS d WHERE d.doc_id IN (SELECT value FROM json_each(?)) "
-                f"AND {held_back('d.doc')} ORDER BY d.doc",
+                f"AND {is_held_back('d.doc')} ORDER BY d.doc",
                 (json_text(doc_ids),),
             )
         )

@@ -149,7 +149,7 @@ class HistoryTables(Repository):
 
     def earlier_judgements(self, entries: Sequence[int]) -> dict[int, list[EarlierJudgement]]:
         """Return earlier judgements of the pair of each entry by its annotator, newest first."""
-        found: dict[int, list[EarlierJudgement]] = {}
+        earlier: dict[int, list[EarlierJudgement]] = {}
         rows = self.connection.execute(
             "SELECT j.id, f.kind, f.relevance, f.judged_at FROM json_each(?) AS e "
             "CROSS JOIN judgements AS j ON j.id = e.value "
@@ -157,9 +157,9 @@ class HistoryTables(Repository):
             "AND f.counts_as = j.counts_as AND f.id < j.id ORDER BY f.id DESC",
             (json_text(entries),),
         )
-        for entry, *earlier in rows:
-            found.setdefault(entry, []).append(EarlierJudgement(*earlier))
-        return found
+        for entry, *row in rows:
+            earlier.setdefault(entry, []).append(EarlierJudgement(*row))
+        return earlier
 
     def last_topic(self, annotator: str) -> str | None:
         """Return the topic of the annotator's newest judgement, including undone ones."""
@@ -196,7 +196,7 @@ class HistoryTables(Repository):
         select = (
             "SELECT l.judged_at, l.seconds, l.away, t.query_id, l.id FROM {} AS l CROSS JOIN topics AS t USING (topic) "
         )
-        found: list[TimedDecision] = []
+        decisions: list[TimedDecision] = []
         # Decisions saved from here on are left to the next call.
         for log, after, until in zip(LOGS, since, last, strict=True):
             judgements_only = " AND l.counts_as <> 'adjudication'" if log == "judgements" else ""
@@ -204,5 +204,5 @@ class HistoryTables(Repository):
                 f"{select.format(log)} WHERE l.id > ? AND l.id <= ? AND {own}{judgements_only} ORDER BY l.id",
                 (after, until, annotator),
             )
-            found += [TimedDecision._make((*row, log)) for row in rows]
-        return sorted(found, key=lambda entry: entry.at), last
+            decisions += [TimedDecision._make((*row, log)) for row in rows]
+        return sorted(decisions, key=lambda entry: entry.at), last

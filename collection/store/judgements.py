@@ -17,9 +17,9 @@ from collection.store import columns as columns_of
 from collection.store.connection import (
     POOL_IF_TEXTS_MISSING,
     Repository,
-    held_back,
+    is_held_back,
     json_text,
-    of_topics,
+    topic_condition,
     writes,
 )
 
@@ -44,7 +44,7 @@ class Pair(NamedTuple):
     `conditions` is the number of the conditions under which the loop selected it, None if it did not; see
     :meth:`.QueueTables.number_conditions`. `judgement` is the id of the annotator's current judgement, or None; `known`
     is whether they ever judged the pair;
-    for `held_back` see :func:`collection.store.connection.held_back`.
+    for `held_back` see :func:`collection.store.connection.is_held_back`.
     """
 
     topic: int
@@ -70,7 +70,7 @@ class Ungraded(NamedTuple):
     """Those of both that were drawn at random."""
 
 
-class Logged(NamedTuple):
+class LogEntry(NamedTuple):
     """An entry in the log: annotator, pair, and what it counts as."""
 
     annotator: str
@@ -99,7 +99,7 @@ class JudgementTables(Repository):
                    CASE WHEN l.strategy IS NULL THEN p.rank ELSE l.pool_rank END, l.model_round,
                    CASE WHEN l.strategy IS NULL THEN p.probability ELSE l.probability END, l.conditions,
                    CASE WHEN NOT lj.undone THEN lj.judgement END, l.topic IS NOT NULL, lj.judgement IS NOT NULL,
-                   {held_back("d.doc")}
+                   {is_held_back("d.doc")}
             FROM topics AS t, documents AS d
             LEFT JOIN leases AS l ON l.topic = t.topic AND l.doc = d.doc AND l.annotator = ?
             LEFT JOIN latest_judgements AS lj
@@ -112,8 +112,8 @@ class JudgementTables(Repository):
         ).fetchone()
         if row is None:
             return None
-        *values, leased, known, is_held_back = row
-        return Pair._make((*values, bool(leased), bool(known), bool(is_held_back)))
+        *values, leased, known, waits = row
+        return Pair._make((*values, bool(leased), bool(known), bool(waits)))
 
     def opinions_on(self, query_id: str, doc_id: str) -> list[PairOpinion]:
         """Return the current judgements and adjudications of a pair, oldest first."""
@@ -125,14 +125,14 @@ class JudgementTables(Repository):
         )
         return list(map(PairOpinion._make, rows))
 
-    def logged(self, uuid: str) -> Logged | None:
+    def find_entry(self, uuid: str) -> LogEntry | None:
         """Return the entry with this uuid, or None."""
         row = self.connection.execute(
             "SELECT annotator, query_id, doc_id, counts_as FROM judgements JOIN topics USING (topic) "
             "JOIN documents USING (doc) WHERE uuid = ?",
             (uuid,),
         ).fetchone()
-        return None if row is None else Logged(*row)
+        return None if row is None else LogEntry(*row)
 
     def opinions(self) -> pd.DataFrame:
         """Return the current judgements and adjudications as adjudication reads them, oldest first.
@@ -270,7 +270,7 @@ class JudgementTables(Repository):
                         ELSE min(coalesce(sum(cj.counts_as = 'judgement'), 0), p.wanted) END AS made
             FROM {POOL_IF_TEXTS_MISSING} AS p
             LEFT JOIN current_judgements AS cj ON cj.topic = p.topic AND cj.doc = p.doc
-            WHERE {held_back("p.doc")}
+            WHERE {is_held_back("p.doc")}
             AND (:query_id IS NULL OR p.topic = (SELECT topic FROM topics WHERE query_id = :query_id))
             GROUP BY p.topic, p.doc
         """
@@ -290,15 +290,15 @@ class JudgementTables(Repository):
 
     def versions(self) -> tuple[tuple[object, ...], int]:
         """Return the versions of topics, pool, assignments and texts, and the number of the last entry in the log."""
-        *made_of, logged = self.connection.execute(
+        *content, logged = self.connection.execute(
             "SELECT (SELECT count(*) FROM topics), (SELECT coalesce(max(pool_round), 0) FROM pool_rounds), "
             "(SELECT value FROM settings WHERE key = 'assignment_version'), "
             "(SELECT value FROM settings WHERE key = 'documents_version'), "
             "(SELECT coalesce(max(id), 0) FROM judgements)"
         ).fetchone()
-        return tuple(made_of), logged
+        return tuple(content), logged
 
-    def judged_outside_pool(self) -> int:
+    def count_judged_outside_pool(self) -> int:
         """Count judged pairs outside the pool."""
         return self.connection.count("SELECT coalesce(sum(elsewhere), 0) FROM topic_counts")
 
@@ -324,13 +324,13 @@ class JudgementTables(Repository):
     def counts(self) -> dict[str, int]:
         """Count topics, documents with a text, runs, pooled pairs, current judgements, and entries in the log."""
         # No document is ever deleted, so the largest key is their number.
-        found = self.connection.frame(
+        counts = self.connection.frame(
             "SELECT count(*) AS topics, (SELECT coalesce(max(doc), 0) FROM documents) "
             "- (SELECT count(*) FROM documents WHERE text IS NULL) AS documents, (SELECT count(*) FROM runs) AS runs, "
             "coalesce(sum(pool), 0) AS pool, coalesce(sum(judgements), 0) AS judgements, "
             "coalesce(sum(logged), 0) AS logged FROM topic_counts"
         )
-        return {str(name): int(number) for name, number in found.iloc[0].items()}
+        return {str(name): int(number) for name, number in counts.iloc[0].items()}
 
     def annotators(self) -> pd.DataFrame:
         """Return ``annotator``, ``judgements`` (current), ``seconds`` (median), ``last_at`` (not imported), by name."""
@@ -348,14 +348,14 @@ class JudgementTables(Repository):
         ]
         return frame.astype({"seconds": "float64"})[["annotator", "judgements", "seconds", "last_at"]]
 
-    def logged_in(self, query_id: str) -> int:
+    def count_entries(self, query_id: str) -> int:
         """Count a topic's entries in the log; rounds of its model are numbered by this count."""
         return self.connection.count(
             "SELECT coalesce((SELECT logged FROM topic_counts JOIN topics USING (topic) WHERE query_id = ?), 0)",
             (query_id,),
         )
 
-    def judged_among(self, query_id: str, newest: int) -> int:
+    def count_newly_judged(self, query_id: str, newest: int) -> int:
         """Count a topic's documents that are judged now but were unjudged before the `newest` entries of its log."""
         if newest <= 0:
             return 0
@@ -407,7 +407,7 @@ class JudgementTables(Repository):
         changes what was drawn; second opinions have a selection of their own only where no other judgement was made.
         Sorted by these first judgements.
         """
-        where, values = of_topics(query_ids)
+        where, values = topic_condition(query_ids)
         rows = f"FROM judgements WHERE counts_as <> 'surplus' AND {where} ORDER BY id"
         pair = ("topic", "doc", "annotator", "counts_as", "kind", "relevance")
         short = {name: name for name in (*pair, "strategy", "model_round", "conditions")}
@@ -415,19 +415,19 @@ class JudgementTables(Repository):
         with self.connection.snapshot():
             log = columns_of.read(self.connection, short, {"probability": "probability"}, rows, values)
             last, first = _current_entries(log)
-            found = log.loc[last, list(pair)]
+            current = log.loc[last, list(pair)]
             log["while_undone"] = _find_while_undone(log)
             selection = log.loc[
                 first, ["strategy", "model_round", "probability", "conditions", "imported", "while_undone"]
             ]
-            found = pd.concat([found.reset_index(drop=True), selection.reset_index(drop=True)], axis=1)
-            found = self._restore_draws(found.iloc[first.argsort(kind="stable")].reset_index(drop=True), query_ids)
-            ids = {"query_id": columns_of.query_ids(self.connection, found["topic"]), "row": found["doc"] - 1}
-        return pd.concat([pd.DataFrame(ids), found.drop(columns=["topic", "doc"])], axis=1)
+            current = pd.concat([current.reset_index(drop=True), selection.reset_index(drop=True)], axis=1)
+            current = self._restore_draws(current.iloc[first.argsort(kind="stable")].reset_index(drop=True), query_ids)
+            ids = {"query_id": columns_of.query_ids(self.connection, current["topic"]), "row": current["doc"] - 1}
+        return pd.concat([pd.DataFrame(ids), current.drop(columns=["topic", "doc"])], axis=1)
 
-    def _restore_draws(self, found: pd.DataFrame, query_ids: str | Collection[str] | None) -> pd.DataFrame:
+    def _restore_draws(self, judgements: pd.DataFrame, query_ids: str | Collection[str] | None) -> pd.DataFrame:
         """Mark judged documents of these topics that were drawn at random for somebody who skipped them as drawn."""
-        where, wanted = of_topics(query_ids)
+        where, wanted = topic_condition(query_ids)
         drawn = self.connection.frame(
             "SELECT topic, doc, min(l.model_round) AS model_round, l.probability, l.conditions FROM skips AS s "
             "JOIN leases AS l USING (topic, doc, annotator) WHERE l.strategy = 'random' AND l.probability IS NOT NULL "
@@ -435,14 +435,14 @@ class JudgementTables(Repository):
             wanted,
         )
         if drawn.empty:
-            return found
+            return judgements
         pairs = pd.MultiIndex.from_frame(drawn[["topic", "doc"]])
-        at = pairs.get_indexer(pd.MultiIndex.from_frame(found[["topic", "doc"]]))
-        missed = (at >= 0) & (found["strategy"] != "random").to_numpy(dtype=np.bool_)
+        at = pairs.get_indexer(pd.MultiIndex.from_frame(judgements[["topic", "doc"]]))
+        missed = (at >= 0) & (judgements["strategy"] != "random").to_numpy(dtype=np.bool_)
         for name in ("model_round", "probability", "conditions"):
-            values = found[name].to_numpy(dtype=np.float64, na_value=np.nan)
-            found[name] = np.where(missed, drawn[name].to_numpy(dtype=np.float64)[at], values)
-        return found.assign(strategy=found["strategy"].mask(missed, "random"))
+            values = judgements[name].to_numpy(dtype=np.float64, na_value=np.nan)
+            judgements[name] = np.where(missed, drawn[name].to_numpy(dtype=np.float64)[at], values)
+        return judgements.assign(strategy=judgements["strategy"].mask(missed, "random"))
 
     def judged_rows(self, query_id: str) -> list[int]:
         """Return the matrix rows of a topic's judged documents, ascending."""
@@ -452,7 +452,7 @@ class JudgementTables(Repository):
             (query_id,),
         )
 
-    def judged_since(self, query_id: str, annotator: str, count: int) -> float:
+    def judging_time(self, query_id: str, annotator: str, count: int) -> float:
         """Return the time of the annotator's `count`-th newest judgement of a topic, in seconds since 1970, or 0."""
         judged_at: str | None = self.connection.value(
             "SELECT judged_at FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) "
@@ -461,9 +461,9 @@ class JudgementTables(Repository):
         )
         return 0.0 if judged_at is None else datetime.fromisoformat(judged_at).timestamp()
 
-    def ungraded(self, query_ids: str | Collection[str] | None = None) -> dict[str, Ungraded]:
+    def count_ungraded(self, query_ids: str | Collection[str] | None = None) -> dict[str, Ungraded]:
         """Count the unjudged documents that annotators saw, by topic; topics without any are missing."""
-        where, values = of_topics(query_ids)
+        where, values = topic_condition(query_ids)
         rows = self.connection.execute(
             f"""
             WITH seen AS (
@@ -492,7 +492,7 @@ class JudgementTables(Repository):
         Topics without any are missing. Only documents of the same round, which has an order, and without skipped and
         undone ones: those apart, the judging page passes over none.
         """
-        where, values = of_topics(query_ids)
+        where, values = topic_condition(query_ids)
         return self.connection.mapping(
             f"""
             SELECT query_id, count(DISTINCT l.doc) FROM leases AS l JOIN (
@@ -525,10 +525,10 @@ def _find_while_undone(log: pd.DataFrame) -> npt.NDArray[np.bool_]:
 
     A round has read as many entries of its topic as its number says. `log` is as in :func:`_current_entries`.
     """
-    found = np.zeros(len(log), dtype=np.bool_)
+    affected = np.zeros(len(log), dtype=np.bool_)
     undone = (log["kind"] == "undone").to_numpy(dtype=np.bool_)
     if not undone.any():
-        return found
+        return affected
     said = (log["annotator"] + " " + log["counts_as"]).to_numpy(dtype=object)
     rounds = pd.to_numeric(log["model_round"]).to_numpy(dtype=np.float64, na_value=np.nan)
     topics, docs = (log[name].to_numpy(dtype=np.int64) for name in ("topic", "doc"))
@@ -538,8 +538,8 @@ def _find_while_undone(log: pd.DataFrame) -> npt.NDArray[np.bool_]:
         for doc in np.unique(docs[places][undone[places]]):
             same = docs[places] == doc
             for start, end in _find_gaps(at[same], said[places], undone[places]):
-                found[places[~same & (((start < at) & (at < end)) | ((start < read) & (read <= end)))]] = True
-    return found
+                affected[places[~same & (((start < at) & (at < end)) | ((start < read) & (read <= end)))]] = True
+    return affected
 
 
 def _find_gaps(

@@ -25,7 +25,7 @@ class LabelSet(NamedTuple):
     made_at: str
 
 
-class AskedSample(NamedTuple):
+class SampleInUse(NamedTuple):
     """The sample that people judge in place of the pool."""
 
     label_set: int
@@ -135,13 +135,13 @@ class MachineLabelTables(Repository):
 
     def current(self, label_set: int) -> pd.DataFrame:
         """``query_id``, ``doc_id``, ``status``, ``relevance`` (float64, nan without a grade), by topic and document."""
-        found = self.connection.frame(
+        frame = self.connection.frame(
             "SELECT t.query_id, d.doc_id, m.status, m.relevance FROM current_machine_labels AS m "
             "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE m.label_set = ? "
             "ORDER BY m.topic, m.doc",
             (label_set,),
         )
-        return found.astype({"query_id": "str", "doc_id": "str", "status": "str", "relevance": "float64"})
+        return frame.astype({"query_id": "str", "doc_id": "str", "status": "str", "relevance": "float64"})
 
     def grades_of(self, label_set: int, query_id: str, doc_ids: Iterable[str]) -> dict[str, float]:
         """The labels of a topic's documents; those without a grade are left out."""
@@ -232,25 +232,25 @@ class MachineLabelTables(Repository):
 
     def sample(self, label_set: int) -> pd.DataFrame:
         """The pairs of a sample in order, those judged before (with the priority nan) last; columns as above."""
-        found = self.connection.frame(
+        frame = self.connection.frame(
             "SELECT t.query_id, d.doc_id, s.size, s.priority FROM human_samples AS s "
             "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE s.label_set = ? "
             "ORDER BY s.priority IS NULL, s.priority DESC, s.topic, s.doc",
             (label_set,),
         )
-        return found.astype({"query_id": "str", "doc_id": "str", "size": "float64", "priority": "float64"})
+        return frame.astype({"query_id": "str", "doc_id": "str", "size": "float64", "priority": "float64"})
 
     @writes
-    def ask(self, asked: AskedSample | None) -> None:
+    def use_sample(self, sample: SampleInUse | None) -> None:
         """Keep which sample people judge now; None for the whole pool."""
         self.connection.execute("DELETE FROM sample_in_use")
-        if asked is not None:
-            self.connection.insert("sample_in_use", asked._asdict())
+        if sample is not None:
+            self.connection.insert("sample_in_use", sample._asdict())
 
-    def asked(self) -> AskedSample | None:
+    def sample_in_use(self) -> SampleInUse | None:
         """Return the sample that people judge now; None for the whole pool."""
         row = self.connection.execute("SELECT label_set, pairs FROM sample_in_use").fetchone()
-        return None if row is None else AskedSample._make(row)
+        return None if row is None else SampleInUse._make(row)
 
 
 def _packed_row(row: LabelRow) -> tuple[object, ...]:

@@ -10,7 +10,14 @@ import pandas as pd
 
 from collection.core import clock
 from collection.store import columns
-from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, held_back, json_text, of_topics, writes
+from collection.store.connection import (
+    POOL_IF_TEXTS_MISSING,
+    Repository,
+    is_held_back,
+    json_text,
+    topic_condition,
+    writes,
+)
 from collection.store.corpus import CorpusTables
 
 
@@ -69,7 +76,7 @@ class PoolTables(Repository):
             "GROUP BY p.topic ORDER BY p.topic"
         )
 
-    def sampled_out(self) -> pd.DataFrame:
+    def undrawn_pairs(self) -> pd.DataFrame:
         """Return the pairs that random samples left out, unless another round put them into the pool.
 
         ``query_id``, ``doc_id``, ``stratum``, ``probability``, ``pool_round``; by topic, round and document. A pair
@@ -92,7 +99,7 @@ class PoolTables(Repository):
         """Add new pairs to the pool as one round, in the frame's order within each topic.
 
         The frame has ``query_id``, ``doc_id``, ``rank``; for a random sample also ``probability``, ``stratum`` and
-        ``drawn``, which is False for the pairs of :meth:`sampled_out`.
+        ``drawn``, which is False for the pairs of :meth:`undrawn_pairs`.
         """
         if not len(pairs):
             return
@@ -127,15 +134,15 @@ class PoolTables(Repository):
 
     def rows_by_topic(self, query_ids: Collection[str]) -> dict[str, list[int]]:
         """Return :meth:`rows` of these topics; those without a pool are missing."""
-        where, values = of_topics(query_ids)
-        found: dict[str, list[int]] = {}
+        where, values = topic_condition(query_ids)
+        rows: dict[str, list[int]] = {}
         for query_id, row in self.connection.execute(
             f"SELECT query_id, doc - 1 FROM pool JOIN topics USING (topic) WHERE {where} "
             "ORDER BY topic, pool_round, position",
             values,
         ):
-            found.setdefault(query_id, []).append(row)
-        return found
+            rows.setdefault(query_id, []).append(row)
+        return rows
 
     def rows(self, query_id: str) -> list[int]:
         """Return the matrix rows of a topic's pool, in pool order."""
@@ -145,7 +152,7 @@ class PoolTables(Repository):
             (query_id,),
         )
 
-    def wanted(self) -> pd.DataFrame:
+    def annotators_wanted(self) -> pd.DataFrame:
         """Return ``query_id``, ``doc_id``, ``wanted`` (annotators needed) of the pool, in the order of :meth:`pairs`.
 
         ``topic`` and ``doc`` are the keys for :meth:`set_wanted`.
@@ -161,7 +168,7 @@ class PoolTables(Repository):
         """Set the number of annotators that pooled pairs need: tuples of number, topic key and document key."""
         self.connection.executemany("UPDATE pool SET wanted = ? WHERE topic = ? AND doc = ?", pairs)
 
-    def first(self, query_id: str, count: int) -> list[str]:
+    def first_documents(self, query_id: str, count: int) -> list[str]:
         """Return the first documents of a topic's pool that have a text, in pool order."""
         return self.connection.column(
             "SELECT d.doc_id FROM pool AS p JOIN documents AS d USING (doc) "
@@ -170,7 +177,7 @@ class PoolTables(Repository):
             (query_id, count),
         )
 
-    def missing(self, query_id: str, doc_ids: Sequence[str]) -> list[str]:
+    def find_missing(self, query_id: str, doc_ids: Sequence[str]) -> list[str]:
         """Return those of the ids that are not in a topic's pool, in the given order."""
         return self.connection.column(
             "SELECT o.value FROM json_each(?) AS o WHERE NOT EXISTS (SELECT 1 FROM documents AS d "
@@ -179,11 +186,11 @@ class PoolTables(Repository):
             (json_text(doc_ids), query_id),
         )
 
-    def without_text(self) -> dict[str, int]:
+    def count_without_text(self) -> dict[str, int]:
         """Count the unjudged pooled pairs that are held back, for each topic that has any."""
         return self.connection.mapping(
             f"SELECT t.query_id, count(*) FROM {POOL_IF_TEXTS_MISSING} AS p JOIN topics AS t USING (topic) "
-            f"WHERE {held_back('p.doc')} "
+            f"WHERE {is_held_back('p.doc')} "
             "AND NOT EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = p.topic AND cj.doc = p.doc) "
             "GROUP BY p.topic ORDER BY p.topic"
         )

@@ -10,9 +10,9 @@ from collection.core.records import QRELS_ANNOTATOR, Candidate
 from collection.store.connection import (
     JUDGED_PAIRS,
     Repository,
-    held_back,
-    held_by_others,
+    count_held_by_others,
     is_held,
+    is_held_back,
     json_text,
     writes,
 )
@@ -35,12 +35,12 @@ IS_FIRM = "coalesce(l.ahead, 0) = 0"
 
 # The fields of a Candidate, in order, for the topic `t` and the document `d`.
 _STATE = f"""
-    d.doc_id, {{rank}} AS rank, {held_back("d.doc")} AS held_back,
+    d.doc_id, {{rank}} AS rank, {is_held_back("d.doc")} AS held_back,
     EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = t.topic AND cj.doc = d.doc
-            AND cj.annotator = :annotator AND cj.counts_as = 'judgement') AS mine,
+            AND cj.annotator = :annotator AND cj.counts_as = 'judgement') AS own,
     (SELECT count(*) FROM current_judgements AS cj WHERE cj.topic = t.topic AND cj.doc = d.doc
             AND cj.annotator <> :annotator AND cj.counts_as = 'judgement') AS others,
-    {held_by_others("t.topic", "d.doc")} AS leased,
+    {count_held_by_others("t.topic", "d.doc")} AS leased,
     (SELECT max(skipped_at) FROM skips AS s WHERE s.topic = t.topic AND s.doc = d.doc
             AND s.annotator = :annotator) AS skipped,
     {{wanted}} AS wanted,
@@ -242,7 +242,7 @@ class QueueTables(Repository):
             (until, at, annotator, query_id, json_text(doc_ids)),
         )
 
-    def prefetched(self, query_id: str, annotator: str, at: float) -> list[tuple[Selection, int]]:
+    def prefetched_pairs(self, query_id: str, annotator: str, at: float) -> list[tuple[Selection, int]]:
         """Return the pairs of a topic that others have loaded behind what is on their screens, the last ones first.
 
         With each: how it was selected, and the number of annotators who have loaded it.
@@ -280,7 +280,7 @@ class QueueTables(Repository):
             },
         )
 
-    def held(self, annotator: str, at: float) -> list[tuple[str, str]]:
+    def held_pairs(self, annotator: str, at: float) -> list[tuple[str, str]]:
         """Return the pairs that an annotator holds now and has not judged: topic and document, by topic."""
         return self.connection.execute(
             f"""
@@ -371,8 +371,8 @@ class QueueTables(Repository):
                       AND cj.annotator <> :annotator AND cj.counts_as = 'judgement'),
                    (SELECT count(*) FROM current_judgements AS cj WHERE cj.topic = t.topic AND cj.doc = d.doc
                       AND cj.annotator <> :annotator AND cj.counts_as = 'judgement' AND cj.annotator GLOB :qrels),
-                   {held_by_others("t.topic", "d.doc", IS_FIRM)},
-                   {held_by_others("t.topic", "d.doc", f"NOT {IS_FIRM}")},
+                   {count_held_by_others("t.topic", "d.doc", IS_FIRM)},
+                   {count_held_by_others("t.topic", "d.doc", f"NOT {IS_FIRM}")},
                    EXISTS (SELECT 1 FROM leases AS l WHERE l.topic = t.topic AND l.doc = d.doc
                       AND l.annotator = :annotator AND {IS_FIRM} AND {is_held("l.until")}),
                    (SELECT p.wanted FROM pool AS p WHERE p.topic = t.topic AND p.doc = d.doc),
@@ -393,10 +393,10 @@ class QueueTables(Repository):
         annotators that it needs (None outside the pool).
         """
         return self.connection.execute(
-            f"SELECT d.doc_id, s.judgements + {held_by_others('s.topic', 's.doc')}, p.wanted "
+            f"SELECT d.doc_id, s.judgements + {count_held_by_others('s.topic', 's.doc')}, p.wanted "
             f"FROM ({JUDGED_PAIRS.format(where='WHERE topic = :topic')}) AS s "
             "JOIN documents AS d USING (doc) LEFT JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc "
-            f"WHERE NOT s.mine AND NOT s.adjudicated AND NOT {held_back('s.doc')} ORDER BY "
+            f"WHERE NOT s.own AND NOT s.adjudicated AND NOT {is_held_back('s.doc')} ORDER BY "
             # The plus sign keeps SQLite from scanning the topic's log for the smallest id.
             "(SELECT min(+j.id) FROM judgements AS j WHERE j.topic = s.topic AND j.doc = s.doc)",
             {"annotator": annotator, "at": at, "topic": self.connection.topic_key(query_id)},

@@ -54,24 +54,24 @@ class RemovalTables(Repository):
 
     def topics_in_use(self, at: float) -> dict[str, str]:
         """Return why a topic stays, by the ids of all topics that a log names or that are reserved at a time."""
-        found = self._reserved("query_id", "topics", "topic", ("leases", "claims"), at)
+        reasons = self._reserved("query_id", "topics", "topic", ("leases", "claims"), at)
         for table, reason in reversed(_TOPIC_LOGS.items()):
             ids = self.connection.column(
                 f"SELECT query_id FROM topics AS t WHERE EXISTS (SELECT 1 FROM {table} AS l WHERE l.topic = t.topic) "
                 "ORDER BY topic"
             )
-            found |= dict.fromkeys(ids, reason)
-        return found
+            reasons |= dict.fromkeys(ids, reason)
+        return reasons
 
     def documents_in_use(self, at: float) -> dict[str, str]:
         """Return why a document stays, by the ids of all documents that a log names or that are reserved at a time."""
-        found = self._reserved("doc_id", "documents", "doc", ("leases",), at)
+        reasons = self._reserved("doc_id", "documents", "doc", ("leases",), at)
         for table, (column, reason) in reversed(_DOCUMENT_LOGS.items()):
             ids = self.connection.column(
                 f"SELECT doc_id FROM documents WHERE doc IN (SELECT {column} FROM {table}) ORDER BY doc"
             )
-            found |= dict.fromkeys(ids, reason)
-        return found
+            reasons |= dict.fromkeys(ids, reason)
+        return reasons
 
     def _reserved(self, name: str, table: str, key: str, reservations: Sequence[str], at: float) -> dict[str, str]:
         """Return :data:`RESERVED` by the ids of all that annotators hold: their judgements may be on the way."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from collection.core.records import LONGEST_LEASE
-from collection.store.connection import Repository, is_held, is_mine, writes
+from collection.store.connection import Repository, is_assigned, is_held, writes
 
 SCREEN, AHEAD, LIST = "screen", "ahead", "work list"
 """Where a reserved pair or topic is: on a screen, loaded by the browser behind that, or in an exported work list."""
@@ -13,7 +13,7 @@ SCREEN, AHEAD, LIST = "screen", "ahead", "work list"
 _TABLES = ("leases", "claims")
 
 # Whether the annotator of a reservation `r` may not judge its topic, and the pair is not in the calibration set.
-_IS_FOREIGN = f"NOT EXISTS (SELECT 1 FROM topics AS t WHERE t.topic = r.topic AND {is_mine('r.annotator')})"
+_IS_FOREIGN = f"NOT EXISTS (SELECT 1 FROM topics AS t WHERE t.topic = r.topic AND {is_assigned('r.annotator')})"
 _IS_FOREIGN_PAIR = (
     f"{_IS_FOREIGN} AND NOT EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = r.topic AND c.doc = r.doc)"
 )

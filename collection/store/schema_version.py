@@ -47,9 +47,9 @@ def require_known_schema(db: Database, path: Path | str) -> None:
     A database from elsewhere may have views that never end, triggers, or functions in columns, indexes and checks,
     which SQLite would run while the tables are read or checked.
     """
-    found = _objects(db.conn)
+    existing = _objects(db.conn)
     # Those of sqlite-utils depend on its version.
-    own = {key: sql for key, (about, sql) in found.items() if about == "_sqlite_migrations"}
+    own = {key: sql for key, (about, sql) in existing.items() if about == "_sqlite_migrations"}
     if any(kind not in ("table", "index") or _COMPUTES.search(sql) for (kind, _), sql in own.items()):
         raise CampaignError(f"{path}: expected the tables of a campaign, found a different '_sqlite_migrations'")
     require_openable(db, path)
@@ -60,10 +60,10 @@ def require_known_schema(db: Database, path: Path | str) -> None:
                 for statement in script.split(";;"):
                     made.execute(statement)
         known = _objects(made)
-    wrong = sorted(key for key in known.keys() | found.keys() - own.keys() if known.get(key) != found.get(key))
+    wrong = sorted(key for key in known.keys() | existing.keys() - own.keys() if known.get(key) != existing.get(key))
     if wrong:
         kind, name = wrong[0]
-        what = "another" if wrong[0] not in known else "a different" if wrong[0] in found else "no"
+        what = "another" if wrong[0] not in known else "a different" if wrong[0] in existing else "no"
         raise CampaignError(
             f"{path}: expected the tables of a campaign, found {what} {kind} {name!a}; use a backup that Cleverdon made"
         )
@@ -186,7 +186,7 @@ def _keep_copy(path: Path) -> None:
         layout.sync_file(part)
         part.replace(place)
         layout.sync_folder(folder)
-        copies = [(int(found[1]), file) for file in folder.iterdir() if (found := _COPY.fullmatch(file.name))]
+        copies = [(int(match[1]), file) for file in folder.iterdir() if (match := _COPY.fullmatch(file.name))]
         for _, file in sorted(copies)[:-KEPT]:
             file.unlink()
     except (OSError, CampaignError) as error:

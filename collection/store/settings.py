@@ -24,10 +24,10 @@ class SettingsTable(Repository):
         value = self.connection.value("SELECT value FROM settings WHERE key = ?", (key,))
         if value is None:
             return default
-        found = parsed(value)
-        if isinstance(found, ValueError):
-            raise CampaignError(f"the setting {key!r} is damaged: expected JSON, found other text ({found})")
-        return found
+        setting = parsed(value)
+        if isinstance(setting, ValueError):
+            raise CampaignError(f"the setting {key!r} is damaged: expected JSON, found other text ({setting})")
+        return setting
 
     @writes
     def put(self, key: str, value: object) -> None:
@@ -52,8 +52,8 @@ class SettingsTable(Repository):
     def card_arrangement(self, annotator: str) -> dict[str, object] | None:
         """Return the arrangement of an annotator's card, or None."""
         settings = self.connection.value("SELECT settings FROM card_settings WHERE annotator = ?", (annotator,))
-        found = None if settings is None else parsed(settings)
-        return found if isinstance(found, dict) else None  # a damaged one is arranged anew
+        arrangement = None if settings is None else parsed(settings)
+        return arrangement if isinstance(arrangement, dict) else None  # a damaged one is arranged anew
 
     @writes
     def keep_card_arrangement(self, annotator: str, settings: str) -> None:

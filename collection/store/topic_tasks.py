@@ -133,7 +133,7 @@ class TopicTaskTables(Repository):
         """Tell whether a topic was ever reserved for an annotator."""
         return self.connection.exists("SELECT 1 FROM claims WHERE topic = ? AND annotator = ?", (topic, annotator))
 
-    def choice_logged(self, uuid: str) -> tuple[str, str] | None:
+    def find_choice(self, uuid: str) -> tuple[str, str] | None:
         """Return annotator and topic of the choice with this uuid, or None."""
         return self.connection.execute(
             "SELECT annotator, query_id FROM choices JOIN topics USING (topic) WHERE uuid = ?", (uuid,)
@@ -217,7 +217,7 @@ class TopicTaskTables(Repository):
             "SELECT id, annotator, topic, kind FROM choices WHERE id > ? ORDER BY id", (entry,)
         ).fetchall()
 
-    def preference_logged(self, uuid: str) -> tuple[str, str, str, str] | None:
+    def find_preference(self, uuid: str) -> tuple[str, str, str, str] | None:
         """Return annotator, topic, and the two documents of the preference with this uuid, or None."""
         return self.connection.execute(
             "SELECT p.annotator, t.query_id, l.doc_id, r.doc_id FROM preferences AS p JOIN topics AS t USING (topic) "
@@ -275,7 +275,7 @@ class TopicTaskTables(Repository):
         """Return the number of the last entry in the log of preferences."""
         return self.connection.count("SELECT coalesce(max(id), 0) FROM preferences")
 
-    def compared_after(self, entry: int) -> list[tuple[str, int]]:
+    def preferences_after(self, entry: int) -> list[tuple[str, int]]:
         """Return the annotators and keys of topics of the preferences after an entry."""
         return self.connection.execute(
             "SELECT DISTINCT annotator, topic FROM preferences WHERE id > ? ORDER BY annotator, topic", (entry,)
@@ -288,7 +288,7 @@ class TopicTaskTables(Repository):
         )
         return uuid
 
-    def compared(self) -> Iterator[tuple[str, int, list[tuple[str, str, str]]]]:
+    def preferences_by_topic(self) -> Iterator[tuple[str, int, list[tuple[str, str, str]]]]:
         """Yield annotator, key of the topic, and the preferences as :meth:`preferences_of` returns them."""
         rows = self.connection.execute(
             "SELECT annotator, topic, a.doc_id, b.doc_id, kind FROM current_preferences "

@@ -145,7 +145,7 @@ def import_runs(directory: Path) -> list[Line]:
         campaign.pools.add("depth", depth=count)
         pooled = time.perf_counter() - start
         rng = random.Random(7)
-        pairs = campaign.store.pool.wanted().sample(frac=1, random_state=7).head(count // 2)
+        pairs = campaign.store.pool.annotators_wanted().sample(frac=1, random_state=7).head(count // 2)
         nothing = (None, None, None, None, None, True, False, False)
         start = time.perf_counter()
         with campaign.transaction():

@@ -33,7 +33,7 @@ def test_pool_order_stands() -> None:
 
 
 def test_what_i_judged_is_not_mine_to_judge_again() -> None:
-    assert ids(next_pairs(candidates(mine=[1, 0, 1, 0]), 9)) == "bd"
+    assert ids(next_pairs(candidates(own=[1, 0, 1, 0]), 9)) == "bd"
 
 
 def test_others_judgements_and_leases_count_towards_the_overlap() -> None:
@@ -50,7 +50,7 @@ def test_an_adjudicated_pair_is_ended() -> None:
 def test_everybody_judges_the_calibration_set_first() -> None:
     table = {"others": [0, 4, 0, 4], "adjudicated": [0, 0, 0, 1], "calibration": [0, 1, 0, 1]}
     assert ids(next_pairs(candidates(**table), 9)) == "bdac"
-    assert ids(next_pairs(candidates(**table, mine=[0, 1, 0, 0]), 9)) == "dac"
+    assert ids(next_pairs(candidates(**table, own=[0, 1, 0, 0]), 9)) == "dac"
 
 
 def test_skipped_come_last_the_longest_skipped_first() -> None:
@@ -85,7 +85,7 @@ def test_what_is_open_and_in_which_order(drawn: list[Any]) -> None:
     ]
     given_out = next_pairs(pairs)
     # Written out once more, one rule after another.
-    open_ = [pair for pair in pairs if not pair.mine and not pair.held_back]
+    open_ = [pair for pair in pairs if not pair.own and not pair.held_back]
     open_ = [p for p in open_ if p.calibration or (not p.adjudicated and p.wanted - p.others - p.leased > 0)]
     assert sorted(given_out) == sorted(open_)
     for first, second in pairwise(given_out):

@@ -87,7 +87,7 @@ def test_a_wrong_count_is_noticed(task: str, tmp_path: Path, monkeypatch: pytest
     directory, annotator = tmp_path / "campaign", Annotator(0, "a0", "", 0)
     built(task, directory)
     with Campaign(directory) as campaign:
-        first, second = campaign.store.pool.first("t0", 2)
+        first, second = campaign.store.pool.first_documents("t0", 2)
         decision: Judgement | Choice | Preference
         if task == "list":
             decision = Choice("u", "a0", "t0", "chosen", shown=(first, second), chosen=(first,))

@@ -65,7 +65,7 @@ class Corpus:
 
     def without_text(self) -> dict[str, int]:
         """``query_id`` -> number of unjudged pooled pairs without a text, of the topics that have any."""
-        return self.store.pool.without_text()
+        return self.store.pool.count_without_text()
 
     def describe_run(self, run: Run, unknown: Collection[str] | None = None) -> list[str]:
         """Write notes on a run whose order is in doubt, or whose ids may be those of other topics and documents.
@@ -78,7 +78,7 @@ class Corpus:
         tables, notes = self.store.corpus, describe_doubts({run.name: doubt_run(run.frame)})
         doc_ids = run.frame["doc_id"] if unknown is not None else run.frame["doc_id"].iloc[:FIRST_ROWS]
         named = doc_ids.unique().tolist()
-        unknown = tables.without_text(named) if unknown is None else unknown
+        unknown = tables.find_without_text(named) if unknown is None else unknown
         known = tables.ids_with_text() if unknown else []
         if not known:
             return notes

@@ -122,7 +122,7 @@ class NearDuplicates:
         groups = duplicates.groups(DocumentTexts(read, self.settings.judging_page().form), threshold)
         ids = set(pool["doc_id"])
         if of == "pool":
-            documents = len(ids) - len(corpus.without_text(ids))
+            documents = len(ids) - len(corpus.find_without_text(ids))
         else:
             documents = corpus.document_rows() - len(corpus.without_text_rows())
         grouped = pool.assign(group=pool["doc_id"].map(duplicates.group_numbers(groups))).dropna(subset=["group"])

@@ -173,7 +173,7 @@ class CollectionCard:
                 "with_text": self.store.judgements.counts()["documents"],
                 "corpus": corpus,
                 "exported": self._exported(written, corpus),
-                "judged_without_text": len(self.store.corpus.without_text(written["doc_id"])),
+                "judged_without_text": len(self.store.corpus.find_without_text(written["doc_id"])),
             },
             "topics": {"count": len(needs), "query_text": query_text} | missing,
             "grades": {str(grade): sentence for grade, sentence in self.settings.grades.sentences.items()},
@@ -189,7 +189,7 @@ class CollectionCard:
             "pool": export.of_pool(
                 self.store.pool.pairs(),
                 self.store.pool.rounds(),
-                self.store.pool.sampled_out(),
+                self.store.pool.undrawn_pairs(),
                 graded,
                 sum(self.corpus.without_text().values()),
             ),
@@ -234,7 +234,7 @@ class CollectionCard:
         """Number of documents in the collection."""
         require_known("choice of documents", CORPORA, corpus)
         if corpus == "judged":
-            return int(qrels["doc_id"].nunique()) - len(self.store.corpus.without_text(qrels["doc_id"]))
+            return int(qrels["doc_id"].nunique()) - len(self.store.corpus.find_without_text(qrels["doc_id"]))
         return self.store.judgements.counts()["documents"] if corpus == "all" else 0
 
     def _rule_facts(self, rule: RuleChoice, names: Mapping[str, str], topics: Collection[str] | None) -> Facts:

@@ -107,7 +107,7 @@ class TrainingData:
         pool = self._ids_with_text() if negatives == "unjudged-random" else []
         named = [qrels["doc_id"], *([] if ranked is None else [ranked["doc_id"]])]
         candidates = list(dict.fromkeys([*pd.concat(named).tolist(), *pool])) if apart else []
-        missing = self.store.corpus.without_text(pd.concat(named).unique()) if texts else set()
+        missing = self.store.corpus.find_without_text(pd.concat(named).unique()) if texts else set()
         judgements = self._judgements()
         return training.examples(
             qrels,

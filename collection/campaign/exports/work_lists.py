@@ -83,7 +83,7 @@ class WorkLists:
 
     def _hand_out(self, annotator: str, pairs: int) -> list[tuple[str, str]]:
         """Reserve pairs for as long as possible, topic by topic as the judging page does."""
-        held = self.store.queue.held(annotator, clock.seconds())
+        held = self.store.queue.held_pairs(annotator, clock.seconds())
         listed, done = list[tuple[str, str]](), list[str]()
         while len(listed) < pairs and (query_id := self.judging.topic_with_work(annotator, exclude=done)) is not None:
             done.append(query_id)

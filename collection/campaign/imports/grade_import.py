@@ -266,7 +266,7 @@ class GradeImport:
     def _report_unknown_documents(self, path: FilePath, graded: pd.DataFrame) -> None:
         """Report documents without a text, unless no document has one yet."""
         corpus = self.session.store.corpus
-        without = graded.loc[graded["doc_id"].isin(corpus.without_text(graded["doc_id"])), "doc_id"]
+        without = graded.loc[graded["doc_id"].isin(corpus.find_without_text(graded["doc_id"])), "doc_id"]
         if without.empty or next(corpus.documents_with_text(pooled=False), None) is None:
             return
         known = {loose_key(doc_id): doc_id for doc_id in corpus.ids_with_text()}
@@ -391,7 +391,7 @@ class GradeImport:
                 continue
             new, changed = new + (before is None), changed + (before is not None)
             uuid = details.pop("uuid", None)
-            if uuid is None or store.judgements.logged(uuid) is not None:
+            if uuid is None or store.judgements.find_entry(uuid) is not None:
                 uuid = str(uuid4())
             judgement = Judgement(
                 uuid, annotator, query_id, doc_id, "graded", int(relevance), source="imported", counts_as=counted

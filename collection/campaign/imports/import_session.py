@@ -88,7 +88,7 @@ class ImportSession:
     def _known_ids(self) -> kinds.KnownIds:
         def documents(ids: Iterable[str]) -> set[str]:
             asked = set(ids)
-            return asked - self.store.corpus.without_text(asked)
+            return asked - self.store.corpus.find_without_text(asked)
 
         return kinds.KnownIds(set(self.store.corpus.topics()["query_id"]), documents)
 

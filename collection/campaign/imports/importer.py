@@ -254,7 +254,7 @@ class _FileImport:
             self.session.refuse_other(path, kinds.DOCUMENTS)
         self.check = DocumentCheck(set(self.store.corpus.topics()["query_id"]))
         images = ImageImport(self.directory, self.written)
-        waiting, self.blank = sum(self.store.pool.without_text().values()), 0
+        waiting, self.blank = sum(self.store.pool.count_without_text().values()), 0
         try:
             with _named(path):
                 added = self.store.corpus.add_documents(self._counted(path, images), replace=self.replace)
@@ -273,7 +273,7 @@ class _FileImport:
             took = f"{count(merged, 'document')} took fields that {plural(merged, 'it', 'they')} lacked"
             self.session.done(path, f"{took} from duplicates")
         self.duplicates.report(path)
-        released = waiting - sum(self.store.pool.without_text().values())
+        released = waiting - sum(self.store.pool.count_without_text().values())
         if released > 0:
             have = plural(released, "has a text now", "have a text now")
             self.session.done(path, f"{count(released, 'pooled pair')} {have} and can be judged")
@@ -354,7 +354,7 @@ class _FileImport:
             self.session.done(path, f"run {same[0]!r} is already in the campaign")
             return
         name = same[0] if len(same) else self._free_name(path, name, run, there, digest)
-        unknown = self.store.corpus.without_text(frame["doc_id"].unique())
+        unknown = self.store.corpus.find_without_text(frame["doc_id"].unique())
         topics = stored_runs.digest_topics(frame)
         place = stored_runs.free_place(self.folder, name, digest, len(frame))
         self.written.append(place)

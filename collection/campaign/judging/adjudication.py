@@ -36,7 +36,7 @@ class Adjudication:
             those that the adjudicator could not judge.
         """
         queue = self._queue(ended)
-        missing = self.store.corpus.held_back(queue["doc_id"].unique().tolist())
+        missing = self.store.corpus.find_held_back(queue["doc_id"].unique().tolist())
         return queue.assign(held_back=queue["doc_id"].isin(missing) & ~queue["ended"])
 
     def cache_key(self) -> tuple[Hashable, ...]:
@@ -97,7 +97,7 @@ class Adjudication:
         `waiting` are the pairs that need one although annotators do not differ.
         """
         j = judgement
-        if j.kind == "undone" or self.store.judgements.logged(j.uuid) is not None:
+        if j.kind == "undone" or self.store.judgements.find_entry(j.uuid) is not None:
             return
         opinions = self.store.judgements.opinions_on(j.query_id, j.doc_id)
         over = [each for each in opinions if each.counts_as == adjudication.ADJUDICATION]
@@ -111,5 +111,5 @@ class Adjudication:
         differ = len({each.relevance for each in opinions if each.counts_as == "judgement"}) > 1
         if not differ and (j.query_id, j.doc_id) not in waiting:
             raise JudgementError("annotators do not disagree on this pair")
-        if self.store.corpus.held_back([j.doc_id]):
+        if self.store.corpus.find_held_back([j.doc_id]):
             raise JudgementError(f"document {j.doc_id!r} has no text yet and cannot be judged")

@@ -123,7 +123,7 @@ class Judging:
             return self._from_pool(annotator, query_id, count, holding, calibration=True, release=release)
         if mode not in ("loop", "loop-in-pool"):
             pairs = self._from_pool(annotator, query_id, count, holding, release=release)
-            beyond = {*pairs.closed, *self.store.pool.missing(query_id, holding)}
+            beyond = {*pairs.closed, *self.store.pool.find_missing(query_id, holding)}
             if mode in IN_POOL or pairs.documents or not beyond.issuperset(holding):
                 return pairs
         if made is not None and made.mode != mode:
@@ -242,7 +242,7 @@ class Judging:
             candidates = self.demand.candidates(query_id, annotator, at)
             return assignment.shuffle(candidates, self.settings.campaign_id, annotator, query_id)
         # No more of a large pool than is needed.
-        searched = {*self.store.pool.missing(query_id, holding)}
+        searched = {*self.store.pool.find_missing(query_id, holding)}
         candidates = self.demand.candidates(query_id, annotator, at, [d for d in holding if d not in searched])
         return candidates + self.demand.open_in_pool(query_id, annotator, at, count, set(holding))
 
@@ -277,7 +277,7 @@ class Judging:
             if self.recall.across_topics.settle(made):
                 return NextPairs([], [*holding], [], None)
             unavailable = self.store.queue.count_unavailable(query_id, at, annotator)
-            since = self.store.judgements.logged_in(query_id) - made.model_round
+            since = self.store.judgements.count_entries(query_id) - made.model_round
             enough = length + len(holding) + unavailable + since + SPARE
             second = self._second_opinions(query_id, annotator, at, enough)
             # Second opinions come first, so that there are soon judgements to compare.
@@ -288,7 +288,7 @@ class Judging:
             among = [*selections, *(d for d in holding if d not in selections)]
             candidates = self.demand.candidates(query_id, annotator, at, among)
             # A loop has no end, so skipped documents come again after some others.
-            since_when = self.store.judgements.judged_since(query_id, annotator, SKIPPED_FOR)
+            since_when = self.store.judgements.judging_time(query_id, annotator, SKIPPED_FOR)
             candidates = [
                 c if c.skipped is None or c.skipped >= since_when else c._replace(skipped=None) for c in candidates
             ]
@@ -303,7 +303,7 @@ class Judging:
             self.store.queue.end_leases(query_id, annotator, at, keep=[*holding, *order], others=release)
             until = at + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
             self.store.queue.prolong(query_id, [d for d in holding if d in open_], annotator, at, until)
-            left = made.left - self.store.judgements.judged_among(query_id, since) - unavailable
+            left = made.left - self.store.judgements.count_newly_judged(query_id, since) - unavailable
             conditions, chosen = self.store.queue.number_conditions(made.order), []
             for d in order:
                 if d not in on_screen:
@@ -450,7 +450,7 @@ class Judging:
         j, topic, document = judgement, f"topic {judgement.query_id!r}", f"document {judgement.doc_id!r}"
         with self.store.transaction():
             check_annotator(j, "judgement")
-            logged = self.store.judgements.logged(j.uuid)
+            logged = self.store.judgements.find_entry(j.uuid)
             if logged is not None:
                 if logged[:3] != (j.annotator, j.query_id, j.doc_id):
                     raise JudgementError(f"expected a new uuid, found {j.uuid} of another judgement")

@@ -54,7 +54,7 @@ class JudgingDemand:
 
     def prefetched(self, query_id: str, annotator: str, at: float) -> list[Prefetched]:
         """Return the pairs of a topic that the annotator can take over from others' browsers, the first one first."""
-        found = self.store.queue.prefetched(query_id, annotator, at)
+        found = self.store.queue.prefetched_pairs(query_id, annotator, at)
         candidates = self.candidates(query_id, annotator, at, [chosen.doc_id for chosen, _ in found])
         pairs = [
             Prefetched(chosen, candidate, number)

@@ -109,10 +109,10 @@ class DocumentSearch:
             at = clock.seconds()
             # Annotators can take documents that they have judged, to change their grade.
             state = self.demand.candidates(query_id, annotator, at, [doc_id])
-            if any(c.held_back and not c.mine for c in state):
+            if any(c.held_back and not c.own for c in state):
                 raise InputError(f"document {doc_id!r} has no text yet and cannot be judged")
             chosen = Selection(doc_id, "search")
-            if not any(c.mine for c in state) and not assignment.next_pairs(state):
+            if not any(c.own for c in state) and not assignment.next_pairs(state):
                 loaded = [p for p in self.demand.prefetched(query_id, annotator, at) if p.candidate.doc_id == doc_id]
                 if not loaded:
                     raise InputError(f"document {doc_id!r} has been judged or is open on another annotator's screen")

@@ -78,7 +78,7 @@ class TopicTaskState:
                 self.made = dict(Counter(name for names in read.decided.values() for name in names))
             elif self._compares:
                 self._last = self.store.topic_tasks.last_preference()
-                for annotator, topic, preferred in self.store.topic_tasks.compared():
+                for annotator, topic, preferred in self.store.topic_tasks.preferences_by_topic():
                     self._set(topic, annotator, self._finished(topic, preferred))
                 self._uuid = self.store.topic_tasks.decision_uuid(self._last, preference=True)
                 self._share()
@@ -106,7 +106,7 @@ class TopicTaskState:
         """Read the new entries of the log."""
         if self._compares:
             last = self.store.topic_tasks.last_preference()
-            for annotator, topic in self.store.topic_tasks.compared_after(self._last) if last != self._last else ():
+            for annotator, topic in self.store.topic_tasks.preferences_after(self._last) if last != self._last else ():
                 self._set(
                     topic, annotator, self._finished(topic, self.store.topic_tasks.preferences_of(topic, annotator))
                 )
@@ -124,7 +124,7 @@ class TopicTaskState:
     def documents(self, query_id: str) -> list[str]:
         """Return the documents of a topic's list, or those that are compared."""
         size = self.settings.preference_size if self._compares else self.settings.list_size
-        return self.store.pool.first(query_id, size)
+        return self.store.pool.first_documents(query_id, size)
 
     def wants(self, topic: int, annotator: str) -> bool:
         """Tell whether a topic needs a decision by this annotator, regardless of claims."""

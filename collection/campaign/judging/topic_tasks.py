@@ -200,7 +200,7 @@ class TopicTasks:
 
     def _choose(self, c: Choice, handed_out_only: bool) -> None:
         check_annotator(c, "choice")
-        logged = self.store.topic_tasks.choice_logged(c.uuid)
+        logged = self.store.topic_tasks.find_choice(c.uuid)
         if logged is not None:
             if logged != (c.annotator, c.query_id):
                 raise JudgementError(f"expected a new uuid, found {c.uuid} of another choice")
@@ -219,7 +219,7 @@ class TopicTasks:
 
     def _prefer(self, p: Preference, handed_out_only: bool) -> None:
         check_annotator(p, "preference")
-        logged = self.store.topic_tasks.preference_logged(p.uuid)
+        logged = self.store.topic_tasks.find_preference(p.uuid)
         if logged is not None:
             if (*logged[:2], *sorted(logged[2:])) != (p.annotator, p.query_id, *sorted((p.left, p.right))):
                 raise JudgementError(f"expected a new uuid, found {p.uuid} of another preference")
@@ -240,9 +240,9 @@ class TopicTasks:
     def _check_handed_out(self, decision: D, known: bool, topic: int, shown: Sequence[str]) -> None:
         if not (known or self.store.topic_tasks.was_claimed(topic, decision.annotator)):
             raise JudgementError(f"topic {decision.query_id!r} is not assigned to {decision.annotator}")
-        if strange := self.store.pool.missing(decision.query_id, shown):
+        if strange := self.store.pool.find_missing(decision.query_id, shown):
             raise JudgementError(f"document {strange[0]!r} is not in the pool of topic {decision.query_id!r}")
-        if decision.kind != "undone" and (missing := self.store.corpus.without_text(shown)):
+        if decision.kind != "undone" and (missing := self.store.corpus.find_without_text(shown)):
             raise JudgementError(f"document {min(missing)!r} has no text yet and cannot be judged")
 
     def _keep_in_hand(self, decision: D, last: LoggedDecision, handed_out: bool) -> None:

@@ -72,7 +72,7 @@ class ActiveLearning:
         key = self._key(query_id, self.corpus.features.opened_version if by_model else None)
         if count is None:
             count = self._usual_count(query_id)
-        model_round, order = self.store.judgements.logged_in(query_id), self.describe_order(query_id)
+        model_round, order = self.store.judgements.count_entries(query_id), self.describe_order(query_id)
         judgements = self.store.judgements.current_judgements(query_id)
         stop, draws_alone = self._find_stop(query_id)
         judgements = judgements[judgements["row"] < len(space.allowed)]
@@ -195,7 +195,10 @@ class ActiveLearning:
 
         Documents that were selected otherwise, or under other settings than the present ones, are set aside.
         """
-        ungraded, passed = self.store.judgements.ungraded(query_ids), self.store.judgements.count_passed(query_ids)
+        ungraded, passed = (
+            self.store.judgements.count_ungraded(query_ids),
+            self.store.judgements.count_passed(query_ids),
+        )
         conditions = self.present_conditions(query_ids)
         return {
             q: topic.for_rule(conditions[q], ungraded.get(q, Ungraded()), passed.get(q, 0))
@@ -227,7 +230,7 @@ class ActiveLearning:
 
         A round of the comparison of systems holds for several judgements.
         """
-        logged = self.store.judgements.logged_in(made.query_id)
+        logged = self.store.judgements.count_entries(made.query_id)
         is_read = made.model_round == logged or self.settings.loop().by_system_order
         return is_read and made.key == self._key(made.query_id)
 

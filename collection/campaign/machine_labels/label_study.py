@@ -31,7 +31,7 @@ from collection.machine_labels import (
 )
 from collection.machine_labels.model_families import family_of
 from collection.measures import Measure, as_measure
-from collection.store import AskedSample, LabelSet, Store
+from collection.store import LabelSet, SampleInUse, Store
 
 Floats = NDArray[np.float64]
 
@@ -93,7 +93,7 @@ class LabelStudy:
         tables = self.store
         labels, judgements = tables.machine_labels.version(), tables.judgements.versions()
         built_on = [self.labels.runs_built_on(each.name) for each in self.labels.sets()]
-        wanted = tables.pool.wanted()["wanted"]
+        wanted = tables.pool.annotators_wanted()["wanted"]
         rest = [tables.corpus.runs_signature(), built_on, len(wanted), int(wanted.sum()), self._own_measure()]
         return json.dumps([labels, judgements, *rest])
 
@@ -183,20 +183,20 @@ class LabelStudy:
                 drawn = pairs.frame.assign(size=sizes, priority=priorities)
                 self.store.machine_labels.set_sample(label_set.key, drawn)
             _, priorities = self._sizes(name, pairs, measure)
-            asked = AskedSample(label_set.key, min(judgements, int((~np.isnan(priorities)).sum())))
-            self.store.machine_labels.ask(asked)
+            asked = SampleInUse(label_set.key, min(judgements, int((~np.isnan(priorities)).sum())))
+            self.store.machine_labels.use_sample(asked)
             self.assignments.spread_overlap()
         return self.progress(name)
 
     def ask_for_pool(self) -> None:
         """Ask people to judge the whole pool again."""
         with self.store.transaction():
-            self.store.machine_labels.ask(None)
+            self.store.machine_labels.use_sample(None)
             self.assignments.spread_overlap()
 
     def progress(self, name: str) -> SampleProgress:
         """Return the progress of judging the sample beside a label set."""
-        pairs, asked = self._pairs(), self.store.machine_labels.asked()
+        pairs, asked = self._pairs(), self.store.machine_labels.sample_in_use()
         sizes, priorities = self._sizes(name, pairs, self.main_measure())
         drawn = machine_labels.judged_sample(sizes, priorities, self._people_of(pairs).judged)
         number = asked.pairs if asked is not None and asked.label_set == self.labels.named(name).key else 0
@@ -333,7 +333,7 @@ class LabelStudy:
         grades = graded.reindex(index).to_numpy(dtype=np.float64, copy=True)
         judged = index.isin(pd.MultiIndex.from_frame(self.store.judgements.table(columns=PAIR)))
         grades[judged & ~(grades >= 0)] = 0.0
-        held = self.store.corpus.held_back(pairs.frame["doc_id"].unique().tolist())
+        held = self.store.corpus.find_held_back(pairs.frame["doc_id"].unique().tolist())
         textless = pairs.frame["doc_id"].isin(held).to_numpy(dtype=np.bool_) & ~judged
         grades[textless] = 0.0
         return PeopleGrades(grades, textless)

@@ -314,7 +314,7 @@ class Accounts:
         if address is None:
             raise InputError("expected an e-mail address, found none")
         with self.store.transaction():
-            account = self.store.accounts.of_email(address)
+            account = self.store.accounts.find_by_email(address)
             if account is None:
                 mine = self._free_name(name, address)
                 return self._link(self.add(mine, role, address), seconds=60)
@@ -325,7 +325,7 @@ class Accounts:
             return self._link(account.name, seconds=60)
 
     def _require_free(self, address: str | None, name: str) -> None:
-        holder = None if address is None else self.store.accounts.of_email(address)
+        holder = None if address is None else self.store.accounts.find_by_email(address)
         if holder is not None and holder.name != name:
             raise ConflictError(f"the address {address} belongs to the account {holder.name!r}")
 

@@ -65,13 +65,13 @@ class Assignments:
         While people judge a sample beside machine labels, nobody is to judge the other pairs. Pairs known before the
         sample need one judgement: they are handed out again if theirs is undone.
         """
-        pool = self.store.pool.wanted()
+        pool = self.store.pool.annotators_wanted()
         numbers = [
             assignment.count_wanted(settings, str(query_id), ids.tolist(), self.settings.campaign_id)
             for query_id, ids in pool.groupby("query_id", sort=False)["doc_id"]
         ]
         pool = pool.assign(now=np.concatenate(numbers) if numbers else 0)
-        asked = self.store.machine_labels.asked()
+        asked = self.store.machine_labels.sample_in_use()
         if asked is None:
             return pool
         sample = self.store.machine_labels.sample(asked.label_set)

@@ -107,7 +107,7 @@ class Pools:
             used,
             len(contributing),
             pd.DataFrame({**per_topic, "new": _per_topic(_drawn(new), topics)}),
-            without_text=len(self.store.corpus.without_text(_drawn(chosen)["doc_id"])),
+            without_text=len(self.store.corpus.find_without_text(_drawn(chosen)["doc_id"])),
             near_duplicates=len(pairs) - len(chosen),
             sampled_from=len(chosen) if entry.samples else None,
             notes=[note for run in contributing for note in self.corpus.describe_run(run)],
@@ -166,7 +166,7 @@ class Pools:
             return new
         rounds = self.store.pool.rounds()
         same = (rounds["strategy"] == strategy) & (rounds["parameters"].map(json.loads) == parameters)
-        known = self.store.pool.sampled_out()
+        known = self.store.pool.undrawn_pairs()
         known = known.loc[known["pool_round"].isin(rounds.loc[same, "pool_round"]), [*PAIR, "stratum"]]
         merged = new.merge(known.drop_duplicates(), on=[*PAIR, "stratum"], how="left", indicator="there")
         return merged[merged["drawn"] | (merged["there"] == "left_only")].drop(columns="there")

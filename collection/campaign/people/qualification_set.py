@@ -71,7 +71,7 @@ class Calibration:
         pairs: list[tuple[str, str]] = []
         for query_id, part in pool.groupby("query_id", sort=False):
             if query_id in chosen:
-                without = self.store.corpus.without_text(part["doc_id"])
+                without = self.store.corpus.find_without_text(part["doc_id"])
                 ids = [doc_id for doc_id in part["doc_id"] if doc_id not in without]
                 places = sorted(rng.choice(len(ids), size=min(per_topic, len(ids)), replace=False).tolist())
                 pairs += [(str(query_id), ids[place]) for place in places]

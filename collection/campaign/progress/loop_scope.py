@@ -142,7 +142,7 @@ class LoopScope:
 
     def ledgers(self, query_ids: Collection[str]) -> dict[str, Ledger]:
         """Return the judgements of these topics in order, for :mod:`collection.stopping`."""
-        ungraded = self.store.judgements.ungraded(query_ids)
+        ungraded = self.store.judgements.count_ungraded(query_ids)
         topics = self.topic_ledgers(query_ids)
         return {q: topic.with_withheld(ungraded.get(q, Ungraded()).drawn) for q, topic in topics.items()}
 

@@ -104,7 +104,7 @@ class RecallEstimates:
         ledger, known = topic.ledger, _estimate(topic.ledger, settings.confidence)
         decision = advise(ledger, settings.target, settings.confidence)
         judgements, judgeable = self.store.judgements.current_judgements(query_id), self.progress.loop_scope.judgeable()
-        ungraded = self.store.judgements.ungraded(query_id).get(query_id, Ungraded())
+        ungraded = self.store.judgements.count_ungraded(query_id).get(query_id, Ungraded())
         scope = self.progress.loop_scope.recall_scope(query_id, judgements, judgeable)
         return Recall(
             query_id,
@@ -191,7 +191,7 @@ class RecallEstimates:
             return {}
         record = calibration_record.read(self.store)
         others = {*self.across_topics.progress.awaiting(), *(() if record is None else record.topics)}
-        ungraded, scope = self.store.judgements.ungraded(), self.store.judgements.versions()[0]
+        ungraded, scope = self.store.judgements.count_ungraded(), self.store.judgements.versions()[0]
         versions = self.store.judgements.topic_versions()
         keys = {
             query_id: (versions[query_id], ungraded.get(query_id), settings, modes[query_id], scope)

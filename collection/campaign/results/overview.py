@@ -124,7 +124,7 @@ class Overview:
             "grades": {str(g): s for g, s in self.settings.grades.sentences.items()},
             **self.store.judgements.counts(),
             **{str(name): int(number) for name, number in sums.items()},
-            "outside_pool": self.store.judgements.judged_outside_pool(),
+            "outside_pool": self.store.judgements.count_judged_outside_pool(),
             "remaining": int(progress["left"].sum()),
             "in_loop": int(progress["goal"].isna().sum()),
             "missing_documents": len(self.store.corpus.missing_documents()),
@@ -276,7 +276,7 @@ class Overview:
             of = f"{pools.left:,} of {count(pools.goal, pools.unit)}{pools.with_text} {plural(pools.left, 'is', 'are')}"
             return NextStep("judge", f"Judge the pool: {of} left.{held}")
         unjudged = int((progress["pool"] - progress["judged_in_pool"]).sum())
-        is_sample = unjudged > 0 and self.store.machine_labels.asked() is not None
+        is_sample = unjudged > 0 and self.store.machine_labels.sample_in_use() is not None
         if pools.waiting and not is_sample:
             return NextStep("export", f"All pairs with a text are judged.{held}")
         if is_sample:

@@ -194,7 +194,7 @@ class QrelsBuilder:
                 f"the pool has no {form}, which only {makers} make; export the qrels in the form "
                 f"{join(self.forms(), 'or')}"
             )
-        left_out = self.store.pool.sampled_out()
+        left_out = self.store.pool.undrawn_pairs()
         if form == "strata":
             return self.corpus.in_topic_order(export.with_strata(qrels, pool, left_out))
         return self.corpus.in_topic_order(export.with_probabilities(qrels, pool, left_out, unjudged=unjudged))

@@ -569,7 +569,7 @@ def test_imported_data_is_removed_after_a_preview(
     assert any(text.startswith("This removes 1 document") for text in shown)
     app.button(key="remove").click().run()
     assert not app.exception
-    assert campaign.store.corpus.without_text(["d1", "d2"]) == {"d2"}
+    assert campaign.store.corpus.find_without_text(["d1", "d2"]) == {"d2"}
     app.text_area[0].set_value("nowhere").run()
     assert "has no document nowhere" in app.error[0].value
 

@@ -349,7 +349,7 @@ WRITES: dict[str, Callable[[Campaign], Any]] = {
     "assignments.deal": lambda c: c.assignments.deal(["ann", "bob"], 1),
     "assignments.release": lambda c: c.assignments.release("bob"),
     "assignments.reservations": lambda c: (c.judging.next_pairs("bob", "1", 9), c.assignments.reservations()),
-    "assignments.spread_overlap": lambda c: (c.assignments.spread_overlap(), c.store.pool.wanted()),
+    "assignments.spread_overlap": lambda c: (c.assignments.spread_overlap(), c.store.pool.annotators_wanted()),
     "assignments.update": lambda c: c.assignments.update(annotators=2, share=0.5),
     "calibration_topics.plan": lambda c: (c.settings.set_loop(mode="loop"), c.calibration_topics.plan(0.5)),
 }

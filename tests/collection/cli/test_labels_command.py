@@ -53,7 +53,7 @@ def test_the_next_step_after_a_sample_is_not_the_export(campaign: Campaign, monk
     monkeypatch.setattr(label_study, "LEAST_SAMPLE", 1)
     campaign.machine_labels.label_by_rule("contains-string", name="weak")
     campaign.label_study.ask_people("weak", 2)
-    asked = campaign.store.pool.wanted()
+    asked = campaign.store.pool.annotators_wanted()
     for query_id, doc_id in asked.loc[asked["wanted"] > 0, ["query_id", "doc_id"]].itertuples(index=False):
         campaign.judging.judge("ann", query_id, doc_id, 1)
     step = campaign.overview.next_step()

@@ -508,7 +508,7 @@ def test_what_the_log_says_is_read_once_for_all_connections(
     def never(self: TopicTaskTables) -> Iterator[Any]:
         raise AssertionError("the whole log is read anew")
 
-    monkeypatch.setattr(TopicTaskTables, "compared", never)
+    monkeypatch.setattr(TopicTaskTables, "preferences_by_topic", never)
     made = campaign.topic_tasks.state()
     with Campaign(campaign.directory) as other:
         other.settings.keep_card_arrangement("ann", {"size": 2})

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from collection.core.records import Topic
-from collection.store import AskedSample, LabelRow, Store
+from collection.store import LabelRow, SampleInUse, Store
 
 
 @pytest.fixture
@@ -62,9 +62,9 @@ def test_a_sample_comes_back_in_order(store: Store) -> None:
     sample = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "size": [1.0, 2.0], "priority": [3.0, math.nan]})
     store.machine_labels.set_sample(made.key, sample)
     pd.testing.assert_frame_equal(store.machine_labels.sample(made.key), sample, check_dtype=False)
-    assert store.machine_labels.asked() is None
-    store.machine_labels.ask(AskedSample(made.key, 1))
-    store.machine_labels.ask(AskedSample(made.key, 2))
-    assert store.machine_labels.asked() == (made.key, 2)
-    store.machine_labels.ask(None)
-    assert store.machine_labels.asked() is None
+    assert store.machine_labels.sample_in_use() is None
+    store.machine_labels.use_sample(SampleInUse(made.key, 1))
+    store.machine_labels.use_sample(SampleInUse(made.key, 2))
+    assert store.machine_labels.sample_in_use() == (made.key, 2)
+    store.machine_labels.use_sample(None)
+    assert store.machine_labels.sample_in_use() is None

@@ -199,7 +199,7 @@ def check_counts(store: Store) -> None:
     pd.testing.assert_frame_equal(store.judgements.progress(), expected, check_dtype=False)
     one = store.judgements.progress("2")
     pd.testing.assert_frame_equal(one, expected[1:2].reset_index(drop=True), check_dtype=False)
-    assert store.judgements.judged_outside_pool() == expected["elsewhere"].sum()
+    assert store.judgements.count_judged_outside_pool() == expected["elsewhere"].sum()
     log, current = store.judgements.table(current=False), store.judgements.table()
     assert store.judgements.counts() == {
         "topics": len(expected),
@@ -209,7 +209,7 @@ def check_counts(store: Store) -> None:
         "judgements": len(current),
         "logged": len(log),
     }
-    assert [store.judgements.logged_in(q) for q in expected["query_id"]] == [
+    assert [store.judgements.count_entries(q) for q in expected["query_id"]] == [
         (log["query_id"] == q).sum() for q in expected["query_id"]
     ]
     said = current[current["counts_as"] == "judgement"].astype({"seconds": "float64"})
@@ -254,10 +254,10 @@ def test_counts_that_are_kept_equal_a_recount(rng: random.Random) -> None:
             store.corpus.add_document_ids([doc])
             if act == 0:
                 store.corpus.add_documents([Document(doc, doc, "a text")], replace=True)
-            elif act == 1 and store.pool.missing(topic, [doc]):
+            elif act == 1 and store.pool.find_missing(topic, [doc]):
                 store.pool.add(pd.DataFrame({"query_id": [topic], "doc_id": [doc], "rank": [1]}), "depth", {}, [])
             elif act == 2:
-                pooled = store.pool.wanted()[["topic", "doc"]].itertuples(index=False, name=None)
+                pooled = store.pool.annotators_wanted()[["topic", "doc"]].itertuples(index=False, name=None)
                 store.pool.set_wanted([(rng.randrange(1, 4), *pair) for pair in pooled if rng.random() < 0.5])
             elif act == 3:
                 store.assignments.set_calibration([(topic, doc)])
@@ -313,7 +313,7 @@ def test_documents_text_comes_later(store: Store) -> None:
         store.corpus.add_document_ids(["a", "z"])
         store.pool.add(pd.DataFrame({"query_id": ["2"], "doc_id": ["z"], "rank": [2]}), "depth", {}, [])
     assert store.corpus.missing_documents() == ["z"]
-    assert store.corpus.without_text(["a", "z", "unknown"]) == {"z", "unknown"}
+    assert store.corpus.find_without_text(["a", "z", "unknown"]) == {"z", "unknown"}
     assert store.corpus.documents(["z"])["z"].text is None
     with store.transaction():
         assert store.corpus.add_documents([Document("z", "Z", "here")]) == Added(1, 0, 0)

@@ -130,7 +130,7 @@ class CalibrationProgress:
         """Cache key of :meth:`state` and of plans, which changes with anything they read."""
         kept = self.store.settings.all()
         names = (records.KEY, records.CLOSED, "loop", "assignment", "documents_version", "features")
-        runs, ungraded = self.store.corpus.runs_signature(), self.store.judgements.ungraded()
+        runs, ungraded = self.store.corpus.runs_signature(), self.store.judgements.count_ungraded()
         return str([self.store.judgements.versions(), self.settings.own_modes(), runs, ungraded, *map(kept.get, names)])
 
     def state(self) -> CalibrationState:

@@ -295,7 +295,7 @@ class CalibrationTopics:
         query_id, record = made.query_id, records.read(self.store)
         if record is None or record.version != stop.version:
             return False
-        if self.store.judgements.logged_in(query_id) > made.model_round:
+        if self.store.judgements.count_entries(query_id) > made.model_round:
             now = record.find_stop(query_id, self.progress.ledgers([query_id])[0])
             if now is None:
                 return False  # because of a judgement that the round has not read
@@ -319,7 +319,7 @@ class CalibrationTopics:
         if query_id in closed or self.settings.mode(query_id) != record.modes[query_id]:
             return False  # reopened, closed by hand, or in another judging mode
         judged = len(self.store.judgements.judged_rows(query_id))
-        now = ClosedByRule(clock.now(), judged, stop.reason, stop.after, self.store.judgements.logged_in(query_id))
+        now = ClosedByRule(clock.now(), judged, stop.reason, stop.after, self.store.judgements.count_entries(query_id))
         records.write_closed(self.store, closed | {query_id: now})
         self.store.queue.close_topic(query_id)
         return True
@@ -338,7 +338,7 @@ class CalibrationTopics:
             stop = record.find_stop(query_id, ledger) if ledger.judged else None
             closed = records.closed_by_rule(self.store)  # which `_close` may have changed
             if stop and query_id in by_rule:
-                logged = self.store.judgements.logged_in(query_id)
+                logged = self.store.judgements.count_entries(query_id)
                 records.write_closed(self.store, closed | {query_id: closed[query_id]._replace(logged=logged)})
             elif stop:
                 self._close(record, query_id, stop)

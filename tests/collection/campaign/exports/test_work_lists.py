@@ -219,7 +219,7 @@ def test_refusals(campaign: Campaign, tmp_path: Path) -> None:
     assert refused.stderr.endswith("See `cleverdon docs how-to/import-files`.\n")
     with pytest.raises(InputError, match=r"ann\.txt: expected a name that ends in \.csv or \.xlsx for work lists"):
         campaign.work_lists.write("ann", tmp_path / "ann.txt")
-    assert campaign.store.queue.held("ann", 0) == []
+    assert campaign.store.queue.held_pairs("ann", 0) == []
     with pytest.raises(InputError, match="belongs to the campaign"):
         campaign.work_lists.write("ann", campaign.directory / "campaign.db")
     campaign.settings.set_judging_page(task="list")

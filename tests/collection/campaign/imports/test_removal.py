@@ -75,7 +75,7 @@ def test_removed_documents_leave_the_pool_and_can_be_imported_again(full: Campai
     full.features.update()
     assert full.removals.remove(documents=["d1", "d7"]).contents == "2 documents and 3 pooled pairs"
     assert counted(full)["documents"] == 6
-    assert full.store.corpus.without_text(["d1", "d2", "d7"]) == {"d1", "d7"}
+    assert full.store.corpus.find_without_text(["d1", "d2", "d7"]) == {"d1", "d7"}
     assert full.search.find("1", "ann", "wing").documents
     assert "d1" not in [found.doc_id for found in full.search.find("1", "ann", "wing").documents]
     assert not full.features.state().current
@@ -131,7 +131,7 @@ def test_a_judged_sample_stays_whole(full: Campaign) -> None:
     assert set(left["query_id"]) == {"1"}
     assert len(left) == (drawn["query_id"] == "1").sum()
     assert {kept.reason for kept in plan.kept} == {"judged", "part of a sample that is judged"}
-    assert set(full.store.pool.sampled_out()["query_id"]) <= {"1"}
+    assert set(full.store.pool.undrawn_pairs()["query_id"]) <= {"1"}
 
 
 def test_a_failed_removal_changes_nothing(full: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -362,13 +362,13 @@ def test_an_undo_does_not_change_what_was_drawn(wings: Campaign) -> None:
     wings.settings.set_loop(control=1.0)
     document = judge_next(wings, lambda _: 0)
     wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", document, "undone")])
-    assert wings.store.judgements.ungraded()["1"] == (0, 1, 1)
+    assert wings.store.judgements.count_ungraded()["1"] == (0, 1, 1)
     assert not wings.recall.of_topic("1").decision.stop
     wings.search.take("ann", "1", document)
     judge(wings, document, 1)
     assert wings.store.judgements.current_judgements("1")["strategy"].tolist() == ["random"]
     assert wings.loop_scope.ledgers(["1"])["1"].draws.tolist() == [0]
-    assert wings.store.judgements.ungraded() == {}
+    assert wings.store.judgements.count_ungraded() == {}
 
 
 def test_what_was_found_by_searching_stays_so_while_it_is_held(wings: Campaign) -> None:

@@ -47,7 +47,7 @@ def truth(topic: int, documents: int) -> np.ndarray:
 
 def judge(campaign: Campaign, folder: Path, most: int | None = None) -> None:
     """Let ann judge the pairs that people are asked for."""
-    asked = campaign.store.pool.wanted()
+    asked = campaign.store.pool.annotators_wanted()
     asked = asked[asked["wanted"] > 0]
     rows = [
         f"ann\t{q}\t{d}\t{truth(int(q[1:]), 12)[int(d.split('-')[1])]}\n"
@@ -70,14 +70,14 @@ def test_people_judge_a_sample_and_correct_the_values(campaign: Path, tmp_path: 
         with pytest.raises(InputError, match="found no sample; draw one on the page Machine labels or by"):
             study.correct("gpt")
         assert study.ask_people("gpt", 40) == (40, 0, 0, 120)
-        asked = opened.store.pool.wanted()
+        asked = opened.store.pool.annotators_wanted()
         first = set(map(tuple, asked.loc[asked["wanted"] > 0, ["query_id", "doc_id"]].to_numpy()))
         assert len(first) == 40
         judge(opened, tmp_path)
         assert study.progress("gpt") == (40, 40, 0, 120)
         early = study.correct("gpt")
         assert study.ask_people("gpt", 80) == (80, 40, 0, 120)
-        asked = opened.store.pool.wanted()
+        asked = opened.store.pool.annotators_wanted()
         assert first < set(map(tuple, asked.loc[asked["wanted"] > 0, ["query_id", "doc_id"]].to_numpy()))
         judge(opened, tmp_path)
         later = study.correct("gpt")
@@ -116,12 +116,12 @@ def test_the_sample_stays_whatever_changes_the_overlap(campaign: Path, tmp_path:
         study = opened.label_study
         study.ask_people("gpt", 40)
         opened.assignments.update(annotators=2, share=1.0)
-        assert opened.store.pool.wanted()["wanted"].value_counts().to_dict() == {0: 80, 2: 40}
+        assert opened.store.pool.annotators_wanted()["wanted"].value_counts().to_dict() == {0: 80, 2: 40}
         study.ask_people("gpt", 60)
-        assert opened.store.pool.wanted()["wanted"].value_counts().to_dict() == {0: 60, 2: 60}
+        assert opened.store.pool.annotators_wanted()["wanted"].value_counts().to_dict() == {0: 60, 2: 60}
         assert study.progress("gpt").asked == 60
         study.ask_for_pool()
-        assert opened.store.pool.wanted()["wanted"].value_counts().to_dict() == {2: 120}
+        assert opened.store.pool.annotators_wanted()["wanted"].value_counts().to_dict() == {2: 120}
         assert study.progress("gpt").asked == 0
 
 
@@ -153,7 +153,7 @@ def test_pairs_without_a_text_are_no_gap_and_are_named(campaign: Path, tmp_path:
         study.ask_people("gpt", 40)
         if when == "after the sample":
             without_texts(opened, tmp_path, missing)
-        asked = opened.store.pool.wanted()
+        asked = opened.store.pool.annotators_wanted()
         ready = asked[(asked["wanted"] > 0) & ~asked["doc_id"].isin(missing)]
         for query_id, doc_id in zip(ready["query_id"], ready["doc_id"], strict=True):
             grade = int(truth(int(query_id[1:]), 12)[int(doc_id.split("-")[1])])

@@ -145,8 +145,8 @@ def test_a_lease_of_a_clock_that_was_ahead_holds_nothing(campaign: Campaign, clo
     assert take(campaign, "ann") == "d0"
     clock.passes(-30 * 24 * 3600)
     assert take(campaign, "ben") == "d0"
-    assert campaign.store.queue.held("ann", clock.at) == []
-    assert campaign.store.queue.held("ben", clock.at) == [("1", "d0")]
+    assert campaign.store.queue.held_pairs("ann", clock.at) == []
+    assert campaign.store.queue.held_pairs("ben", clock.at) == [("1", "d0")]
 
 
 def test_a_late_judgement_counts_where_nobody_has_taken_its_place(campaign: Campaign, clock: Clock) -> None:
@@ -274,7 +274,9 @@ def test_a_draw_says_of_how_many_it_was_made_also_beside_second_opinions(campaig
     made = campaign.active_learning.next_round("1")
 
     def since() -> int:
-        return campaign.store.judgements.judged_among("1", campaign.store.judgements.logged_in("1") - made.model_round)
+        return campaign.store.judgements.count_newly_judged(
+            "1", campaign.store.judgements.count_entries("1") - made.model_round
+        )
 
     assert since() == 0
     say(campaign, "ben", order[0], 0)

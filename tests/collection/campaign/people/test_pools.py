@@ -140,7 +140,7 @@ def test_a_sample_keeps_what_it_did_not_draw(large: Campaign) -> None:
     report = large.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2)
     assert report.new == report.pairs == cost.new == drawn["drawn"].sum()
     assert report.sampled_from == len(drawn)
-    pool, left = large.store.pool.pairs(), large.store.pool.sampled_out()
+    pool, left = large.store.pool.pairs(), large.store.pool.undrawn_pairs()
     assert pairs(pool) == pairs(drawn[drawn["drawn"]])
     assert pairs(left) == pairs(drawn[~drawn["drawn"]])
     known = drawn.set_index(["query_id", "doc_id"])
@@ -151,7 +151,7 @@ def test_a_sample_keeps_what_it_did_not_draw(large: Campaign) -> None:
     # The same sample again is no round of its own.
     assert large.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2).new == 0
     assert len(large.pools.rounds()) == 1
-    assert len(large.store.pool.sampled_out()) == len(left)
+    assert len(large.store.pool.undrawn_pairs()) == len(left)
 
 
 @pytest.mark.slow
@@ -166,22 +166,22 @@ def test_a_second_sample_leaves_pairs_as_they_were(large: Campaign) -> None:
     merged = before.merge(after, on=["query_id", "doc_id"], suffixes=("", "_now"))
     assert merged["probability"].equals(merged["probability_now"])
     assert merged["pool_round"].equals(merged["pool_round_now"])
-    assert not pairs(large.store.pool.sampled_out()) & pairs(after)
+    assert not pairs(large.store.pool.undrawn_pairs()) & pairs(after)
 
 
 @pytest.mark.slow
 def test_the_same_sample_of_more_runs_leaves_what_it_left_out_where_it_was(large: Campaign) -> None:
     # What the first round drew stands for it; the few that the second draws of it would stand for all badly.
     large.pools.add("uniform", depth=30, rate=0.2, runs=["a", "b"])
-    first = pairs(large.store.pool.sampled_out())
+    first = pairs(large.store.pool.undrawn_pairs())
     large.pools.add("uniform", depth=30, rate=0.2)
-    left = large.store.pool.sampled_out()
+    left = large.store.pool.undrawn_pairs()
     assert not left.duplicated(["query_id", "doc_id"]).any()
     assert set(left["pool_round"]) == {1, 2}
     assert pairs(left[left["pool_round"] == 1]) == first - pairs(large.store.pool.pairs())
     # Another sample is another design, and says anew what it left out.
     large.pools.add("uniform", depth=30, rate=0.2, seed=5)
-    assert 3 in set(large.store.pool.sampled_out()["pool_round"])
+    assert 3 in set(large.store.pool.undrawn_pairs()["pool_round"])
 
 
 @pytest.mark.slow
