@@ -17,8 +17,8 @@ from collection.campaign.log.judgement_log import JudgementLog
 from collection.campaign.loop.active_learning import ActiveLearning
 from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.machine_labels.label_study import LabelStudy
-from collection.campaign.machine_labels.llm.judging import LlmJudging
 from collection.campaign.machine_labels.llm.label_sets import LlmLabelSets
+from collection.campaign.machine_labels.llm.labels import LlmLabels
 from collection.campaign.machine_labels.machine_labels import MachineLabels
 from collection.campaign.operations import stored_settings
 from collection.campaign.operations.backups import Backups
@@ -129,7 +129,7 @@ class Campaign:
         self.machine_labels = labels = MachineLabels(store, settings, corpus)
         self.label_study = study = LabelStudy(store, settings, corpus, qrels, labels, assignments)
         self.label_files = files = LabelFiles(store, directory, settings, corpus, labels, study)
-        self.llm = LlmJudging(store, directory, settings, corpus, LlmLabelSets(store, settings, labels))
+        self.llm = LlmLabels(store, directory, settings, corpus, LlmLabelSets(store, settings, labels))
         self.importer = Importer(store, directory, settings, corpus, judging, labels, assignments)
         self.removals = self.importer.removals
         self.export = Exporter(store, directory, corpus, qrels, agreement, files)

@@ -39,7 +39,7 @@ ALLOWED = {
         ("collection/machine_labels/expected_values.py", name): "the three whose expected value is derived there"
         for name in ("nDCG", "DCG", "P")
     },
-    ("collection/cli/llm.py", "budget"): "why a run of requests ended",
+    ("collection/cli/machine_labels/llm.py", "budget"): "why a run of requests ended",
     ("collection/campaign/machine_labels/llm/label_sets.py", "budget"): "why a run of requests ended",
     ("collection/measures/names.py", "rbp"): "a measure of trec_eval; a pooling strategy has it as a name",
     ("collection/campaign/imports/grade_import.py", "annotator"): "a column of a file of labels",

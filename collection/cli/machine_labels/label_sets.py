@@ -16,7 +16,7 @@ from collection.core.phrases import count, plural
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
-    from collection.campaign.machine_labels.llm.batches import Batch
+    from collection.campaign.machine_labels.llm.ask.batches import Batch
     from collection.campaign.machine_labels.llm.label_sets import LlmLabelSet
     from collection.campaign.machine_labels.machine_labels import Labelled, LabelSetSummary
 

@@ -22,11 +22,10 @@ from collection.core.phrases import count, number_range, percent, plural, senten
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
-    from collection.campaign.machine_labels.llm.endpoint import ChatEndpoint
-    from collection.campaign.machine_labels.llm.judging import LabelPlan, ProbePlan
+    from collection.campaign.machine_labels.llm.ask.endpoint import ChatEndpoint
+    from collection.campaign.machine_labels.llm.ask.requests import RequestLimits
     from collection.campaign.machine_labels.llm.label_sets import LabelReport
-    from collection.campaign.machine_labels.llm.requests import RequestLimits
-    from collection.campaign.machine_labels.llm.settings import CostEstimate, LlmSettings, Prices
+    from collection.campaign.machine_labels.llm.plan import CostEstimate, LabelPlan, LlmSettings, Prices, ProbePlan
     from collection.machine_labels.templates import Template
     from collection.store import LabelRow
 
@@ -165,7 +164,7 @@ def _read_template(name: str) -> Template:
 
 
 def _settings(template: str, options: dict[str, Any]) -> LlmSettings:
-    from collection.campaign.machine_labels.llm.settings import CHARACTERS, LlmSettings, read_parameter
+    from collection.campaign.machine_labels.llm.plan import CHARACTERS, LlmSettings, read_parameter
 
     named = {name: options[name] for name in ("temperature", "max_tokens", "seed") if options[name] is not None}
     return LlmSettings(
@@ -178,8 +177,8 @@ def _settings(template: str, options: dict[str, Any]) -> LlmSettings:
 
 
 def _prices(options: dict[str, Any], batch: bool) -> Prices | None:
-    from collection.campaign.machine_labels.llm.batches import DISCOUNT
-    from collection.campaign.machine_labels.llm.settings import Prices
+    from collection.campaign.machine_labels.llm.ask.batches import DISCOUNT
+    from collection.campaign.machine_labels.llm.plan import Prices
 
     given = options["price_in"], options["price_out"]
     if None in given and given != (None, None):
@@ -194,14 +193,14 @@ def _prices(options: dict[str, Any], batch: bool) -> Prices | None:
 
 
 def _endpoint(options: dict[str, Any]) -> ChatEndpoint:
-    from collection.campaign.machine_labels.llm.endpoint import ChatEndpoint
+    from collection.campaign.machine_labels.llm.ask.endpoint import ChatEndpoint
 
     url, key_variable = options["endpoint"], options["key_variable"]
     return ChatEndpoint(url, key_variable, options["retries"], options["timeout"], options["stream"])
 
 
 def _limits(options: dict[str, Any], prices: Prices | None) -> RequestLimits:
-    from collection.campaign.machine_labels.llm.requests import RequestLimits
+    from collection.campaign.machine_labels.llm.ask.requests import RequestLimits
 
     return RequestLimits(options["concurrency"], prices, options["budget"])
 
@@ -265,9 +264,9 @@ def _try_out(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits
 
 
 def _probe(campaign: Campaign, plan: ProbePlan, endpoint: ChatEndpoint, limits: RequestLimits, yes: bool) -> None:
-    if plan.requests:
-        _print_estimate(plan.estimate, f"Probe with {count(len(plan.requests), 'request')}")
-        confirm(f"Make {count(len(plan.requests), 'request')}?", yes, "the cost")
+    if plan.prompts:
+        _print_estimate(plan.estimate, f"Probe with {count(len(plan.prompts), 'request')}")
+        confirm(f"Make {count(len(plan.prompts), 'request')}?", yes, "the cost")
     with progress_line("asking") as progress, _interruptible(limits.stop):
         result, report = campaign.llm.probe(plan, endpoint, limits, progress)
     if result is not None:
@@ -301,7 +300,7 @@ def _interruptible(
 
 def _end(report: LabelReport, what: str) -> None:
     """Say what was not asked and why requests ended early, and exit with the status that belongs to it."""
-    from collection.campaign.machine_labels.llm.endpoint import EndpointError
+    from collection.campaign.machine_labels.llm.ask.endpoint import EndpointError
 
     if report.closed:
         have = plural(report.closed, "has", "have")

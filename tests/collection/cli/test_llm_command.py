@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from collection.campaign import Campaign
-from collection.campaign.machine_labels.llm import batches as llm_batches
+from collection.campaign.machine_labels.llm.ask import batches as llm_batches
 from tests.collection.campaign.machine_labels.llm.llm_server import Asked, FakeEndpoint, Reply
 from tests.helpers import PATIENCE, fails, ok, run, until
 

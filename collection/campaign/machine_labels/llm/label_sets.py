@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from collection.campaign.machine_labels.llm.endpoint import ChatEndpoint
-from collection.campaign.machine_labels.llm.requests import Ended, LabelRequest, LabelRequests, RequestLimits
-from collection.campaign.machine_labels.llm.settings import LlmSettings, Prices
+from collection.campaign.machine_labels.llm.ask.endpoint import ChatEndpoint
+from collection.campaign.machine_labels.llm.ask.requests import Ended, LabelRequest, LabelRequests, RequestLimits
+from collection.campaign.machine_labels.llm.plan import LlmSettings, Pair, Plan, Prices
 from collection.campaign.machine_labels.machine_labels import LabelSetSummary, MachineLabels
 from collection.campaign.settings.settings import Settings
 from collection.core.errors import CampaignError
@@ -19,7 +19,6 @@ from collection.machine_labels import injection_probe
 from collection.machine_labels.injection_probe import ProbeAnswer, ProbeResult
 from collection.store import LabelRow, LabelSet, LogCount, Store
 
-Pair = tuple[str, str]
 Progress = Callable[[str, int, int | None], None]
 
 _SETTING = {
@@ -84,26 +83,6 @@ class Tally:
         if failed and not graded + no_grade and ended in ("complete", "budget"):
             ended, problem = "failed", f"every request failed, the last one with: {self.failure}"
         return LabelReport(graded, no_grade, failed, *tokens, self.cost, ended, problem, self.failure)
-
-
-class Plan(Protocol):
-    """Questions for a language model: pairs to label, or requests of a probe."""
-
-    @property
-    def name(self) -> str:
-        """Name of the label set."""
-
-    @property
-    def settings(self) -> LlmSettings:
-        """Settings that make the labels, as given."""
-
-    @property
-    def record(self) -> Mapping[str, Any]:
-        """Record of these settings, as :meth:`LlmLabelSets.record` gave it when the plan was made."""
-
-    @property
-    def answers(self) -> Mapping[Pair, int]:
-        """Question -> number of answers that it had when the plan was made, in the order of asking."""
 
 
 @dataclass(frozen=True)
@@ -213,44 +192,50 @@ class LlmLabelSets:
         answers = [ProbeAnswer(*pair, row.relevance) for pair, row in rows.items()]
         return injection_probe.evaluate(answers, max(self.settings.grades.sentences)) if answers else None
 
-    def keeper(self, plan: Plan, add: Callable[[int, Iterable[LabelRow]], None]) -> Callable[[LabelRow], None]:
-        """Return a function that stores a row; the first answer creates the label set, which no failure alone does.
-
-        So an address with a typing error takes no name.
-        """
-        found, early = self.find(plan.name, plan.settings), list[LabelRow]()
-
-        def keep(row: LabelRow) -> None:
-            nonlocal found
-            if found is None and row.status == "failed":
-                early.append(row)
-                return
-            with self.store.transaction():
-                if found is None:
-                    found = self.labels.create(plan.name, "llm", plan.record)
-                add(found.key, [*early, row])
-            early.clear()
-
-        return keep
-
-    def collect(
+    def ask(
         self,
         plan: Plan,
         requests: Iterator[LabelRequest],
         endpoint: ChatEndpoint,
         limits: RequestLimits,
-        keep: Callable[[LabelRow], None],
+        write: Callable[[Sequence[LabelRow]], None],
         total: int | None = None,
         progress: Progress | None = None,
     ) -> LabelReport:
-        """Make requests, and keep each row."""
+        """Make requests one by one, and write each row when it arrives."""
         limits.check(plan.settings)
         endpoint.connect()
         identity = f"{self.settings.campaign_id} {plan.name} {json.dumps(plan.record, sort_keys=True)}"
         asked, tally = LabelRequests(requests, endpoint, plan.settings, self.settings.grades, identity, limits), Tally()
         for row in asked:
-            keep(row)
+            write([row])
             tally.add(row)
             if progress is not None:
                 progress(plan.name, tally.statuses.total(), total)
         return tally.report(asked.ended, asked.problem)._replace(overrun=asked.overrun)
+
+
+class LabelWriter:
+    """Writes rows of a plan's label set, which the first answer creates: an address with a typing error takes no name.
+
+    Parameters
+    ----------
+    add
+        Stores rows of a label set by its key.
+    """
+
+    def __init__(self, sets: LlmLabelSets, plan: Plan, add: Callable[[int, Iterable[LabelRow]], None]) -> None:
+        self._sets, self._plan, self._add = sets, plan, add
+        self._label_set = sets.find(plan.name, plan.settings)
+        self._failed: list[LabelRow] = []
+
+    def __call__(self, rows: Sequence[LabelRow]) -> None:
+        """Write rows; failures before the first answer are written with it."""
+        if self._label_set is None and all(row.status == "failed" for row in rows):
+            self._failed += rows
+            return
+        with self._sets.store.transaction():
+            if self._label_set is None:
+                self._label_set = self._sets.labels.create(self._plan.name, "llm", self._plan.record)
+            self._add(self._label_set.key, [*self._failed, *rows])
+        self._failed = []

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from collection.campaign import Campaign
-from collection.campaign.machine_labels.llm import batches as llm_batches
-from collection.campaign.machine_labels.llm.endpoint import ChatEndpoint, EndpointError
+from collection.campaign.machine_labels.llm.ask import batches as llm_batches
+from collection.campaign.machine_labels.llm.ask.endpoint import ChatEndpoint, EndpointError
+from collection.campaign.machine_labels.llm.ask.requests import FAILURES, RequestLimits
 from collection.campaign.machine_labels.llm.label_sets import LabelReport
-from collection.campaign.machine_labels.llm.requests import FAILURES, RequestLimits
-from collection.campaign.machine_labels.llm.settings import LlmSettings, Prices
+from collection.campaign.machine_labels.llm.plan import LlmSettings, Prices
 from collection.core.errors import CampaignError
 from tests.collection.campaign.machine_labels.llm.llm_server import FakeBatch, FakeEndpoint, Reply
-from tests.collection.campaign.machine_labels.llm.test_judging import document, label, rows
+from tests.collection.campaign.machine_labels.llm.test_labels import document, label, rows
 from tests.helpers import PATIENCE
 
 pytest.importorskip("openai")

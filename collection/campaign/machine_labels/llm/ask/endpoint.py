@@ -135,7 +135,7 @@ class ChatEndpoint:
                 "language models need the package openai; install it with `pip install openai`, or install Cleverdon "
                 "with its extra llm"
             ) from None
-        from collection.campaign.machine_labels.llm.reply_sizes import bound_reply
+        from collection.campaign.machine_labels.llm.ask.reply_sizes import bound_reply
 
         if not all("!" <= character <= "~" for character in self._key):
             raise InputError(
@@ -212,7 +212,7 @@ class ChatEndpoint:
         """Raise what goes wrong with a request as EndpointError or RequestError, without the key."""
         import openai
 
-        from collection.campaign.machine_labels.llm.reply_sizes import LongReplyError
+        from collection.campaign.machine_labels.llm.ask.reply_sizes import LongReplyError
 
         try:
             yield

@@ -1,4 +1,4 @@
-"""Settings of labels by a language model: what makes the labels, and what they cost."""
+"""Plans of labels by a language model: the settings that make the labels, the questions to ask, and their cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from collection.campaign.machine_labels.llm.endpoint import require_endpoint
+from collection.campaign.machine_labels.llm.ask.endpoint import require_endpoint
 from collection.core.characters import require_writable
 from collection.core.errors import InputError
 from collection.core.phrases import join
@@ -28,6 +28,10 @@ OURS = ("messages", "model", "n", "stream", "stream_options")
 """Parameters of a request that no setting may change."""
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+
+
+Pair = tuple[str, str]
+"""Topic and document, or topic and request of a probe."""
 
 
 @dataclass(frozen=True)
@@ -169,3 +173,42 @@ def estimate_cost(
     if prices is not None:
         cost = prices.cost(tokens, low), None if high is None else prices.cost(tokens, high)
     return CostEstimate(requests, tokens, (low, high), cost, measured)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Questions for a language model."""
+
+    name: str
+    """Name of the label set."""
+    settings: LlmSettings
+    record: Mapping[str, Any]
+    """What makes the labels (:meth:`.LlmLabelSets.record`): it must be the same when the questions are asked."""
+    answers: Mapping[Pair, int]
+    """Question -> number of answers that it had when the plan was made, in the order of asking."""
+    estimate: CostEstimate
+
+
+@dataclass(frozen=True)
+class LabelPlan(Plan):
+    """The pairs that a labelling would ask about, in random order: the first ones are a random sample."""
+
+    answered: int
+    """Number of pairs of these topics that have an answer, and are not asked about again."""
+    without_text: int
+    """Number of pairs without a text of the topic or the document, about which nothing is asked."""
+    spent: float
+    """Cost of the label set so far."""
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs in the order of asking."""
+        return list(self.answers)
+
+
+@dataclass(frozen=True)
+class ProbePlan(Plan):
+    """The requests of a probe that have no answer yet."""
+
+    prompts: Mapping[Pair, Prompt]
+    """Topic and request -> its prompt."""

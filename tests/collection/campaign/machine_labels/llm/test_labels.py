@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from collection.campaign import Campaign
-from collection.campaign.machine_labels.llm import endpoint as chat_endpoint
-from collection.campaign.machine_labels.llm.endpoint import Answer, ChatEndpoint, EndpointError
-from collection.campaign.machine_labels.llm.judging import LabelPlan, ProbePlan
+from collection.campaign.machine_labels.llm.ask import endpoint as chat_endpoint
+from collection.campaign.machine_labels.llm.ask.endpoint import Answer, ChatEndpoint, EndpointError
+from collection.campaign.machine_labels.llm.ask.requests import FAILURES, RequestLimits
 from collection.campaign.machine_labels.llm.label_sets import LabelReport
-from collection.campaign.machine_labels.llm.requests import FAILURES, RequestLimits
-from collection.campaign.machine_labels.llm.settings import LlmSettings, Prices
+from collection.campaign.machine_labels.llm.plan import LabelPlan, LlmSettings, Prices, ProbePlan
 from collection.core.errors import BusyError, CampaignError, InputError
 from collection.core.layout import locked
 from collection.machine_labels.templates import read_template
@@ -27,7 +26,7 @@ from tests.helpers import PATIENCE
 
 pytest.importorskip("openai")
 
-from collection.campaign.machine_labels.llm import reply_sizes
+from collection.campaign.machine_labels.llm.ask import reply_sizes
 
 PRICES = Prices(1000.0, 10_000.0)
 """A prompt of 100 tokens costs .10, a reply of 5 tokens .05."""
@@ -626,7 +625,7 @@ def obeys(*names: str) -> Callable[[Asked], Reply]:
 def test_the_probe_counts_followed_requests(campaign: Campaign, fake: FakeEndpoint) -> None:
     fake.answer = obeys("German", "plain")
     plan = campaign.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"])
-    assert len(plan.requests) == 20
+    assert len(plan.prompts) == 20
     result, report = campaign.llm.probe(plan, ChatEndpoint(fake.url), RequestLimits(4, PRICES))
     assert report.graded == 20
     assert {name for name, number in result.followed.items() if number == 2} == {"German", "plain"}
@@ -634,7 +633,7 @@ def test_the_probe_counts_followed_requests(campaign: Campaign, fake: FakeEndpoi
     assert campaign.llm.label_sets.summaries()[0].probe == result
     assert campaign.llm.label_sets.summaries()[0].graded == 0
     assert campaign.llm.label_sets.spent("m") == pytest.approx(3.0)
-    assert campaign.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"]).requests == []
+    assert campaign.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"]).prompts == {}
     fake.answer = obeys()
     once_more = campaign.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"], again=True)
     result, _ = campaign.llm.probe(once_more, ChatEndpoint(fake.url))

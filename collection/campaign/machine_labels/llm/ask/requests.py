@@ -9,8 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from collection.campaign.machine_labels.llm.endpoint import Answer, ChatEndpoint, EndpointError, RequestError, ask_all
-from collection.campaign.machine_labels.llm.settings import LlmSettings, Prices, estimate_tokens, prompt_tokens
+from collection.campaign.machine_labels.llm.ask.endpoint import (
+    Answer,
+    ChatEndpoint,
+    EndpointError,
+    RequestError,
+    ask_all,
+)
+from collection.campaign.machine_labels.llm.plan import LlmSettings, Prices, estimate_tokens, prompt_tokens
 from collection.core import clock
 from collection.core.errors import InputError
 from collection.core.records import GradeScale

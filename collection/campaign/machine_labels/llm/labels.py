@@ -7,24 +7,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.machine_labels.llm.batches import LlmBatches
-from collection.campaign.machine_labels.llm.endpoint import ChatEndpoint
+from collection.campaign.machine_labels.llm.ask.batches import LlmBatches
+from collection.campaign.machine_labels.llm.ask.endpoint import ChatEndpoint
+from collection.campaign.machine_labels.llm.ask.requests import Ended, LabelRequest, RequestLimits, describe_excess
 from collection.campaign.machine_labels.llm.label_sets import (
     LabelReport,
+    LabelWriter,
     LlmLabelSets,
-    Pair,
-    Plan,
     Progress,
     Tally,
 )
-from collection.campaign.machine_labels.llm.requests import Ended, LabelRequest, RequestLimits, describe_excess
-from collection.campaign.machine_labels.llm.settings import (
+from collection.campaign.machine_labels.llm.plan import (
     CostEstimate,
+    LabelPlan,
     LlmSettings,
+    Pair,
+    Plan,
     Prices,
+    ProbePlan,
     estimate_cost,
     estimate_tokens,
     prompt_tokens,
@@ -50,44 +52,8 @@ _BATCH = 100
 _FIELDS = ("title", "description", "narrative", "note")
 
 
-class LabelPlan(NamedTuple):
-    """The pairs that a labelling would ask about, and what that costs."""
-
-    name: str
-    settings: LlmSettings
-    record: Mapping[str, Any]
-    """What makes the labels (:meth:`.LlmLabelSets.record`): it must be the same when the pairs are asked about."""
-    answers: Mapping[Pair, int]
-    """Pair -> number of answers that it has, in the order of asking, which is random: the first ones are a random
-    sample."""
-    answered: int
-    """Number of pairs of these topics that have an answer, and are not asked about again."""
-    without_text: int
-    """Number of pairs without a text of the topic or the document, about which nothing is asked."""
-    estimate: CostEstimate
-    spent: float
-    """Cost of the label set so far."""
-
-    @property
-    def pairs(self) -> list[Pair]:
-        """The pairs in the order of asking."""
-        return list(self.answers)
-
-
-class ProbePlan(NamedTuple):
-    """The requests of a probe that have no answer yet."""
-
-    name: str
-    settings: LlmSettings
-    record: Mapping[str, Any]
-    answers: Mapping[Pair, int]
-    """Topic and request -> number of answers that it has."""
-    requests: list[LabelRequest]
-    estimate: CostEstimate
-
-
 @dataclass(eq=False)
-class LlmJudging:
+class LlmLabels:
     """Labels by language models, in tables of their own: nothing that reads judgements reads them."""
 
     store: Store
@@ -156,9 +122,9 @@ class LlmJudging:
             settings,
             self.label_sets.record(settings),
             {pair: counts.get(pair, LogCount()).answers for pair in chosen},
+            self._estimate(found, len(chosen), total, settings, prices),
             answered=len(answered),
             without_text=len(pairs) - len(usable),
-            estimate=self._estimate(found, len(chosen), total, settings, prices),
             spent=self.label_sets.spent(name, prices),
         )
 
@@ -185,7 +151,7 @@ class LlmJudging:
         limits.spent = plan.spent
         rows: list[LabelRow] = []
         requests = self._label_requests(plan, dict(islice(self._open(plan).items(), count)))
-        report = self.label_sets.collect(plan, requests, endpoint, limits, rows.append)
+        report = self.label_sets.ask(plan, requests, endpoint, limits, rows.extend)
         told = [row for row in rows if row.prompt_tokens is not None and row.reply_tokens is not None]
         if not told:
             return rows, plan.estimate, report
@@ -281,7 +247,7 @@ class LlmJudging:
             if there is None or there.mark != batch.mark:  # another process has stored its answers
                 return Tally().report("complete")._replace(closed=closed, left=len(self._unanswered(plan)))
             requests = self._label_requests(plan, dict.fromkeys(batches.pairs(batch), 0))
-            report = batches.collect(batch, made, settings, requests, endpoint, limits)
+            report = batches.store_answers(batch, made, plan, requests, endpoint, limits)
             spent = self.label_sets.spent(name, limits.prices)
             if report.cost and limits.budget is not None and spent > limits.budget:
                 over = f"{describe_excess(spent, limits.budget)}: answers cost more than expected at most"
@@ -325,21 +291,16 @@ class LlmJudging:
             raise CampaignError("the probe needs a topic with a text; import some with `cleverdon import DIR --topics`")
         drawn = random.Random(f"{self.settings.campaign_id} probe").sample(sorted(words), min(PROBE_TOPICS, len(words)))
         counts = self.label_sets.log_counts(found, probe=True)
-        requests = [
-            LabelRequest(
-                query_id, each.request, self._prompt(settings, Material(words.get(query_id, {}), "", each.text))
-            )
+        prompts = {
+            (query_id, each.request): self._prompt(settings, Material(words.get(query_id, {}), "", each.text))
             for query_id in topics or drawn
             for each in injection_probe.documents(max(self.settings.grades.sentences))
             if again or not counts.get((query_id, each.request), LogCount()).answers
-        ]
-        total = sum(prompt_tokens(request.prompt) for request in requests)
-        answers = {
-            (each.query_id, each.doc_id): counts.get((each.query_id, each.doc_id), LogCount()).answers
-            for each in requests
         }
-        estimate = self._estimate(None, len(requests), total, settings, prices)
-        return ProbePlan(name, settings, self.label_sets.record(settings), answers, requests, estimate)
+        total = sum(map(prompt_tokens, prompts.values()))
+        answers = {question: counts.get(question, LogCount()).answers for question in prompts}
+        estimate = self._estimate(None, len(prompts), total, settings, prices)
+        return ProbePlan(name, settings, self.label_sets.record(settings), answers, estimate, prompts)
 
     def probe(
         self,
@@ -357,11 +318,7 @@ class LlmJudging:
         limits = limits or RequestLimits()
         with layout.locked(self.directory, "labelling"):
             left = self._open(plan)
-            requests = (
-                each._replace(attempt=left[each.query_id, each.doc_id])
-                for each in plan.requests
-                if (each.query_id, each.doc_id) in left
-            )
+            requests = (LabelRequest(*question, plan.prompts[question], rows) for question, rows in left.items())
             report = self._ask(plan, left, requests, self.store.machine_labels.add_probe, endpoint, limits, progress)
         found = self.label_sets.labels.find(plan.name)
         return None if found is None else self.label_sets.probe_result(found.key), report
@@ -405,8 +362,8 @@ class LlmJudging:
     ) -> LabelReport:
         """Ask the open questions of a plan one by one, and store the rows."""
         limits.spent = self.label_sets.spent(plan.name, limits.prices)
-        keep = self.label_sets.keeper(plan, add)
-        report = self.label_sets.collect(plan, requests, endpoint, limits, keep, len(left), progress)
+        write = LabelWriter(self.label_sets, plan, add)
+        report = self.label_sets.ask(plan, requests, endpoint, limits, write, len(left), progress)
         return report._replace(closed=len(plan.answers) - len(left), left=len(self._unanswered(plan)))
 
     def _label_requests(self, plan: LabelPlan, attempts: Mapping[Pair, int]) -> Iterator[LabelRequest]:
@@ -434,7 +391,7 @@ class LlmJudging:
     def _estimate(
         self, found: LabelSet | None, requests: int, tokens: float, settings: LlmSettings, prices: Prices | None
     ) -> CostEstimate:
-        """The cost of requests whose prompts have so many tokens by their characters."""
+        """Estimate the cost of requests; `tokens` is that of all prompts by their number of characters."""
         answers, prompt, reply = (0, 0, 0) if found is None else self.store.machine_labels.tokens(found.key)
         if answers >= TRIAL:
             return estimate_cost(requests, prompt / answers, (reply / answers,) * 2, prices, answers)

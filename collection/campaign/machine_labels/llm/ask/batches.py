@@ -12,32 +12,32 @@ import hashlib
 import json
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from collection.campaign.machine_labels.llm.endpoint import (
+from collection.campaign.machine_labels.llm.ask.endpoint import (
     Answer,
     ChatEndpoint,
     EndpointError,
     RequestError,
     read_completion,
 )
-from collection.campaign.machine_labels.llm.label_sets import LabelReport, LlmLabelSets, Pair, Plan, Progress, Tally
-from collection.campaign.machine_labels.llm.requests import (
+from collection.campaign.machine_labels.llm.ask.requests import (
     FAILURES,
     LabelRequest,
     RequestLimits,
     label_row,
     largest_cost,
 )
-from collection.campaign.machine_labels.llm.settings import LlmSettings
+from collection.campaign.machine_labels.llm.label_sets import LabelReport, LabelWriter, LlmLabelSets, Progress, Tally
+from collection.campaign.machine_labels.llm.plan import LlmSettings, Pair, Plan
 from collection.core import clock
 from collection.core.errors import CampaignError
 from collection.machine_labels.templates import Prompt
-from collection.store import LabelRow, LogCount, Store
+from collection.store import LogCount, Store
 
 DISCOUNT = 0.5
 """Price of a request in a batch, as a part of that of a single one."""
@@ -48,7 +48,7 @@ MOST_REQUESTS, MOST_BYTES = 50_000, 100_000_000
 _UNDER_WAY = "batches under way"
 """Key of the setting: name of a label set -> its batch."""
 _MARK = "cleverdon"
-"""Key of the metadata by which a batch is found whose id is not known."""
+"""Metadata key that identifies a batch before its id is known."""
 _LONGEST_ID = 500
 _NEWEST = 1000
 """Batches of an endpoint among which one is looked for; the newest come first."""
@@ -82,11 +82,7 @@ class LlmBatches:
     def find(self, name: str, settings: LlmSettings | None = None) -> Batch | None:
         """The batch under way for a label set; CampaignError if it was sent with other settings."""
         found = next((batch for batch in self.under_way() if batch.name == name), None)
-        if (
-            found is not None
-            and settings is not None
-            and self._sent(found)["settings"] != (self.label_sets.record(settings))
-        ):
+        if found and settings and self._sent(found)["settings"] != self.label_sets.record(settings):
             raise CampaignError(
                 f"a batch of {found.requests:,} requests is under way for the label set {name!r}, sent with other "
                 "settings; repeat them to collect it, or choose another --name"
@@ -199,21 +195,19 @@ class LlmBatches:
             if stop.wait(poll):
                 return None
 
-    def collect(
+    def store_answers(
         self,
         batch: Batch,
         made: Any,
-        settings: LlmSettings,
+        plan: Plan,
         requests: Iterator[LabelRequest],
         endpoint: ChatEndpoint,
         limits: RequestLimits,
     ) -> LabelReport:
         """Store the answers of a batch that has ended; `requests` are those of its :meth:`pairs`, in this order.
 
-        Pairs whose topic or document has been removed have no request.
-
-        Pairs that have been answered otherwise keep their first grade; the answers of the batch are stored in the log,
-        since they are paid.
+        Pairs whose topic or document has been removed have no request. Pairs that have been answered otherwise keep
+        their first grade; the answers of the batch are stored in the log, since they are paid.
         """
         with _required(endpoint):
             results = _results(made, endpoint)
@@ -224,7 +218,7 @@ class LlmBatches:
             raise EndpointError(endpoint.clean(f"{endpoint.url} refuses the batch: {refused[0]}"))
         tally, late = Tally(), 0
         rows = []
-        counts = self.label_sets.log_counts(self.label_sets.find(batch.name, settings))
+        counts = self.label_sets.log_counts(self.label_sets.find(batch.name, plan.settings))
         request = next(requests, None)
         for number, sent in enumerate(self._sent(batch)["pairs"]):
             query_id, doc_id, digest, before = [*sent, 0][:4]  # batches of earlier versions have no number of answers
@@ -240,16 +234,8 @@ class LlmBatches:
             request = next(requests, None)
         with self.store.transaction():
             self._forget(batch)
-            self._store(batch.name, settings, rows)
+            LabelWriter(self.label_sets, plan, self.store.machine_labels.add)(rows)
         return tally.report("complete")._replace(late=late)
-
-    def _store(self, name: str, settings: LlmSettings, rows: Sequence[LabelRow]) -> None:
-        """Append rows; the first answer creates the label set, as in :meth:`.LlmLabelSets.keeper`."""
-        found = self.label_sets.find(name, settings)
-        if found is None and any(row.status != "failed" for row in rows):
-            found = self.label_sets.labels.create(name, "llm", self.label_sets.record(settings))
-        if found is not None:
-            self.store.machine_labels.add(found.key, rows)
 
     def _sent(self, batch: Batch) -> Any:
         return json.loads(self.store.settings.text(_text_of(batch)))

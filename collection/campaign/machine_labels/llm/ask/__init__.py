@@ -1,0 +1,1 @@
+"""Requests to an endpoint, one by one and in batches."""
