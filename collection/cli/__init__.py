@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 import click
 
@@ -42,10 +43,13 @@ from collection.cli import (
 )
 from collection.cli.help import Program
 from collection.cli.import_files import print_report
-from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FORMAT, SERVER_OPTIONS
+from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FORMAT, SERVER_OPTIONS, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.characters import one_line
 from collection.core.phrases import count, cut, join, plural
+
+if TYPE_CHECKING:
+    from collection.campaign import Campaign
 
 COMPLETION = """\b
 Shell completion: add the line of your shell to its file.
@@ -116,14 +120,13 @@ def serve(directory: Path, **options: object) -> None:
 
 
 @main.command()
-@DIRECTORY
+@open_campaign
 @FORMAT
-def status(directory: Path, form: str) -> None:
+def status(campaign: Campaign, form: str) -> None:
     """Show the contents, progress and next step of a campaign."""
-    from collection.campaign import Campaign
     from collection.stopping.table import missing_texts
 
-    with Campaign(directory) as campaign, progress_line("counting judgements"):
+    with progress_line("counting judgements"):
         state = campaign.overview.status()
     if form == "json":
         print_json(state)
@@ -147,10 +150,12 @@ def status(directory: Path, form: str) -> None:
     if state["outside_pool"]:
         echo(f"  {count(state['outside_pool'], 'judged pair')} outside the pool")
     if missing := missing_texts(t["without_text"] for t in per_topic):
-        echo(f"  {missing} List the ids with `cleverdon export {directory} --missing-documents FILE`.")
+        echo(f"  {missing} List the ids with `cleverdon export {campaign.directory} --missing-documents FILE`.")
     elif state["missing_documents"]:
         missing = count(state["missing_documents"], "pooled document has", "pooled documents have")
-        echo(f"  {missing} no text. List the ids with `cleverdon export {directory} --missing-documents FILE`.")
+        echo(
+            f"  {missing} no text. List the ids with `cleverdon export {campaign.directory} --missing-documents FILE`."
+        )
     for name in ("recall_across_topics", "system_order"):
         if name in state:
             echo(f"  {state[name]}")
@@ -170,11 +175,11 @@ def status(directory: Path, form: str) -> None:
         print_table(["annotator", "judgements", "last judgement (UTC)"], rows)
     echo()
     qrels = {"list": "sparse-qrels", "preference": "preference-qrels"}.get((state["decisions"] or {}).get("task", ""))
-    print_next(directory, state["next"], qrels or "qrels")
+    print_next(campaign.directory, state["next"], qrels or "qrels")
 
 
 @main.command()
-@DIRECTORY
+@open_campaign
 @click.option("--topic", required=True, metavar="Q", help="Topic, by query_id.")
 @click.option("--doc", required=True, metavar="D", help="Document, by doc_id.")
 @click.option("--annotator", required=True, metavar="A", help="Annotator who judges.")
@@ -184,7 +189,7 @@ def status(directory: Path, form: str) -> None:
 @click.option("--adjudicate", is_flag=True, help="Record the adjudicated grade, apart from A's own judgement.")
 @click.option("--flag", is_flag=True, help="Flag the pair for review; the Annotators page lists it.")
 def judge(
-    directory: Path,
+    campaign: Campaign,
     topic: str,
     doc: str,
     annotator: str,
@@ -201,16 +206,13 @@ def judge(
     For example:
       cleverdon judge DIR --topic 301 --doc d7 --annotator ann --grade 2
     """
-    from collection.campaign import Campaign
-
     if (grade is not None) + (cannot_judge is not None) + undo != 1:
         raise click.UsageError("expected one of --grade, --cannot-judge or --undo")
-    with Campaign(directory) as campaign:
-        judgement = campaign.judging.judge(
-            annotator, topic, doc, grade, cannot_judge=cannot_judge, undo=undo, adjudicate=adjudicate, flagged=flag
-        )
-        row = campaign.progress.topics(topic).iloc[0]
-        pooled = campaign.corpus.in_pool(topic, doc)
+    judgement = campaign.judging.judge(
+        annotator, topic, doc, grade, cannot_judge=cannot_judge, undo=undo, adjudicate=adjudicate, flagged=flag
+    )
+    row = campaign.progress.topics(topic).iloc[0]
+    pooled = campaign.corpus.in_pool(topic, doc)
     decision = judgement.kind if grade is None else f"grade {grade}"
     if adjudicate:
         decision = f"adjudicated {decision}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT, SectionedCommand, option_section
+from collection.cli.options import COUNT, FILE, FORMAT, SectionedCommand, open_campaign, option_section
 from collection.cli.output import echo, print_json, print_notices, print_table
 from collection.core.phrases import count, cut, percent, plural
 
@@ -22,7 +22,7 @@ _qualification, _page = option_section("Qualification set"), option_section("Jud
 
 
 @click.command(cls=SectionedCommand)
-@DIRECTORY
+@open_campaign
 @_overlap("--annotators", type=COUNT, metavar="K", help="Annotators per overlap pair; other pairs have one.")
 @_overlap("--share", type=float, metavar="S", help="Overlap: a random share of the pairs, from 0 to 1.")
 @_overlap("--number", type=int, metavar="N", help="Overlap: N random pairs of each topic's pool.")
@@ -53,7 +53,7 @@ _qualification, _page = option_section("Qualification set"), option_section("Jud
 @_page("--guidelines", type=FILE, help="Judging guidelines, a Markdown file.")
 @FORMAT
 def assign(
-    directory: Path,
+    campaign: Campaign,
     share: float | None,
     number: int | None,
     whole: tuple[str, ...],
@@ -83,7 +83,6 @@ def assign(
       cleverdon assign DIR --reservations
     """
     from collection import formats
-    from collection.campaign import Campaign
 
     chosen = {"share": share is not None, "number": number is not None, "topics": bool(whole), "all": all_pairs}
     given = bool(people or groups) + to_everybody + bool(deal)
@@ -95,7 +94,7 @@ def assign(
     text = None
     if guidelines is not None:
         text = "\n".join(line for _, line in formats.source.lines(guidelines, "guidelines in Markdown"))
-    with Campaign(directory) as campaign, campaign.transaction():
+    with campaign.transaction():
         pairs = None if qualification is None else _pairs(campaign, qualification)
         if changes:
             campaign.assignments.update(**changes)
@@ -111,11 +110,10 @@ def assign(
         for query_id in topics if note is not None else ():
             campaign.settings.set_topic_note(query_id, note or "")
         ended = _release(campaign, [None] if release_all else list(released), list(topics) or None)
-    with Campaign(directory) as campaign:
-        if reserved or ended is not None:
-            _show_reservations(campaign, form, ended)
-        else:
-            _show(campaign, form)
+    if reserved or ended is not None:
+        _show_reservations(campaign, form, ended)
+    else:
+        _show(campaign, form)
 
 
 def _check_usage(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from collection.cli.options import DIRECTORY, FORMAT
+from collection.cli.options import FORMAT, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.phrases import count, join_first
+
+if TYPE_CHECKING:
+    from collection.campaign import Campaign
 
 SHOWN = 30
 """Printed groups; JSON has all."""
@@ -18,7 +21,7 @@ NAMED = 6
 
 
 @click.command()
-@DIRECTORY
+@open_campaign
 @click.option(
     "--of",
     type=click.Choice(["pool", "all"]),
@@ -32,14 +35,12 @@ NAMED = 6
     help="Minimum share of common 4-word shingles, from 0.3 to 1.",
 )
 @FORMAT
-def duplicates(directory: Path, of: str, threshold: float, form: str) -> None:
+def duplicates(campaign: Campaign, of: str, threshold: float, form: str) -> None:
     """List near-duplicate documents.
 
     Documents are grouped by the share of 4-word shingles that they have in common.
     """
-    from collection.campaign import Campaign
-
-    with Campaign(directory) as campaign, progress_line("comparing documents"):
+    with progress_line("comparing documents"):
         found = campaign.near_duplicates.groups(of, threshold)
     if form == "json":
         members = [{"doc_ids": g.doc_ids, "similarity": [round(s, 4) for s in g.similarity]} for g in found.groups]

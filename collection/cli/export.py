@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from collection.cli import preferences, training_data
 from collection.cli.methods import Names
-from collection.cli.options import COUNT, DIRECTORY, WRITTEN, SectionedCommand, combine_options, option_section
+from collection.cli.options import COUNT, WRITTEN, SectionedCommand, combine_options, open_campaign, option_section
 from collection.cli.output import echo, print_notices, progress_line
 from collection.core import layout
 from collection.core.phrases import count
@@ -61,7 +61,7 @@ COLLECTION_OPTIONS = combine_options(
 
 
 @click.command(cls=SectionedCommand)
-@DIRECTORY
+@open_campaign
 @_qrels("--qrels", type=WRITTEN, help="Adjudicated grades as TREC qrels.")
 @_qrels("--unjudged", is_flag=True, help="Include unjudged pairs of the pool, with grade -1.")
 @_qrels(
@@ -110,7 +110,7 @@ COLLECTION_OPTIONS = combine_options(
 @COLLECTION_OPTIONS
 @training_data.TRAINING_OPTIONS
 def export(
-    directory: Path,
+    campaign: Campaign,
     rule: str | None,
     ties: str | None,
     annotator: str | None,
@@ -135,7 +135,6 @@ def export(
       cleverdon export DIR --triples triples.tsv --negatives hard
     """
     from collection.adjudication import ADJUDICATION_RULES, parse_rule
-    from collection.campaign import Campaign
     from collection.campaign.results.qrels import TopicsWithGrades
     from collection.export import selection_caution
 
@@ -151,7 +150,7 @@ def export(
     _require_different(path for path in (*options.values(), collection) if isinstance(path, Path))
     chosen = parse_rule(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
-    with Campaign(directory) as campaign, progress_line("exporting") as progress:
+    with progress_line("exporting") as progress:
         there = campaign.qrels.topics_with_grades(chosen) if qrels or collection else TopicsWithGrades()
         only = there.select(topics or "all")
         written = campaign.export.files(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from collection.cli.methods import Names
-from collection.cli.options import DIRECTORY, FORMAT
+from collection.cli.options import FORMAT, open_campaign
 from collection.cli.output import print_json, print_settings
+
+if TYPE_CHECKING:
+    from collection.campaign import Campaign
 
 
 @click.command("judging-page")
-@DIRECTORY
+@open_campaign
 @click.option("--task", type=Names("grades", "list", "preference"), help="Task of the annotators.")
 @click.option("--list-size", type=int, metavar="N", help="Documents per list, for lists.")
 @click.option("--most-chosen", type=int, metavar="N", help="Maximum number of chosen documents, for lists.")
@@ -40,7 +42,7 @@ from collection.cli.output import print_json, print_settings
 @click.option("--show-labels", metavar="NAME", help="Show annotators the labels of this label set; '' for none.")
 @FORMAT
 def judging_page(
-    directory: Path, text_form: str | None, hosts: tuple[str, ...], no_image_hosts: bool, form: str, **changes: Any
+    campaign: Campaign, text_form: str | None, hosts: tuple[str, ...], no_image_hosts: bool, form: str, **changes: Any
 ) -> None:
     """Show or change what the judging page asks and displays.
 
@@ -48,14 +50,11 @@ def judging_page(
     """
     from dataclasses import asdict
 
-    from collection.campaign import Campaign
-
     given = {name: value for name, value in {**changes, "form": text_form}.items() if value is not None}
-    with Campaign(directory) as campaign:
-        if hosts or no_image_hosts:
-            there = () if no_image_hosts else campaign.settings.judging_page().image_hosts
-            given["image_hosts"] = tuple(dict.fromkeys((*there, *hosts)))
-        settings = asdict(campaign.settings.set_judging_page(**given) if given else campaign.settings.judging_page())
+    if hosts or no_image_hosts:
+        there = () if no_image_hosts else campaign.settings.judging_page().image_hosts
+        given["image_hosts"] = tuple(dict.fromkeys((*there, *hosts)))
+    settings = asdict(campaign.settings.set_judging_page(**given) if given else campaign.settings.judging_page())
     if form == "json":
         print_json(settings)
         return

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from collection.cli.methods import Names
-from collection.cli.options import COUNT, DIRECTORY, FILE, SectionedCommand, option_section
+from collection.cli.options import COUNT, DIRECTORY, FILE, SectionedCommand, open_campaign, option_section
 from collection.cli.output import echo, print_notices, print_settings, print_table, progress_line
 from collection.core.phrases import count, join_first
+
+if TYPE_CHECKING:
+    from collection.campaign import Campaign
 
 NAMED = 10
 """Printed topics per mode."""
@@ -84,7 +87,7 @@ _model, _stopping = option_section("Model"), option_section("Random sample and s
 
 
 @click.command(cls=SectionedCommand)
-@DIRECTORY
+@open_campaign
 @click.option(
     "--mode",
     type=Names("pool", "random", "pool-then-loop", "loop", "loop-in-pool", "closed", "campaign"),
@@ -119,7 +122,7 @@ _model, _stopping = option_section("Model"), option_section("Random sample and s
 @_stopping("--control", type=float, metavar="SHARE", help="Minimum share of random documents from the start.")
 @_stopping("--target", type=float, metavar="SHARE", help="Target recall of the stop advice, from 0.01 to 1.")
 @_stopping("--confidence", type=float, metavar="SHARE", help="Confidence of the stop advice, from 0.5 to 0.999.")
-def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
+def loop(campaign: Campaign, topics: tuple[str, ...], **changes: Any) -> None:
     """Show or change how the next document is chosen.
 
     Without options, shows the settings and the mode of each topic. Topics in the loop share --budget equally; what a
@@ -131,7 +134,6 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
       cleverdon loop DIR --by decisive --budget 500
       cleverdon loop DIR --topic 301 --topic 302 --mode closed
     """
-    from collection.campaign import Campaign
     from collection.campaign.recall.recall_advice import describe_target_change
     from collection.campaign.settings.loop_settings import DECISIVE, LOOPING, MODES, describe_mode
 
@@ -143,21 +145,20 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     if topics and given.get("mode") == "campaign":
         given["mode"] = None
     notices = []
-    with Campaign(directory) as campaign:
-        before, earlier = set(campaign.settings.modes().values()), campaign.settings.loop()
-        if given.get("by") == DECISIVE and "mode" not in given and not LOOPING & before:
-            given["mode"] = "loop-in-pool" if campaign.progress.counts()["pool"] else "loop"
-            notices = [f"no topic was in the loop, so the mode is {given['mode']} now"]
-        if given:
-            campaign.settings.set_loop(topics=list(topics) or None, **given)
-        elif topics:
-            raise click.UsageError("--topic needs --mode")
-        settings = campaign.settings.loop().in_use
-        modes = campaign.settings.modes()
-        judged, closed = campaign.progress.counts()["judgements"], list(modes.values()).count("closed")
-        warning = describe_target_change(earlier, campaign.settings.loop(), judged, closed)
-        notices += [warning[0].lower() + warning[1:]] if warning else []
-        budget = campaign.budget.state()
+    before, earlier = set(campaign.settings.modes().values()), campaign.settings.loop()
+    if given.get("by") == DECISIVE and "mode" not in given and not LOOPING & before:
+        given["mode"] = "loop-in-pool" if campaign.progress.counts()["pool"] else "loop"
+        notices = [f"no topic was in the loop, so the mode is {given['mode']} now"]
+    if given:
+        campaign.settings.set_loop(topics=list(topics) or None, **given)
+    elif topics:
+        raise click.UsageError("--topic needs --mode")
+    settings = campaign.settings.loop().in_use
+    modes = campaign.settings.modes()
+    judged, closed = campaign.progress.counts()["judgements"], list(modes.values()).count("closed")
+    warning = describe_target_change(earlier, campaign.settings.loop(), judged, closed)
+    notices += [warning[0].lower() + warning[1:]] if warning else []
+    budget = campaign.budget.state()
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
     named = [
         [len(some), mode, describe_mode(mode, settings["by"]), join_first(some, NAMED)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -58,6 +58,21 @@ def option_section(title: str) -> Callable[..., Callable[[F], F]]:
 
 DIRECTORY_PATH = _Directory(path_type=Path)
 DIRECTORY = click.argument("directory", metavar="DIR", type=DIRECTORY_PATH)
+
+
+def open_campaign(command: Callable[..., None]) -> Callable[..., None]:
+    """The argument DIR of a command whose first parameter is the campaign, open while the command runs."""
+
+    @wraps(command)
+    def run(directory: Path, **options: Any) -> None:
+        from collection.campaign import Campaign
+
+        with Campaign(directory) as campaign:
+            command(campaign, **options)
+
+    return DIRECTORY(run)
+
+
 FILE = click.Path(path_type=Path)
 COUNT = click.IntRange(min=1)
 

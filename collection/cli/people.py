@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
 
 from collection.cli.methods import Names
-from collection.cli.options import DIRECTORY, FORMAT
+from collection.cli.options import FORMAT, open_campaign
 from collection.cli.output import echo, print_json, print_table
 from collection.core import layout
 from collection.core.phrases import join
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@DIRECTORY
+@open_campaign
 @click.option(
     "--invite",
     "invited",
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
 )
 @FORMAT
 def people(
-    directory: Path,
+    campaign: Campaign,
     invited: tuple[str, ...],
     linked: tuple[str, ...],
     role: str | None,
@@ -85,8 +84,6 @@ def people(
       cleverdon people DIR --set-role ann manager
       cleverdon people DIR --end-sessions bob
     """
-    from collection.campaign import Campaign
-
     invited = tuple(dict.fromkeys(invited))  # a name given twice is one person
     changes: list[object] = [
         invited or None,
@@ -109,28 +106,27 @@ def people(
         raise click.UsageError("--email needs exactly one --invite")
     if groups and not invited and set_groups is None:
         raise click.UsageError("--group needs --invite or --set-groups")
-    with Campaign(directory) as campaign:
-        if invited or linked:
-            with campaign.transaction():
-                tokens = {name: _invite(campaign, name, role or "annotator", groups, email) for name in invited}
-                tokens |= {name: campaign.accounts.invite_again(name) for name in linked}
-            _print_links(campaign, tokens)
-        if sessions:
-            _print_sessions(campaign, form)
-        elif not invited and not linked:
-            done = _end_access(campaign, lock, unlock, ended, rotated)
-            if set_role is not None:
-                campaign.accounts.set_role(*set_role)
-                done = f"Changed the role of {set_role[0]} to {set_role[1]}."
-            elif set_groups is not None:
-                campaign.accounts.set_groups(set_groups, groups)
-                done = f"Changed the groups of {set_groups} to {join(groups) or 'none'}."
-            elif set_email is not None:
-                campaign.accounts.set_email(*set_email)
-                done = f"Changed the e-mail address of {set_email[0]} to {set_email[1] or 'none'}."
-            if done and form == "table":
-                echo(f"{done}\n")
-            _print_people(campaign, form)
+    if invited or linked:
+        with campaign.transaction():
+            tokens = {name: _invite(campaign, name, role or "annotator", groups, email) for name in invited}
+            tokens |= {name: campaign.accounts.invite_again(name) for name in linked}
+        _print_links(campaign, tokens)
+    if sessions:
+        _print_sessions(campaign, form)
+    elif not invited and not linked:
+        done = _end_access(campaign, lock, unlock, ended, rotated)
+        if set_role is not None:
+            campaign.accounts.set_role(*set_role)
+            done = f"Changed the role of {set_role[0]} to {set_role[1]}."
+        elif set_groups is not None:
+            campaign.accounts.set_groups(set_groups, groups)
+            done = f"Changed the groups of {set_groups} to {join(groups) or 'none'}."
+        elif set_email is not None:
+            campaign.accounts.set_email(*set_email)
+            done = f"Changed the e-mail address of {set_email[0]} to {set_email[1] or 'none'}."
+        if done and form == "table":
+            echo(f"{done}\n")
+        _print_people(campaign, form)
 
 
 def _end_access(

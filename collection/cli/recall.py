@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from collection.cli.methods import Names
-from collection.cli.options import COUNT, DIRECTORY, DIRECTORY_PATH, FORMAT, SectionedCommand, option_section
+from collection.cli.options import COUNT, DIRECTORY_PATH, FORMAT, SectionedCommand, open_campaign, option_section
 from collection.cli.output import echo, echo_data, print_json, print_notices, print_table, progress_line
 from collection.core.phrases import count, cut, percent_down, percent_up
 
 if TYPE_CHECKING:
+    from collection.campaign import Campaign
     from collection.campaign.recall.across_topics.state import CalibrationState
     from collection.stopping.risk_control import Plan
 
@@ -24,7 +24,7 @@ _across = option_section("Recall across topics")
 
 
 @click.command(cls=SectionedCommand)
-@DIRECTORY
+@open_campaign
 @FORMAT
 @_across("--across-topics", is_flag=True, help="Guarantee recall across topics by calibration topics.")
 @_across("--recall", type=float, metavar="SHARE", help="Expected recall of a topic to promise; 0.9 by default.")
@@ -45,7 +45,7 @@ _across = option_section("Recall across topics")
 @_across("--plan", is_flag=True, help="Show what numbers of calibration topics promise and cost.")
 @_across("--again", is_flag=True, help="Calibrate again with the present judgements of the calibration topics.")
 @_across("--stop", is_flag=True, help="End the calibration; closed topics stay closed.")
-def recall(directory: Path, form: str, across_topics: bool, **options: Any) -> None:
+def recall(campaign: Campaign, form: str, across_topics: bool, **options: Any) -> None:
     """Show the estimated recall of each topic and when to stop.
 
     Topics with the lowest recall come first.
@@ -58,20 +58,19 @@ def recall(directory: Path, form: str, across_topics: bool, **options: Any) -> N
       cleverdon recall DIR --across-topics --recall 0.9 --topics 12
     """
     if across_topics:
-        _guarantee(directory, form, options)
+        _guarantee(campaign, form, options)
     elif any(value not in (None, False) for value in options.values()):
         raise click.UsageError("expected --across-topics with its options")
     else:
-        _show(directory, form)
+        _show(campaign, form)
 
 
-def _show(directory: Path, form: str) -> None:
+def _show(campaign: Campaign, form: str) -> None:
     """Print the estimated recall of each topic."""
-    from collection.campaign import Campaign
     from collection.campaign.recall.recall_advice import describe_ready
     from collection.stopping.table import missing_texts
 
-    with Campaign(directory) as campaign, progress_line("estimating recall"):
+    with progress_line("estimating recall"):
         table = campaign.recall.table()
         settings = campaign.settings.loop()
         used_up = campaign.budget.state().words
@@ -84,7 +83,7 @@ def _show(directory: Path, form: str) -> None:
         return
     echo(f"{describe_ready(table, settings)}\n")
     if across:
-        echo(f"{across} See `cleverdon recall {directory} --across-topics`.\n")
+        echo(f"{across} See `cleverdon recall {campaign.directory} --across-topics`.\n")
     rows = []
     for row in table[table["advice"] != "not started"].to_dict("records"):
         relevant = share = "-"
@@ -104,17 +103,15 @@ def _show(directory: Path, form: str) -> None:
     if used_up:
         echo(used_up)
     if missing := missing_texts(table["without_text"]):
-        echo(f"{missing} List the ids with `cleverdon export {directory} --missing-documents FILE`.")
+        echo(f"{missing} List the ids with `cleverdon export {campaign.directory} --missing-documents FILE`.")
 
 
 def _range(low: str, high: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _guarantee(directory: Path, form: str, options: dict[str, Any]) -> None:
+def _guarantee(campaign: Campaign, form: str, options: dict[str, Any]) -> None:
     """Draw calibration topics, calibrate or stop as the options say; print the plan or the state."""
-    from collection.campaign import Campaign
-
     loss = _read_loss(options["recall"], options["alpha"])
     topics, source = options["topics"], options["source"]
     starts = not options["plan"] and (topics is not None or source is not None)
@@ -124,7 +121,7 @@ def _guarantee(directory: Path, form: str, options: dict[str, Any]) -> None:
         name: value if options[name] is None else options[name] for name, value in CALIBRATION.items()
     }
     plan = None
-    with Campaign(directory) as campaign, progress_line("reading judgements"):
+    with progress_line("reading judgements"):
         service = campaign.calibration_topics
         if starts:
             service.start(loss, topics=topics, source=source, **chosen)
@@ -139,7 +136,7 @@ def _guarantee(directory: Path, form: str, options: dict[str, Any]) -> None:
         print_json({"state": state, "plan": plan})
     elif plan is not None:
         further = [f"--{name} {value}" for name, value in chosen.items() if value != CALIBRATION[name]]
-        _print_plan(plan, " ".join([quote(str(directory)), "--across-topics", *further]))
+        _print_plan(plan, " ".join([quote(str(campaign.directory)), "--across-topics", *further]))
     else:
         _print_state(state)
 

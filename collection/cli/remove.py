@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from collection.cli.options import COUNT, DIRECTORY, FILE, expand_folders
+from collection.cli.options import COUNT, FILE, expand_folders, open_campaign
 from collection.cli.output import confirm, echo, print_notices
 from collection.core.errors import InputError
 
+if TYPE_CHECKING:
+    from collection.campaign import Campaign
+
 
 @click.command()
-@DIRECTORY
+@open_campaign
 @click.option("--topic", "topics", multiple=True, metavar="ID", help="Topic; repeatable.")
 @click.option("--document", "documents", multiple=True, metavar="ID", help="Document; repeatable.")
 @click.option("--topics-in", type=FILE, metavar="FILE", help="All topics of a file, in any format of `import`.")
@@ -31,7 +35,7 @@ from collection.core.errors import InputError
 @click.option("--dry-run", is_flag=True, help="Print what would be removed.")
 @click.option("--yes", is_flag=True, help="Remove without asking.")
 def remove(
-    directory: Path,
+    campaign: Campaign,
     topics: tuple[str, ...],
     documents: tuple[str, ...],
     topics_in: Path | None,
@@ -51,7 +55,6 @@ def remove(
       cleverdon remove DIR --run bm25 --round 2
     """
     from collection import formats
-    from collection.campaign import Campaign
 
     chosen = {
         "topics": [*topics, *(formats.read_topics(topics_in)["query_id"] if topics_in else ())],
@@ -68,14 +71,13 @@ def remove(
     }
     if not any(chosen.values()):
         raise click.UsageError("expected something to remove, such as --document, --topic, --run or --round")
-    with Campaign(directory) as campaign:
-        plan = campaign.removals.preview(**chosen)
-        print_notices(plan.notes)
-        if dry_run:
-            echo(f"To remove: {plan.contents or 'nothing'}.")
-            return
-        if plan.is_empty:
-            raise InputError("nothing can be removed: everything named here is in use")
-        confirm(f"Remove {plan.contents}?", yes, "the removal")
-        plan = campaign.removals.remove(**chosen)
-        echo(f"Removed {plan.contents}.")
+    plan = campaign.removals.preview(**chosen)
+    print_notices(plan.notes)
+    if dry_run:
+        echo(f"To remove: {plan.contents or 'nothing'}.")
+        return
+    if plan.is_empty:
+        raise InputError("nothing can be removed: everything named here is in use")
+    confirm(f"Remove {plan.contents}?", yes, "the removal")
+    plan = campaign.removals.remove(**chosen)
+    echo(f"Removed {plan.contents}.")

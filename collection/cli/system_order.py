@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from collection.cli.options import DIRECTORY, FORMAT
+from collection.cli.options import FORMAT, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.phrases import confidence as level
 from collection.core.phrases import count, decimal, percent, plural
 
 if TYPE_CHECKING:
+    from collection.campaign import Campaign
     from collection.comparison import SystemOrder
 
 SHOWN = 20
@@ -25,7 +25,7 @@ BUSY = (
 
 
 @click.command("system-order")
-@DIRECTORY
+@open_campaign
 @click.option(
     "--target",
     type=float,
@@ -36,22 +36,19 @@ BUSY = (
     "--confidence", type=float, metavar="SHARE", help="Confidence of the bound and of the ranges; by default 0.95."
 )
 @FORMAT
-def system_order(directory: Path, target: float | None, confidence: float | None, form: str) -> None:
+def system_order(campaign: Campaign, target: float | None, confidence: float | None, form: str) -> None:
     """Show how sure the order of the systems is.
 
     The first line says whether judging may stop. Grades of unjudged pairs are estimated, so all numbers are estimates.
     The measure is that of `cleverdon loop`.
     """
-    from collection.campaign import Campaign
-
-    with Campaign(directory) as campaign:
-        with progress_line("estimating unjudged grades"):
-            given = {"target": target, "confidence": confidence}
-            found = campaign.system_order.assess(**{name: value for name, value in given.items() if value is not None})
-        _show(found, form)
-        if not campaign.system_order.keep_advice(found):  # last, since it waits for other processes
-            print_notices([BUSY])
-        print_notices([found.caution] if found.caution and form != "json" else [])
+    with progress_line("estimating unjudged grades"):
+        given = {"target": target, "confidence": confidence}
+        found = campaign.system_order.assess(**{name: value for name, value in given.items() if value is not None})
+    _show(found, form)
+    if not campaign.system_order.keep_advice(found):  # last, since it waits for other processes
+        print_notices([BUSY])
+    print_notices([found.caution] if found.caution and form != "json" else [])
 
 
 def _show(found: SystemOrder, form: str) -> None:

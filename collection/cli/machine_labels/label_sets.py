@@ -10,7 +10,7 @@ import click
 
 from collection.cli.import_files import ACCEPT, import_files
 from collection.cli.methods import Names
-from collection.cli.options import DIRECTORY, FORMAT, INPUT
+from collection.cli.options import DIRECTORY, FORMAT, INPUT, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.phrases import count, plural
 
@@ -25,17 +25,14 @@ LABELS = click.argument("labels", metavar="LABELS")
 
 
 @click.command("list")
-@DIRECTORY
+@open_campaign
 @FORMAT
-def list_(directory: Path, form: str) -> None:
+def list_(campaign: Campaign, form: str) -> None:
     """List the label sets with their labels and cost.
 
     Notes name the batches of language models that are under way.
     """
-    from collection.campaign import Campaign
-
-    with Campaign(directory) as campaign:
-        _print_label_sets(campaign, form)
+    _print_label_sets(campaign, form)
 
 
 def _print_label_sets(campaign: Campaign, form: str) -> None:
@@ -92,12 +89,12 @@ def describe_batch(batch: Batch) -> str:
 
 
 @click.command()
-@DIRECTORY
+@open_campaign
 @click.argument("rule_name", metavar="RULE", type=Names(family="label-rules"))
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Parameter of the rule; repeatable.")
 @click.option("--name", metavar="NAME", help="Name of the label set; by default that of the rule.")
 @FORMAT
-def rule(directory: Path, rule_name: str, settings: tuple[str, ...], name: str | None, form: str) -> None:
+def rule(campaign: Campaign, rule_name: str, settings: tuple[str, ...], name: str | None, form: str) -> None:
     """Label the pooled pairs by a rule.
 
     `cleverdon methods label-rules` lists the rules with their parameters. The same command labels pairs that are pooled
@@ -106,26 +103,23 @@ def rule(directory: Path, rule_name: str, settings: tuple[str, ...], name: str |
     For example:
       cleverdon labels rule DIR contains-query --set terms=any
     """
-    from collection.campaign import Campaign
     from collection.machine_labels.rules import LABEL_RULES
     from collection.pooling import read_parameters
 
-    with Campaign(directory) as campaign, progress_line("labelling"):
+    with progress_line("labelling"):
         parameters = read_parameters(LABEL_RULES[rule_name], settings)
         labelled = campaign.machine_labels.label_by_rule(rule_name, parameters, name=name)
     _print_labelled(labelled, form)
 
 
 @click.command()
-@DIRECTORY
+@open_campaign
 @click.option("--click-log", "logs", multiple=True, metavar="NAME", help="Click log to use (default: all); repeatable.")
 @click.option("--name", metavar="NAME", default="clicks", help="Name of the label set.")
 @FORMAT
-def clicks(directory: Path, logs: tuple[str, ...], name: str, form: str) -> None:
+def clicks(campaign: Campaign, logs: tuple[str, ...], name: str, form: str) -> None:
     """Label the pairs of imported click logs by their attractiveness."""
-    from collection.campaign import Campaign
-
-    with Campaign(directory) as campaign, progress_line("labelling"):
+    with progress_line("labelling"):
         labelled = campaign.machine_labels.label_by_clicks(logs or None, name=name)
     _print_labelled(labelled, form)
 
@@ -161,16 +155,13 @@ def import_(directory: Path, file: Path, yes: bool) -> None:
 
 
 @click.command()
-@DIRECTORY
+@open_campaign
 @LABELS
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
-def declare(directory: Path, labels: str, runs: tuple[str, ...]) -> None:
+def declare(campaign: Campaign, labels: str, runs: tuple[str, ...]) -> None:
     """Declare which runs are built on the model of a label set.
 
     Exports of its labels warn that they may favour these runs. Replaces an earlier declaration.
     """
-    from collection.campaign import Campaign
-
-    with Campaign(directory) as campaign:
-        campaign.machine_labels.declare_runs(labels, runs)
-        _print_label_sets(campaign, "table")
+    campaign.machine_labels.declare_runs(labels, runs)
+    _print_label_sets(campaign, "table")

@@ -15,7 +15,7 @@ import click
 
 from collection.cli.machine_labels.label_sets import describe_batch, format_money
 from collection.cli.methods import Names
-from collection.cli.options import COUNT, DIRECTORY, SectionedCommand, option_section
+from collection.cli.options import COUNT, SectionedCommand, open_campaign, option_section
 from collection.cli.output import confirm, echo, echo_data, print_notices, print_table, progress_line
 from collection.core.errors import FormatError, InputError
 from collection.core.phrases import count, number_range, percent, plural, sentence
@@ -36,7 +36,7 @@ _labels, _cost, _requests = (option_section(title) for title in ("What makes the
 
 
 @click.command(cls=SectionedCommand)
-@DIRECTORY
+@open_campaign
 @click.option("--dry-run", is_flag=True, help="Ask about ten random pairs, show the answers, and keep nothing.")
 @click.option("--probe", is_flag=True, help="Test how often the model follows requests in hostile documents.")
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only pooled pairs of this topic; repeatable.")
@@ -84,7 +84,7 @@ _labels, _cost, _requests = (option_section(title) for title in ("What makes the
 )
 @_requests("--stream", is_flag=True, help="Receive replies as they are written.")
 def llm(
-    directory: Path,
+    campaign: Campaign,
     dry_run: bool,
     probe: bool,
     topics: tuple[str, ...],
@@ -107,8 +107,6 @@ def llm(
       cleverdon labels llm DIR --model M --endpoint URL --stream --most 500 --yes
       cleverdon labels llm DIR --model M --endpoint URL --batch --yes
     """
-    from collection.campaign import Campaign
-
     if print_template:
         echo_data(_read_template(template).text)
         return
@@ -121,21 +119,20 @@ def llm(
     print_notices(_describe_risk(settings.endpoint))
     limits = _limits(options, prices)
     limits.check(settings)
-    with Campaign(directory) as campaign:
-        if probe:
-            planned = campaign.llm.plan_probe(settings, name, topics=topics, again=again, prices=prices)
-            _probe(campaign, planned, endpoint, limits, yes)
-            return
-        with progress_line("reading documents"):
-            plan = campaign.llm.plan(settings, name, topics=topics, most=most, again=again, prices=prices)
-        _print_plan(plan)
-        if dry_run:
-            if plan.pairs:
-                _try_out(campaign, plan, endpoint, limits)
-        elif batch:
-            _label_by_batch(campaign, plan, endpoint, limits, yes, poll=options["poll"], cancel=cancel_batch)
-        elif plan.pairs:
-            _label(campaign, plan, endpoint, limits, yes)
+    if probe:
+        planned = campaign.llm.plan_probe(settings, name, topics=topics, again=again, prices=prices)
+        _probe(campaign, planned, endpoint, limits, yes)
+        return
+    with progress_line("reading documents"):
+        plan = campaign.llm.plan(settings, name, topics=topics, most=most, again=again, prices=prices)
+    _print_plan(plan)
+    if dry_run:
+        if plan.pairs:
+            _try_out(campaign, plan, endpoint, limits)
+    elif batch:
+        _label_by_batch(campaign, plan, endpoint, limits, yes, poll=options["poll"], cancel=cancel_batch)
+    elif plan.pairs:
+        _label(campaign, plan, endpoint, limits, yes)
 
 
 def _refuse_combinations(options: dict[str, Any], *, dry_run: bool, probe: bool, batch: bool) -> None:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from collection.cli.evaluate import parse_one
 from collection.cli.machine_labels.label_sets import LABELS
-from collection.cli.options import COUNT, DIRECTORY, FORMAT
+from collection.cli.options import COUNT, FORMAT, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.phrases import count, decimal, percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from collection.campaign import Campaign
     from collection.machine_labels import CorrectedValues, PeopleComparison, SystemEffects
     from collection.measures import Measure
 
@@ -31,17 +31,15 @@ def _parse(measure: str | None) -> Measure | None:
 
 
 @click.command()
-@DIRECTORY
+@open_campaign
 @LABELS
 @FORMAT
-def compare(directory: Path, labels: str, form: str) -> None:
+def compare(campaign: Campaign, labels: str, form: str) -> None:
     """Compare machine labels with people's grades.
 
     Shows the agreement with people by grade, topic and run.
     """
-    from collection.campaign import Campaign
-
-    with Campaign(directory) as campaign, progress_line("comparing labels with people's grades"):
+    with progress_line("comparing labels with people's grades"):
         compared = campaign.label_study.compare(labels)
         cautions = campaign.label_study.warnings(labels)
     if form == "json":
@@ -52,23 +50,20 @@ def compare(directory: Path, labels: str, form: str) -> None:
 
 
 @click.command()
-@DIRECTORY
+@open_campaign
 @LABELS
 @MEASURE
 @FORMAT
-def plan(directory: Path, labels: str, measure: str | None, form: str) -> None:
+def plan(campaign: Campaign, labels: str, measure: str | None, form: str) -> None:
     """Show how exact corrected values get with how many human judgements."""
-    from collection.campaign import Campaign
-
     named = _parse(measure)
-    with Campaign(directory) as campaign:
-        named = named or campaign.label_study.main_measure()
-        table = campaign.label_study.plan(labels, named)
+    named = named or campaign.label_study.main_measure()
+    table = campaign.label_study.plan(labels, named)
     _print_plan(table, named, form)
 
 
 @click.command()
-@DIRECTORY
+@open_campaign
 @LABELS
 @click.option("--pairs", type=COUNT, metavar="N", help="Size of the random sample; a larger one continues it.")
 @click.option("--whole-pool", is_flag=True, help="Ask people for the whole pool again.")
@@ -76,7 +71,7 @@ def plan(directory: Path, labels: str, measure: str | None, form: str) -> None:
 @click.option("--seed", type=COUNT, default=1, help="Seed of the sample (default 1).")
 @FORMAT
 def ask(
-    directory: Path, labels: str, pairs: int | None, whole_pool: bool, measure: str | None, seed: int, form: str
+    campaign: Campaign, labels: str, pairs: int | None, whole_pool: bool, measure: str | None, seed: int, form: str
 ) -> None:
     """Ask people to judge a random sample of the pool.
 
@@ -86,19 +81,16 @@ def ask(
       cleverdon labels ask DIR gpt --pairs 300
       cleverdon labels ask DIR gpt --whole-pool
     """
-    from collection.campaign import Campaign
-
     if (pairs is None) != whole_pool:
         raise click.UsageError("expected one of --pairs and --whole-pool")
     named = _parse(measure)
-    with Campaign(directory) as campaign:
-        study = campaign.label_study
-        if pairs is None:
-            study.ask_for_pool()
-            echo("People are asked for the whole pool again.")
-            return
-        progress = study.ask_people(labels, pairs, named or study.main_measure(), seed=seed)
-        notices = study.notices(labels)
+    study = campaign.label_study
+    if pairs is None:
+        study.ask_for_pool()
+        echo("People are asked for the whole pool again.")
+        return
+    progress = study.ask_people(labels, pairs, named or study.main_measure(), seed=seed)
+    notices = study.notices(labels)
     if form == "json":
         print_json(progress._asdict())
         return
@@ -113,20 +105,18 @@ def ask(
 
 
 @click.command()
-@DIRECTORY
+@open_campaign
 @LABELS
 @MEASURE
 @FORMAT
-def correct(directory: Path, labels: str, measure: str | None, form: str) -> None:
+def correct(campaign: Campaign, labels: str, measure: str | None, form: str) -> None:
     """Correct the values of the systems by people's grades of a sample.
 
     Shows the corrected values beside those by labels alone, and which conclusions the labels change. The sample is
     that of `cleverdon labels ask`.
     """
-    from collection.campaign import Campaign
-
     named = _parse(measure)
-    with Campaign(directory) as campaign, progress_line("correcting values by people's grades"):
+    with progress_line("correcting values by people's grades"):
         corrected = campaign.label_study.correct(labels, named or campaign.label_study.main_measure())
         effects = campaign.label_study.effects(labels, corrected)
         cautions = campaign.label_study.warnings(labels, named)
