@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.core.phrases import count, join_first, plural
 from collection.core.records import require_columns
@@ -44,9 +45,6 @@ MOST_ROUNDS = 10_000
 
 LEAST = 1e-300
 """Lower bound of the probability of no click, so that 0/0 is 0 where every impression was clicked."""
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class ClickEstimate(NamedTuple):

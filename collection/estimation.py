@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from collection import comparison
 from collection.comparison import EstimatedPool, Estimates, SystemOrder, Unlisted
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
 from collection.core.phrases import count, percent
 from collection.core.ranking import rank_run
 from collection.core.records import Run
 from collection.expected_judgements import Pairs, count_unlisted, describe, draw_values, reads_unlisted
-from collection.measures import Floats, Measure, as_measure, as_measures, list_measures
+from collection.measures import Measure, as_measure, as_measures, list_measures
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

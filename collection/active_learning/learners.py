@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from collection.core.arrays import Bools, Floats
 from collection.core.registry import Entry, Parameter, Registry
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 
 class Linear(NamedTuple):

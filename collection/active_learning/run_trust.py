@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
+from collection.core.arrays import Bools, Floats
 
 TRUST, HALVED_BY = 1.5, 6.0
 """Trust expected before a relevant document is found; number of relevant documents that halves it.

@@ -16,15 +16,13 @@ from numpy.typing import NDArray
 from collection.active_learning.features import FeatureMatrix, top
 from collection.active_learning.learners import LEARNERS, Linear
 from collection.active_learning.run_trust import expect_trust, measure_trust
+from collection.core.arrays import Bools, Floats32, Ints
 from collection.core.errors import InputError, require_known
 from collection.stopping import Ledger, next_sources
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 
@@ -38,11 +36,11 @@ GradeUse = Literal["weights", "threshold"]
 class Evidence(NamedTuple):
     """Run evidence of one topic, each (documents,); 0 for documents in no run."""
 
-    fusion: Floats
+    fusion: Floats32
     """Reciprocal rank fusion score."""
-    best: Floats
+    best: Floats32
     """Best rank."""
-    runs: Floats
+    runs: Floats32
     """Number of runs with the document."""
 
 
@@ -104,7 +102,7 @@ class Space:
         return self.features.vectorize(self.text)
 
     @cached_property
-    def start(self) -> Floats:
+    def start(self) -> Floats32:
         """(documents,) scores before a relevant document is known: BM25 of the topic, or with runs both orders merged.
 
         The merge is reciprocal rank fusion with a constant of 1, which nearly takes turns, so that bad runs cannot hold
@@ -115,7 +113,7 @@ class Space:
             return words
         return self._reciprocal(self.evidence.fusion) + np.float32(0.5) * self._reciprocal(words)
 
-    def _reciprocal(self, scores: Floats) -> Floats:
+    def _reciprocal(self, scores: Floats32) -> Floats32:
         """(documents,) 1 / (1 + rank) among the allowed documents with a score above 0; 0 for others."""
         rows = np.flatnonzero(self.allowed & (scores > 0))
         reciprocal = np.zeros(self.features.size, dtype=np.float32)
@@ -123,7 +121,7 @@ class Space:
         return reciprocal
 
     @cached_property
-    def prior(self) -> Floats:
+    def prior(self) -> Floats32:
         """(documents,) logarithm of the fusion score over half the lowest one; 0 for documents in no run.
 
         The unit does not depend on how many documents there are and how deep the runs go. Standard scores over the
@@ -175,7 +173,7 @@ class Ranking(NamedTuple):
 
     rows: Ints
     """(k,) rows of the documents, best first."""
-    scores: Floats
+    scores: Floats32
     """(k,)."""
     model: Linear | None
     """None before the first relevant document."""
@@ -234,7 +232,7 @@ def train_and_rank(
     return Ranking(rows[best], scores[best], model, "model", trust)
 
 
-def _place_blank(rows: Ints, scores: Floats, space: Space, judged: Ints, relevant: Bools) -> None:
+def _place_blank(rows: Ints, scores: Floats32, space: Space, judged: Ints, relevant: Bools) -> None:
     """Rank documents without features before or after all others, whichever has the higher expected precision.
 
     Their precision is estimated from those judged so far, with the share of relevant documents so far as a prior worth

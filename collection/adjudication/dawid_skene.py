@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.adjudication.judgement_matrix import Floats, Grades, JudgementMatrix
+from collection.adjudication.judgement_matrix import Grades, JudgementMatrix
+from collection.core.arrays import Floats
 
 LEAST = 1e-10
 """Instead of a count of 0 of an annotator's grade for a true grade, so that nothing becomes impossible."""

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.adjudication.judgement_matrix import ADJUDICATION, Bools
+from collection.adjudication.judgement_matrix import ADJUDICATION
+from collection.core.arrays import Bools
 from collection.core.frames import JUDGEMENTS
 
 OPINION_COLUMNS = (

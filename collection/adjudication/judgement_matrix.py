@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
 from collection.core.frames import JUDGEMENTS, number_pairs
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Grades = NDArray[np.int64 | np.float64]
-Bools = NDArray[np.bool_]
 Texts = NDArray[np.object_]
 
 ADJUDICATION = "adjudication"

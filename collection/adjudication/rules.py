@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from collection.adjudication.dawid_skene import fit
-from collection.adjudication.judgement_matrix import Floats, JudgementMatrix, RuleResult
+from collection.adjudication.judgement_matrix import JudgementMatrix, RuleResult
+from collection.core.arrays import Floats
 from collection.core.errors import InputError, require_known
 from collection.core.registry import Entry, Parameter, Registry
 

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from collection.annotator_agreement.coefficients import COEFFICIENTS, CoefficientEntry, Patterns, Scale
-from collection.annotator_agreement.labels import Floats, Labels
+from collection.annotator_agreement.labels import Labels
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
 from collection.core.phrases import count, join, percent
 

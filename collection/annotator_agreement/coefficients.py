@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from collection.annotator_agreement.labels import MISSING, Floats, Labels
+from collection.annotator_agreement.labels import MISSING, Labels
+from collection.core.arrays import Floats
 from collection.core.registry import Entry, Registry
 
 Measurement = Literal["nominal", "ordinal", "interval", "binary"]

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError, require_known
 from collection.core.frames import LABELS, number_pairs
 
 Codes = npt.NDArray[np.int16]
-Floats = npt.NDArray[np.float64]
 
 MISSING = -1
 """The code of a missing grade."""

@@ -17,12 +17,13 @@ from collection.comparison.evaluation import direction, find_measure
 from collection.comparison.leaderboard import NOISE
 from collection.comparison.system_names import group_seeds
 from collection.comparison.tables import escaped_latex, write_latex, write_markdown
+from collection.core.arrays import Floats
 from collection.core.display import Displayed, Summary
 from collection.core.errors import require_known
 from collection.core.frames import ESTIMATED_STANDINGS
 from collection.core.phrases import confidence, count, decimal, percent, plural
 from collection.core.records import ALL_TOPICS
-from collection.measures import Floats, Measure
+from collection.measures import Measure
 
 if TYPE_CHECKING:
     import altair as alt

@@ -12,6 +12,7 @@ import numpy as np
 
 from collection import measures as measuring
 from collection.comparison.run_notes import describe_grades, describe_matches
+from collection.core.arrays import Floats
 from collection.core.display import Displayed, Summary
 from collection.core.errors import InputError, require_known
 from collection.core.frames import VALUES
@@ -22,7 +23,6 @@ from collection.id_matches import describe_alike, find_alike, loose_key
 from collection.measures import (
     Aligned,
     Explanation,
-    Floats,
     Measure,
     QrelsIndex,
     Version,

@@ -23,12 +23,13 @@ from collection.comparison.evaluation import Evaluation, direction, evaluate, fi
 from collection.comparison.seed_groups import merge_seeds
 from collection.comparison.tables import escaped_latex, write_latex, write_markdown
 from collection.comparison.topics import differences
+from collection.core.arrays import Floats
 from collection.core.display import Displayed, Summary
 from collection.core.errors import InputError, UnknownNameError, require_known
 from collection.core.frames import STANDINGS
 from collection.core.phrases import count, decimal, join, plural
 from collection.core.records import Run
-from collection.measures import Floats, Measure
+from collection.measures import Measure
 from collection.statistics import (
     CORRECTIONS,
     DEFAULT_CORRECTION,

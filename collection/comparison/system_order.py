@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 
 from collection.comparison.estimates import EstimatedPool, Estimates, summarise_draws, summarise_topics
+from collection.core.arrays import Floats
 from collection.core.display import Displayed, Summary
 from collection.core.errors import InputError
 from collection.core.phrases import confidence, count, join, plural
 from collection.core.records import ALL_TOPICS
-from collection.measures import Floats, Measure
+from collection.measures import Measure
 from collection.statistics.rank_correlation import kendall
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.core import arrow
+from collection.core.arrays import Floats
 from collection.core.frames import RUN, SCORES
 from collection.core.phrases import count, join_first
 from collection.core.records import Run
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Ints = npt.NDArray[np.integer]
-Floats = npt.NDArray[np.float64]
 
 
 def rank_run(frame: pd.DataFrame) -> pd.DataFrame:

@@ -6,10 +6,11 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
 from collection.expected_judgements.grades import draw_grades, expected_gains, number_grades
 from collection.expected_judgements.model import infer
-from collection.expected_judgements.pairs import Bools, Floats, Ints, Pairs
+from collection.expected_judgements.pairs import Pairs
 
 DecisivePairs = Generator[Ints, Floats, None]
 """Generator that yields the numbers of pairs to judge next, most decisive first, and is sent their grades."""

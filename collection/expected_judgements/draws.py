@@ -9,10 +9,11 @@ from math import ceil
 
 import numpy as np
 
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.expected_judgements.grades import draw_grades, number_grades
 from collection.expected_judgements.model import infer
-from collection.expected_judgements.pairs import Floats, Ints, Pairs
+from collection.expected_judgements.pairs import Pairs
 from collection.measures import Measure
 from collection.measures.aligned import UNJUDGED, Aligned, Grades, compact_grades, grade_levels
 from collection.measures.imputation import complete_all, to_its_depth

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.expected_judgements.model import Posterior
-from collection.expected_judgements.pairs import Floats, Ints, Pairs
+from collection.expected_judgements.pairs import Pairs
 
 
 def number_grades(pairs: Pairs, grades: Floats, levels: Sequence[float]) -> tuple[Floats, Ints]:

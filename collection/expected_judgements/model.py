@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collection.expected_judgements.pairs import Floats, Ints, Pairs
+from collection.core.arrays import Floats, Ints
+from collection.expected_judgements.pairs import Pairs
 
 SWEEPS, TOLERANCE = 15, 1e-3
 """Largest number of steps of the fit, and the change of the weights at which it ends."""

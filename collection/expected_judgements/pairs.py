@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.core.phrases import count
 from collection.core.records import Run, require_columns
@@ -19,9 +19,6 @@ from collection.measures.imputation import number_rows
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FUSION = 60
 """The constant of reciprocal rank fusion, as in :mod:`collection.pooling`."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from collection.core import arrow
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import FormatError
 from collection.core.ranking import Doubts, Order, find_doubts, order_rows, rank_rows, without_query_documents
 from collection.core.threads import map_ahead
@@ -25,7 +26,6 @@ from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_p
 from collection.formats.tables.fast import LAST_ASCII, MOST_WORKERS, Block, UnsupportedBlock, read_block
 from collection.formats.tables.lines import Comments, Layout
 from collection.measures import Aligned, QrelsIndex, Version, align
-from collection.measures.aligned import Floats, Ints
 from collection.measures.alignment import Part, join_parts, sample_unnamed
 
 LARGEST_TOPIC = 64 << 20

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from collection.core.arrays import Ints
 from collection.core.errors import InputError
 from collection.measures import Aligned, Version, index_qrels
-from collection.measures.aligned import Ints
 from collection.measures.alignment import place_pairs
 
 Nested = Mapping[str, Mapping[str, float]]

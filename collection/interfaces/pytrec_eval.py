@@ -21,12 +21,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError, UnknownNameError
 from collection.formats.in_memory import as_qrels
 from collection.interfaces.nested_dictionaries import Nested, NestedQrels
 from collection.interfaces.trec_eval import NICKNAMES, TREC_MEASURES, Column, choose
 from collection.interfaces.trec_eval.measures import Graded
-from collection.measures import Floats
 from collection.measures.table import GEOMETRIC_FLOOR
 
 __all__ = [

@@ -19,8 +19,8 @@ from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
 from collection.core.phrases import count, plural
 from collection.expected_judgements import Pairs
@@ -28,9 +28,6 @@ from collection.machine_labels.expected_values import expected_values, require_m
 from collection.machine_labels.human_sample import Drawn, expected_probabilities
 from collection.machine_labels.predicted_grades import describe_labels, label_steps, predict_steps
 from collection.measures import Measure
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 COMMON = 3
 """Number of features of the ranks in :attr:`.Pairs.features` that do not belong to one run."""

@@ -16,14 +16,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.core.phrases import join
 from collection.measures import Measure
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class _Form(NamedTuple):

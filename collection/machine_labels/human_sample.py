@@ -13,13 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LEAST_SIZE = 0.05
 """Size of a pair that weighs nothing in any run, relative to the first rank of every run: its grade may still change

@@ -7,10 +7,8 @@ as for pairs that nobody judged. Source: Zrnic & Candès, "Cross-prediction-powe
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from collection.core.arrays import Floats, Ints
 
 FOLDS = 5
 

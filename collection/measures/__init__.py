@@ -26,6 +26,7 @@ the group ``cleverdon.measures``, the command line and the pages have it too:
     [0.0]
 """
 
+from collection.core.arrays import Floats
 from collection.measures import (  # noqa: F401
     diversity,
     effort,
@@ -36,7 +37,7 @@ from collection.measures import (  # noqa: F401
     sets,
     user_models,
 )
-from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Found, Version
+from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Found, Version
 from collection.measures.alignment import align, from_grades, rank_as
 from collection.measures.explanation import Explanation, explain
 from collection.measures.measure import Measure, as_measure, as_measures, list_measures, parse, parse_name, read

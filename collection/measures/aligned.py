@@ -9,11 +9,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.ranking import Doubts
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 Grades = np.ndarray
 """Integers, or float64 where grades have fractions."""
 

@@ -12,20 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.core import arrow
+from collection.core.arrays import Ints
 from collection.core.errors import InputError
 from collection.core.ranking import Doubts, doubt_run, rank_run
 from collection.core.threads import map_ahead
-from collection.measures.aligned import (
-    UNJUDGED,
-    UNPOOLED,
-    Aligned,
-    Grades,
-    Ints,
-    Sample,
-    Subtopics,
-    Version,
-    grade_levels,
-)
+from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Grades, Sample, Subtopics, Version, grade_levels
 from collection.measures.qrels_index import QrelsIndex, as_grades, index_qrels, stack_by_topic
 
 if TYPE_CHECKING:

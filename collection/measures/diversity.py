@@ -11,7 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from collection.measures.aligned import Aligned, Bools, Floats, Ints
+from collection.core.arrays import Bools, Floats, Ints
+from collection.measures.aligned import Aligned
 from collection.measures.table import MEASURES, Persistence, Positive, Share
 from collection.measures.trace import divide, show
 

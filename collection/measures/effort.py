@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from collection.measures.aligned import Aligned, Floats, Ints
+from collection.core.arrays import Floats, Ints
+from collection.measures.aligned import Aligned
 from collection.measures.sets import Documents, collection_size
 from collection.measures.table import MEASURES, Amount, Positive, Share
 from collection.measures.trace import divide, show

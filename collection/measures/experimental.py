@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from collection.measures.aligned import Aligned, Floats, places
+from collection.core.arrays import Floats
+from collection.measures.aligned import Aligned, places
 from collection.measures.graded import gain_of, ideal_gain
 from collection.measures.table import MEASURES, Gains, Positive
 from collection.measures.trace import divide, show

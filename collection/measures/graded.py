@@ -11,8 +11,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
-from collection.measures.aligned import UNJUDGED, Aligned, Floats, Grades, Ints, places
+from collection.measures.aligned import UNJUDGED, Aligned, Grades, places
 from collection.measures.ranked import add_description, most_found
 from collection.measures.table import MEASURES, Gains, Persistence, Positive, Within
 from collection.measures.trace import divide, show

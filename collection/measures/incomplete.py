@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Bools, Floats, Found, Sample, places
+from collection.core.arrays import Bools, Floats
+from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Found, Sample, places
 from collection.measures.table import MEASURES, Positive
 from collection.measures.trace import divide, show
 

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError, UnknownNameError, require_known
 from collection.core.phrases import literal
-from collection.measures.aligned import Aligned, Floats
+from collection.measures.aligned import Aligned
 from collection.measures.names import AT, bare, translate
 from collection.measures.table import DEEPEST, MEASURES, MeasureEntry
 

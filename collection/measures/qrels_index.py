@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.core import arrow
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.core.frames import QRELS
 from collection.id_matches import loose_key
-from collection.measures.aligned import UNJUDGED, Floats, Grades, Ints, Sample, compact_grades, grade_levels
+from collection.measures.aligned import UNJUDGED, Grades, Sample, compact_grades, grade_levels
 
 if TYPE_CHECKING:
     import pandas as pd

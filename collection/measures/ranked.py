@@ -13,7 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from collection.measures.aligned import Aligned, Floats, Ints
+from collection.core.arrays import Floats, Ints
+from collection.measures.aligned import Aligned
 from collection.measures.table import MEASURES, Positive, Share
 from collection.measures.trace import divide, show
 

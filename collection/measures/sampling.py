@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
 from collection.core.frames import QRELS
 from collection.core.records import Run
-from collection.measures.aligned import UNJUDGED, Aligned, Bools, Floats, Grades, Ints, Sample, compact_grades
+from collection.measures.aligned import UNJUDGED, Aligned, Grades, Sample, compact_grades
 from collection.measures.alignment import align
 from collection.measures.imputation import complete, number_rows, to_its_depth
 from collection.measures.measure import Measure, as_measure

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import numpy as np
 
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
-from collection.measures.aligned import UNJUDGED, Aligned, Floats, Ints
+from collection.measures.aligned import UNJUDGED, Aligned
 from collection.measures.ranked import add_description, combine_f
 from collection.measures.table import MEASURES, Positive, Within
 from collection.measures.trace import divide, show

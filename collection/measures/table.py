@@ -12,9 +12,9 @@ from typing import Annotated, Literal, TypeGuard, get_args, get_origin, get_type
 
 import numpy as np
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError, UnknownNameError
 from collection.core.registry import Entry, Registry
-from collection.measures.aligned import Floats
 
 Function = Callable[..., Floats]
 """(Aligned, *, cutoff or recall, rel, ...) -> one value per topic, shape (T,)."""

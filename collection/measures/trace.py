@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from collection.measures.aligned import Floats
+from collection.core.arrays import Floats
 
 
 class Step(NamedTuple):

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import numpy as np
 
-from collection.measures.aligned import Aligned, Floats
+from collection.core.arrays import Floats
+from collection.measures.aligned import Aligned
 from collection.measures.graded import BY_CWL_EVAL, product_before
 from collection.measures.table import MEASURES, Persistence, Positive, Within
 from collection.measures.trace import show

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.core.phrases import join
-from collection.measures.aligned import UNJUDGED, Aligned, Floats, Grades, Ints, compact_grades
+from collection.measures.aligned import UNJUDGED, Aligned, Grades, compact_grades
 from collection.measures.graded import gain_of
 from collection.measures.measure import Measure, as_measure
 

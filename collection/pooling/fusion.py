@@ -17,11 +17,12 @@ from typing import Annotated, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError, require_known
 from collection.core.frames import POOL
 from collection.core.records import Run
 from collection.core.registry import Parameter
-from collection.pooling.run_evidence import Floats, K, RunRows, evidence, join_runs
+from collection.pooling.run_evidence import K, RunRows, evidence, join_runs
 from collection.pooling.table import STRATEGIES, Budget, Total, check_budget
 
 Fusion = Literal["rrf", "combsum", "combmnz", "borda", "rbp"]

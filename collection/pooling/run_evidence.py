@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
 from collection.core.frames import RUN
 from collection.core.records import Run
@@ -17,7 +18,6 @@ K = 60
 """The constant of the paper, which keeps the first place of a single run from deciding."""
 
 Ints = npt.NDArray[np.integer]
-Floats = npt.NDArray[np.float64]
 
 
 class RunRows(NamedTuple):

@@ -17,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
 from collection.core.frames import POOL
 from collection.core.records import Run
 from collection.core.registry import Parameter
 from collection.pooling.depth_pool import depth as depth_pool
-from collection.pooling.run_evidence import Floats, Ints, join_runs
+from collection.pooling.run_evidence import Ints, join_runs
 from collection.pooling.table import STRATEGIES, Budget, Depth, Seed, check_budget, check_depth
 
 SAMPLE_COLUMNS = (*POOL.names, "runs", "probability", "stratum", "drawn")

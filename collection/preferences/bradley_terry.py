@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
 from collection.core.frames import QRELS
 from collection.preferences.majority import count_votes
-
-Floats = npt.NDArray[np.float64]
 
 PRIOR = 0.01
 """Number of pseudo-wins, and of pseudo-losses, of each document against an average one."""

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from collection.core.arrays import Bools, Floats
 from collection.core.errors import InputError, require_known
 from collection.core.phrases import join_first
-from collection.measures import Floats, Measure, as_measures
-from collection.measures.aligned import Bools
+from collection.measures import Measure, as_measures
 from collection.reusability.run_matrix import RunMatrix, place_runs, summarise_runs
 
 _SEPARATOR = re.compile(r"[-_.#/: ]")

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from collection.core.arrays import Bools, Floats
 from collection.core.errors import InputError
-from collection.measures import Floats, Measure, as_measures, divide
-from collection.measures.aligned import Bools
+from collection.measures import Measure, as_measures, divide
 from collection.reusability.leave_one_out import find_unique
 from collection.reusability.run_matrix import UNLISTED, RunMatrix, summarise_runs, tau
 

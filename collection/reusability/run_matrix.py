@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
 from collection.core.frames import QRELS
 from collection.core.phrases import join
 from collection.core.records import Run
-from collection.measures import UNJUDGED, UNPOOLED, Aligned, Floats, Measure, align, index_qrels
-from collection.measures.aligned import Bools, Ints, compact_grades, grade_levels
+from collection.measures import UNJUDGED, UNPOOLED, Aligned, Measure, align, index_qrels
+from collection.measures.aligned import compact_grades, grade_levels
 from collection.measures.qrels_index import stack_by_topic
 from collection.statistics.rank_correlation import kendall
 

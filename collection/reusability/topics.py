@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from collection.measures import Floats, Measure, as_measure
+from collection.core.arrays import Floats
+from collection.measures import Measure, as_measure
 from collection.reusability.run_matrix import RunMatrix, summarise_runs, tau
 
 

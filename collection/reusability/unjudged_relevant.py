@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from collection.core.arrays import Floats
 from collection.core.phrases import count, plural
-from collection.measures import Floats
 from collection.reusability.run_matrix import UNLISTED, RunMatrix
 
 Z = 1.959963984540054

@@ -9,9 +9,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from collection.core.arrays import Floats
 from collection.core.phrases import count, join, join_first, percent_down, plural
 from collection.core.records import sort_naturally
-from collection.measures import Floats, Measure, as_measures
+from collection.measures import Measure, as_measures
 from collection.reusability.pool_depth import STABLE_TAUS, PoolDepth, find_stable_depth
 from collection.reusability.run_matrix import DIGITS, RunMatrix
 

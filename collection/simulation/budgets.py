@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from collection import pooling
 from collection.active_learning.features import FeatureMatrix, build
 from collection.active_learning.training_round import Evidence, Recipe, Space, topic_text
+from collection.core.arrays import Floats
 from collection.core.display import Displayed, Summary, print_progress
 from collection.core.errors import InputError, require_known
 from collection.core.frames import QRELS, TOPICS
@@ -31,7 +32,6 @@ from collection.statistics.rank_correlation import kendall, tau_ap
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Floats = NDArray[np.float64]
 
 DECIDING, LOOP = "decisive", "loop"
 """Strategies that are not in the registry of pooling strategies."""

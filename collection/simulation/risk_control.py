@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from collection.core.arrays import Ints
 from collection.core.errors import InputError
 from collection.core.phrases import count
 from collection.simulation.experiment import Results
@@ -155,9 +155,6 @@ def replay_selection(
         outcomes.append(_replay(best, order[selection:calibration_topics], order[calibration_topics:], alpha))
     row = ("chosen", alpha, *_summarise(outcomes, alpha, calibration_topics, every[0]))
     return pd.DataFrame([row], columns=list(COLUMNS))
-
-
-Ints = NDArray[np.int64]
 
 
 def _split(topics: int, n: int, splits: int, seed: int) -> Iterator[Ints]:

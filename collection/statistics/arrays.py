@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
-Bools = npt.NDArray[np.bool_]
 
 NOISE = 1e-12
 """Values are tied if they differ by less than this share of their size, as sums in a different order may."""

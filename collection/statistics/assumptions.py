@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from collection.core.arrays import Bools, Floats
 from collection.core.errors import InputError
 from collection.core.phrases import count, percent, plural
-from collection.statistics.arrays import Bools, Floats, as_topic_table, standard_deviation
+from collection.statistics.arrays import as_topic_table, standard_deviation
 from collection.statistics.multiple_testing import CORRECTIONS
 from collection.statistics.paired_tests import TESTS, paired_t, permutation
 

@@ -14,8 +14,8 @@ from functools import cache
 
 import numpy as np
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
-from collection.statistics.arrays import Floats
 
 MOST_TOPICS = 10_000_000
 """Largest number of topics that is tried."""

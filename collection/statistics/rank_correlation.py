@@ -18,11 +18,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError, require_known
 
-Floats = npt.NDArray[np.float64]
 Scores: TypeAlias = Sequence[float] | np.ndarray
 """One number per item, higher is better; or anything that numpy converts to an array, such as a Series."""
 

@@ -10,11 +10,8 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

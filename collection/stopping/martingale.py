@@ -15,8 +15,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from collection.core.arrays import Bools, Floats
 from collection.core.phrases import count, percent_down, percent_up, plural
-from collection.stopping.ledger import Bools, Floats, Ledger
+from collection.stopping.ledger import Ledger
 from collection.stopping.published import buscar
 from collection.stopping.table import (
     STOPPING_RULES,

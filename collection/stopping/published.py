@@ -6,10 +6,11 @@ from typing import Annotated, Literal, get_args
 
 import numpy as np
 
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import require_known
 from collection.core.phrases import count, percent_down
 from collection.core.registry import Parameter
-from collection.stopping.ledger import Bools, Floats, Ints, Ledger
+from collection.stopping.ledger import Ledger
 from collection.stopping.table import ROUNDING, STOPPING_RULES, Confidence, StopDecision, Target, too_many
 
 Stage = Literal["ranking", "both"]

@@ -8,10 +8,11 @@ from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 from typing import Annotated, Literal, NamedTuple
 
+from collection.core.arrays import Bools
 from collection.core.errors import InputError
 from collection.core.phrases import count, plural
 from collection.core.registry import Entry, Parameter, Registry
-from collection.stopping.ledger import Bools, Ledger
+from collection.stopping.ledger import Ledger
 
 
 class StopKind(Enum):

@@ -14,8 +14,8 @@ from collection.active_learning.features.matrix import FeatureMatrix
 from collection.active_learning.features.term_counts import Counts, text_blocks
 from collection.active_learning.features.tfidf import STEP, frequencies, idf, write_weights
 from collection.active_learning.features.workers import FEW, count_chunks
+from collection.core.arrays import Ints
 
-Ints = NDArray[np.int64]
 Progress = Callable[[str, int, int | None], None]
 """Called with the name of the step, the number of documents done, and their total (None if unknown)."""
 

@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 from collection.active_learning.features import matvec
 from collection.active_learning.features.term_counts import Counts, count, places
 from collection.active_learning.features.tfidf import STEP, idf, write_weights
+from collection.core.arrays import Floats32, Ints
 from collection.core.threads import map_ahead
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 
 class Block(ABC):
@@ -35,7 +33,7 @@ class Block(ABC):
         """(n, columns): a copy of these rows as CSR."""
 
     @abstractmethod
-    def scores(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
+    def scores(self, weights: Floats32, out: Floats32, threads: int | None = None) -> None:
         """Add the documents' scores by the weights (columns,) to `out` (documents,)."""
 
     @abstractmethod
@@ -61,7 +59,7 @@ class SparseBlock(Block):
         name: str,
         indptr: Ints,
         indices: NDArray[np.int32],
-        values: Floats,
+        values: Floats32,
         columns: int,
         learning: bool = True,
     ) -> None:
@@ -111,7 +109,7 @@ class SparseBlock(Block):
         chosen.eliminate_zeros()
         return chosen
 
-    def scores(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
+    def scores(self, weights: Floats32, out: Floats32, threads: int | None = None) -> None:
         """Add `matrix @ weights` to `out`, in float32 throughout.
 
         `threads`: by default one per core for a large matrix, else one.
@@ -184,7 +182,7 @@ class TextBlock(SparseBlock):
         name: str,
         indptr: Ints,
         indices: NDArray[np.int32],
-        values: Floats,
+        values: Floats32,
         *,
         counts: NDArray[np.uint16],
         frequency: Ints,
@@ -231,7 +229,7 @@ class TextBlock(SparseBlock):
         order = order[columns[order] >= 0]
         return columns[order], counted.counts[order]
 
-    def bm25(self, text: str, k1: float, b: float) -> Floats:
+    def bm25(self, text: str, k1: float, b: float) -> Floats32:
         """(documents,) BM25 of each document for the text."""
         wanted, often = self._known(count([text], [self.name])[self.name])
         known = self.frequency[wanted].astype(np.float64)
@@ -258,7 +256,7 @@ class TextBlock(SparseBlock):
 class DenseBlock(Block):
     """A block of embeddings: `matrix` (documents, columns) is a float32 array or memory map."""
 
-    def __init__(self, name: str, matrix: Floats) -> None:
+    def __init__(self, name: str, matrix: Floats32) -> None:
         super().__init__(name, *matrix.shape)
         self.matrix = matrix
 
@@ -271,7 +269,7 @@ class DenseBlock(Block):
 
         return csr_matrix(self.matrix[index])
 
-    def scores(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
+    def scores(self, weights: Floats32, out: Floats32, threads: int | None = None) -> None:
         """Add `matrix @ weights` to `out`."""
         out += self.matrix @ weights
 

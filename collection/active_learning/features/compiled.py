@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+from collection.core.arrays import Floats32
 
 numba: Any = import_module("numba")
 
@@ -16,9 +16,9 @@ numba: Any = import_module("numba")
 def _add_product(
     indptr: NDArray[np.uint64],
     indices: NDArray[np.uint32],
-    values: Floats,
-    weights: Floats,
-    out: Floats,
+    values: Floats32,
+    weights: Floats32,
+    out: Floats32,
     first: int,
     last: int,
 ) -> None:

@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from collection.active_learning.features.blocks import Block, DenseBlock, SparseBlock, TextBlock
 from collection.active_learning.features.moments import Moments, norm
 from collection.active_learning.features.selection import top
+from collection.core.arrays import Floats32, Ints
 from collection.core.errors import InputError
 from collection.core.phrases import count, join
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 STRETCH = 20_000
 """Rows copied at a time when only some documents are scored."""
@@ -29,9 +28,9 @@ class Ranked(NamedTuple):
 
     rows: Ints
     """(k,) the best rows, best first; ties in row order."""
-    scores: Floats
+    scores: Floats32
     """(k,)."""
-    apart: Floats
+    apart: Floats32
     """Scores of the rows named apart."""
     moments: Moments
 
@@ -108,7 +107,7 @@ class FeatureMatrix:
         """Turn a topic's text into a row (1, features); zeros in blocks without terms."""
         return _side_by_side([block.vectorize(text) for block in self.learning])
 
-    def scores(self, weights: ArrayLike, index: ArrayLike | None = None, *, threads: int | None = None) -> Floats:
+    def scores(self, weights: ArrayLike, index: ArrayLike | None = None, *, threads: int | None = None) -> Floats32:
         """Score all documents (size,), or those of `index` (n,), by a linear model with weights (features,).
 
         `threads`: by default one per core for a large matrix, else one.
@@ -146,7 +145,7 @@ class FeatureMatrix:
             found &= block.blank()
         return found
 
-    def bm25(self, text: str, k1: float = 0.9, b: float = 0.4) -> Floats:
+    def bm25(self, text: str, k1: float = 0.9, b: float = 0.4) -> Floats32:
         """(size,) BM25 of every document for a text, as in Lucene, over the block "words"; all 0 without that block."""
         for block in self.blocks:
             if isinstance(block, TextBlock) and block.name == "words":
@@ -175,7 +174,7 @@ class FeatureMatrix:
                     found.append((block.name != "words", -abs(float(weighed)), block.term(column), float(weighed)))
         return [(term, weighed) for _, _, term, weighed in sorted(found)[:most]]
 
-    def _split(self, weights: ArrayLike) -> list[Floats]:
+    def _split(self, weights: ArrayLike) -> list[Floats32]:
         """The weights block by block; float32, since float64 would make scipy copy the matrix."""
         array = np.asarray(weights, np.float32)
         if array.shape != (self.width,):

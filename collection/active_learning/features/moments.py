@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+from collection.core.arrays import Floats32
 
 STEPS = 1 << 18
 """Steps that scores are rounded to, in a unit that no row of length 1 exceeds."""
@@ -30,7 +30,7 @@ class Moments(NamedTuple):
     squares: int = 0
 
     @classmethod
-    def of(cls, scores: Floats, among: NDArray[np.bool_], unit: float) -> Moments:
+    def of(cls, scores: Floats32, among: NDArray[np.bool_], unit: float) -> Moments:
         """Moments of the scores `among` (documents,)."""
         total = squares = 0
         for first in range(0, len(scores), STEP_ROWS):
@@ -53,7 +53,7 @@ class Moments(NamedTuple):
         return self.total / number * step, math.sqrt(variance) / number * step or 1.0
 
 
-def norm(weights: Floats) -> float:
+def norm(weights: Floats32) -> float:
     """Length of a vector, rounded up to a power of two, which divides exactly; 1 for zeros."""
     length = float(np.linalg.norm(weights.astype(np.float64)))
     return 2.0 ** math.ceil(math.log2(length)) if length else 1.0

@@ -18,14 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from collection.active_learning.features.assembly import Rows, weigh_blocks
 from collection.active_learning.features.blocks import Vocabulary
-from collection.active_learning.features.matrix import FeatureMatrix, Floats, Ints, Ranked
+from collection.active_learning.features.matrix import FeatureMatrix, Ranked
 from collection.active_learning.features.moments import Moments
 from collection.active_learning.features.selection import top
+from collection.core.arrays import Bools, Floats32, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Bools = NDArray[np.bool_]
 Counted = Mapping[str, tuple[Rows, Vocabulary]]
 Run = Callable[[Callable[..., Any], Mapping[int, tuple[Any, ...]]], dict[int, Any]]
 """Calls a function with some partitions and the arguments of each: number of the partition -> result."""
@@ -111,7 +111,7 @@ class PartitionedMatrix(FeatureMatrix):
         back[order] = np.arange(len(order))
         return vstack([found[number] for number in sorted(found)], format="csr")[back]
 
-    def scores(self, weights: ArrayLike, index: ArrayLike | None = None, *, threads: int | None = None) -> Floats:
+    def scores(self, weights: ArrayLike, index: ArrayLike | None = None, *, threads: int | None = None) -> Floats32:
         """Score all documents (size,), or those of `index` (n,), which brings all scores here: see :meth:`rank`."""
         self._split(weights)
         found = np.concatenate(self._everywhere(FeatureMatrix.scores, np.asarray(weights, np.float32)))
@@ -140,7 +140,7 @@ class PartitionedMatrix(FeatureMatrix):
         """(size,) bool: documents without a value in any learning block, which no linear model can tell apart."""
         return np.concatenate(self._everywhere(FeatureMatrix.blank))
 
-    def bm25(self, text: str, k1: float = 0.9, b: float = 0.4) -> Floats:
+    def bm25(self, text: str, k1: float = 0.9, b: float = 0.4) -> Floats32:
         """(size,) BM25 of every document for a text, as in Lucene, over the block "words"."""
         return np.concatenate(self._everywhere(FeatureMatrix.bm25, text, k1, b))
 
@@ -155,7 +155,7 @@ class PartitionedMatrix(FeatureMatrix):
 
 
 def _rank(
-    matrix: FeatureMatrix, sparse: tuple[Ints, Floats], count: int, packed: NDArray[np.uint8], apart: Ints
+    matrix: FeatureMatrix, sparse: tuple[Ints, Floats32], count: int, packed: NDArray[np.uint8], apart: Ints
 ) -> Ranked:
     weights = np.zeros(matrix.width, np.float32)
     weights[sparse[0]] = sparse[1]

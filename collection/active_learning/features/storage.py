@@ -37,9 +37,9 @@ from collection.active_learning.features.term_counts import Counts, places
 from collection.active_learning.features.tfidf import row_ranges
 from collection.active_learning.features.workers import count_chunks
 from collection.core import layout
+from collection.core.arrays import Ints
 from collection.core.errors import FormatError, InputError
 
-Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 NEW, EMPTY = -1, -2

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from collection.core.arrays import Ints
 from collection.core.errors import require_known
 from collection.core.tokens import grams, normalise, words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Ints = NDArray[np.int64]
 
 MOST = np.iinfo(np.uint16).max
 """Maximum count; the logarithm makes larger ones nearly equal."""

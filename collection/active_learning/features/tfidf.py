@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection.active_learning.features.term_counts import MOST
-
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
+from collection.core.arrays import Floats32, Ints
 
 STEP = 4_000_000
 """Number of stored values processed at a time, a few dozen megabytes."""
@@ -26,7 +24,7 @@ class Pruning(NamedTuple):
 PRUNING = {"words": Pruning(1, 0.95), "chars": Pruning(2, 0.7)}
 
 
-def idf(block: str, frequency: Ints, documents: int) -> Floats:
+def idf(block: str, frequency: Ints, documents: int) -> Floats32:
     """(terms,): ln((1 + N) / (1 + df)) + 1, and 0 for terms that are too rare or too frequent (:data:`PRUNING`).
 
     N is `documents`, the number that have a text; df is `frequency` (terms,), the number that have each term.
@@ -54,7 +52,7 @@ def row_ranges(indptr: Ints) -> list[tuple[int, int]]:
 
 
 def write_weights(
-    indptr: Ints, indices: NDArray[np.int32], counts: NDArray[np.uint16], weight: Floats, out: Floats
+    indptr: Ints, indices: NDArray[np.int32], counts: NDArray[np.uint16], weight: Floats32, out: Floats32
 ) -> None:
     """Write the weights of all counts (:class:`.term_counts.Counts`) to `out`; `weight` (columns,) is the :func:`idf`.
 

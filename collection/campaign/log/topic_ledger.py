@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from collection import adjudication, pooling
 from collection.campaign.settings.loop_settings import LoopSettings
+from collection.core.arrays import Bools
 from collection.stopping import Ledger, StopDecision, betting
 from collection.store import Ungraded
-
-Bools = NDArray[np.bool_]
 
 LOOP_STRATEGIES = ("loop", "start", "decisive", "random")
 """Strategies of the loop, beside adaptive pooling strategies."""

@@ -18,6 +18,7 @@ from collection.campaign.people.assignments import Assignments
 from collection.campaign.results.qrels import QrelsBuilder
 from collection.campaign.settings.loop_settings import LOOPING
 from collection.campaign.settings.settings import Settings
+from collection.core.arrays import Floats
 from collection.core.errors import CampaignError, InputError
 from collection.core.phrases import count, decimal, join, percent, plural
 from collection.expected_judgements import Pairs, describe
@@ -32,8 +33,6 @@ from collection.machine_labels import (
 from collection.machine_labels.model_families import family_of
 from collection.measures import Measure, as_measure
 from collection.store import LabelSet, SampleInUse, Store
-
-Floats = NDArray[np.float64]
 
 PAIR = ["query_id", "doc_id"]
 

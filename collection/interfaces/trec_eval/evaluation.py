@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
 from collection.core.phrases import join_first
 from collection.core.records import ALL_TOPICS, JudgementFormat, Run
 from collection.interfaces.trec_eval.arguments import Column
 from collection.interfaces.trec_eval.measures import Graded, Groups, Needs
 from collection.interfaces.trec_eval.preferences import Level, TopicPreferences, add_in_order, gather
-from collection.measures import UNJUDGED, UNPOOLED, Aligned, Floats, align
-from collection.measures.aligned import Bools, Ints
+from collection.measures import UNJUDGED, UNPOOLED, Aligned, align
 from collection.measures.table import GEOMETRIC_FLOOR
 
 _READS: dict[JudgementFormat, Needs] = {

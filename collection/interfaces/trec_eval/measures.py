@@ -13,11 +13,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.interfaces.trec_eval import preferences
 from collection.interfaces.trec_eval.preferences import TopicPreferences
-from collection.measures import MEASURES, UNJUDGED, UNPOOLED, Aligned, Floats, divide
-from collection.measures.aligned import Ints
+from collection.measures import MEASURES, UNJUDGED, UNPOOLED, Aligned, divide
 from collection.measures.graded import gain_of, rank_biased_precision, rbp_residual
 from collection.measures.names import CUTOFFS, FIFTHS, TENTHS
 from collection.measures.ranked import combine_f, interpolated_precision

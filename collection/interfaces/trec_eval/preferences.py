@@ -14,10 +14,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from collection.core.arrays import Bools, Floats
+from collection.core.arrays import Ints as Counts
 from collection.core.errors import InputError
-from collection.measures import Floats
-from collection.measures.aligned import Bools
-from collection.measures.aligned import Ints as Counts
 
 Scope = Literal["all", "retrieved", "implied"]
 """The preferences that count: all, those with both documents retrieved, or those with at least one."""

@@ -8,9 +8,10 @@ from math import ceil
 
 import numpy as np
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
 from collection.core.phrases import count, percent_down, percent_up, plural, sentence
-from collection.stopping.ledger import Floats, Ledger
+from collection.stopping.ledger import Ledger
 from collection.stopping.risk_control.families import EVERYTHING, RULE_FAMILIES
 from collection.stopping.risk_control.losses import TopicLosses, measure_losses
 from collection.stopping.table import StopDecision

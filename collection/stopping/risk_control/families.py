@@ -7,9 +7,10 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
+from collection.core.arrays import Floats, Ints
 from collection.core.phrases import count
 from collection.core.registry import Entry, Registry
-from collection.stopping.ledger import Floats, Ints, Ledger
+from collection.stopping.ledger import Ledger
 from collection.stopping.published import find_knees
 
 Criterion = Callable[[Ledger], Floats]

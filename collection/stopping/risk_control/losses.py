@@ -8,9 +8,10 @@ from math import floor
 
 import numpy as np
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
 from collection.core.phrases import count
-from collection.stopping.ledger import Floats, Ledger
+from collection.stopping.ledger import Ledger
 from collection.stopping.martingale import estimate
 from collection.stopping.risk_control.families import RULE_FAMILIES
 

@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
 from collection.core.phrases import count, percent, percent_down, percent_up
-from collection.stopping.ledger import Floats
 
 TRANSFER_WARNING = (
     "This rule was calibrated on another collection. Its promise holds only as far as the topics, the documents, the "
