@@ -52,7 +52,7 @@ def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
     expect(main.get_by_role("heading", name=verdict[0])).to_be_visible()  # computed first
     expect(main.get_by_test_id("stMetric").filter(has_text="Runs pooled")).to_contain_text("5 of 5")
     expect(main.get_by_test_id("stMetric").filter(has_text="Pool depth")).to_contain_text("10")
-    expect(main.get_by_role("button", name="Download leave-one-out results (TSV)")).to_be_visible()
+    expect(main.get_by_role("button", name="Download results")).to_be_visible()
     charts = main.locator(".stVegaLiteChart svg.marks")
     expect(charts).to_have_count(1)
     fits = "(e) => e.scrollWidth <= e.clientWidth"

@@ -95,7 +95,7 @@ def _topic_time(topic: TopicTime) -> wire.TopicTime:
 
 def _left(times: Times) -> str:
     if times.left is None:
-        return sentence(times.why or "no end is known")
+        return sentence(times.why or "the number of documents left is unknown")
     if not times.left:
         return "Nothing is left for you right now."
     documents, why = f"{count(times.left, 'document')} left", times.why

@@ -43,9 +43,11 @@ def draw(found: Adjudicated, rule: str, topics: Sequence[str] | None, annotators
     several = campaign.agreement.disagreements()
     if several.pairs:
         pairs = count(several.pairs, "pair")
-        everywhere = "" if topics is None else " of all topics"
-        decides = f"with several judgements{everywhere}; the rule decides these."
-        st.write(f"Annotators differ on {several.differ:,} of {pairs} {decides}")
+        everywhere = "" if topics is None else " (all topics)"
+        st.write(
+            f"Annotators differ on {several.differ:,} of {pairs} with several judgements{everywhere}. The rule decides "
+            "these."
+        )
         if several.differ and session.current().role == "manager":
             widgets.page_link("adjudicate", "Adjudicate disagreements")
     if sentence := found.caution:

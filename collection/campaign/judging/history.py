@@ -30,7 +30,7 @@ SESSIONS = 10
 TOPICS = 50
 """Maximum number of judged topics, and of open topics, that are listed."""
 
-NO_END = "the end is not known in advance; managers see on Recall when to stop"
+NO_END = "the number of documents left is not known in advance; managers see on the page Recall when to stop"
 SHARED = "if nobody else judges them"
 UNCOUNTED = "the number of pairs per topic is known only when it is done"
 

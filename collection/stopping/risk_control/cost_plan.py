@@ -114,7 +114,7 @@ class Plan:
         if self.best is None:
             return (
                 f"An expected recall of {percent_down(1 - self.alpha)} needs at least {required_topics(self.alpha):,} "
-                f"calibration topics, and some other topics; {count(self.topics, 'topic')} can be drawn. "
+                f"calibration topics besides other topics; {count(self.topics, 'topic')} can be drawn. "
                 "Choose a lower recall, or judge every document."
             )
         best, total = self.best, self.best.total
@@ -124,8 +124,8 @@ class Plan:
         return (
             f"Draw {count(best.calibration_topics, 'calibration topic')} at random and judge them completely "
             f"({best.calibration_judgements:,} judgements); the other {self.topics - best.calibration_topics:,} then "
-            f"take about {each.expected:,.0f} each ({each.low:,.0f} to {each.high:,.0f}). In all these are "
-            f"{total.low:,.0f} to {total.high:,.0f} judgements, {effect} the {self.everything:,} of judging "
+            f"take about {each.expected:,.0f} each ({each.low:,.0f} to {each.high:,.0f}). The total is "
+            f"{total.low:,.0f} to {total.high:,.0f} judgements, {effect} the {self.everything:,} for judging "
             f"everything; the costs of the other topics are estimates from {self.basis}."
         )
 

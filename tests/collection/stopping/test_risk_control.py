@@ -446,7 +446,7 @@ def test_a_plan_chooses_candidates_that_can_promise() -> None:
     assert [row.calibration_topics for row in made.rows] == [9, 10, 20, 30, 50]
     small = plan(8, 500, 0.1, costs_from_replays(500, 0.1))
     assert (small.rows, small.best) == ((), None)
-    assert "needs at least 9 calibration topics, and some other topics; 8 topics can be drawn" in small.advice
+    assert "needs at least 9 calibration topics besides other topics; 8 topics can be drawn" in small.advice
     with pytest.raises(InputError, match="0 to 7"):
         plan(8, 500, 0.1, costs_from_replays(500, 0.1), candidates=[8])
 

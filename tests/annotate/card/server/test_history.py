@@ -419,7 +419,10 @@ def test_what_the_card_says_of_the_time() -> None:
         ("open", "0 judged, 5 left"),
         ("done", "5 judged, 0 left"),
     ]
-    assert time_answer(times._replace(left=None, estimate=None, why=""))["left"] == "No end is known."
+    assert (
+        time_answer(times._replace(left=None, estimate=None, why=""))["left"]
+        == "The number of documents left is unknown."
+    )
     assert time_answer(times._replace(left=0))["left"] == "Nothing is left for you right now."
     assert time_answer(times._replace(per_topic=topics * 6))["others"] == 4
 
@@ -438,7 +441,7 @@ def test_an_estimate_and_on_what_it_depends(client: TestClient, campaign: Campai
     judging_token(campaign, "bob", "annotator")
     assert post(client, "time")["left"] == f"{words}, if nobody else judges them."
     campaign.settings.set_loop(mode="loop")
-    left = "The end is not known in advance; managers see on Recall when to stop."
+    left = "The number of documents left is not known in advance; managers see on the page Recall when to stop."
     assert post(client, "time")["left"] == left
 
 

@@ -287,7 +287,7 @@ def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[...,
     app = opened(differing, "export")
     assert "Annotators differ on 3 of 4 pairs with several judgements of all topics; the rule" in words(app)
     app.toggle(key="only-finished").set_value(False).run()
-    assert "Annotators differ on 3 of 4 pairs with several judgements; the rule decides these." in words(app)
+    assert "Annotators differ on 3 of 4 pairs with several judgements. The rule decides these." in words(app)
     assert "4 pairs in 2 of 2 topics have a grade; 2 are relevant (grade 1 or more)." in words(app)
     assert "Pairs by grade: 2 with 0, 1 with 1, 1 with 2." in words(app)
     app.selectbox(key="rule-rule").set_value("majority").run()
