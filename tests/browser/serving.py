@@ -21,6 +21,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from annotate.__main__ import main
 from annotate.application import SCRIPT
+from annotate.auth.page_access import PAGES
 from collection import Campaign
 from collection.core.records import Role
 from tests.browser.waiting import repeat, wait
@@ -55,6 +56,9 @@ usual_port = functools.cache(free_port)
 """The same for one server after another: what a browser has fetched and compiled is of an address with a port."""
 
 
+SCRIPTS = {SCRIPT, *(SCRIPT.parent / "views" / page.file for page in PAGES)}
+"""What Streamlit runs: these files cannot be imported."""
+
 SERVERS = multiprocessing.get_context("forkserver")
 SERVERS.set_forkserver_preload(
     ["altair", "uvicorn"]
@@ -62,7 +66,7 @@ SERVERS.set_forkserver_preload(
         ".".join(file.relative_to(ROOT).with_suffix("").parts)
         for package in ("annotate", "collection")
         for file in (ROOT / package).rglob("*.py")
-        if not file.name.startswith("__") and file != SCRIPT and file.parent.name != "views"  # not the pages' scripts
+        if not file.name.startswith("__") and file not in SCRIPTS
     ]
 )
 

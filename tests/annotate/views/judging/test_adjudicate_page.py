@@ -285,7 +285,7 @@ def test_the_chart_of_days_has_the_days_that_there_are() -> None:
 @pytest.mark.slow
 def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "export")
-    assert "Annotators differ on 3 of 4 pairs with several judgements of all topics; the rule" in words(app)
+    assert "Annotators differ on 3 of 4 pairs with several judgements (all topics). The rule" in words(app)
     app.toggle(key="only-finished").set_value(False).run()
     assert "Annotators differ on 3 of 4 pairs with several judgements. The rule decides these." in words(app)
     assert "4 pairs in 2 of 2 topics have a grade; 2 are relevant (grade 1 or more)." in words(app)
