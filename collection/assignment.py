@@ -42,7 +42,7 @@ class AssignmentSettings:
     blind
         Annotators see neither others' judgements nor the run, rank or score of a pair.
     feedback
-        Show the adjudicated grade, if any, after a pair of the calibration set.
+        Show the adjudicated grade, if any, after a pair of the qualification set.
     """
 
     annotators: int = 1
@@ -109,8 +109,8 @@ def next_pairs(candidates: Iterable[Candidate], count: int | None = None) -> lis
     """Choose the next pairs of one topic for one annotator, at most `count`, from candidates in order of judging.
 
     A pair is open to an annotator who has not judged it while nobody adjudicated it and fewer others than wanted have
-    judged or leased it. Calibration pairs are open to everybody who has not judged them, and come first; pairs without
-    a text are held back. Skipped pairs come last, the earliest skip first.
+    judged or leased it. Qualification pairs are open to everybody who has not judged them, and come first; pairs
+    without a text are held back. Skipped pairs come last, the earliest skip first.
 
     >>> table = [Candidate("a", 1, others=1), Candidate("b", 2, skipped=9.5), Candidate("c", 3)]
     >>> [pair.doc_id for pair in next_pairs(table)]
@@ -118,16 +118,16 @@ def next_pairs(candidates: Iterable[Candidate], count: int | None = None) -> lis
     """
     # Tuples and no frame, since every save in the loop waits for this.
     open_ = [c for c in candidates if _is_open(c)]
-    open_.sort(key=lambda c: (c.skipped is not None, c.skipped or 0.0, not c.calibration))
+    open_.sort(key=lambda c: (c.skipped is not None, c.skipped or 0.0, not c.qualification))
     return open_ if count is None else open_[: max(count, 0)]
 
 
 def _is_open(c: Candidate) -> bool:
-    return not (c.own or c.held_back) and (c.calibration or (c.others + c.leased < c.wanted and not c.adjudicated))
+    return not (c.own or c.held_back) and (c.qualification or (c.others + c.leased < c.wanted and not c.adjudicated))
 
 
 def read_open(candidates: Iterable[Candidate], count: int) -> list[Candidate]:
-    """Read candidates until there are enough for :func:`next_pairs` to choose `count`, all but calibration pairs.
+    """Read candidates until there are enough for :func:`next_pairs` to choose `count`, all but qualification pairs.
 
     >>> table = iter([Candidate("a", 1, own=True), Candidate("b", 2, skipped=9.5), *map(Candidate, "cd", (3, 4))])
     >>> [pair.doc_id for pair in read_open(table, 1)], next(table).doc_id

@@ -26,7 +26,7 @@ from collection.campaign.operations.server_state import ServerState
 from collection.campaign.people.accounts import Accounts
 from collection.campaign.people.assignments import Assignments
 from collection.campaign.people.pools import Pools
-from collection.campaign.people.qualification_set import Calibration
+from collection.campaign.people.qualification_set import QualificationSet
 from collection.campaign.progress.progress import Progress
 from collection.campaign.recall.across_topics.progress import CalibrationProgress
 from collection.campaign.recall.across_topics.study import CalibrationTopics
@@ -114,7 +114,7 @@ class Campaign:
         self.system_order = loop.system_order
         self.accounts = accounts = Accounts(store, directory)
         self.assignments = assignments = Assignments(store, settings, corpus, accounts, progress)
-        self.calibration = qualification = Calibration(store, settings, corpus, accounts, assignments)
+        self.qualification_set = qualification = QualificationSet(store, settings, corpus, accounts, assignments)
         self.pools = Pools(store, settings, corpus, assignments)
         calibrated = CalibrationProgress(store, settings, progress.loop_scope, loop)
         self.calibration_topics = across_topics = CalibrationTopics(store, settings, loop, calibrated)

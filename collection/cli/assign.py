@@ -99,7 +99,7 @@ def assign(
         if changes:
             campaign.assignments.update(**changes)
         if pairs is not None:
-            campaign.calibration.set_pairs(pairs)
+            campaign.qualification_set.set_pairs(pairs)
         of = list(topics) or campaign.corpus.topics()["query_id"].tolist()
         if people or groups or to_everybody:
             campaign.assignments.assign(of, people, groups)
@@ -175,7 +175,7 @@ def _pairs(campaign: Campaign, source: str) -> list[tuple[str, str]]:
     from collection.core.errors import FormatError
 
     if source.isdecimal():
-        return campaign.calibration.draw(int(source)) if int(source) else []
+        return campaign.qualification_set.draw(int(source)) if int(source) else []
     pairs: list[tuple[str, str]] = []
     for number, line in formats.source.lines(source, "lines of query_id and doc_id"):
         fields = line.split()
@@ -188,9 +188,9 @@ def _pairs(campaign: Campaign, source: str) -> list[tuple[str, str]]:
 
 def _show(campaign: Campaign, form: str) -> None:
     settings, work = campaign.settings.assignment(), campaign.assignments.workload()
-    table, results = campaign.assignments.table(), campaign.calibration.results()
+    table, results = campaign.assignments.table(), campaign.qualification_set.results()
     topics = table.astype(object).where(table.notna(), None).to_dict("records")
-    size, length = len(campaign.calibration.pairs()), len(campaign.settings.guidelines())
+    size, length = len(campaign.qualification_set.pairs()), len(campaign.settings.guidelines())
     if form == "json":
         notices, qualification = campaign.assignments.notices(), {"pairs": size, "annotators": results}
         shown = {"settings": settings, "workload": work, "topics": topics, "notices": notices}
@@ -251,5 +251,5 @@ def _show(campaign: Campaign, form: str) -> None:
             for row in results.to_dict("records")
         ]
         print_table(["annotator", "qualification pairs judged", "agreement with adjudicated grades"], rows)
-        if not campaign.calibration.pairs()["settled"].notna().any():
+        if not campaign.qualification_set.pairs()["settled"].notna().any():
             print_notices(["no qualification pair has an adjudicated grade yet: adjudicate them, or import qrels"])

@@ -264,8 +264,8 @@ class Candidate(NamedTuple):
         Time when this annotator last skipped it, in seconds since 1970; None: never.
     wanted
         Number of annotators that it needs.
-    adjudicated, calibration
-        Whether it was adjudicated; whether it is in the calibration set.
+    adjudicated, qualification
+        Whether it was adjudicated; whether it is in the qualification set.
     """
 
     doc_id: str
@@ -277,7 +277,7 @@ class Candidate(NamedTuple):
     skipped: float | None = None
     wanted: int = 1
     adjudicated: bool = False
-    calibration: bool = False
+    qualification: bool = False
 
 
 class GradeScale:

@@ -1,4 +1,4 @@
-"""Topic assignments, the calibration set, and the progress of annotators."""
+"""Topic assignments, the qualification set, and the progress of annotators."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from collection.store.connection import (
 
 _IS_ASSIGNED = is_assigned(":annotator")
 
-# Whether the pooled pair `p` is in the calibration set.
-_IN_CALIBRATION = "EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = p.topic AND c.doc = p.doc)"
+# Whether the pooled pair `p` is in the qualification set.
+_IN_QUALIFICATION_SET = "EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = p.topic AND c.doc = p.doc)"
 
 # Whether the pooled pair `p` needs no judgement by :annotator; `s` is its row of JUDGED_PAIRS.
 _DONE = f"""
     (NOT {is_held_back("p.doc")}
-     AND (s.own OR ((s.adjudicated OR s.judgements >= p.wanted) AND NOT {_IN_CALIBRATION})))
+     AND (s.own OR ((s.adjudicated OR s.judgements >= p.wanted) AND NOT {_IN_QUALIFICATION_SET})))
 """
 
 
 class AssignmentTables(Repository):
-    """Topic assignments, the calibration set, and the progress of annotators."""
+    """Topic assignments, the qualification set, and the progress of annotators."""
 
     def table(self) -> list[tuple[str, str, str]]:
         """Return ``query_id``, ``kind`` ("account" or "group") and ``name`` of each assignment, sorted by these."""
@@ -84,8 +84,8 @@ class AssignmentTables(Repository):
             "ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
         )
 
-    def calibration(self) -> pd.DataFrame:
-        """Return the calibration set: ``query_id``, ``doc_id``, ``position``, ``settled``.
+    def qualification_set(self) -> pd.DataFrame:
+        """Return the qualification set: ``query_id``, ``doc_id``, ``position``, ``settled``.
 
         ``settled`` is the grade of the latest adjudication (null: cannot judge), else the latest grade of imported
         qrels, else null.
@@ -105,8 +105,8 @@ class AssignmentTables(Repository):
         return frame.astype({"settled": "Int64"})
 
     @writes
-    def set_calibration(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Replace the calibration set by these pairs (query_id, doc_id)."""
+    def set_qualification_set(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Replace the qualification set by these pairs (query_id, doc_id)."""
         self.connection.execute("DELETE FROM qualification_set")
         self.connection.executemany(
             "INSERT INTO qualification_set (topic, position, doc) "
@@ -114,16 +114,16 @@ class AssignmentTables(Repository):
             [(position, *pair) for position, pair in enumerate(pairs)],
         )
 
-    def calibration_ids(self, query_id: str) -> list[str]:
-        """Return the documents of a topic that are in the calibration set, in order."""
+    def qualification_ids(self, query_id: str) -> list[str]:
+        """Return the documents of a topic that are in the qualification set, in order."""
         return self.connection.column(
             "SELECT d.doc_id FROM qualification_set AS c JOIN documents AS d USING (doc) "
             "WHERE c.topic = (SELECT topic FROM topics WHERE query_id = ?) ORDER BY c.position",
             (query_id,),
         )
 
-    def calibration_left(self, annotator: str) -> dict[str, int]:
-        """Count the calibration pairs that an annotator has not judged, for each open topic with such pairs."""
+    def qualification_left(self, annotator: str) -> dict[str, int]:
+        """Count the qualification pairs that an annotator has not judged, for each open topic with such pairs."""
         return self.connection.mapping(
             "SELECT t.query_id, count(*) FROM qualification_set AS c JOIN topics AS t USING (topic) "
             "WHERE NOT EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = c.topic AND cj.doc = c.doc "
@@ -133,8 +133,8 @@ class AssignmentTables(Repository):
             (annotator,),
         )
 
-    def calibration_standing(self, annotator: str) -> list[tuple[str, bool, bool]]:
-        """Return the topic of each pair of the calibration set, with two flags for an annotator.
+    def qualification_standing(self, annotator: str) -> list[tuple[str, bool, bool]]:
+        """Return the topic of each pair of the qualification set, with two flags for an annotator.
 
         The flags are whether :meth:`standings_for` counts the pair in the pool of one of the annotator's topics, and
         whether the annotator has judged it.
@@ -155,9 +155,9 @@ class AssignmentTables(Repository):
     def standing_for(self, query_id: str, annotator: str) -> tuple[int, int, int]:
         """Count a topic's pooled pairs, those of them that need no judgement by this annotator, and all judged pairs.
 
-        A pair needs no judgement if the annotator has judged it or, outside the calibration set, if enough others have
-        judged it or it is adjudicated. The first two numbers leave out pairs without a text, and those outside a sample
-        that people are asked for.
+        A pair needs no judgement if the annotator has judged it or, outside the qualification set, if enough others
+        have judged it or it is adjudicated. The first two numbers leave out pairs without a text, and those outside the
+        sample in use.
         """
         topic = self.connection.topic_key(query_id)
         row: tuple[int, int, int] = self.connection.execute(
@@ -185,7 +185,7 @@ class AssignmentTables(Repository):
             SELECT n.doc, count(cj.doc), p.doc IS NOT NULL AND p.wanted > 0 AND NOT {is_held_back("p.doc")} AND (
                 max(cj.counts_as = 'judgement' AND cj.annotator = :annotator)
                 OR ((max(cj.counts_as = 'adjudication') OR sum(cj.counts_as = 'judgement') >= p.wanted)
-                    AND NOT {_IN_CALIBRATION}))
+                    AND NOT {_IN_QUALIFICATION_SET}))
             FROM (SELECT DISTINCT doc FROM judgements INDEXED BY judgements_topic
                   WHERE topic = :topic AND id > :logged) AS n
             LEFT JOIN current_judgements AS cj ON cj.topic = :topic AND cj.doc = n.doc
@@ -199,7 +199,7 @@ class AssignmentTables(Repository):
     def standings_for(self, annotator: str, query_ids: Iterable[str] | None = None) -> dict[str, tuple[int, int, int]]:
         """Return the numbers of :meth:`standing_for` for these topics, or for every topic."""
         # The kept counts know which pairs have all judgements. Only the others are looked at: with several annotators
-        # those that this annotator has judged, the calibration set, and pairs without a text.
+        # those that this annotator has judged, the qualification set, and pairs without a text.
         rows = self.connection.execute(
             f"""
             WITH own AS (
@@ -214,7 +214,7 @@ class AssignmentTables(Repository):
                 SELECT p.topic, {is_held_back("p.doc")} AS held,
                        coalesce(max(cj.counts_as = 'judgement' AND cj.annotator = :annotator), 0) AS judged,
                        coalesce(max(cj.counts_as = 'adjudication') OR sum(cj.counts_as = 'judgement') >= p.wanted, 0)
-                           AS made, {_IN_CALIBRATION} AS for_all
+                           AS made, {_IN_QUALIFICATION_SET} AS for_all
                 FROM own CROSS JOIN odd USING (topic)
                 JOIN pool AS p ON p.topic = odd.topic AND p.doc = odd.doc AND p.wanted > 0
                 LEFT JOIN current_judgements AS cj ON cj.topic = p.topic AND cj.doc = p.doc GROUP BY p.topic, p.doc

@@ -185,7 +185,7 @@ class JudgementTables(Repository):
             Names of the columns to read; of half a million judgements, all take seconds. ``current``, which is not
             among them by default, tells whether an entry is current.
         several
-            If True, only pairs with several current judgements, an adjudication, or a place in the calibration set.
+            If True, only pairs with several current judgements, an adjudication, or a place in the qualification set.
         flagged
             If True, only flagged judgements.
         """

@@ -46,7 +46,7 @@ _STATE = f"""
     {{wanted}} AS wanted,
     EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = t.topic AND cj.doc = d.doc
             AND cj.counts_as = 'adjudication') AS adjudicated,
-    EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = t.topic AND c.doc = d.doc) AS calibration
+    EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = t.topic AND c.doc = d.doc) AS qualification
 """
 
 
@@ -66,7 +66,7 @@ class Demand(NamedTuple):
     held: bool
     wanted: int | None
     adjudicated: bool
-    calibration: bool
+    qualification: bool
 
 
 class QueueTables(Repository):
@@ -136,7 +136,7 @@ class QueueTables(Repository):
     def unfinished(self, query_id: str, annotator: str, at: float) -> Iterator[Candidate]:
         """Yield the :meth:`candidates` of the pool that lack judgements, one at a time.
 
-        Pairs of the calibration set that have the judgements of the pool are left out.
+        Pairs of the qualification set that have the judgements of the pool are left out.
         """
         sql = f"""
             SELECT {_STATE.format(rank="p.rank", wanted="p.wanted")}
@@ -383,8 +383,8 @@ class QueueTables(Repository):
             """,
             pair | {"annotator": annotator, "at": at, "qrels": f"{QRELS_ANNOTATOR}*"},
         ).fetchone()
-        others, qrels, leased, loaded, held, wanted, adjudicated, calibration = row
-        return Demand(others, qrels, leased, loaded, bool(held), wanted, bool(adjudicated), bool(calibration))
+        others, qrels, leased, loaded, held, wanted, adjudicated, qualification = row
+        return Demand(others, qrels, leased, loaded, bool(held), wanted, bool(adjudicated), bool(qualification))
 
     def judged_by_others(self, query_id: str, annotator: str, at: float) -> list[tuple[str, int, int | None]]:
         """Return judgeable pairs that only others have judged and nobody has adjudicated, oldest first.

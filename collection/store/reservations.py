@@ -12,7 +12,7 @@ SCREEN, AHEAD, LIST = "screen", "ahead", "work list"
 
 _TABLES = ("leases", "claims")
 
-# Whether the annotator of a reservation `r` may not judge its topic, and the pair is not in the calibration set.
+# Whether the annotator of a reservation `r` may not judge its topic, and the pair is not in the qualification set.
 _IS_FOREIGN = f"NOT EXISTS (SELECT 1 FROM topics AS t WHERE t.topic = r.topic AND {is_assigned('r.annotator')})"
 _IS_FOREIGN_PAIR = (
     f"{_IS_FOREIGN} AND NOT EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = r.topic AND c.doc = r.doc)"

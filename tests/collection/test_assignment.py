@@ -48,7 +48,7 @@ def test_an_adjudicated_pair_is_ended() -> None:
 
 
 def test_everybody_judges_the_calibration_set_first() -> None:
-    table = {"others": [0, 4, 0, 4], "adjudicated": [0, 0, 0, 1], "calibration": [0, 1, 0, 1]}
+    table = {"others": [0, 4, 0, 4], "adjudicated": [0, 0, 0, 1], "qualification": [0, 1, 0, 1]}
     assert ids(next_pairs(candidates(**table), 9)) == "bdac"
     assert ids(next_pairs(candidates(**table, own=[0, 1, 0, 0]), 9)) == "dac"
 
@@ -61,7 +61,7 @@ def test_skipped_come_last_the_longest_skipped_first() -> None:
 def test_documents_held_back_are_open_to_nobody() -> None:
     assert ids(next_pairs(candidates(held_back=[1, 0, 1, 0]), 9)) == "bd"
     assert ids(next_pairs(candidates(held_back=[1, 0, 0, 0], skipped=[None, 10.0, None, None]), 9)) == "cdb"
-    assert ids(next_pairs(candidates(held_back=[1, 0, 0, 0], calibration=[1, 0, 0, 0]), 9)) == "bcd"
+    assert ids(next_pairs(candidates(held_back=[1, 0, 0, 0], qualification=[1, 0, 0, 0]), 9)) == "bcd"
 
 
 def test_an_empty_pool_has_no_next_pair() -> None:
@@ -86,14 +86,14 @@ def test_what_is_open_and_in_which_order(drawn: list[Any]) -> None:
     given_out = next_pairs(pairs)
     # Written out once more, one rule after another.
     open_ = [pair for pair in pairs if not pair.own and not pair.held_back]
-    open_ = [p for p in open_ if p.calibration or (not p.adjudicated and p.wanted - p.others - p.leased > 0)]
+    open_ = [p for p in open_ if p.qualification or (not p.adjudicated and p.wanted - p.others - p.leased > 0)]
     assert sorted(given_out) == sorted(open_)
     for first, second in pairwise(given_out):
         later = [p.skipped is not None for p in (first, second)]
         assert later[0] <= later[1]
         if later[0] == later[1] and first.skipped == second.skipped:
-            assert first.calibration >= second.calibration
-            if first.calibration == second.calibration:
+            assert first.qualification >= second.qualification
+            if first.qualification == second.qualification:
                 assert first.rank < second.rank
         elif all(later):
             assert first.skipped < second.skipped

@@ -231,7 +231,7 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, request: wire.Sy
     # After the transaction: long texts take time, and other people's judgements must not wait.
     answer["documents"] = document_payloads(campaign, pairs.documents, query_id)
     for document in answer["documents"]:
-        if document["doc_id"] in pairs.calibration:
+        if document["doc_id"] in pairs.qualification:
             document["calibration"] = True
         _add_label(document, handed_out.labels)
     if request.get("recent"):

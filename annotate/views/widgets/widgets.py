@@ -191,7 +191,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     # Topics without a goal of their own are part of the total only if a budget limits them.
     where = " in your topics" if all(of is not None for _, of in standings) else " within the judgement budget"
     _start_judging(campaign, done, goal, "pair", where)
-    if waiting := campaign.calibration.left(annotator):
+    if waiting := campaign.qualification_set.left(annotator):
         st.info(f"{count(waiting, 'qualification pair')} left, which every annotator judges first.")
     metrics({"Your topics": len(topics), "Your judgements": len(mine)})
     if goal:

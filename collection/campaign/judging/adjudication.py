@@ -26,7 +26,7 @@ class Adjudication:
     judging: Judging
 
     def queue(self, *, ended: bool = False) -> pd.DataFrame:
-        """The pairs that wait for adjudication: disagreements, then pairs of the calibration set without a grade.
+        """The pairs that wait for adjudication: disagreements, then pairs of the qualification set without a grade.
 
         Returns
         -------
@@ -41,8 +41,8 @@ class Adjudication:
 
     def cache_key(self) -> tuple[Hashable, ...]:
         """Cache key of :meth:`queue`: differs where the queue may differ."""
-        calibration = self.store.assignments.calibration()[["query_id", "doc_id"]]
-        return *self.store.judgements.versions(), tuple(calibration.itertuples(index=False, name=None))
+        qualification = self.store.assignments.qualification_set()[["query_id", "doc_id"]]
+        return *self.store.judgements.versions(), tuple(qualification.itertuples(index=False, name=None))
 
     def _queue(self, ended: bool) -> pd.DataFrame:
         judgements = self.store.judgements.table(several=True)
@@ -55,8 +55,8 @@ class Adjudication:
         over = judgements.loc[judgements["counts_as"] == adjudication.ADJUDICATION, pair]
         adjudicated, known = set(over.itertuples(index=False)), set(queue[pair].itertuples(index=False))
         rows = []
-        calibration = self.store.assignments.calibration()[[*pair, "settled"]]
-        for query_id, doc_id, grade in calibration.itertuples(index=False):
+        qualification = self.store.assignments.qualification_set()[[*pair, "settled"]]
+        for query_id, doc_id, grade in qualification.itertuples(index=False):
             is_over = (query_id, doc_id) in adjudicated
             if (query_id, doc_id) in known or (is_over and not ended) or (not is_over and not pd.isna(grade)):
                 continue
@@ -75,7 +75,7 @@ class Adjudication:
         saved: list[str] = []
         refused: list[Refused] = []
         with self.store.transaction():
-            waiting = self._waiting_calibration() if judgements else set()
+            waiting = self._waiting_qualification() if judgements else set()
             for judgement in judgements:
                 try:
                     self._check_open(judgement, waiting)
@@ -85,9 +85,9 @@ class Adjudication:
                     refused.append(Refused(judgement.uuid, str(error)))
         return JudgeResult(saved, refused)
 
-    def _waiting_calibration(self) -> set[tuple[str, str]]:
-        """Return the pairs of the calibration set that have no grade yet."""
-        pairs = self.store.assignments.calibration()
+    def _waiting_qualification(self) -> set[tuple[str, str]]:
+        """Return the pairs of the qualification set that have no grade yet."""
+        pairs = self.store.assignments.qualification_set()
         waiting = pairs.loc[pairs["settled"].isna(), ["query_id", "doc_id"]]
         return set(waiting.itertuples(index=False, name=None))
 

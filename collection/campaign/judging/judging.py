@@ -22,7 +22,7 @@ from collection.campaign.log.results import Feedback, JudgeResult, NextPairs, Re
 from collection.campaign.loop.active_learning import ActiveLearning
 from collection.campaign.loop.loop_round import LoopRound
 from collection.campaign.loop.system_order import DecisivePairs
-from collection.campaign.people.qualification_set import Calibration
+from collection.campaign.people.qualification_set import QualificationSet
 from collection.campaign.progress.progress import Progress
 from collection.campaign.recall.recall import RecallEstimates
 from collection.campaign.settings.loop_settings import IN_POOL, LOOPING
@@ -69,7 +69,7 @@ class Judging:
     settings: Settings
     corpus: Corpus
     progress: Progress
-    qualification_set: Calibration
+    qualification_set: QualificationSet
     active_learning: ActiveLearning
     recall: RecallEstimates
 
@@ -111,7 +111,7 @@ class Judging:
         holding = list(dict.fromkeys(holding))
         if mode == "closed":
             return NextPairs([], holding, [], None)
-        first = self.store.assignments.calibration_left(annotator)
+        first = self.store.assignments.qualification_left(annotator)
         if (first and query_id not in first) or not (
             query_id in first or self.store.assignments.is_for(query_id, annotator)
         ):
@@ -120,7 +120,7 @@ class Judging:
             return NextPairs([], holding, None, None, first=next(iter(first), None))
         release = client.alone and not holding
         if first:
-            return self._from_pool(annotator, query_id, count, holding, calibration=True, release=release)
+            return self._from_pool(annotator, query_id, count, holding, qualification=True, release=release)
         if mode not in ("loop", "loop-in-pool"):
             pairs = self._from_pool(annotator, query_id, count, holding, release=release)
             beyond = {*pairs.closed, *self.store.pool.find_missing(query_id, holding)}
@@ -159,7 +159,7 @@ class Judging:
         CampaignError
             As for :meth:`.SystemOrderStudy.choose`.
         """
-        if first := self.store.assignments.calibration_left(annotator):
+        if first := self.store.assignments.qualification_left(annotator):
             return next((query_id for query_id in first if query_id not in {*exclude, after}), None)
         mine, at = self.store.assignments.topics_for(annotator), clock.seconds()
         start = mine.index(after) + 1 if after in mine else 0
@@ -200,15 +200,15 @@ class Judging:
         count: int,
         holding: Sequence[str],
         *,
-        calibration: bool = False,
+        qualification: bool = False,
         release: bool,
     ) -> NextPairs:
-        """Choose documents of the pool, or of the calibration set alone; `release` is as in :meth:`_from_loop`."""
+        """Choose documents of the pool, or of the qualification set alone; `release` is as in :meth:`_from_loop`."""
         lease = self.settings.assignment().lease * 60
         with self.store.transaction():
             at = clock.seconds()  # others have ended reservations while this waited for the transaction
             until = at + lease
-            candidates = self._pool_candidates(annotator, query_id, count, holding, at, calibration)
+            candidates = self._pool_candidates(annotator, query_id, count, holding, at, qualification)
             waiting = [c.doc_id for c in assignment.next_pairs(candidates)]
             open_, in_hand = set(waiting), set(holding)
             # Documents found by searching are not in the pool.
@@ -221,7 +221,7 @@ class Judging:
                 self.store.queue.end_leases(query_id, annotator, at, keep=fresh, others=True)
             self.store.queue.prolong(query_id, held, annotator, at, until)
             order = None
-            if fresh and not calibration and self.settings.mode(query_id) in LOOPING:  # the pool before the loop
+            if fresh and not qualification and self.settings.mode(query_id) in LOOPING:  # the pool before the loop
                 order = self.store.queue.number_conditions(self.active_learning.describe_order(query_id))
             chosen = [Selection(doc_id, conditions=order) for doc_id in fresh]
             self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(held))
@@ -229,14 +229,16 @@ class Judging:
                 fresh = self.demand.take_over(query_id, annotator, at, until, count)
         documents = self.store.corpus.documents(fresh)
         closed = [d for d in holding if d not in open_]
-        return NextPairs([documents[d] for d in fresh], closed, None, None, calibration=fresh if calibration else [])
+        return NextPairs(
+            [documents[d] for d in fresh], closed, None, None, qualification=fresh if qualification else []
+        )
 
     def _pool_candidates(
-        self, annotator: str, query_id: str, count: int, holding: Sequence[str], at: float, calibration: bool
+        self, annotator: str, query_id: str, count: int, holding: Sequence[str], at: float, qualification: bool
     ) -> list[Candidate]:
         """Return the pairs of a pool that are held, and at least `count` others that are open, in order."""
-        if calibration:
-            ids = self.store.assignments.calibration_ids(query_id)
+        if qualification:
+            ids = self.store.assignments.qualification_ids(query_id)
             return self.demand.candidates(query_id, annotator, at, ids)
         if count > 0 and self.settings.mode(query_id) == "random":
             candidates = self.demand.candidates(query_id, annotator, at)

@@ -47,7 +47,7 @@ class JudgingDemand:
     ) -> list[Candidate]:
         """Return open pairs of the pool, enough for :func:`.assignment.next_pairs` to choose `count`.
 
-        Without the documents `held`, and calibration pairs, of which the annotator has none left.
+        Without the documents `held`, and qualification pairs, of which the annotator has none left.
         """
         unfinished = self.store.queue.unfinished(query_id, annotator, at)
         return assignment.read_open((c for c in unfinished if c.doc_id not in held), count)
@@ -91,7 +91,7 @@ class JudgingDemand:
         """Tell whether a pair still needs a judgement by an annotator, or is on their screen or in their work list.
 
         It needs one while it is not adjudicated and fewer others than wanted have judged it or have it on screen or in
-        a work list; in the calibration set it needs one by everybody. What others have only loaded does not count: a
+        a work list; in the qualification set it needs one by everybody. What others have only loaded does not count: a
         judgement that is made goes before one that may be made.
         """
         demand = self._demand(annotator, query_id, doc_id)
@@ -127,4 +127,4 @@ class JudgingDemand:
 
 def _is_wanted(demand: Demand, taken: int) -> bool:
     """Tell whether a pair that has `taken` judgements needs one more."""
-    return demand.calibration or (taken < (demand.wanted or 0) and not demand.adjudicated)
+    return demand.qualification or (taken < (demand.wanted or 0) and not demand.adjudicated)

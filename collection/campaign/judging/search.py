@@ -103,7 +103,7 @@ class DocumentSearch:
             raise InputError(f"document {doc_id!r} is not in the campaign")
         if not self.store.assignments.is_for(query_id, annotator):
             raise InputError(f"topic {query_id!r} is assigned to other annotators")
-        if first := next(iter(self.store.assignments.calibration_left(annotator)), None):
+        if first := next(iter(self.store.assignments.qualification_left(annotator)), None):
             raise InputError(f"judge the qualification set first, in topic {first!r}")
         with self.store.transaction():
             at = clock.seconds()

@@ -69,10 +69,10 @@ class NextPairs(NamedTuple):
     """In the loop: ids of all that they hold from now on, in order. None in a pool."""
     model_round: int | None = None
     """In the loop: the round that the order is from."""
-    calibration: Sequence[str] = ()
+    qualification: Sequence[str] = ()
     """Ids of `documents` that everybody judges."""
     first: str | None = None
-    """A topic whose calibration set the annotator has to judge before anything else."""
+    """A topic whose qualification set the annotator has to judge before anything else."""
 
 
 class Refused(NamedTuple):
@@ -83,7 +83,7 @@ class Refused(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """The annotator's grade of a pair of the calibration set (None: cannot judge), and the adjudicated one."""
+    """The annotator's grade of a pair of the qualification set (None: cannot judge), and the adjudicated one."""
 
     uuid: str
     query_id: str
@@ -102,7 +102,7 @@ class JudgeResult(NamedTuple):
     surplus: Sequence[str] = ()
     """Uuids in `saved` of pairs that had enough judgements: logged, and not counted."""
     feedback: Sequence[Feedback] = ()
-    """For pairs of the calibration set with an adjudicated grade, if the manager turned feedback on."""
+    """For pairs of the qualification set with an adjudicated grade, if the manager turned feedback on."""
 
 
 class Workload(NamedTuple):

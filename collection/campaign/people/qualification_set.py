@@ -22,8 +22,8 @@ from collection.store import Store
 
 
 @dataclass(eq=False)
-class Calibration:
-    """The calibration set, which everybody judges first, and its results."""
+class QualificationSet:
+    """The qualification set, which everybody judges first, and its results."""
 
     store: Store
     settings: Settings
@@ -32,14 +32,14 @@ class Calibration:
     assignments: Assignments
 
     def pairs(self) -> pd.DataFrame:
-        """Return the calibration set: ``query_id``, ``doc_id``, ``position``, ``settled``.
+        """Return the qualification set: ``query_id``, ``doc_id``, ``position``, ``settled``.
 
         ``settled`` is the adjudicated grade, else the imported one, else null.
         """
-        return self.store.assignments.calibration()
+        return self.store.assignments.qualification_set()
 
     def set_pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Replace the calibration set by these pairs (query_id, doc_id).
+        """Replace the qualification set by these pairs (query_id, doc_id).
 
         InputError for a repeated pair, an unknown topic, or a document without a text.
         """
@@ -56,7 +56,7 @@ class Calibration:
             if len(set(chosen)) < len(chosen):
                 twice = next(pair for pair in chosen if chosen.count(pair) > 1)
                 raise InputError(f"qualification set: expected each pair once, found {twice[0]} {twice[1]} twice")
-            self.store.assignments.set_calibration(chosen)
+            self.store.assignments.set_qualification_set(chosen)
             self.store.assignments.changed()
 
     def draw(
@@ -80,16 +80,16 @@ class Calibration:
         return pairs
 
     def left(self, annotator: str) -> int:
-        """Count the pairs of the calibration set that an annotator has not judged."""
-        return sum(self.store.assignments.calibration_left(annotator).values())
+        """Count the pairs of the qualification set that an annotator has not judged."""
+        return sum(self.store.assignments.qualification_left(annotator).values())
 
     def results(self) -> pd.DataFrame:
-        """Return the progress of annotators with the calibration set, and their agreement with the settled grades.
+        """Return the progress of annotators with the qualification set, and their agreement with the settled grades.
 
         ``annotator``, ``judged``, ``of``, ``agree`` (share of their graded pairs with a settled grade, or nan); by
         name. Everybody whose account may judge, or who has judged one of the pairs.
         """
-        pairs = self.store.assignments.calibration()
+        pairs = self.store.assignments.qualification_set()
         words = self.store.judgements.table()
         words = words[(words["counts_as"] == "judgement") & (words["source"] != "imported")]
         both = pairs.merge(words[["annotator", "query_id", "doc_id", "kind", "relevance"]], on=["query_id", "doc_id"])
@@ -104,11 +104,11 @@ class Calibration:
         return pd.DataFrame(rows, columns=["annotator", "judged", "of", "agree"])
 
     def feedback(self, judgement: Judgement) -> Feedback | None:
-        """Return the settled grade of a judged calibration pair, if annotators get feedback."""
+        """Return the settled grade of a judged qualification pair, if annotators get feedback."""
         query_id, doc_id = judgement.query_id, judgement.doc_id
-        if not self.settings.assignment().feedback or doc_id not in self.store.assignments.calibration_ids(query_id):
+        if not self.settings.assignment().feedback or doc_id not in self.store.assignments.qualification_ids(query_id):
             return None
-        pairs = self.store.assignments.calibration()
+        pairs = self.store.assignments.qualification_set()
         row = pairs[(pairs["query_id"] == query_id) & (pairs["doc_id"] == doc_id)].iloc[0]
         if pd.isna(row["settled"]):
             return None

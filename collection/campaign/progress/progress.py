@@ -82,20 +82,20 @@ class Progress:
         """Count the pairs of a topic that need no judgement by an annotator, and all pairs.
 
         Pairs without a text are left out. In a loop over the whole collection: judged pairs, and None; in one with a
-        budget None, too, since :meth:`totals` has what the budget allows. Only the calibration set counts until it is
+        budget None, too, since :meth:`totals` has what the budget allows. Only the qualification set counts until it is
         judged, and in topics that are not assigned to the annotator.
         """
-        left = self.store.assignments.calibration_left(annotator)
+        left = self.store.assignments.qualification_left(annotator)
         if query_id in left or not self.store.assignments.is_for(query_id, annotator):
-            count = len(self.store.assignments.calibration_ids(query_id))
+            count = len(self.store.assignments.qualification_ids(query_id))
             return Standing(count - left.get(query_id, 0), count)
         numbers = {query_id: self.store.assignments.standing_for(query_id, annotator)}
         scopes, _, limited = self._scopes()
         return _in_scope(numbers, scopes, limited)[query_id]
 
     def topics_for(self, annotator: str) -> list[str]:
-        """Return the topics that an annotator judges, if only for the calibration set."""
-        mine = {*self.store.assignments.topics_for(annotator), *self.store.assignments.calibration()["query_id"]}
+        """Return the topics that an annotator judges, if only for the qualification set."""
+        mine = {*self.store.assignments.topics_for(annotator), *self.store.assignments.qualification_set()["query_id"]}
         return [query_id for query_id in self.store.corpus.topics()["query_id"] if query_id in mine]
 
     def may_see(self, query_id: str, annotator: str) -> bool:
@@ -154,7 +154,7 @@ class Progress:
         scopes, modes, limited = self._scopes()
         totals = self._sum(annotator, query_id, scopes, modes, limited)
         numbers = self._counted()[annotator].topics.get(query_id)
-        if numbers is None or query_id in self.store.assignments.calibration_left(annotator):
+        if numbers is None or query_id in self.store.assignments.qualification_left(annotator):
             return AnnotatorStanding(self.standing(query_id, annotator), totals)
         return AnnotatorStanding(_in_scope({query_id: numbers}, scopes, limited)[query_id], totals)
 
@@ -162,8 +162,8 @@ class Progress:
         """Return :meth:`standing` of each topic of an annotator from the cache; `changed` as for :meth:`totals`."""
         scopes, _, limited = self._scopes()
         mine = _in_scope(self.standings(annotator, changed), scopes, limited)
-        # Topics that have only calibration pairs, or unjudged calibration pairs.
-        others = {*self.topics_for(annotator)} - mine.keys() | {*self.store.assignments.calibration_left(annotator)}
+        # Topics that have only qualification pairs, or unjudged qualification pairs.
+        others = {*self.topics_for(annotator)} - mine.keys() | {*self.store.assignments.qualification_left(annotator)}
         return mine | {query_id: self.standing(query_id, annotator) for query_id in others}
 
     def _scopes(self) -> tuple[Scopes, dict[str, str], list[str] | None]:
@@ -176,7 +176,7 @@ class Progress:
         """Return the sums over an annotator's topics; None as goal with a loop over everything without a budget.
 
         With a budget, the goal of the topics in a loop is what is judged and what the budget still allows.
-        Calibration pairs of other topics count as well, so that the goal stays the same while the set is judged. The
+        Qualification pairs of other topics count as well, so that the goal stays the same while the set is judged. The
         topic that `changed` is up to date, the others within :data:`OTHERS_AFTER`.
         """
         return self._sum(annotator, changed, *self._scopes())
@@ -195,7 +195,7 @@ class Progress:
         within_budget = 0 if limited is None else self._limit(mine, numbers, modes, limited)
         total = sum(done for done, _ in mine.values())
         goal = sum(of or 0 for _, of in mine.values()) + within_budget
-        for query_id, is_counted, is_judged in self.store.assignments.calibration_standing(annotator):
+        for query_id, is_counted, is_judged in self.store.assignments.qualification_standing(annotator):
             scope, is_closed = scopes[query_id]
             if not (is_counted or (query_id in mine and scope in EVERYWHERE)):
                 total += is_judged

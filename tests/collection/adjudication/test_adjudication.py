@@ -557,7 +557,7 @@ def test_only_a_pair_that_wants_an_adjudication_takes_one(differing: Campaign) -
     assert [refused.reason for refused in result.refused] == [
         "annotators do not disagree on this pair", "annotators do not disagree on this pair",
     ]  # fmt: skip
-    differing.calibration.set_pairs([("1", "d2")])
+    differing.qualification_set.set_pairs([("1", "d2")])
     assert differing.adjudication.adjudicate([agreed]).saved
     assert differing.adjudication.queue(ended=True).query("why == 'calibration'")["ended"].tolist() == [True]
 
@@ -666,7 +666,7 @@ def test_what_an_estimate_took_is_written_beside_it_and_said(
 @pytest.mark.slow
 def test_calibration_pairs_that_cannot_be_judged_leave_the_queue(differing: Campaign) -> None:
     """d6: nobody has judged it; d1: ann and bob differ. eve says of both that no grade can be given."""
-    differing.calibration.set_pairs([("1", "d1"), ("1", "d6"), ("2", "d5")])
+    differing.qualification_set.set_pairs([("1", "d1"), ("1", "d6"), ("2", "d5")])
     assert differing.adjudication.queue()["doc_id"].tolist() == ["d1", "d4", "d6", "d5"]
     for doc_id in ("d1", "d6"):
         end(differing, "1", doc_id, None, kind="cannot judge", reason="broken")

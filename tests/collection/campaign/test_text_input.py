@@ -27,7 +27,7 @@ DOORS: dict[str, Callable[[Campaign, str], Any]] = {
     "group": lambda campaign, text: campaign.accounts.invite("ann", "annotator", [text]),
     "e-mail": lambda campaign, text: campaign.accounts.invite("ann", "annotator", email=f"{text}@example.org"),
     "topics of the overlap": lambda campaign, text: campaign.assignments.update(which="topics", topics=(text,)),
-    "qualification set": lambda campaign, text: campaign.calibration.set_pairs([("1", text)]),
+    "qualification set": lambda campaign, text: campaign.qualification_set.set_pairs([("1", text)]),
     "image host": lambda campaign, text: campaign.settings.set_judging_page(image_hosts=(text,)),
     "mode": lambda campaign, text: campaign.settings.set_loop(mode=text),
     "arrangement of a card": lambda campaign, text: campaign.settings.keep_card_arrangement("ann", {"keys": text}),

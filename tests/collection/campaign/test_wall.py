@@ -163,9 +163,9 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "budget.room": lambda c: c.budget.room("10"),
     "budget.state": lambda c: c.budget.state(),
     "budget.used_up": lambda c: c.budget.used_up("10"),
-    "calibration.left": lambda c: [c.calibration.left(name) for name in ("ann", "bob")],
-    "calibration.pairs": lambda c: c.calibration.pairs(),
-    "calibration.results": lambda c: c.calibration.results(),
+    "qualification_set.left": lambda c: [c.qualification_set.left(name) for name in ("ann", "bob")],
+    "qualification_set.pairs": lambda c: c.qualification_set.pairs(),
+    "qualification_set.results": lambda c: c.qualification_set.results(),
     "calibration_topics.cache_key": lambda c: c.calibration_topics.cache_key(),
     "calibration_topics.pending": lambda c: c.calibration_topics.pending(),
     "calibration_topics.put_first": lambda c: c.calibration_topics.put_first(["1", "3"]),
@@ -309,9 +309,14 @@ WRITES: dict[str, Callable[[Campaign], Any]] = {
             for row in c.adjudication.queue()[["query_id", "doc_id"]].itertuples(index=False, name=None)
         ]
     ),
-    "calibration.draw": lambda c: c.calibration.draw(2, seed=1),
-    "calibration.set_pairs": lambda c: (c.calibration.set_pairs([("3", "d05")]), c.calibration.pairs()),
-    "calibration.feedback": lambda c: c.calibration.feedback(Judgement(UUIDS[0], "ann", *PAIR, "graded", relevance=1)),
+    "qualification_set.draw": lambda c: c.qualification_set.draw(2, seed=1),
+    "qualification_set.set_pairs": lambda c: (
+        c.qualification_set.set_pairs([("3", "d05")]),
+        c.qualification_set.pairs(),
+    ),
+    "qualification_set.feedback": lambda c: c.qualification_set.feedback(
+        Judgement(UUIDS[0], "ann", *PAIR, "graded", relevance=1)
+    ),
     "judging.judge": lambda c: (c.judging.judge("ann", *PAIR, 2, uuid=UUIDS[1]), c.progress.counts()),
     "judging.judge_many": lambda c: c.judging.judge_many(
         [Judgement(UUIDS[2], "bob", "3", "d05", "graded", relevance=0)], leased_only=True
@@ -436,7 +441,7 @@ def test_the_comparison_notices_labels_in_a_persons_slot(opened_copies: dict[str
         changed |= {method} if plain != broken else set()
     assert changed >= {
         "adjudication.queue", "agreement.labels", "agreement.report", "agreement.annotator_statistics", "budget.state",
-        "calibration.results", "collection_card.facts", "evaluation.evaluate", "judgement_log.judgements",
+        "qualification_set.results", "collection_card.facts", "evaluation.evaluate", "judgement_log.judgements",
         "overview.next_step", "overview.status", "progress.counts", "progress.topics", "qrels.build", "recall.table",
         "training_data.examples",
     }  # fmt: skip

@@ -149,7 +149,7 @@ def test_a_part_of_the_log_is_that_part_of_the_whole(store: Store) -> None:
     store.corpus.add_document_ids(["d"])
     say(store, "c", "cannot judge", annotator="cat", counts_as="adjudication")
     say(store, "d", relevance=0)
-    store.assignments.set_calibration([("1", "d")])
+    store.assignments.set_qualification_set([("1", "d")])
     whole = store.judgements.table()
     columns = ["doc_id", "relevance", "revises", "passages"]
     pd.testing.assert_frame_equal(store.judgements.table(columns=columns), whole[columns])
@@ -226,7 +226,7 @@ def check_counts(store: Store) -> None:
         for query_id in ("1", "2"):
             pool = assignment.next_pairs(store.queue.candidates(query_id, name, 5.0))
             unfinished = assignment.next_pairs(store.queue.unfinished(query_id, name, 5.0))
-            assert unfinished == [c for c in pool if not c.calibration or c.others < c.wanted]
+            assert unfinished == [c for c in pool if not c.qualification or c.others < c.wanted]
     judged: dict[str, int] = {}
     for query_id in ("1", "2"):
         judged |= {query_id: n} if (n := len(store.judgements.judged_rows(query_id))) else {}
@@ -260,7 +260,7 @@ def test_counts_that_are_kept_equal_a_recount(rng: random.Random) -> None:
                 pooled = store.pool.annotators_wanted()[["topic", "doc"]].itertuples(index=False, name=None)
                 store.pool.set_wanted([(rng.randrange(1, 4), *pair) for pair in pooled if rng.random() < 0.5])
             elif act == 3:
-                store.assignments.set_calibration([(topic, doc)])
+                store.assignments.set_qualification_set([(topic, doc)])
             elif act == 4 and store.pool.rows(topic):
                 among = store.corpus.doc_ids(store.pool.rows(topic))
                 store.queue.lease(topic, [Selection(rng.choice(among))], name, 1.0, 9.0)

@@ -1,6 +1,6 @@
 """Recall guaranteed across topics: calibration topics are judged to the end, and choose when the others may stop.
 
-Not to be confused with the annotators' calibration set (:mod:`collection.campaign.people.qualification_set`).
+Not to be confused with the annotators' qualification set (:mod:`collection.campaign.people.qualification_set`).
 """
 
 from __future__ import annotations

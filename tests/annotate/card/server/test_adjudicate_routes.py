@@ -167,7 +167,7 @@ def test_the_last_adjudications_and_one_pair(client: TestClient, differing: Camp
 
 @pytest.mark.slow
 def test_calibration_pairs_come_last_and_are_filtered(client: TestClient, differing: Campaign) -> None:
-    differing.calibration.set_pairs([("1", "d6"), ("2", "d5")])
+    differing.qualification_set.set_pairs([("1", "d6"), ("2", "d5")])
     assert ids(sync(client, want=9)) == ["d1", "d2", "d4", "d6", "d5"]
     only = sync(client, want=9, filter={"why": "calibration"})
     assert (ids(only), only["progress"]) == (["d6", "d5"], {"done": 0, "goal": 2})
@@ -202,7 +202,7 @@ def test_the_log_is_read_again_only_where_something_has_changed(
     assert [fetched(), fetched()] == [(3, 1), (3, 1)]
     assert differing.judging.judge_many([Judgement(str(uuid4()), "dan", "1", "d6", "graded", 0)]).saved
     assert [fetched(), fetched()] == [(4, 2), (4, 2)]
-    differing.calibration.set_pairs([("2", "d5")])
+    differing.qualification_set.set_pairs([("2", "d5")])
     assert [fetched(), fetched()] == [(5, 3), (5, 3)]
 
 
@@ -261,7 +261,7 @@ def test_a_decision_is_saved_whatever_else_the_request_says(client: TestClient, 
 
 @pytest.mark.slow
 def test_a_card_that_has_skipped_hundreds_of_pairs_goes_on(client: TestClient, differing: Campaign) -> None:
-    differing.calibration.set_pairs([(query_id, f"d{n}") for query_id in "12" for n in range(1, 9)])
+    differing.qualification_set.set_pairs([(query_id, f"d{n}") for query_id in "12" for n in range(1, 9)])
     held = [name("1", "d1"), *[name("9", str(n)) for n in range(300)], name("1", "d2")]
     item = grade("d4", 1, "2")
     answer = sync(client, decisions=[item], holding=held, want=1, due=True)

@@ -268,7 +268,7 @@ def test_annotators_are_told_of_topics_that_were_theirs(client: TestClient, camp
         case "leased":
             campaign.judging.next_pairs("bob", "1", 1)
         case "calibration":
-            campaign.calibration.set_pairs([("1", "d2")])
+            campaign.qualification_set.set_pairs([("1", "d2")])
         case "claimed":
             campaign.settings.set_judging_page(task="list")
             campaign.topic_tasks.next_topics("bob", 2)

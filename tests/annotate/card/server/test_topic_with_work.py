@@ -24,7 +24,7 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
     """Three topics with six pairs each; the first pair of each is everybody's."""
     with Campaign.create(tmp_path / "campaign", grades="0-3") as campaign:
         fill(campaign, ["1", "2", "3"], DOCUMENTS)
-        campaign.calibration.set_pairs([(topic, "d0") for topic in ("1", "2", "3")])
+        campaign.qualification_set.set_pairs([(topic, "d0") for topic in ("1", "2", "3")])
         yield campaign
 
 
@@ -109,7 +109,7 @@ def test_labels_outside_the_pool_leave_the_work_of_a_loop_within_it(
     campaign.importer.import_files(labels=tmp_path / "labels.csv")
     campaign.settings.set_loop(mode="loop-in-pool", by="mtf", budget=budget)
     assert campaign.judging.topic_with_work("ben", "3") == "1"
-    # Of a budget of 30, labels and the calibration set use 27: one more document for each topic.
+    # Of a budget of 30, labels and the qualification set use 27: one more document for each topic.
     for number in range(1 if budget else 5):
         assert campaign.budget.used_up("1") == ""
         (document,) = campaign.judging.next_pairs("ben", "1", 1).documents

@@ -186,7 +186,7 @@ def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], 
     app.text_area(key="pairs").set_value("1 d1\n\n 2   d4 \n").run()
     app.button(key="save-pairs").click().run()
     assert not app.exception
-    pairs = people.calibration.pairs()
+    pairs = people.qualification_set.pairs()
     assert pairs[["query_id", "doc_id"]].to_numpy().tolist() == [["1", "d1"], ["2", "d4"]]
     assert app.text_area(key="pairs").value == "1 d1\n2 d4"
     assert table(app, "finished")["annotator"].tolist() == ["ann", "ben", "cara"]
@@ -194,20 +194,20 @@ def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], 
         app.text_area(key="pairs").set_value(text).run()
         app.button(key="save-pairs").click().run()
         assert words in app.error[0].value.replace("\\", "")
-    assert len(people.calibration.pairs()) == 2
+    assert len(people.qualification_set.pairs()) == 2
     app.number_input(key="per-topic").set_value(3).run()
     app.multiselect(key="drawn-topics").set_value(["1"]).run()
     app.button(key="draw").click().run()
     assert sorted(app.text_area(key="pairs").value.split("\n")) == ["1 d1", "1 d2", "1 d6"]
-    assert len(people.calibration.pairs()) == 2  # nothing is saved yet
+    assert len(people.qualification_set.pairs()) == 2  # nothing is saved yet
     app.text_area(key="pairs").set_value("").run()
     app.button(key="save-pairs").click().run()
-    assert people.calibration.pairs().empty
+    assert people.qualification_set.pairs().empty
 
 
 @pytest.mark.slow
 def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], people: Campaign) -> None:
-    people.calibration.set_pairs([("1", "d1"), ("2", "d4")])
+    people.qualification_set.set_pairs([("1", "d1"), ("2", "d4")])
     say(people, "ben", "1", "d1", 2)
     app = opened(people, "assign")
     assert any("0 of 2 pairs have a reference grade" in text.value for text in app.markdown)

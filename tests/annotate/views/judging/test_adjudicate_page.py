@@ -69,7 +69,7 @@ def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(
 
 @pytest.mark.slow
 def test_the_filter_goes_to_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    differing.calibration.set_pairs([("1", "d6")])
+    differing.qualification_set.set_pairs([("1", "d6")])
     app = opened(differing, "adjudicate")
     assert app.selectbox(key="topic").options == ["All topics", "1: running average", "2: read a table"]
     assert app.selectbox(key="distance").options[1:] == ["3", "2", "1", "0: a grade and “cannot judge”"]

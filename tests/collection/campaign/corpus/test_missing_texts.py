@@ -258,9 +258,9 @@ def test_second_opinions_and_calibration_are_of_documents_with_a_text(partial: C
     for mode in ("pool", "loop"):
         partial.settings.set_loop(mode=mode)
         assert set(handed_out(partial)) == set(POOL[:WITH_TEXT])
-    assert {doc_id for _, doc_id in partial.calibration.draw(90)} <= set(POOL[:WITH_TEXT])
+    assert {doc_id for _, doc_id in partial.qualification_set.draw(90)} <= set(POOL[:WITH_TEXT])
     with pytest.raises(InputError, match="expected documents with a text, found 'd60' without one"):
-        partial.calibration.set_pairs([("1", "d60")])
+        partial.qualification_set.set_pairs([("1", "d60")])
 
 
 def test_a_document_without_a_text_is_not_taken_from_a_search(partial: Campaign) -> None:

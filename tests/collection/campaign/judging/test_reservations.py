@@ -349,7 +349,7 @@ def test_a_work_list_leaves_out_closed_and_reassigned_topics(campaign: Campaign,
 
 def test_a_work_list_begins_with_the_qualification_set(campaign: Campaign, tmp_path: Path) -> None:
     listed(campaign, tmp_path / "1.csv")
-    campaign.calibration.set_pairs([("2", "d5"), ("2", "d6")])
+    campaign.qualification_set.set_pairs([("2", "d5"), ("2", "d6")])
     assert listed(campaign, tmp_path / "2.csv") == [("2", "d5"), ("2", "d6")]
 
 

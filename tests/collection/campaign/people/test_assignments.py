@@ -343,12 +343,12 @@ def test_a_name_that_could_not_be_written_into_a_table_is_refused(campaign: Camp
 
 
 def test_everybody_judges_the_qualification_set_before_anything_else(campaign: Campaign) -> None:
-    campaign.calibration.set_pairs([("2", "d5"), ("2", "outside")])
+    campaign.qualification_set.set_pairs([("2", "d5"), ("2", "outside")])
     assert take(campaign, "ann", 5) == ""
     assert campaign.judging.next_pairs("ann", "1", 5, ["d0"]).first == "2"
     for name in ("ann", "ben", "cai"):
         answer = campaign.judging.next_pairs(name, "2", 5)
-        assert [d.doc_id for d in answer.documents] == list(answer.calibration) == ["d5", "outside"]
+        assert [d.doc_id for d in answer.documents] == list(answer.qualification) == ["d5", "outside"]
         say(campaign, name, "d5", query_id="2")
         say(campaign, name, "outside", query_id="2")
     assert words(campaign) == {("2", "d5"): 3, ("2", "outside"): 3}
@@ -357,7 +357,7 @@ def test_everybody_judges_the_qualification_set_before_anything_else(campaign: C
 
 
 def test_calibration_goes_beyond_the_assignment_and_an_adjudication(campaign: Campaign) -> None:
-    campaign.calibration.set_pairs([("2", "d5")])
+    campaign.qualification_set.set_pairs([("2", "d5")])
     campaign.assignments.assign(["2"], ["ben"])
     campaign.judging.judge_many(
         [Judgement(str(uuid4()), "boss", "2", "d5", "graded", 3, counts_as="adjudication", note="by name")]
@@ -375,13 +375,13 @@ def test_calibration_goes_beyond_the_assignment_and_an_adjudication(campaign: Ca
     take(campaign, "ben", 5, "2")
     (told,) = say(campaign, "ben", "d5", 3, "2").feedback
     assert (told.relevance, told.settled, told.note) == (3, 3, "by name")
-    calibrated = campaign.calibration.results().set_index("annotator")
+    calibrated = campaign.qualification_set.results().set_index("annotator")
     assert calibrated["judged"].to_dict() == {"ann": 1, "ben": 1, "cai": 0}
     assert calibrated["agree"].fillna(-1).to_dict() == {"ann": 0, "ben": 1, "cai": -1}
 
 
 def test_feedback_has_no_note_where_the_adjudicator_wrote_none(campaign: Campaign) -> None:
-    campaign.calibration.set_pairs([("2", "d5"), ("2", "d6")])
+    campaign.qualification_set.set_pairs([("2", "d5"), ("2", "d6")])
     campaign.assignments.update(feedback=True)
     for doc_id, note in (("d5", None), ("d6", "by name")):
         j = Judgement(str(uuid4()), "boss", "2", doc_id, "graded", 3, counts_as="adjudication", note=note)
@@ -406,14 +406,14 @@ def test_a_reader_is_given_no_topic(campaign: Campaign) -> None:
 
 
 def test_a_qualification_set_is_drawn_from_the_pool_at_random(campaign: Campaign) -> None:
-    drawn = campaign.calibration.draw(3, seed=1)
+    drawn = campaign.qualification_set.draw(3, seed=1)
     assert Counter(query_id for query_id, _ in drawn) == dict.fromkeys(TOPICS, 3)
-    assert drawn == campaign.calibration.draw(3, seed=1) != campaign.calibration.draw(3, seed=2)
-    assert len(campaign.calibration.draw(20, ["2"])) == 8
-    campaign.calibration.set_pairs(drawn)
-    assert [tuple(pair) for pair in campaign.calibration.pairs()[["query_id", "doc_id"]].values] == drawn
-    campaign.calibration.set_pairs([])
-    assert campaign.calibration.pairs().empty
+    assert drawn == campaign.qualification_set.draw(3, seed=1) != campaign.qualification_set.draw(3, seed=2)
+    assert len(campaign.qualification_set.draw(20, ["2"])) == 8
+    campaign.qualification_set.set_pairs(drawn)
+    assert [tuple(pair) for pair in campaign.qualification_set.pairs()[["query_id", "doc_id"]].values] == drawn
+    campaign.qualification_set.set_pairs([])
+    assert campaign.qualification_set.pairs().empty
 
 
 @pytest.mark.parametrize(
@@ -428,11 +428,11 @@ def test_a_wrong_qualification_set_is_refused_by_name(
     campaign: Campaign, pairs: list[tuple[str, str]], words: str
 ) -> None:
     with pytest.raises(InputError, match=words):
-        campaign.calibration.set_pairs(pairs)
+        campaign.qualification_set.set_pairs(pairs)
 
 
 def test_a_closed_topic_keeps_nobody_from_the_others(campaign: Campaign) -> None:
-    campaign.calibration.set_pairs([("2", "d5")])
+    campaign.qualification_set.set_pairs([("2", "d5")])
     campaign.settings.set_loop(mode="closed", topics=["2"])
     assert take(campaign, "ann") == "d0"
     campaign.settings.reopen_topic("2")
@@ -445,8 +445,8 @@ def test_the_settled_grade_is_of_qrels_and_not_of_another_annotator(campaign: Ca
     (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\nzoe,1,d0,3\nyan,1,d0,0\n")
     (tmp_path / "nist.txt").write_text("1 0 d1 2\n")
     campaign.importer.import_files(labels=tmp_path / "labels.csv", qrels=tmp_path / "nist.txt")
-    campaign.calibration.set_pairs([("1", "d0"), ("1", "d1")])
-    assert campaign.calibration.pairs()["settled"].fillna(-1).tolist() == [-1, 2]
+    campaign.qualification_set.set_pairs([("1", "d0"), ("1", "d1")])
+    assert campaign.qualification_set.pairs()["settled"].fillna(-1).tolist() == [-1, 2]
 
 
 # --- labels from elsewhere ----------------------------------------------------------------------------
@@ -576,7 +576,7 @@ def test_labels_of_what_is_adjudicated_are_surplus_and_those_of_what_is_in_hand_
 ) -> None:
     campaign.judging.judge_many([Judgement(str(uuid4()), "boss", "1", "d0", "graded", 2, counts_as="adjudication")])
     assert take(campaign, "ann") == "d1"
-    campaign.calibration.set_pairs([("1", "d2")])
+    campaign.qualification_set.set_pairs([("1", "d2")])
     labels(campaign, tmp_path / "l.csv", "x d0 3 30\nx d1 3 31\nann d1 3 32\nx d2 3 32\ny d2 3 33")
     assert {pair: counts for pair, counts in counted(campaign).items() if pair[0] != "boss"} == {
         ("x", "d0"): "surplus", ("x", "d1"): "judgement", ("ann", "d1"): "surplus", ("x", "d2"): "judgement",
@@ -661,7 +661,7 @@ def test_what_is_assigned_to_somebody_else_is_given_back(campaign: Campaign) -> 
         (lambda c: c.assignments.update(overlap=2), "overlap"),
         (lambda c: c.settings.set_topic_note("9", "x"), "9"),
         (lambda c: c.assignments.deal(["ann"], topics=["9"]), "9"),
-        (lambda c: c.calibration.draw(1, ["9"]), "9"),
+        (lambda c: c.qualification_set.draw(1, ["9"]), "9"),
     ],
 )
 def test_unknown_names_are_refused_by_name(campaign: Campaign, call: object, name: str) -> None:
@@ -831,7 +831,7 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     ]
     (tmp_path / "set.txt").write_text("# the first\n1 d0\n\n2 d3\n")
     assert assign(directory, "--qualification", tmp_path / "set.txt", "--to-everybody").exit_code == 0
-    assert campaign.calibration.pairs()["doc_id"].tolist() == ["d0", "d3"]
+    assert campaign.qualification_set.pairs()["doc_id"].tolist() == ["d0", "d3"]
     assert set(campaign.assignments.table()["accounts"].map(len)) == {0}
 
 

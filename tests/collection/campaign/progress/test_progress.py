@@ -67,7 +67,7 @@ def calibrated(campaign: Campaign, folder: Path) -> None:
     fill(campaign, TOPICS, DOCS)
     campaign.accounts.add("ben", "annotator")
     campaign.assignments.assign(["2"], ["ben"])
-    campaign.calibration.set_pairs([("1", "d1"), ("2", "d5")])
+    campaign.qualification_set.set_pairs([("1", "d1"), ("2", "d5")])
     say(campaign, "ann", "1", "d1", "d2")
     say(campaign, "cai", "2", "d5")
 
@@ -267,7 +267,7 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
         assert synced[query_id]["all"] == {"judged": done, "pool": goal}
         assert topic["without_text"] == counted(state)[query_id].without_text
     assert time["left"] == (None if goal is None else goal - done)
-    if not len(state.calibration.pairs()):
+    if not len(state.qualification_set.pairs()):
         assert done == sum(topic["judged"] for topic in topics.values())
         if left := state.budget.left():  # which no topic has for itself
             assert goal == done + left.total
@@ -288,7 +288,7 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
     done, goal = state.progress.totals("ann")
     if goal is not None:
         given = 0
-        for query_id in (*state.store.assignments.calibration_left("ann"), *TOPICS):
+        for query_id in (*state.store.assignments.qualification_left("ann"), *TOPICS):
             pairs = state.judging.next_pairs("ann", query_id, 100)
             given += len(pairs.documents)
             say(state, "ann", query_id, *[document.doc_id for document in pairs.documents])
@@ -306,14 +306,14 @@ def test_the_total_stays_while_the_calibration_set_is_judged(tmp_path: Path) -> 
             campaign.accounts.add(name, "annotator")
         campaign.assignments.assign(["2"], ["ben"])
         campaign.assignments.assign(["3"], ["cai"])
-        campaign.calibration.set_pairs([("1", "d1"), ("2", "d5"), ("2", "outside"), ("3", "d0")])
+        campaign.qualification_set.set_pairs([("1", "d1"), ("2", "d5"), ("2", "outside"), ("3", "d0")])
         expected = {"ann": 8 + 3, "ben": 16 + 2, "cai": 16 + 2}
         done = dict.fromkeys(expected, 0)
         for at in count():
             with Campaign(campaign.directory) as anew:  # which has counted nothing before
                 for name, total in expected.items():
                     assert anew.progress.totals(name) == (done[name], total), (at, name)
-            turns = {name: next(iter(campaign.store.assignments.calibration_left(name)), None) for name in expected}
+            turns = {name: next(iter(campaign.store.assignments.qualification_left(name)), None) for name in expected}
             if not any(turns.values()):
                 break
             for name, query_id in turns.items():

@@ -909,10 +909,10 @@ def adjudicate(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
 
 
 def judge_gold(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
-    review.calibration.set_pairs([(topic, doc_id) for doc_id in doc_ids])
+    review.qualification_set.set_pairs([(topic, doc_id) for doc_id in doc_ids])
     documents = [document.doc_id for document in review.judging.next_pairs("new", topic, 60).documents]
     judge(review, topic, documents, "new")
-    review.calibration.set_pairs([])
+    review.qualification_set.set_pairs([])
     return "judged without being handed out by the loop"
 
 
