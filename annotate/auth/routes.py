@@ -74,8 +74,7 @@ class SignInService:
 
     async def signed_in(self, request: HTTPConnection) -> Person | None:
         """Return the person whose open session the browser has."""
-        secret = self.tokens.read_cookie(request.cookies.get(self.cookie))
-        return None if secret is None else await self._thread.run(lambda campaign: campaign.accounts.session(secret))
+        return await self._tokens.signed_in(request, self._thread)
 
     async def image_hosts(self, request: HTTPConnection) -> tuple[str, ...]:
         """Return the hosts that pages of a person who is signed in may show images from; none for others."""

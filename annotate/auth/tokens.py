@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from itsdangerous import BadData, TimestampSigner, URLSafeTimedSerializer
+from starlette.requests import HTTPConnection
 
+from annotate.server.campaign_thread import CampaignThread
 from collection.campaign.operations.server_state import read_secret
-from collection.campaign.people.accounts import SESSION_DAYS
+from collection.campaign.people.accounts import SESSION_DAYS, Person
 from collection.core import clock
 from collection.core.errors import CampaignError
 
@@ -117,3 +119,8 @@ class CurrentTokens:
             if (secret := read_secret(self._directory)) != self._secret:
                 self._secret, self._tokens = secret, Tokens(secret, self._campaign_id)
         return self._tokens
+
+    async def signed_in(self, request: HTTPConnection, thread: CampaignThread) -> Person | None:
+        """Return the person whose open session the browser has; a request without a sign-in cookie never waits."""
+        secret = self.get().read_cookie(request.cookies.get(cookie_name(self._campaign_id)))
+        return None if secret is None else await thread.run(lambda campaign: campaign.accounts.session(secret))

@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from annotate.auth.roles import EVERYBODY, JUDGES, open_to
-from annotate.auth.tokens import TOKEN_HEADER, Bearer, CurrentTokens, Tokens, cookie_name
+from annotate.auth.tokens import TOKEN_HEADER, Bearer, CurrentTokens, Tokens
 from annotate.card.server import fields, history_routes, unit_routes, wire
 from annotate.card.server.card_modules import card_modules
 from annotate.card.server.document_payload import FIELD_CAP, FILE_HEADERS, FILES, PREFIX, TEXT_CAP, document_payloads
@@ -29,7 +29,6 @@ from collection.campaign import Campaign
 from collection.campaign.judging.judging import Client
 from collection.campaign.log.results import Feedback, NextPairs
 from collection.campaign.loop.loop_round import LoopRound
-from collection.campaign.people.accounts import Person
 from collection.campaign.progress.progress import Standing
 from collection.core.errors import CleverdonError, InputError
 from collection.core.records import Document, Judgement, Role
@@ -103,7 +102,7 @@ class JudgingService:
     async def token(self, request: Request) -> Response:
         """Give a card whose token has expired a new one, by the browser's sign-in cookie."""
         try:
-            person = await self._signed_in(request, "judging")
+            person = await self._tokens.signed_in(request, self._threads["judging"])
             # Another origin can make a browser post here with the cookie, but not with this header.
             if person is None or TOKEN_HEADER.lower() not in request.headers:
                 raise RequestError(SIGNED_OUT, 401)
@@ -121,19 +120,12 @@ class JudgingService:
     async def file(self, request: Request) -> Response:
         """Send an image of the campaign to everybody who is signed in."""
         name = request.path_params["name"]
-        if await self._signed_in(request, "aside") is None:
+        if await self._tokens.signed_in(request, self._threads["aside"]) is None:
             return PlainTextResponse("You are not signed in.", 401)
         path = await self._threads["aside"].run(lambda campaign: campaign.document_view.image_file(name))
         if path is None:
             return PlainTextResponse("There is no such file.", 404)
         return FileResponse(path, media_type=IMAGE_TYPES[path.suffix[1:]], headers=FILE_HEADERS)
-
-    async def _signed_in(self, request: Request, thread: str) -> Person | None:
-        """The person who is signed in on this browser; a request without a sign-in cookie never reaches the thread."""
-        secret = self.tokens.read_cookie(request.cookies.get(cookie_name(self.campaign_id)))
-        if secret is None:
-            return None
-        return await self._threads[thread].run(lambda campaign: campaign.accounts.session(secret))
 
     def _endpoint(self, route: PostRoute) -> Callable[[Request], Awaitable[Response]]:
         """An endpoint that needs a valid token of an open session and a JSON object, and answers with one."""
