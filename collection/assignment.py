@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError, require_known
 from collection.core.records import LONGEST_LEASE, Candidate
 
@@ -70,7 +70,7 @@ class AssignmentSettings:
 
 def count_wanted(
     settings: AssignmentSettings, query_id: str, doc_ids: Sequence[str], seed: str, *, pooled: bool = True
-) -> NDArray[np.int64]:
+) -> Ints:
     """(pairs,) int64: the number of annotators for each pair of a topic.
 
     The choice depends on `seed` (the campaign's id) and the ids alone; a larger share has all pairs of a smaller one.
@@ -93,7 +93,7 @@ def count_wanted(
     return np.where(several, settings.annotators, 1).astype(np.int64)
 
 
-def random_keys(doc_ids: Sequence[str], *parts: str) -> NDArray[np.float64]:
+def random_keys(doc_ids: Sequence[str], *parts: str) -> Floats:
     """(ids,) float64: pseudo-random numbers from 0 to 1, uniform, determined by each id and the parts."""
     prefix = hashlib.blake2b("\0".join(parts).encode(), digest_size=8)
 

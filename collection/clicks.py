@@ -21,10 +21,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from collection.core.arrays import Floats, Ints
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
 from collection.core.phrases import count, join_first, plural
 from collection.core.records import require_columns
@@ -266,7 +265,7 @@ class _Fit(NamedTuple):
     converged: bool
 
 
-def _linked(pair: Ints, place: Ints, clicked: Ints, pairs: int, places: int) -> npt.NDArray[np.bool_]:
+def _linked(pair: Ints, place: Ints, clicked: Ints, pairs: int, places: int) -> Bools:
     """The ranks whose examination can be told: the first with a click, and those that clicked pairs link to it.
 
     Pairs and ranks without a click link nothing: any examination would fit them.

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from collection import comparison
 from collection.comparison import EstimatedPool, Estimates, SystemOrder, Unlisted
-from collection.core.arrays import Floats
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.core.phrases import count, percent
 from collection.core.ranking import rank_run
@@ -164,7 +163,7 @@ def judge_order(
     seed: int = 0,
     unavailable: int = 0,
     pooled: int = 0,
-    addable: NDArray[np.int64] | None = None,
+    addable: Ints | None = None,
 ) -> SystemOrder:
     """Estimate how sure the present order of the systems is, and decide whether judging may stop.
 

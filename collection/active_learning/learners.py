@@ -11,9 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from collection.core.arrays import Bools, Floats
+from collection.core.arrays import Bools, Floats, Floats32, Ints
 from collection.core.registry import Entry, Parameter, Registry
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 class Linear(NamedTuple):
     """A linear model: a document's score is the sum of its features times `weights`."""
 
-    weights: NDArray[np.float32]
+    weights: Floats32
     """(features,)."""
 
 
@@ -50,7 +49,7 @@ def balance(relevant: Bools, weight: Floats, ratio: float) -> Floats:
     return balanced / balanced.mean()
 
 
-def _narrow(rows: csr_matrix) -> tuple[csr_matrix, NDArray[np.int64]]:
+def _narrow(rows: csr_matrix) -> tuple[csr_matrix, Ints]:
     """The rows restricted to the columns that occur in them, and these columns; faster than `rows[:, columns]`."""
     from scipy.sparse import csr_matrix
 
@@ -62,7 +61,7 @@ def _narrow(rows: csr_matrix) -> tuple[csr_matrix, NDArray[np.int64]]:
     return csr_matrix((rows.data, place[rows.indices], rows.indptr), shape=shape), columns
 
 
-def _spread(weights: np.ndarray, columns: NDArray[np.int64], features: int, elsewhere: float = 0.0) -> Linear:
+def _spread(weights: np.ndarray, columns: Ints, features: int, elsewhere: float = 0.0) -> Linear:
     wide = np.full(features, elsewhere, dtype=np.float32)
     wide[columns] = weights
     return Linear(wide)

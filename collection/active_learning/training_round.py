@@ -11,12 +11,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from collection.active_learning.features import FeatureMatrix, top
 from collection.active_learning.learners import LEARNERS, Linear
 from collection.active_learning.run_trust import expect_trust, measure_trust
-from collection.core.arrays import Bools, Floats32, Ints
+from collection.core.arrays import Bools, Floats, Floats32, Ints
 from collection.core.errors import InputError, require_known
 from collection.stopping import Ledger, next_sources
 
@@ -135,7 +134,7 @@ class Space:
         return prior
 
     @cached_property
-    def columns(self) -> NDArray[np.float32]:
+    def columns(self) -> Floats32:
         """(documents, 3) fusion, reciprocal best rank, and share of the runs, each from 0 to 1."""
         if self.evidence is None:
             return np.zeros((self.features.size, 3), dtype=np.float32)
@@ -256,7 +255,7 @@ class _Examples(NamedTuple):
     """(n, features)."""
     label: Bools
     """(n,) whether the learner takes the example as relevant."""
-    weight: NDArray[np.float64]
+    weight: Floats
     """(n,)."""
     rows: Ints
     """(n,) rows of the documents; -1 for the topic's text."""
@@ -270,7 +269,7 @@ class _Examples(NamedTuple):
             chosen = (self.features[among], self.label[among], self.weight[among])
         return LEARNERS[recipe.learner].function(*chosen, seed, **recipe.parameters)
 
-    def halves(self) -> NDArray[np.int64]:
+    def halves(self) -> Ints:
         """(n,) 0 or 1, in turns within both classes and the same for all examples of a document; -1 for the topic."""
         half = np.full(len(self.rows), -1)
         for label in (False, True):

@@ -13,10 +13,9 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from collection.annotator_agreement.labels import MISSING, Labels
-from collection.core.arrays import Floats
+from collection.core.arrays import Floats, Ints
 from collection.core.registry import Entry, Registry
 
 Measurement = Literal["nominal", "ordinal", "interval", "binary"]
@@ -82,7 +81,7 @@ class Sums:
     """R: graded pairs."""
     confusions: Floats
     """R x Q x V x V: how often one annotator gave the first grade and the other one the second."""
-    value_counts: npt.NDArray[np.int64] | None = None
+    value_counts: Ints | None = None
     """Pairs x V: how many annotators gave each grade, for pairs with two or more; None for resamples."""
 
     @cached_property

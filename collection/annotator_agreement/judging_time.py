@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
 
 PAUSE = 30 * 60.0
@@ -73,7 +74,7 @@ def estimate_duration(seconds: ArrayLike, left: int) -> Estimate | None:
     """
     from scipy.special import stdtrit
 
-    known: NDArray[np.float64] = np.asarray(seconds, dtype=np.float64).ravel()
+    known: Floats = np.asarray(seconds, dtype=np.float64).ravel()
     known = known[np.isfinite(known)]
     if left < 0 or (known < 0).any():
         wrong = f"{left} judgements" if left < 0 else f"a judgement that took {known.min():g} seconds"

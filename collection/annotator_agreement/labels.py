@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.core.arrays import Floats
+from collection.core.arrays import Bools, Floats, Integers
 from collection.core.errors import InputError, require_known
 from collection.core.frames import LABELS, number_pairs
 
@@ -90,7 +90,7 @@ class Labels:
         return int((self.codes != MISSING).sum())
 
     @property
-    def several(self) -> npt.NDArray[np.bool_]:
+    def several(self) -> Bools:
         """Return whether each pair was graded by two annotators or more."""
         return (self.codes != MISSING).sum(axis=1) > 1
 
@@ -100,7 +100,7 @@ class Labels:
         common = np.triu(there.T @ there, 1)
         return {(self.annotators[a], self.annotators[b]): int(common[a, b]) for a, b in np.argwhere(common)}
 
-    def rows(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Labels:
+    def rows(self, chosen: Bools | npt.NDArray[np.intp]) -> Labels:
         """Only these pairs, with the annotators who graded one of them."""
         places = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
         codes = self.codes[places]
@@ -166,7 +166,7 @@ def select_labels(frame: pd.DataFrame, *, topics: Sequence[str] = (), without: S
     return (left[left["query_id"].isin(list(topics))] if topics else left).reset_index(drop=True)
 
 
-def _finished(given: pd.DataFrame, place: npt.NDArray[np.integer], pairs: int) -> pd.Series[pd.Timestamp]:
+def _finished(given: pd.DataFrame, place: Integers, pairs: int) -> pd.Series[pd.Timestamp]:
     """The latest time of each pair; NaT if one of its grades has none."""
     if "judged_at" not in given or not pairs:
         return pd.Series(pd.NaT, index=range(pairs), dtype="datetime64[ns, UTC]")

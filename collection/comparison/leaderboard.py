@@ -23,7 +23,7 @@ from collection.comparison.evaluation import Evaluation, direction, evaluate, fi
 from collection.comparison.seed_groups import merge_seeds
 from collection.comparison.tables import escaped_latex, write_latex, write_markdown
 from collection.comparison.topics import differences
-from collection.core.arrays import Floats
+from collection.core.arrays import Floats, Ints
 from collection.core.display import Displayed, Summary
 from collection.core.errors import InputError, UnknownNameError, require_known
 from collection.core.frames import STANDINGS
@@ -43,7 +43,6 @@ from collection.statistics import (
     randomised_tukey,
     smallest_p,
 )
-from collection.statistics.arrays import Ints
 
 if TYPE_CHECKING:
     import altair as alt

@@ -15,12 +15,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from collection.core.arrays import Ints
 from collection.core.errors import ColumnsError, InputError
 from collection.core.phrases import literal
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pandas as pd
 
 Kind = Literal["id", "key", "text", "number", "integer"]
@@ -274,7 +273,7 @@ VALUES = Schema("values", {"run": _TEXT, "query_id": _ID, "measure": _TEXT, "val
 """Values of measures per run and topic. The topic ``all`` is the mean over topics."""
 
 
-def number_pairs(frame: pd.DataFrame) -> npt.NDArray[np.int64]:
+def number_pairs(frame: pd.DataFrame) -> Ints:
     """(rows,): a number for each pair of topic and document, from 0, in order of first occurrence.
 
     >>> import pandas as pd

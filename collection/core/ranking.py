@@ -13,15 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.core import arrow
-from collection.core.arrays import Floats
+from collection.core.arrays import Bools, Floats, Integers
 from collection.core.frames import RUN, SCORES
 from collection.core.phrases import count, join_first
 from collection.core.records import Run
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Ints = npt.NDArray[np.integer]
 
 
 def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
@@ -152,7 +150,7 @@ def doubt_run(ranked: pd.DataFrame) -> Doubts:
     return Doubts(*ranked.attrs[DOUBTS])._replace(tied=found.tied)  # trec_eval 9 ties more scores
 
 
-def _doubt(ranked: pd.DataFrame, stated: Ints | None) -> Doubts:
+def _doubt(ranked: pd.DataFrame, stated: Integers | None) -> Doubts:
     starts = np.flatnonzero(ranked["rank"].to_numpy() == 1)
     names = ranked["query_id"].iloc[starts].astype("str").tolist()
     scores = ranked["score"].to_numpy(dtype=np.float64)
@@ -160,7 +158,7 @@ def _doubt(ranked: pd.DataFrame, stated: Ints | None) -> Doubts:
 
 
 def find_doubts(
-    starts: Ints, names: Sequence[str], scores: Floats, stated: Ints | None, name_document: Callable[[int], str]
+    starts: Integers, names: Sequence[str], scores: Floats, stated: Integers | None, name_document: Callable[[int], str]
 ) -> Doubts:
     """Find the doubts about rows in the order of their scores.
 
@@ -199,7 +197,7 @@ def find_doubts(
     return Doubts(several, tied, tuple(names[t] for t in topics.tolist()), not np.isin(of_rise, topics).any(), pair)
 
 
-def _contradiction(stated: Ints, scores: Floats) -> tuple[int, int]:
+def _contradiction(stated: Integers, scores: Floats) -> tuple[int, int]:
     """The row with the best stated rank that contradicts the scores, and the row with the worst rank above it.
 
     Both are rows of one topic in the order of their scores, of which at least two contradict each other.
@@ -240,7 +238,7 @@ def _others(doubts: Mapping[str, Doubts]) -> str:
     return f". The same holds for {join_first(names)}" if names else ""
 
 
-def _descends(stated: Ints, scores: Floats, starts: Ints) -> npt.NDArray[np.bool_]:
+def _descends(stated: Integers, scores: Floats, starts: Integers) -> Bools:
     """(N,): whether a row has a better stated rank than the row above, which has a higher score.
 
     Rows with the same score are put into the order of their stated ranks first.
@@ -248,7 +246,7 @@ def _descends(stated: Ints, scores: Floats, starts: Ints) -> npt.NDArray[np.bool
     if len(stated) < 2:
         return np.zeros(len(stated), dtype=np.bool_)
 
-    def below(ranks: Ints) -> npt.NDArray[np.bool_]:
+    def below(ranks: Integers) -> Bools:
         found = np.zeros(len(ranks), dtype=np.bool_)
         np.less(ranks[1:], ranks[:-1], out=found[1:])
         found[starts] = False
@@ -276,13 +274,13 @@ class Order(NamedTuple):
         The places that document ids reorder, and the place in `by_score` of the row that belongs there.
     """
 
-    starts: Ints
-    by_score: Ints | None
-    places: Ints
-    rows: Ints
+    starts: Integers
+    by_score: Integers | None
+    places: Integers
+    rows: Integers
 
 
-def order_rows(topics: Ints, scores: Floats, doc_ids: Any) -> Order:
+def order_rows(topics: Integers, scores: Floats, doc_ids: Any) -> Order:
     """Order the rows of a run as :func:`rank_run` does.
 
     Parameters
@@ -302,7 +300,7 @@ def order_rows(topics: Ints, scores: Floats, doc_ids: Any) -> Order:
     return Order(starts, by_score, *_unsettled(doc_ids, by_score, level))
 
 
-def rank_rows(order: Order, count: int) -> Ints:
+def rank_rows(order: Order, count: int) -> Integers:
     """The rank, from 1, of each of the `count` rows."""
     rank = _numbered(order.starts, count)
     if len(order.places):
@@ -316,7 +314,7 @@ def rank_rows(order: Order, count: int) -> Ints:
     return rank
 
 
-def _topic_codes(query_id: pd.Series) -> Ints:
+def _topic_codes(query_id: pd.Series) -> Integers:
     """An arbitrary integer for each topic."""
     import pandas as pd
 
@@ -325,12 +323,12 @@ def _topic_codes(query_id: pd.Series) -> Ints:
     return pd.factorize(query_id)[0]
 
 
-def _in_first_order(topics: Ints) -> Ints:
+def _in_first_order(topics: Integers) -> Integers:
     """The topics numbered by first occurrence."""
     return arrow.to_numpy(arrow.from_numpy(topics).dictionary_encode().indices)
 
 
-def _compared(topics: Ints, scores: Floats) -> tuple[Ints, Ints]:
+def _compared(topics: Integers, scores: Floats) -> tuple[Integers, Integers]:
     """The starts of runs of one topic, and the other rows whose score is not below that of the row above."""
     begins = np.ones(len(topics), dtype=np.bool_)
     np.not_equal(topics[1:], topics[:-1], out=begins[1:])
@@ -339,11 +337,11 @@ def _compared(topics: Ints, scores: Floats) -> tuple[Ints, Ints]:
     return np.flatnonzero(begins), np.flatnonzero(~below) + 1
 
 
-def _unsettled(doc_ids: Any, by_score: Ints | None, lower: Ints) -> tuple[Ints, Ints]:
+def _unsettled(doc_ids: Any, by_score: Integers | None, lower: Integers) -> tuple[Integers, Integers]:
     """`places` and `rows` of :class:`Order`; `lower` are the places that tie with the place above."""
     import pyarrow.compute as pc
 
-    def texts(places: Ints) -> Any:
+    def texts(places: Integers) -> Any:
         return doc_ids.take(arrow.from_numpy(places if by_score is None else by_score[places]))
 
     if not len(lower) or pc.all(pc.greater(texts(lower - 1), texts(lower))).as_py():
@@ -354,7 +352,7 @@ def _unsettled(doc_ids: Any, by_score: Ints | None, lower: Ints) -> tuple[Ints, 
     return tied, tied[_sorted(np.cumsum(~like_above[tied]), texts(tied))]
 
 
-def _numbered(starts: Ints, count: int) -> npt.NDArray[np.int32]:
+def _numbered(starts: Integers, count: int) -> npt.NDArray[np.int32]:
     """Number rows 1, 2, 3, ... from each start."""
     lengths = np.diff(starts, append=count)
     numbers = np.arange(1, lengths.max(initial=0) + 1, dtype=np.int32)
@@ -364,7 +362,7 @@ def _numbered(starts: Ints, count: int) -> npt.NDArray[np.int32]:
     return made
 
 
-def _sorted(groups: Ints, values: Any) -> Ints:
+def _sorted(groups: Integers, values: Any) -> Integers:
     """Row positions by group, ascending, then by value, an arrow array, descending, stable.
 
     Arrow, which compares texts by bytes, splits the rows by group first: faster than sorting all by value.
@@ -377,7 +375,7 @@ def _sorted(groups: Ints, values: Any) -> Ints:
     return arrow.to_numpy(order).view(np.int64)
 
 
-def _taken(column: pd.Series, order: Ints) -> pd.Series:
+def _taken(column: pd.Series, order: Integers) -> pd.Series:
     """The rows in this order; `Series.take` would take the index, too."""
     import pandas as pd
 

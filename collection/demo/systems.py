@@ -10,15 +10,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from collection.core.arrays import Floats
 from collection.core.ranking import rank_run
 from collection.core.records import Run
 from collection.core.registry import Entry, Registry
 from collection.demo import fts
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
     from scipy.sparse import csr_matrix
 
 System = Callable[..., "pd.DataFrame"]
@@ -184,9 +183,7 @@ def _vectorise(texts: pd.Series[str], queries: pd.Series[str], **options: object
     return matrix, vectoriser.transform(queries)
 
 
-def _best(
-    scores: csr_matrix | NDArray[np.float64], documents: pd.DataFrame, topics: pd.DataFrame, depth: int
-) -> pd.DataFrame:
+def _best(scores: csr_matrix | Floats, documents: pd.DataFrame, topics: pd.DataFrame, depth: int) -> pd.DataFrame:
     """The `depth` best documents of a topics x documents matrix that have a score above 0."""
     import numpy as np
     import pandas as pd

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from collection.core.arrays import Floats
 from collection.core.errors import InputError
 from collection.core.tokens import normalise, words
 
@@ -197,7 +198,7 @@ def group_numbers(groups: Iterable[Group]) -> dict[str, int]:
     return {doc_id: number for number, group in enumerate(groups) for doc_id in group.doc_ids}
 
 
-def _candidates(sketches: NDArray[np.uint32], threshold: float) -> tuple[Rows, Rows, NDArray[np.float64]]:
+def _candidates(sketches: NDArray[np.uint32], threshold: float) -> tuple[Rows, Rows, Floats]:
     """Distinct pairs of rows that may reach the threshold, and the similarity of their sketches."""
     count = len(sketches)
     keys, guesses = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]

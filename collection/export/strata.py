@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from collection.core.arrays import Bools
 from collection.core.errors import InputError
 from collection.core.frames import QRELS
 
@@ -116,7 +116,7 @@ def with_probabilities(
     return found.assign(probability=found["probability"].astype("float64").fillna(1.0))
 
 
-def _among(frame: pd.DataFrame, others: pd.DataFrame) -> NDArray[np.bool_]:
+def _among(frame: pd.DataFrame, others: pd.DataFrame) -> Bools:
     """(rows of `frame`,) whether a pair is among `others`."""
     there = pd.MultiIndex.from_frame(others[_PAIR].astype("str"))
     return np.asarray(pd.MultiIndex.from_frame(frame[_PAIR].astype("str")).isin(there), dtype=np.bool_)

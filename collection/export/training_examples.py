@@ -15,9 +15,9 @@ from random import Random
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from collection.core.arrays import Ints
 from collection.core.errors import InputError
 from collection.core.frames import QRELS
 from collection.core.records import require_columns
@@ -46,7 +46,7 @@ class Material(NamedTuple):
 
     graded: Mapping[str, float]
     ranked: Sequence[str]
-    ranks: npt.NDArray[np.int64]
+    ranks: Ints
     documents: Sequence[str]
 
     def window(self, first: int, last: int) -> Sequence[str]:
@@ -253,7 +253,7 @@ class _Restrictions(NamedTuple):
         return {self.near[doc_id] for doc_id in doc_ids if doc_id in self.near}
 
 
-_NOTHING: tuple[Sequence[str], npt.NDArray[np.int64]] = ((), np.empty(0, np.int64))
+_NOTHING: tuple[Sequence[str], Ints] = ((), np.empty(0, np.int64))
 
 
 def _check(level: float, margin: float | None, negatives: int, per_topic: int | None, first: int, last: int) -> None:
@@ -320,7 +320,7 @@ def _grades(qrels: pd.DataFrame) -> dict[str, dict[str, float]]:
     return found
 
 
-def _rankings(ranked: pd.DataFrame | None) -> dict[str, tuple[Sequence[str], npt.NDArray[np.int64]]]:
+def _rankings(ranked: pd.DataFrame | None) -> dict[str, tuple[Sequence[str], Ints]]:
     if ranked is None:
         return {}
     require_columns(ranked, [*PAIR, "rank"], "the ranks of documents")

@@ -14,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from collection.core import arrow
-from collection.core.arrays import Floats, Ints
+from collection.core.arrays import Bytes, Floats, Ints
 from collection.core.errors import FormatError
 from collection.core.ranking import Doubts, Order, find_doubts, order_rows, rank_rows, without_query_documents
 from collection.core.threads import map_ahead
 from collection.formats import source
 from collection.formats.run import WANTED, find_layout, read_run
 from collection.formats.run_files import open_runs
-from collection.formats.source import Bytes, FilePath, Source
+from collection.formats.source import FilePath, Source
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.formats.tables.fast import LAST_ASCII, MOST_WORKERS, Block, UnsupportedBlock, read_block
 from collection.formats.tables.lines import Comments, Layout

@@ -20,8 +20,8 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from collection.core.arrays import Bytes
 from collection.core.errors import DATASET, FormatError, FormatWarning, InputError, as_path
 from collection.core.phrases import join
 from collection.formats import compression
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 Reader = TypeVar("Reader", bound=Callable[..., Any])
 
 FilePath: TypeAlias = str | os.PathLike[str]
-Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 STANDARD_INPUT = "-"
 """Stands for standard input in place of a path."""

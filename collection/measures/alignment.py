@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.core import arrow
-from collection.core.arrays import Ints
+from collection.core.arrays import Bools, Integers, Ints
 from collection.core.errors import InputError
 from collection.core.ranking import Doubts, doubt_run, rank_run
 from collection.core.threads import map_ahead
@@ -111,7 +111,7 @@ class Part(NamedTuple):
 
     topics: list[str]
     retrieved: Ints
-    rank: npt.NDArray[np.integer]
+    rank: Integers
     pair: Ints
     doubts: Doubts = Doubts()
     unnamed: tuple[str, ...] = ()
@@ -241,7 +241,7 @@ LOOKED_UP_AT_ONCE = 1 << 20
 """Ids that one thread looks up at a time; arrow releases the interpreter meanwhile."""
 
 
-def _first(frame: pd.DataFrame, which: npt.NDArray[np.bool_]) -> str:
+def _first(frame: pd.DataFrame, which: Bools) -> str:
     """The first of these rows, as an error names it."""
     row = frame.iloc[int(which.argmax())]
     return f"{str(row['doc_id'])!r} of topic {str(row['query_id'])!r}"

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.core import arrow
-from collection.core.arrays import Floats, Ints
+from collection.core.arrays import Bools, Floats, Integers, Ints
 from collection.core.errors import InputError
 from collection.core.frames import QRELS
 from collection.id_matches import loose_key
@@ -60,7 +60,7 @@ class QrelsIndex:
         return {topic: row for row, topic in enumerate(self.topics)}
 
     @property
-    def has_judged(self) -> npt.NDArray[np.bool_]:
+    def has_judged(self) -> Bools:
         """(T,): whether a document of the topic is judged."""
         return np.count_nonzero(self.judged > UNJUDGED, axis=1) > 0
 
@@ -93,7 +93,7 @@ def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
 
 def index_pairs(
     topics: list[str],
-    topic_of_qrel: npt.NDArray[np.integer],
+    topic_of_qrel: Integers,
     doc_ids: Any,
     relevance: npt.ArrayLike,
     qrels: pd.DataFrame | None = None,
@@ -202,7 +202,7 @@ def _strata(
 
 
 def _subtopics(
-    qrels: pd.DataFrame, relevance: Grades, topic_of_qrel: npt.NDArray[np.integer], pair_of_qrel: Ints, pairs: int
+    qrels: pd.DataFrame, relevance: Grades, topic_of_qrel: Integers, pair_of_qrel: Ints, pairs: int
 ) -> Grades | None:
     """(P, S): the grade of each pair for each subtopic, if the qrels have any; each topic counts its own from 0."""
     import pandas as pd

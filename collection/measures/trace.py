@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from collection.core.arrays import Floats
+from collection.core.arrays import Floats, Ints
 
 
 class Step(NamedTuple):
@@ -18,7 +18,7 @@ class Step(NamedTuple):
 
     name: str
     values: np.ndarray
-    ranks: npt.NDArray[np.int64] | None
+    ranks: Ints | None
 
 
 _STEPS: ContextVar[list[Step] | None] = ContextVar("steps", default=None)
@@ -37,7 +37,7 @@ def record_steps() -> Iterator[list[Step]]:
         _STEPS.reset(token)
 
 
-def show(name: str, values: Array, ranks: npt.NDArray[np.int64] | None = None) -> Array:
+def show(name: str, values: Array, ranks: Ints | None = None) -> Array:
     """Name an intermediate result ("P at i", "R", "ideal DCG") for explanations, and return it.
 
     `values` are (T, k), a number at every rank; (F,) at the `ranks`, (F,); or (T,), one number per topic.

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
 from collection.core.frames import LISTED
 from collection.core.records import Run
@@ -115,7 +115,7 @@ def thompson(rankings: Sequence[Indices], *, keep: Keep = 1.0, seed: Seed = 0) -
     return _bandit(rankings, keep, lambda relevant, judged: random.beta(relevant + 1, judged - relevant + 1))
 
 
-_Floats = npt.NDArray[np.float64]
+_Floats = Floats
 
 
 def _bandit(rankings: Sequence[Indices], keep: float, worth: Callable[[_Floats, _Floats], _Floats]) -> Selector:
@@ -282,7 +282,7 @@ def list_rankings(runs: Sequence[Run], query_id: str, doc_ids: pd.Index | Sequen
     return rankings
 
 
-def replay(selector: Selector, relevant: Sequence[bool] | npt.NDArray[np.bool_]) -> Indices:
+def replay(selector: Selector, relevant: Sequence[bool] | Bools) -> Indices:
     """The order in which a newly started strategy asks for the documents; `relevant` has the answer by document index.
 
     >>> replay(maxmean([np.array([0, 1]), np.array([2, 1])]), [False, True, True])
@@ -297,7 +297,7 @@ def replay(selector: Selector, relevant: Sequence[bool] | npt.NDArray[np.bool_])
         return np.array(order, dtype=np.int64)
 
 
-def choose_next(selector: Selector, answers: Mapping[int, bool], count: int) -> npt.NDArray[np.int64]:
+def choose_next(selector: Selector, answers: Mapping[int, bool], count: int) -> Ints:
     """The next `count` documents that a newly started strategy asks for, fewer where it ends.
 
     Documents in `answers` (index -> whether it is relevant) get their answer; the others are returned, each presumed

@@ -9,15 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.core.arrays import Floats
+from collection.core.arrays import Floats, Integers, Ints
 from collection.core.errors import InputError
 from collection.core.frames import RUN
 from collection.core.records import Run
 
 K = 60
 """The constant of the paper, which keeps the first place of a single run from deciding."""
-
-Ints = npt.NDArray[np.integer]
 
 
 class RunRows(NamedTuple):
@@ -37,12 +35,12 @@ class RunRows(NamedTuple):
 
     topics: pd.Index
     documents: pd.Index
-    topic: Ints
-    document: Ints
-    pair: Ints
-    run: Ints
+    topic: Integers
+    document: Integers
+    pair: Integers
+    run: Integers
     rank: npt.NDArray[np.int32]
-    row: Ints
+    row: Integers
 
     @property
     def best(self) -> npt.NDArray[np.int32]:
@@ -53,12 +51,12 @@ class RunRows(NamedTuple):
         return best
 
     @property
-    def run_counts(self) -> Ints:
+    def run_counts(self) -> Integers:
         """(pairs,) number of runs with each pair."""
         return np.bincount(self.pair, minlength=len(self.topic))
 
     @property
-    def lists(self) -> Ints:
+    def lists(self) -> Integers:
         """(rows,) number of the list that each row is from: run x topics + topic."""
         return self.run.astype(np.int64) * len(self.topics) + self.topic[self.pair]
 
@@ -133,7 +131,7 @@ def evidence(runs: Sequence[Run], *, k: int = K) -> pd.DataFrame:
     return rows.ordered(rows.sum_by_pair(1.0 / (float(k) + rows.rank.astype(np.float64))))
 
 
-def _factorize(columns: Sequence[pd.Series]) -> tuple[npt.NDArray[np.int64], pd.Index]:
+def _factorize(columns: Sequence[pd.Series]) -> tuple[Ints, pd.Index]:
     """`pd.factorize` over all columns together, quick for categories."""
     if not columns or not all(isinstance(column.dtype, pd.CategoricalDtype) for column in columns):
         texts = [column.astype("str") for column in columns] or [pd.Series(dtype="str")]

@@ -14,16 +14,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from collection.core.arrays import Floats
+from collection.core.arrays import Bools, Floats, Integers
 from collection.core.errors import InputError
 from collection.core.frames import POOL
 from collection.core.records import Run
 from collection.core.registry import Parameter
 from collection.pooling.depth_pool import depth as depth_pool
-from collection.pooling.run_evidence import Ints, join_runs
+from collection.pooling.run_evidence import join_runs
 from collection.pooling.table import STRATEGIES, Budget, Depth, Seed, check_budget, check_depth
 
 SAMPLE_COLUMNS = (*POOL.names, "runs", "probability", "stratum", "drawn")
@@ -72,7 +71,7 @@ found 10 after 50 in '50:.3,10:1'
     return strata
 
 
-def two_strata(ranks: Ints, depth: int, share: float) -> str:
+def two_strata(ranks: Integers, depth: int, share: float) -> str:
     """Strata for a share of a pool: the upper fifth of the depth at twice the share, the rest at what is left.
 
     `ranks` (pairs,) holds the best rank of each.
@@ -211,7 +210,7 @@ def _random_numbers(seed: int, query_id: str, doc_ids: Iterable[str]) -> Iterato
         yield (int.from_bytes(number.digest(), "little") >> 11) / 2**53
 
 
-def _prior(rank: Ints, length: Ints) -> Floats:
+def _prior(rank: Integers, length: Integers) -> Floats:
     """(rows,) the share of a list's average precision that rests on each rank; over a list it sums to 1."""
     longest = int(length.max(initial=0))
     # harmonic[n] = 1 + 1/2 + ... + 1/n
@@ -230,7 +229,7 @@ def _probabilities(weight: Floats, budget: int) -> Floats:
     return np.concatenate([np.ones(certain), weight[certain:] * (budget - certain) / below[certain]])
 
 
-def _draw_systematically(probability: Floats, start: float) -> npt.NDArray[np.bool_]:
+def _draw_systematically(probability: Floats, start: float) -> Bools:
     """Mark the cumulated probabilities that contain one of `start`, start + 1, start + 2 ..."""
     ends = np.cumsum(probability)
     # The sum is a whole number but for rounding, which must not add or remove a document.

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from collection.core.arrays import Bools
 from collection.core.frames import QRELS
 from collection.core.records import require_columns
 from collection.core.registry import Entry, Registry
@@ -27,7 +28,7 @@ NEEDED = ("annotator", "query_id", "kind", "shown", "chosen")
     label="Majority",
     description="Relevant if at least half of the annotators who saw the document in their list chose it.",
 )
-def majority(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
+def majority(chosen: Counts, decided: Counts) -> Bools:
     """Require at least half: one of two annotators is enough, since nobody examined the other documents one by one."""
     return (chosen > 0) & (2 * chosen >= decided)
 
@@ -35,13 +36,13 @@ def majority(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
 @CHOICE_RULES.add(
     "any", label="Any", description="Relevant if any annotator chose it, so that fewer answers are missed."
 )
-def any_(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
+def any_(chosen: Counts, decided: Counts) -> Bools:
     """One annotator is enough."""
     return chosen > 0
 
 
 @CHOICE_RULES.add("all", label="All", description="Relevant if all annotators who saw the document chose it.")
-def all_(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
+def all_(chosen: Counts, decided: Counts) -> Bools:
     """All annotators who saw it."""
     return (chosen > 0) & (chosen == decided)
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from collection import pooling
 from collection.active_learning.features import FeatureMatrix, build
 from collection.active_learning.training_round import Evidence, Recipe, Space, topic_text
-from collection.core.arrays import Floats
+from collection.core.arrays import Floats, Ints
 from collection.core.display import Displayed, Summary, print_progress
 from collection.core.errors import InputError, require_known
 from collection.core.frames import QRELS, TOPICS
@@ -293,7 +292,7 @@ class _Texts:
     features: FeatureMatrix
     doc_ids: pd.Index[str]
     """Ids of all rows but the last one, which is empty and represents every document without a text."""
-    document: NDArray[np.int64]
+    document: Ints
     """(pairs,) row of each pair's document."""
     topics: dict[str, str]
     rows: csr_matrix

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from collection.core.arrays import Ints
 from collection.simulation.cases import Case
 from collection.simulation.replay import JudgingOrder
 from collection.stopping import STOPPING_RULES, Ledger
@@ -86,7 +86,7 @@ def find_stop(ledger: Ledger, rule: str, parameters: Mapping[str, float]) -> int
     return ledger.judged
 
 
-def _relevant_places(case: Case, judged: JudgingOrder, level: float) -> NDArray[np.int64]:
+def _relevant_places(case: Case, judged: JudgingOrder, level: float) -> Ints:
     return np.flatnonzero(case.grades[judged.order] >= level) + 1
 
 

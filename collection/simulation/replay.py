@@ -9,10 +9,10 @@ from itertools import repeat
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from collection import pooling
 from collection.active_learning.training_round import Ranking, Recipe, build_queue, train_and_rank
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
 from collection.pooling import Indices
 from collection.simulation.cases import Case
@@ -36,11 +36,11 @@ class JudgingOrder(NamedTuple):
     """(n,) rows of the documents, without the priors."""
     priors: Indices
     """Rows of the documents whose grades were known from the start, at no cost."""
-    rounds: NDArray[np.int64]
+    rounds: Ints
     """(n,) number of judgements in `order` when each document was chosen."""
-    drawn: NDArray[np.bool_]
+    drawn: Bools
     """(n,) whether each document was drawn at random."""
-    reached: NDArray[np.float64]
+    reached: Floats
     """(n,) for documents of a control sample, the judgement at which the ranking reached them; nan otherwise."""
     seconds: float
     """Wall time of the replay."""
@@ -196,7 +196,7 @@ def replay_pooling(
     return JudgingOrder(order, given, np.arange(len(order)), drawn, unreached, time.perf_counter() - started)
 
 
-def _split_priors(case: Case, priors: Indices | None) -> tuple[Indices, NDArray[np.bool_]]:
+def _split_priors(case: Case, priors: Indices | None) -> tuple[Indices, Bools]:
     """Return the rows of the priors, and a mask of the other documents that may be judged."""
     given = np.zeros(0, dtype=np.int64) if priors is None else priors
     open_ = case.space.allowed.copy()

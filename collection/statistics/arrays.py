@@ -8,8 +8,6 @@ import numpy.typing as npt
 from collection.core.arrays import Floats
 from collection.core.errors import InputError
 
-Ints = npt.NDArray[np.intp]
-
 NOISE = 1e-12
 """Values are tied if they differ by less than this share of their size, as sums in a different order may."""
 

@@ -7,10 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from collection.core.arrays import Floats
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.core.registry import Entry, Registry
-from collection.statistics.arrays import Ints
 
 Correction = Callable[[npt.ArrayLike], Floats]
 """p of m comparisons, shape (m,), in any order -> adjusted p, each to be compared with alpha."""

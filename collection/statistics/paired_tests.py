@@ -15,10 +15,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collection.core.arrays import Floats
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.core.registry import Entry, Registry
-from collection.statistics.arrays import NOISE, Ints, as_topic_table, check_resamples, ratio, standard_deviation
+from collection.statistics.arrays import NOISE, as_topic_table, check_resamples, ratio, standard_deviation
 
 Of = Literal["mean", "pseudo-median"]
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collection.core.arrays import Floats
-from collection.statistics.arrays import NOISE, Ints, as_topic_table, check_resamples
+from collection.core.arrays import Floats, Ints
+from collection.statistics.arrays import NOISE, as_topic_table, check_resamples
 
 _CELLS = 2_000_000
 """Numbers permuted at a time."""

@@ -14,7 +14,7 @@ from collection.active_learning.features.matrix import FeatureMatrix
 from collection.active_learning.features.term_counts import Counts, text_blocks
 from collection.active_learning.features.tfidf import STEP, frequencies, idf, write_weights
 from collection.active_learning.features.workers import FEW, count_chunks
-from collection.core.arrays import Ints
+from collection.core.arrays import Floats32, Ints
 
 Progress = Callable[[str, int, int | None], None]
 """Called with the name of the step, the number of documents done, and their total (None if unknown)."""
@@ -143,7 +143,7 @@ def weigh(
     name: str,
     rows: Rows,
     vocabulary: Vocabulary,
-    values: Callable[[int], NDArray[np.float32]] = lambda length: np.empty(length, np.float32),
+    values: Callable[[int], Floats32] = lambda length: np.empty(length, np.float32),
     *,
     bigrams: bool = False,
     learning: bool = True,

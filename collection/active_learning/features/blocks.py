@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from collection.active_learning.features import matvec
 from collection.active_learning.features.term_counts import Counts, count, places
 from collection.active_learning.features.tfidf import STEP, idf, write_weights
-from collection.core.arrays import Floats32, Ints
+from collection.core.arrays import Bools, Floats32, Ints
 from collection.core.threads import map_ahead
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Block(ABC):
         """Add the documents' scores by the weights (columns,) to `out` (documents,)."""
 
     @abstractmethod
-    def blank(self) -> NDArray[np.bool_]:
+    def blank(self) -> Bools:
         """(documents,) bool: rows without a value."""
 
     def vectorize(self, text: str) -> csr_matrix:
@@ -131,7 +131,7 @@ class SparseBlock(Block):
         for _ in map_ahead(add, range(len(self._ranges)), threads or (matvec.cores() if large else 1)):
             pass
 
-    def blank(self) -> NDArray[np.bool_]:
+    def blank(self) -> Bools:
         """(documents,) bool: rows without a value."""
         if len(self.values) and self.values.min() < 0:  # values could cancel out
             return np.diff(self.indptr) == 0
@@ -273,7 +273,7 @@ class DenseBlock(Block):
         """Add `matrix @ weights` to `out`."""
         out += self.matrix @ weights
 
-    def blank(self) -> NDArray[np.bool_]:
+    def blank(self) -> Bools:
         """(documents,) bool: rows without a value."""
         found = np.empty(self.shape[0], np.bool_)
         for start in range(0, self.shape[0], 20_000):

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.core.arrays import Floats32
+from collection.core.arrays import Floats32, Hashes
 
 numba: Any = import_module("numba")
 
 
 def _add_product(
-    indptr: NDArray[np.uint64],
+    indptr: Hashes,
     indices: NDArray[np.uint32],
     values: Floats32,
     weights: Floats32,

@@ -9,11 +9,11 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from collection.active_learning.features.files import COUNTED, decode_terms, encode_terms
 from collection.active_learning.features.term_counts import Counts
 from collection.core import layout
+from collection.core.arrays import Hashes
 
 ARRAYS = ("indptr", "indices", "counts", "lengths")
 
@@ -27,7 +27,7 @@ class CountedChunks:
     def __init__(self, directory: Path, settings: object, blocks: Sequence[str]) -> None:
         self.folder, self.settings, self.blocks = directory / COUNTED, repr(settings).encode(), blocks
 
-    def key(self, new: NDArray[np.uint64]) -> str | None:
+    def key(self, new: Hashes) -> str | None:
         """Name of the counts of new texts; None for a small chunk."""
         if len(new) < LARGE:
             return None

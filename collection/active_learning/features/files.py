@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock
 from collection.active_learning.features.matrix import FeatureMatrix
+from collection.core.arrays import Floats32, Hashes
 from collection.core.errors import FormatError
 
 FORMAT = 1
@@ -63,7 +64,7 @@ class Stored(NamedTuple):
     """Content of a directory."""
 
     meta: Meta
-    hashes: NDArray[np.uint64]
+    hashes: Hashes
     """(documents,) a hash of each text; 0 for a document without text."""
     blocks: dict[str, Block]
 
@@ -176,7 +177,7 @@ def _terms(path: Path, columns: int) -> Callable[[], list[str]]:
     return read_terms
 
 
-def create_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32]:
+def create_array(path: Path, shape: tuple[int, ...]) -> Floats32:
     """Create a .npy file of float32 numbers, mapped for writing; OSError if the disk has no room for it.
 
     The room is reserved first: a write through the map to a full disk ends the process (SIGBUS).

@@ -6,12 +6,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from collection.active_learning.features.blocks import Block, DenseBlock, SparseBlock, TextBlock
 from collection.active_learning.features.moments import Moments, norm
 from collection.active_learning.features.selection import top
-from collection.core.arrays import Floats32, Ints
+from collection.core.arrays import Bools, Floats32, Ints
 from collection.core.errors import InputError
 from collection.core.phrases import count, join
 
@@ -126,7 +126,7 @@ class FeatureMatrix:
                 out[stretch] += block.rows(wanted[stretch]) @ part
         return out
 
-    def rank(self, weights: ArrayLike, count: int, among: NDArray[np.bool_], apart: Ints) -> Ranked:
+    def rank(self, weights: ArrayLike, count: int, among: Bools, apart: Ints) -> Ranked:
         """Score all documents by a linear model; return the `count` best of those `among` (size,) and not `apart`.
 
         The moments are those of the scores of all documents `among`; `apart` has ascending rows.
@@ -138,7 +138,7 @@ class FeatureMatrix:
         rows = top(scores, count, chosen)
         return Ranked(rows, scores[rows], scores[apart], Moments.of(scores, among, norm(vector)))
 
-    def blank(self) -> NDArray[np.bool_]:
+    def blank(self) -> Bools:
         """(size,) bool: documents without a value in any learning block, which no linear model can tell apart."""
         found = np.ones(self.size, np.bool_)
         for block in self.learning:

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from collection.core.arrays import Floats32
+from collection.core.arrays import Bools, Floats32
 
 STEPS = 1 << 18
 """Steps that scores are rounded to, in a unit that no row of length 1 exceeds."""
@@ -30,7 +29,7 @@ class Moments(NamedTuple):
     squares: int = 0
 
     @classmethod
-    def of(cls, scores: Floats32, among: NDArray[np.bool_], unit: float) -> Moments:
+    def of(cls, scores: Floats32, among: Bools, unit: float) -> Moments:
         """Moments of the scores `among` (documents,)."""
         total = squares = 0
         for first in range(0, len(scores), STEP_ROWS):

@@ -14,14 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from collection.active_learning.features.assembly import Rows, weigh_blocks
 from collection.active_learning.features.blocks import Vocabulary
 from collection.active_learning.features.matrix import FeatureMatrix, Ranked
 from collection.active_learning.features.moments import Moments
 from collection.active_learning.features.selection import top
-from collection.core.arrays import Bools, Floats32, Ints
+from collection.core.arrays import Bools, Bytes, Floats32, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -154,9 +154,7 @@ class PartitionedMatrix(FeatureMatrix):
         return found
 
 
-def _rank(
-    matrix: FeatureMatrix, sparse: tuple[Ints, Floats32], count: int, packed: NDArray[np.uint8], apart: Ints
-) -> Ranked:
+def _rank(matrix: FeatureMatrix, sparse: tuple[Ints, Floats32], count: int, packed: Bytes, apart: Ints) -> Ranked:
     weights = np.zeros(matrix.width, np.float32)
     weights[sparse[0]] = sparse[1]
     return matrix.rank(weights, count, np.unpackbits(packed, count=matrix.size).astype(np.bool_), apart)

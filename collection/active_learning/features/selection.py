@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from collection.core.arrays import Bools, Ints
 from collection.core.errors import InputError
 
 STRIPE = 1024
 
 
-def top(scores: np.ndarray, count: int, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+def top(scores: np.ndarray, count: int, allowed: Bools | None = None) -> Ints:
     """Rows of the `count` best scores, best first; ties in row order, nan last.
 
     `allowed` (n,) marks the rows that may be chosen; None for all.

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from collection.active_learning.features.assembly import Assembly, InFile, Progress, made_blocks, split_chunks, weigh
 from collection.active_learning.features.blocks import TextBlock
@@ -37,10 +37,8 @@ from collection.active_learning.features.term_counts import Counts, places
 from collection.active_learning.features.tfidf import row_ranges
 from collection.active_learning.features.workers import count_chunks
 from collection.core import layout
-from collection.core.arrays import Ints
+from collection.core.arrays import Floats32, Hashes, Ints
 from collection.core.errors import FormatError, InputError
-
-Hashes = NDArray[np.uint64]
 
 NEW, EMPTY = -1, -2
 """In place of a document's old row: its text is new and must be tokenised; it has no text."""
@@ -282,7 +280,7 @@ class _Writer:
             with suppress(OSError):  # on a full disk; the folder is removed
                 file.close()
 
-    def _values(self, name: str, length: int) -> NDArray[np.float32]:
+    def _values(self, name: str, length: int) -> Floats32:
         path = self.folder / f"{name}.values.npy"
         if not length:
             np.save(path, np.zeros(0, np.float32))

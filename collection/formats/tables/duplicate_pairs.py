@@ -8,11 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from collection.core import arrow
-
-Hashes = npt.NDArray[np.uint64]
+from collection.core.arrays import Hashes, Ints
 
 _ODD = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
 _HALF = np.uint64(32)
@@ -50,7 +48,7 @@ def hash_texts(texts: Any) -> Hashes:
     return made
 
 
-def _mask_bytes(words: Hashes, counts: npt.NDArray[np.int64]) -> Hashes:
+def _mask_bytes(words: Hashes, counts: Ints) -> Hashes:
     """The words without the bytes after the first `counts` (little-endian)."""
     surplus = np.minimum(counts, 8)
     surplus *= -8

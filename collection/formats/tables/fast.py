@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.core import arrow
+from collection.core.arrays import Bytes, Floats, Hashes
 from collection.core.threads import map_ahead
 from collection.formats import source
-from collection.formats.source import Bytes, FilePath
+from collection.formats.source import FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, has_duplicate_pairs, hash_pairs
 from collection.formats.tables.lines import Comments, Layout, Rows, parse_grade, to_array
 
@@ -42,7 +43,7 @@ class Block(NamedTuple):
     documents: Any
     """An arrow array of large strings."""
     values: np.ndarray
-    keys: npt.NDArray[np.uint64]
+    keys: Hashes
     """Keys of the pairs (:func:`~collection.formats.tables.duplicate_pairs.hash_pairs`)."""
     suspect: bool
     """Whether a key is repeated."""
@@ -99,7 +100,7 @@ class _Columns:
         self._documents: list[Any] = []
         self.values: list[npt.NDArray[Any]] = []
         self._ranks: list[npt.NDArray[np.int32] | None] = []
-        self._keys: list[npt.NDArray[np.uint64]] = []
+        self._keys: list[Hashes] = []
         self._blocks: Counter[int] = Counter()
         """Number of blocks with each topic."""
         self._suspect = False
@@ -283,7 +284,7 @@ def _all_equal(word: str, column: Any) -> bool:
 def _parse_values(column: Any, layout: Layout) -> np.ndarray:
     """The block's grades or scores."""
     if not layout.graded:
-        scores: npt.NDArray[np.float64] = arrow.to_numpy(column)
+        scores: Floats = arrow.to_numpy(column)
         if np.isnan(scores).any():
             raise UnsupportedBlock
         return scores

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import FormatError
 from collection.core.phrases import count, plural
 from collection.formats import source
@@ -77,7 +78,7 @@ class Rows(NamedTuple):
     topic_names: list[str]
     documents: Any
     """An arrow array of large strings."""
-    values: npt.NDArray[np.float64] | npt.NDArray[np.int64]
+    values: Floats | Ints
     extra: list[Any] | None = None
     ranks: npt.NDArray[np.int32] | None = None
     """`extra` are the values of the layout's extra column, `ranks` of its rank where all are whole numbers."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.core import arrow, phrases
+from collection.core.arrays import Bools
 from collection.core.errors import FormatError
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.fast import read_quickly
@@ -111,7 +112,7 @@ def _find_copies(
     details: pd.DataFrame | None,
     numbers: Sequence[int],
     names: tuple[list[str], list[str]],
-) -> npt.NDArray[np.bool_]:
+) -> Bools:
     """Find the rows of qrels that repeat an earlier one in all columns; the error for another repeated document.
 
     `pairs` has ``topic``, ``doc`` as codes into `names`, and the values of the layout's extra column; `details` has

@@ -14,8 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from collection.core.arrays import Bools, Floats
-from collection.core.arrays import Ints as Counts
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
 
 Scope = Literal["all", "retrieved", "implied"]
@@ -46,18 +45,18 @@ class Group(NamedTuple):
         Whether several subgroups give the preferences.
     """
 
-    prefers: Counts
+    prefers: Ints
     level: Floats
-    rows: Counts
+    rows: Ints
     partial: bool
 
     @property
-    def relevant(self) -> Counts:
+    def relevant(self) -> Ints:
         """(n,): the rows with a level above 0."""
         return self.rows * (self.level > 0)
 
     @property
-    def nonrelevant(self) -> Counts:
+    def nonrelevant(self) -> Ints:
         """(n,): the rows with the level 0, or below in a complete order."""
         return self.rows * (self.level == 0 if self.partial else self.level <= 0)
 
@@ -144,7 +143,7 @@ def _closure(prefers: Bools) -> Bools:
         reach = further
 
 
-def count_preferences(prefers: Counts, retrieved: int, scope: Scope = "all") -> Ratio:
+def count_preferences(prefers: Ints, retrieved: int, scope: Scope = "all") -> Ratio:
     """Count the preferences of an (n, n) matrix within the scope."""
     if scope == "retrieved":
         prefers = prefers[:retrieved, :retrieved]
