@@ -170,12 +170,12 @@ def main(
     try:
         provider = oidc.read_provider(directory)
         with Campaign(directory) as campaign:
-            person, link_token = campaign.accounts.start_signin(annotator, login_name())
+            person, link_token = campaign.people.accounts.start_signin(annotator, login_name())
             # Reuse the last port: browsers keep unsent judgements under the address where they were made.
-            sock = bind(host, port, campaign.server_state.port(person))
-            campaign.server_state.keep_port(person, sock.getsockname()[1])
+            sock = bind(host, port, campaign.operations.server_state.port(person))
+            campaign.operations.server_state.keep_port(person, sock.getsockname()[1])
             address = public or (provider.address if provider else f"http://{shown}:{sock.getsockname()[1]}")
-            campaign.server_state.keep_address(address)
+            campaign.operations.server_state.keep_address(address)
         keep_address(address)
         app = create_app(
             directory,

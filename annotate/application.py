@@ -66,7 +66,7 @@ def create_app(
             await health.close()
 
     with Campaign(directory) as campaign:
-        secrets = None if provider is None else provider.secrets(campaign.server_state.secret())
+        secrets = None if provider is None else provider.secrets(campaign.operations.server_state.secret())
     # Pages are drawn in threads of this process, and a save would wait 5 ms each time that it needs the interpreter.
     sys.setswitchinterval(0.0005)
     os.environ[DIRECTORY_VARIABLE] = str(directory.resolve())

@@ -166,16 +166,16 @@ def frame(text: str, *columns: str) -> pd.DataFrame:
 
 def signed_in(campaign: Campaign, name: str = "ann", role: Role = "manager") -> str:
     """The secret of an open session of this person; makes the account where there is none."""
-    if name not in campaign.accounts.table()["name"].tolist():
-        campaign.accounts.add(name, role)
-    return campaign.accounts.open_session(name)
+    if name not in campaign.store.accounts.table()["name"].tolist():
+        campaign.people.accounts.add(name, role)
+    return campaign.people.accounts.open_session(name)
 
 
 def judging_token(campaign: Campaign, name: str = "ann", role: Role = "manager") -> str:
     """A token with which this person's card posts, in a session of its own."""
-    person = campaign.accounts.session(signed_in(campaign, name, role))
+    person = campaign.people.accounts.session(signed_in(campaign, name, role))
     assert person is not None
-    return Tokens(campaign.server_state.secret(), campaign.id).token(person.name, person.session)
+    return Tokens(campaign.operations.server_state.secret(), campaign.id).token(person.name, person.session)
 
 
 @contextmanager
@@ -278,13 +278,13 @@ def write_files(folder: Path) -> Path:
 def small_campaign(directory: Path, files: Path, *, pooled: bool = True, grades: str = "0-3") -> Campaign:
     """A new campaign with the small files imported, pooled to depth 2."""
     campaign = Campaign.create(directory, grades=grades)
-    campaign.importer.import_files(
+    campaign.imports.import_files(
         documents=[files / "documents.jsonl"],
         topics=files / "topics.jsonl",
         runs=[files / "a.run", files / "b.run"],
     )
     if pooled:
-        campaign.pools.add("depth", depth=2)
+        campaign.people.pools.add("depth", depth=2)
     return campaign
 
 

@@ -291,7 +291,7 @@ def put(
         for run, ranking in runs.items():
             lines = [f"{q} Q0 {d} {rank} {100 - rank} {run}\n" for q in ranking for rank, d in enumerate(ranking[q], 1)]
             (folder / f"{run}.run").write_text("".join(lines))
-        campaign.importer.import_files(
+        campaign.imports.import_files(
             topics=folder / "topics.jsonl" if topics else None,
             documents=[folder / "documents.jsonl"] if documents else [],
             runs=[folder / f"{run}.run" for run in runs],
@@ -308,7 +308,7 @@ def fill(campaign: Campaign, topics: Sequence[str], doc_ids: Sequence[str]) -> N
         [Document(doc_id, "", f"text of {doc_id}") for doc_id in [*doc_ids, "outside"]],
         {"system": dict.fromkeys(topics, doc_ids)},
     )
-    campaign.pools.add("depth", depth=len(doc_ids))
+    campaign.people.pools.add("depth", depth=len(doc_ids))
 
 
 def graded_runs(

@@ -254,16 +254,16 @@ def build(folder: Path) -> Path:
     (folder / "grades.json").write_text(json.dumps(grades))
     everything = packs(1)[0]
     with Campaign.create(folder / "campaign", title=everything, grades=str(folder / "grades.json")) as campaign:
-        campaign.importer.import_files(**files)
-        campaign.pools.add("depth", depth=1000)
-        campaign.assignments.update(annotators=3)
+        campaign.imports.import_files(**files)
+        campaign.people.pools.add("depth", depth=1000)
+        campaign.people.assignments.update(annotators=3)
         settings = campaign.settings
         settings.set_guidelines("\n\n".join(payload[:2000] for payload in STORED.values()))
         settings.set_collection(description=everything, licence=everything, citation=everything)
         for name, group in zip(PEOPLE, packs(len(PEOPLE), {p: p for p in PEOPLE}), strict=True):
-            campaign.accounts.add(name, "annotator")
-            campaign.accounts.set_groups(name, [group[:64]])
-        topics = campaign.corpus.topics()["query_id"].tolist()
+            campaign.people.accounts.add(name, "annotator")
+            campaign.people.accounts.set_groups(name, [group[:64]])
+        topics = campaign.store.corpus.topics()["query_id"].tolist()
         for topic, payload in zip(topics, STORED.values(), strict=False):
             settings.set_topic_note(topic, payload)
         said = []
@@ -277,7 +277,7 @@ def build(folder: Path) -> Path:
                 second = second._replace(kind="cannot judge", relevance=None, reason=note)
             said += [first, second]
         for number, (query_id, payload) in enumerate(zip(topics[1:], STORED.values(), strict=True)):
-            (doc_id,) = campaign.topic_tasks.documents(query_id)[:1]
+            (doc_id,) = campaign.judging.topic_tasks.state().documents(query_id)[:1]
             said.append(Judgement(f"{number}-ann", "ann", query_id, doc_id, "graded", number % 10, note=payload))
         refused = campaign.judging.judge_many(said).refused
         assert not refused, refused

@@ -92,7 +92,7 @@ class SignInService:
         person = await self.signed_in(request)
         if token is None:
             return self._form() if person is None else _to_the_app()
-        name = await self._thread.run(lambda campaign: campaign.accounts.signin_link_account(token))
+        name = await self._thread.run(lambda campaign: campaign.people.accounts.signin_link_account(token))
         if name is None:
             return forms.expired_link() if person is None else _to_the_app()
         return forms.link(self.title, name, token, person and person.name)
@@ -120,19 +120,21 @@ class SignInService:
                 return self._form(busy, name, 503, retry_after=2)
             # Counted as failed before it is checked, so that simultaneous guesses count as well.
             self.attempts.failed(name, source, is_known=is_known)
-            account = await thread.run(lambda campaign: campaign.accounts.check_password(name, password))
+            account = await thread.run(lambda campaign: campaign.people.accounts.check_password(name, password))
         if account is None:
             return self._form(WRONG, name, 403)
         self.attempts.succeeded(name, source, is_known=is_known)
         device = _device(request)
-        return await self._open(request, account, lambda campaign: campaign.accounts.open_session(account, device))
+        return await self._open(
+            request, account, lambda campaign: campaign.people.accounts.open_session(account, device)
+        )
 
     async def _use_link(self, request: Request, token: str) -> Response:
-        name = await self._thread.run(lambda campaign: campaign.accounts.signin_link_account(token))
+        name = await self._thread.run(lambda campaign: campaign.people.accounts.signin_link_account(token))
         if name is None:
             return forms.expired_link()
         device = _device(request)
-        return await self._open(request, name, lambda campaign: campaign.accounts.use_signin_link(token, device))
+        return await self._open(request, name, lambda campaign: campaign.people.accounts.use_signin_link(token, device))
 
     async def _open(self, request: Request, name: str, open_session: Callable[[Campaign], str | None]) -> Response:
         """Sign a person in with the secret of a new session, None after the end of a link."""
@@ -146,7 +148,7 @@ class SignInService:
     async def invitation(self, request: Request) -> Response:
         """Show the form of an invitation, which does not use it up."""
         token = request.query_params.get("token", "")
-        name = await self._thread.run(lambda campaign: campaign.accounts.invited(token))
+        name = await self._thread.run(lambda campaign: campaign.people.accounts.invited(token))
         if name is None:
             return forms.expired_link()
         person = await self.signed_in(request)
@@ -160,14 +162,16 @@ class SignInService:
         except RequestError as error:
             return forms.refused(str(error), error.status)
         token, password = sent.get("token", ""), sent.get("password", "")
-        name = await self._thread.run(lambda campaign: campaign.accounts.invited(token))
+        name = await self._thread.run(lambda campaign: campaign.people.accounts.invited(token))
         if name is None:
             return forms.expired_link()
         if password != sent.get("again"):
             return forms.invitation(self.title, name, token, "The two passwords differ.", 400)
         device = _device(request)
         try:
-            secret = await self._slow.run(lambda campaign: campaign.accounts.accept_invitation(token, password, device))
+            secret = await self._slow.run(
+                lambda campaign: campaign.people.accounts.accept_invitation(token, password, device)
+            )
         except CleverdonError as error:
             status = 400 if isinstance(error, InputError) else 503
             return forms.invitation(self.title, name, token, sentence(str(error)), status)
@@ -199,9 +203,9 @@ def _device(request: Request) -> Device:
 
 
 def _end_session(campaign: Campaign, secret: str) -> None:
-    person = campaign.accounts.session(secret)
+    person = campaign.people.accounts.session(secret)
     if person is not None:
-        campaign.accounts.end_session(person.session)
+        campaign.people.accounts.end_session(person.session)
 
 
 def _to_the_app() -> RedirectResponse:

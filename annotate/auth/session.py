@@ -36,9 +36,9 @@ def open_session() -> Iterator[Session | None]:
     The store is asked in every run, so a person who has signed out or is locked loses access at the next click.
     """
     with open_campaign() as campaign:
-        tokens = Tokens(campaign.server_state.secret(), campaign.id)
+        tokens = Tokens(campaign.operations.server_state.secret(), campaign.id)
         secret = tokens.read_cookie(st.context.cookies.get(cookie_name(campaign.id)))
-        person = None if secret is None else campaign.accounts.session(secret)
+        person = None if secret is None else campaign.people.accounts.session(secret)
         if person is None:
             yield None
             return

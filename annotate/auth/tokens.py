@@ -123,4 +123,4 @@ class CurrentTokens:
     async def signed_in(self, request: HTTPConnection, thread: CampaignThread) -> Person | None:
         """Return the person whose open session the browser has; a request without a sign-in cookie never waits."""
         secret = self.get().read_cookie(request.cookies.get(cookie_name(self._campaign_id)))
-        return None if secret is None else await thread.run(lambda campaign: campaign.accounts.session(secret))
+        return None if secret is None else await thread.run(lambda campaign: campaign.people.accounts.session(secret))

@@ -77,7 +77,7 @@ export default mountable({
     "closed-elsewhere": () => ": no longer needs a judgement",
     flagged: (_, { on, saved }) => (on ? `: flagged${saved ? "" : "; saved with your grade"}` : ": flag removed"),
     surplus: () => ": not counted; others judged it first",
-    "calibration-first": () => "Qualification first: every annotator judges these documents.",
+    "qualification-first": () => "Qualification first: every annotator judges these documents.",
     "next-topic": (_, { words: budget, done }) =>
       `${budget || (done ? "Topic done" : "No free document in the last topic")}. This one has documents for you.`,
     "found-now": () => ": found by searching; judge it now",

@@ -33,18 +33,6 @@ export interface AdjudicationUnit {
   former: PastAdjudication | null;
 }
 
-/** The annotator's grade of a pair of the calibration set (null: cannot judge), and the adjudicated one. */
-export interface CalibrationFeedback {
-  uuid: string;
-  query_id: string;
-  doc_id: string;
-  title: string;
-  relevance: number | null;
-  settled: number;
-  /** The adjudicator's. */
-  note: string | null;
-}
-
 /** A document with its whole text. */
 export interface DocumentAnswer {
   doc_id: string;
@@ -67,7 +55,7 @@ export interface DocumentAnswer {
   /** The same for the title. */
   title_terms: [number, number][];
   /** Everybody judges this document for the topic. */
-  calibration?: boolean;
+  qualification?: boolean;
   /** Only if the manager shows labels; the server records that it was seen. */
   label?: MachineLabel;
   said?: SaidJudgement | null;
@@ -95,7 +83,7 @@ export interface DocumentPayload {
   /** The same for the title. */
   title_terms: [number, number][];
   /** Everybody judges this document for the topic. */
-  calibration?: boolean;
+  qualification?: boolean;
   /** Only if the manager shows labels; the server records that it was seen. */
   label?: MachineLabel;
 }
@@ -387,6 +375,18 @@ export interface Progress {
   pool: number | null;
 }
 
+/** The annotator's grade of a pair of the qualification set (null: cannot judge), and the adjudicated one. */
+export interface QualificationFeedback {
+  uuid: string;
+  query_id: string;
+  doc_id: string;
+  title: string;
+  relevance: number | null;
+  settled: number;
+  /** The adjudicator's. */
+  note: string | null;
+}
+
 /** A judged document with the annotator's judgement. */
 export interface RecentJudgement {
   doc_id: string;
@@ -409,7 +409,7 @@ export interface RecentJudgement {
   /** The same for the title. */
   title_terms: [number, number][];
   /** Everybody judges this document for the topic. */
-  calibration?: boolean;
+  qualification?: boolean;
   /** Only if the manager shows labels; the server records that it was seen. */
   label?: MachineLabel;
   kind: "graded" | "cannot judge" | "undone";
@@ -473,12 +473,12 @@ export interface SyncAnswer {
   refused: Refused[];
   /** Those of `saved` whose pair had enough judgements: logged, and not counted. */
   surplus: string[];
-  feedback: CalibrationFeedback[];
+  feedback: QualificationFeedback[];
   query_id?: string;
   documents: DocumentPayload[];
   /** Those of `holding` that need no judgement any more, or that others have taken over. */
   closed: string[];
-  /** A topic whose calibration set has to be judged before anything is handed out. */
+  /** A topic whose qualification set has to be judged before anything is handed out. */
   first?: string | null;
   /** In the loop: all that is to be held from now on. */
   order?: string[];
@@ -577,7 +577,7 @@ export interface TopicPayload {
   judged: number;
   /** Pooled documents that are held back until their text is imported. */
   without_text: number;
-  /** Judged before the others: a calibration topic before the calibration. */
+  /** Judged before the others: a calibration topic before the qualification. */
   first?: boolean;
 }
 

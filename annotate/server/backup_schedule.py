@@ -19,7 +19,7 @@ async def run(directory: Path) -> None:
         while True:
             await asyncio.sleep(CHECKED_EVERY)
             try:
-                report = await thread.run(lambda campaign: campaign.backups.make_if_due())
+                report = await thread.run(lambda campaign: campaign.operations.backups.make_if_due())
                 for problem in report.problems if report else ():  # the page Backups shows them, and the next error
                     log.error("automatic backup of a campaign with a problem: %s", problem)
             except CleverdonError as error:

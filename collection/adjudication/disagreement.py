@@ -116,7 +116,7 @@ def filter_queue(
 ) -> pd.DataFrame:
     """Keep the rows of a queue (:meth:`.Adjudication.queue`) that meet all conditions.
 
-    `why` is "disagreement" or "calibration"; all `names` have judged the pair.
+    `why` is "disagreement" or "qualification"; all `names` have judged the pair.
     """
     wanted = np.ones(len(queue), dtype=np.bool_)
     for column, value in (("why", why), ("query_id", query_id), ("distance", distance)):

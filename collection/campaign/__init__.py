@@ -6,6 +6,7 @@ import secrets
 from pathlib import Path
 
 from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.exports import Exports
 from collection.campaign.exports.collection_card import CollectionCard
 from collection.campaign.exports.collection_export import CollectionExport
 from collection.campaign.exports.export import Exporter
@@ -15,14 +16,16 @@ from collection.campaign.imports.importer import Importer
 from collection.campaign.judging.judging import Judging
 from collection.campaign.log.judgement_log import JudgementLog
 from collection.campaign.loop.active_learning import ActiveLearning
+from collection.campaign.machine_labels import MachineLabelServices
 from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.machine_labels.label_study import LabelStudy
 from collection.campaign.machine_labels.llm.label_sets import LlmLabelSets
 from collection.campaign.machine_labels.llm.labels import LlmLabels
 from collection.campaign.machine_labels.machine_labels import MachineLabels
-from collection.campaign.operations import stored_settings
+from collection.campaign.operations import Operations, stored_settings
 from collection.campaign.operations.backups import Backups
 from collection.campaign.operations.server_state import ServerState
+from collection.campaign.people import People
 from collection.campaign.people.accounts import Accounts
 from collection.campaign.people.assignments import Assignments
 from collection.campaign.people.pools import Pools
@@ -31,6 +34,7 @@ from collection.campaign.progress.progress import Progress
 from collection.campaign.recall.across_topics.progress import CalibrationProgress
 from collection.campaign.recall.across_topics.study import CalibrationTopics
 from collection.campaign.recall.recall import RecallEstimates
+from collection.campaign.results import Results
 from collection.campaign.results.agreement import AgreementStudy
 from collection.campaign.results.evaluation import Evaluator
 from collection.campaign.results.overview import Overview
@@ -50,17 +54,16 @@ __all__ = ["DATABASE", "Campaign", "read_grades"]
 class Campaign:
     r"""An open campaign directory, with its services as attributes.
 
-    A campaign stays in the thread that opened it; :meth:`transaction` groups several changes. The services are:
+    A campaign stays in the thread that opened it; :meth:`transaction` groups several changes. Each folder of this
+    package is an attribute: its main service, with others as attributes of it, or a tuple of its services.
 
-    - `importer`, `removals`, `corpus`, `pools`: files in and out again, topics and documents, pairs to judge
-    - `accounts`, `assignments`, `calibration`, `settings`: who judges what, and how
-    - `judging`, `topic_tasks`, `adjudication`, `judgement_log`, `history`: judgements, lists and preferences
-    - `llm`: labels by language models, apart from judgements
-    - `active_learning`, `features`, `budget`, `recall`, `calibration_topics`, `system_order`: loop, and when to stop
-    - `agreement`, `qrels`, `evaluation`, `explanations`: results
-    - `machine_labels`, `label_study`: labels by models, rules and clicks, which are never judgements, and their worth
-    - `work_lists`, `export`, `collection_export`, `collection_card`, `training_data`, `clicks`: files out
-    - `overview`, `progress`, `search`, `near_duplicates`, `document_view`, `backups`, `server_state`: for pages
+    - `settings`, `log`, `corpus`, `operations`: settings, judgements, documents and runs, backups
+    - `progress`, `loop`, `people`, `recall`: how far judging is, what to judge next, who judges, and when to stop
+    - `judging`: next pairs and judgements; lists and preferences, adjudication, history, search
+    - `results`, `machine_labels`: qrels, evaluation and agreement; labels that no person gave
+    - `imports`, `exports`: files in and out
+
+    `store` has the rows of the database.
 
     Parameters
     ----------
@@ -79,8 +82,8 @@ class Campaign:
     >>> _ = Path("docs.tsv").write_text("d1\tFlow past a wing.\nd2\tHeat in a slab.\n")
     >>> _ = Path("bm25.run").write_text("1 Q0 d1 1 7.5 bm25\n1 Q0 d2 2 0.5 bm25\n")
     >>> with Campaign.create("wings", grades="0-3") as campaign:
-    ...     report = campaign.importer.import_files(documents=["docs.tsv"], topics="topics.tsv", runs=["bm25.run"])
-    ...     pool = campaign.pools.add("depth", depth=10)
+    ...     report = campaign.imports.import_files(documents=["docs.tsv"], topics="topics.tsv", runs=["bm25.run"])
+    ...     pool = campaign.people.pools.add("depth", depth=10)
     ...     first = campaign.judging.next_pairs("ann", "1", count=1).documents[0]
     >>> pool.pairs, first.doc_id
     (2, 'd1')
@@ -100,43 +103,40 @@ class Campaign:
             store.close()
             raise
         self.id, self.title = str(made["id"]), str(made["title"])
-        self.grades = grades = GradeScale({int(g): writable(s) for g, s in made["grades"].items()})
+        grades = GradeScale({int(g): writable(s) for g, s in made["grades"].items()})
         self.transaction = store.transaction
         self.settings = settings = Settings(store, self.id, self.title, grades)
-        self.judgement_log = JudgementLog(store)
+        self.log = JudgementLog(store)
         self.corpus = corpus = Corpus(store, directory, settings)
-        self.features, self.clicks, self.document_view = corpus.features, corpus.clicks, corpus.view
-        self.near_duplicates = corpus.near_duplicates
-        self.server_state, self.backups = ServerState(store, directory), Backups(store, directory)
+        self.operations = Operations(Backups(store, directory), ServerState(store, directory))
         self.progress = progress = Progress(store, settings, corpus)
-        self.loop_scope, self.budget = progress.loop_scope, progress.budget
-        self.active_learning = loop = ActiveLearning(store, directory, settings, corpus, progress)
-        self.system_order = loop.system_order
-        self.accounts = accounts = Accounts(store, directory)
-        self.assignments = assignments = Assignments(store, settings, corpus, accounts, progress)
-        self.qualification_set = qualification = QualificationSet(store, settings, corpus, accounts, assignments)
-        self.pools = Pools(store, settings, corpus, assignments)
-        calibrated = CalibrationProgress(store, settings, progress.loop_scope, loop)
-        self.calibration_topics = across_topics = CalibrationTopics(store, settings, loop, calibrated)
+        self.loop = loop = ActiveLearning(store, directory, settings, corpus, progress)
+        accounts = Accounts(store, directory)
+        assignments = Assignments(store, settings, corpus, accounts, progress)
+        qualification = QualificationSet(store, settings, corpus, accounts, assignments)
+        self.people = People(accounts, assignments, qualification, Pools(store, settings, corpus, assignments))
+        calibration = CalibrationProgress(store, settings, progress.loop_scope, loop)
+        across_topics = CalibrationTopics(store, settings, loop, calibration)
         self.recall = recall = RecallEstimates(store, settings, corpus, progress, across_topics)
         self.judging = judging = Judging(store, settings, corpus, progress, qualification, loop, recall)
-        self.topic_tasks, self.adjudication, self.search = judging.topic_tasks, judging.adjudication, judging.search
-        self.explanations, self.history = judging.explanations, judging.history
-        self.qrels = qrels = QrelsBuilder(store, settings, corpus, progress)
-        self.evaluation = Evaluator(store, settings, corpus, qrels)
-        self.agreement = agreement = AgreementStudy(store, settings, corpus)
-        self.overview = Overview(store, settings, progress, judging.topic_tasks, loop.system_order, recall)
-        self.machine_labels = labels = MachineLabels(store, settings, corpus)
-        self.label_study = study = LabelStudy(store, settings, corpus, qrels, labels, assignments)
-        self.label_files = files = LabelFiles(store, directory, settings, corpus, labels, study)
-        self.llm = LlmLabels(store, directory, settings, corpus, LlmLabelSets(store, settings, labels))
-        self.importer = Importer(store, directory, settings, corpus, judging, labels, assignments)
-        self.removals = self.importer.removals
-        self.export = Exporter(store, directory, corpus, qrels, agreement, files)
-        self.collection_card = card = CollectionCard(store, settings, corpus, qrels, agreement, recall, files)
-        self.collection_export = CollectionExport(store, directory, corpus, qrels, card, files)
-        self.training_data = TrainingData(store, directory, settings, corpus, qrels)
-        self.work_lists = WorkLists(store, directory, settings, corpus, judging)
+        qrels, agreement = QrelsBuilder(store, settings, corpus, progress), AgreementStudy(store, settings, corpus)
+        evaluation = Evaluator(store, settings, corpus, qrels)
+        overview = Overview(store, settings, progress, judging.topic_tasks, loop.system_order, recall)
+        self.results = Results(qrels, evaluation, agreement, overview)
+        sets = MachineLabels(store, settings, corpus)
+        study = LabelStudy(store, settings, corpus, qrels, sets, assignments)
+        files = LabelFiles(store, directory, settings, corpus, sets, study)
+        llm = LlmLabels(store, directory, settings, corpus, LlmLabelSets(store, settings, sets))
+        self.machine_labels = MachineLabelServices(sets, study, files, llm)
+        self.imports = Importer(store, directory, settings, corpus, judging, sets, assignments)
+        card = CollectionCard(store, settings, corpus, qrels, agreement, recall, files)
+        self.exports = Exports(
+            Exporter(store, directory, corpus, qrels, agreement, files),
+            CollectionExport(store, directory, corpus, qrels, card, files),
+            card,
+            TrainingData(store, directory, settings, corpus, qrels),
+            WorkLists(store, directory, settings, corpus, judging),
+        )
 
     @classmethod
     def create(

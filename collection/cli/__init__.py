@@ -104,8 +104,8 @@ def new(directory: Path, grades: str, title: str | None) -> None:
     from collection.campaign import Campaign
 
     with Campaign.create(directory, grades=grades, title=title) as campaign:
-        echo(f"Created the campaign {directory} with the grades {campaign.grades}.")
-        print_next(directory, campaign.overview.next_step()._asdict())
+        echo(f"Created the campaign {directory} with the grades {campaign.settings.grades}.")
+        print_next(directory, campaign.results.overview.next_step()._asdict())
 
 
 @main.command()
@@ -127,7 +127,7 @@ def status(campaign: Campaign, form: str) -> None:
     from collection.stopping.table import missing_texts
 
     with progress_line("counting judgements"):
-        state = campaign.overview.status()
+        state = campaign.results.overview.status()
     if form == "json":
         print_json(state)
         return
@@ -250,7 +250,7 @@ def _print_existing(directory: Path) -> None:
     from collection.campaign import Campaign
 
     with Campaign(directory) as campaign:
-        state = campaign.overview.status()
+        state = campaign.results.overview.status()
     counts = join([count(state[f"{noun}s"], noun) for noun in ("topic", "document", "run")])
     echo(f"{directory} already has a campaign, {one_line(state['title'])}, with {counts}. Nothing was built.")
     echo(f"Open it with `cleverdon serve {quote(str(directory))}`, or name another directory for a new demo.")

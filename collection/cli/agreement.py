@@ -88,9 +88,9 @@ def agreement(
         if grades is not None:
             raise InputError(f"--grades applies to a file of labels; the campaign {source} has its own grade scale")
         with Campaign(source) as campaign, progress_line("computing agreement"):
-            found = campaign.agreement.report(topics=topics, without=without, level=level, **options)
+            found = campaign.results.agreement.report(topics=topics, without=without, level=level, **options)
             if asked is not None:
-                conclusions = campaign.agreement.conclusions(asked, topics=topics, without=without)
+                conclusions = campaign.results.agreement.conclusions(asked, topics=topics, without=without)
     else:
         if measure is not None:
             raise InputError(f"--measure needs the runs of a campaign; expected its directory, found the file {source}")

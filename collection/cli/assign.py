@@ -40,9 +40,7 @@ _qualification, _page = option_section("Qualification set"), option_section("Jud
     metavar="FILE|N",
     help="Pairs that everybody judges first: a file of `query_id doc_id`, or N random pairs per topic (0 = none).",
 )
-@_qualification(
-    "--feedback/--no-feedback", default=None, help="Show the adjudicated grade after each qualification pair."
-)
+@_qualification("--feedback/--no-feedback", default=None, help="Show the adjudicated grade after each of these pairs.")
 @_page("--lease", type=float, metavar="MIN", help="Minutes for which a pair on screen is reserved.")
 @_page(
     "--reservations", "reserved", is_flag=True, help="List what annotators have on screen, loaded, or in work lists."
@@ -97,14 +95,14 @@ def assign(
     with campaign.transaction():
         pairs = None if qualification is None else _pairs(campaign, qualification)
         if changes:
-            campaign.assignments.update(**changes)
+            campaign.people.assignments.update(**changes)
         if pairs is not None:
-            campaign.qualification_set.set_pairs(pairs)
-        of = list(topics) or campaign.corpus.topics()["query_id"].tolist()
+            campaign.people.qualification_set.set_pairs(pairs)
+        of = list(topics) or campaign.store.corpus.topics()["query_id"].tolist()
         if people or groups or to_everybody:
-            campaign.assignments.assign(of, people, groups)
+            campaign.people.assignments.assign(of, people, groups)
         for query_id, names in _deal(campaign, deal, per_topic, of).items():
-            campaign.assignments.assign([query_id], names)
+            campaign.people.assignments.assign([query_id], names)
         if text is not None:
             campaign.settings.set_guidelines(text)
         for query_id in topics if note is not None else ():
@@ -141,11 +139,11 @@ def _check_usage(
 
 def _release(campaign: Campaign, names: Sequence[str | None], topics: list[str] | None) -> int | None:
     """End the reservations of annotators, None for all; return their number, None if nobody was named."""
-    return sum(campaign.assignments.release(name, topics) for name in names) if names else None
+    return sum(campaign.people.assignments.release(name, topics) for name in names) if names else None
 
 
 def _show_reservations(campaign: Campaign, form: str, ended: int | None) -> None:
-    table = campaign.assignments.reservations()
+    table = campaign.people.assignments.reservations()
     rows = table.astype(object).where(table.notna(), None)
     if form == "json":
         print_json({"released": ended or 0, "reservations": rows.to_dict("records")})
@@ -166,7 +164,7 @@ def _deal(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: 
     if not people:
         return {}
     usual = min(campaign.settings.assignment().annotators, len(set(people)))
-    return campaign.assignments.deal(people, per_topic or usual, of)
+    return campaign.people.assignments.deal(people, per_topic or usual, of)
 
 
 def _pairs(campaign: Campaign, source: str) -> list[tuple[str, str]]:
@@ -175,7 +173,7 @@ def _pairs(campaign: Campaign, source: str) -> list[tuple[str, str]]:
     from collection.core.errors import FormatError
 
     if source.isdecimal():
-        return campaign.qualification_set.draw(int(source)) if int(source) else []
+        return campaign.people.qualification_set.draw(int(source)) if int(source) else []
     pairs: list[tuple[str, str]] = []
     for number, line in formats.source.lines(source, "lines of query_id and doc_id"):
         fields = line.split()
@@ -187,18 +185,18 @@ def _pairs(campaign: Campaign, source: str) -> list[tuple[str, str]]:
 
 
 def _show(campaign: Campaign, form: str) -> None:
-    settings, work = campaign.settings.assignment(), campaign.assignments.workload()
-    table, results = campaign.assignments.table(), campaign.qualification_set.results()
+    settings, work = campaign.settings.assignment(), campaign.people.assignments.workload()
+    table, results = campaign.people.assignments.table(), campaign.people.qualification_set.results()
     topics = table.astype(object).where(table.notna(), None).to_dict("records")
-    size, length = len(campaign.qualification_set.pairs()), len(campaign.settings.guidelines())
+    size, length = len(campaign.store.assignments.qualification_set()), len(campaign.settings.guidelines())
     if form == "json":
-        notices, qualification = campaign.assignments.notices(), {"pairs": size, "annotators": results}
+        notices, qualification = campaign.people.assignments.notices(), {"pairs": size, "annotators": results}
         shown = {"settings": settings, "workload": work, "topics": topics, "notices": notices}
         print_json(shown | {"qualification": qualification})
         return
     looping, made = int(table["wanted"].isna().sum()), f"{work.made:,} of {count(work.judgements, 'judgement')} made"
     if looping:
-        total = count(campaign.progress.counts()["judgements"], "judgement")
+        total = count(campaign.store.judgements.counts()["judgements"], "judgement")
         outside = "" if looping == len(table) else f"{made} outside the loop; "
         without = f"{count(looping, 'topic is', 'topics are')} in the loop, without a fixed number"
         made = f"{outside}{total} in total; {without}"
@@ -224,13 +222,13 @@ def _show(campaign: Campaign, form: str) -> None:
                 count(size, "pair") + (", with feedback" if settings.feedback else "") if size else "none",
             ],
             ["guidelines", count(length, "character") if length else "none"],
-            ["topic notes", str(len(campaign.settings.topic_notes()) or "none")],
+            ["topic notes", str(len(campaign.store.corpus.topic_notes()) or "none")],
         ],
     )
-    print_notices(campaign.assignments.notices())
+    print_notices(campaign.people.assignments.notices())
     if len(table):
         echo()
-        log = campaign.judgement_log.judgements()
+        log = campaign.store.judgements.table()
         in_loop = log.loc[log["counts_as"] == "judgement", "query_id"].value_counts()
         rows = [
             [
@@ -251,5 +249,5 @@ def _show(campaign: Campaign, form: str) -> None:
             for row in results.to_dict("records")
         ]
         print_table(["annotator", "qualification pairs judged", "agreement with adjudicated grades"], rows)
-        if not campaign.qualification_set.pairs()["settled"].notna().any():
+        if not campaign.store.assignments.qualification_set()["settled"].notna().any():
             print_notices(["no qualification pair has an adjudicated grade yet: adjudicate them, or import qrels"])

@@ -101,8 +101,10 @@ def _set_schedule(directory: Path, **changes: int | None) -> None:
 
     given = {name: value for name, value in changes.items() if value is not None}
     with Campaign(directory) as campaign:
-        settings = campaign.backups.set_settings(**given) if given else campaign.backups.settings()
-        problem = campaign.backups.problem()
+        settings = (
+            campaign.operations.backups.set_settings(**given) if given else campaign.operations.backups.settings()
+        )
+        problem = campaign.operations.backups.problem()
     print_settings(asdict(settings) | {"keep_days": settings.keep_days or "unlimited"})
     if problem:
         print_notices([problem], "problem")

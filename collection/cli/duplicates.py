@@ -41,7 +41,7 @@ def duplicates(campaign: Campaign, of: str, threshold: float, form: str) -> None
     Documents are grouped by the share of 4-word shingles that they have in common.
     """
     with progress_line("comparing documents"):
-        found = campaign.near_duplicates.groups(of, threshold)
+        found = campaign.corpus.near_duplicates.groups(of, threshold)
     if form == "json":
         members = [{"doc_ids": g.doc_ids, "similarity": [round(s, 4) for s in g.similarity]} for g in found.groups]
         print_json({"of": of, "threshold": threshold, **found._asdict(), "groups": members})

@@ -151,9 +151,9 @@ def export(
     chosen = parse_rule(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
     with progress_line("exporting") as progress:
-        there = campaign.qrels.topics_with_grades(chosen) if qrels or collection else TopicsWithGrades()
+        there = campaign.results.qrels.topics_with_grades(chosen) if qrels or collection else TopicsWithGrades()
         only = there.select(topics or "all")
-        written = campaign.export.files(
+        written = campaign.exports.files.write(
             **plain,
             rule=chosen,
             qrels_form=qrels_form,
@@ -166,22 +166,22 @@ def export(
         label_notices = _label_notices(
             campaign, fill_with, [qrels, collection and collection / "qrels.txt"], machine_labels
         )
-        decisive = campaign.qrels.count_decisive_pairs(topics=only) if qrels or collection else 0
+        decisive = campaign.results.qrels.count_decisive_pairs(topics=only) if qrels or collection else 0
         left_out, to_include = [], "--include-unjudged-topics"
         has_unjudged = unjudged or qrels_form == "strata"
         if not has_unjudged:
             to_include = f"--unjudged {to_include}"
         if qrels is not None and not include_unjudged_topics and (has_unjudged or (decisive and only is None)):
-            left_out = campaign.qrels.unjudged_topics(qrels_form, rule=chosen)
+            left_out = campaign.results.qrels.unjudged_topics(qrels_form, rule=chosen)
         if decided:
-            written |= campaign.export.decisions(**decided, choice_rule=options["choice_rule"])
+            written |= campaign.exports.files.write_decisions(**decided, choice_rule=options["choice_rule"])
         training = training_data.write(campaign, options, chosen)
         written |= training.files
         if about:
             campaign.settings.set_collection(**about)
         if collection:
             wanted = ("name", "corpus", "query_text", "with_runs", "name_annotators", "replace")
-            report = campaign.collection_export.write(
+            report = campaign.exports.collection.write(
                 collection,
                 rule=chosen,
                 topics=only,
@@ -190,7 +190,7 @@ def export(
                 **{name: options[name] for name in wanted},
             )
         estimated = (qrels or collection) and ADJUDICATION_RULES[chosen.name].estimates
-        caution = campaign.qrels.with_sources(chosen).caution if estimated else ""
+        caution = campaign.results.qrels.with_sources(chosen).caution if estimated else ""
     for path, rows in written.items():
         echo(f"{path}: {count(rows, 'line')}")
     if collection:
@@ -226,7 +226,7 @@ def _refuse_options_without_output(
 
 def _write_machine_labels(campaign: Campaign, named: tuple[str, Path] | None) -> dict[str, int]:
     """Write the file of ``--machine-labels``; `named` are its label set and its path."""
-    return {} if named is None else {str(named[1]): campaign.label_files.export(*named)}
+    return {} if named is None else {str(named[1]): campaign.machine_labels.files.export(*named)}
 
 
 def _label_notices(
@@ -241,13 +241,13 @@ def _label_notices(
         if fill_with and path
     ]
     for name in dict.fromkeys(filter(None, (fill_with, named and named[0]))):
-        notices += campaign.label_study.warnings(name)
+        notices += campaign.machine_labels.study.warnings(name)
     return notices
 
 
 def _write_work_list(campaign: Campaign, named: tuple[str, Path] | None, pairs: int) -> dict[str, int]:
     """Write the work list of ``--worklist``; `named` are its annotator and its file."""
-    return {} if named is None else {str(named[1]): campaign.work_lists.write(*named, pairs)}
+    return {} if named is None else {str(named[1]): campaign.exports.work_lists.write(*named, pairs)}
 
 
 def _print_collection(folder: Path, report: CollectionReport) -> None:

@@ -131,7 +131,7 @@ def import_files(directory: Path, *, yes: bool, **files: Any) -> ImportReport:
 
     def run(accept_doubts: bool) -> ImportReport:
         with progress_line("importing") as progress:
-            return campaign.importer.import_files(**files, accept_doubts=accept_doubts, progress=progress)
+            return campaign.imports.import_files(**files, accept_doubts=accept_doubts, progress=progress)
 
     with Campaign(directory) as campaign:
         try:

@@ -61,7 +61,7 @@ def features(
     from collection.campaign import Campaign
 
     with Campaign(directory) as campaign, progress_line("building features") as progress:
-        report = campaign.features.update(
+        report = campaign.corpus.features.update(
             blocks=blocks or None,
             bigrams=bigrams,
             dense=dense,
@@ -70,7 +70,7 @@ def features(
             cluster=cluster,
             partitions=partitions,
         )
-        state = campaign.features.state()
+        state = campaign.corpus.features.state()
         used = ", ".join(state.blocks)
     if state.folder:
         echo(f"{state.folder}: {count(report.documents, 'document')}, features {used}; {report.seconds:.1f} s")
@@ -147,7 +147,7 @@ def loop(campaign: Campaign, topics: tuple[str, ...], **changes: Any) -> None:
     notices = []
     before, earlier = set(campaign.settings.modes().values()), campaign.settings.loop()
     if given.get("by") == DECISIVE and "mode" not in given and not LOOPING & before:
-        given["mode"] = "loop-in-pool" if campaign.progress.counts()["pool"] else "loop"
+        given["mode"] = "loop-in-pool" if campaign.store.judgements.counts()["pool"] else "loop"
         notices = [f"no topic was in the loop, so the mode is {given['mode']} now"]
     if given:
         campaign.settings.set_loop(topics=list(topics) or None, **given)
@@ -155,10 +155,10 @@ def loop(campaign: Campaign, topics: tuple[str, ...], **changes: Any) -> None:
         raise click.UsageError("--topic needs --mode")
     settings = campaign.settings.loop().in_use
     modes = campaign.settings.modes()
-    judged, closed = campaign.progress.counts()["judgements"], list(modes.values()).count("closed")
+    judged, closed = campaign.store.judgements.counts()["judgements"], list(modes.values()).count("closed")
     warning = describe_target_change(earlier, campaign.settings.loop(), judged, closed)
     notices += [warning[0].lower() + warning[1:]] if warning else []
-    budget = campaign.budget.state()
+    budget = campaign.progress.budget.state()
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
     named = [
         [len(some), mode, describe_mode(mode, settings["by"]), join_first(some, NAMED)]

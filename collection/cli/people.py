@@ -109,20 +109,20 @@ def people(
     if invited or linked:
         with campaign.transaction():
             tokens = {name: _invite(campaign, name, role or "annotator", groups, email) for name in invited}
-            tokens |= {name: campaign.accounts.invite_again(name) for name in linked}
+            tokens |= {name: campaign.people.accounts.invite_again(name) for name in linked}
         _print_links(campaign, tokens)
     if sessions:
         _print_sessions(campaign, form)
     elif not invited and not linked:
         done = _end_access(campaign, lock, unlock, ended, rotated)
         if set_role is not None:
-            campaign.accounts.set_role(*set_role)
+            campaign.people.accounts.set_role(*set_role)
             done = f"Changed the role of {set_role[0]} to {set_role[1]}."
         elif set_groups is not None:
-            campaign.accounts.set_groups(set_groups, groups)
+            campaign.people.accounts.set_groups(set_groups, groups)
             done = f"Changed the groups of {set_groups} to {join(groups) or 'none'}."
         elif set_email is not None:
-            campaign.accounts.set_email(*set_email)
+            campaign.people.accounts.set_email(*set_email)
             done = f"Changed the e-mail address of {set_email[0]} to {set_email[1] or 'none'}."
         if done and form == "table":
             echo(f"{done}\n")
@@ -134,14 +134,14 @@ def _end_access(
 ) -> str:
     """Lock or unlock accounts, or end sessions; return what was done."""
     if rotated:
-        campaign.server_state.rotate_secret()
+        campaign.operations.server_state.rotate_secret()
         done = "Replaced the key, ended all sessions and voided all one-time links."
         done += " A running server uses the new key at once."
         if (campaign.directory / layout.PROVIDER).exists():
             done += " Restart it for single sign-on: until then, whoever has the old key can sign in."
         return done
-    verbs = {"Locked": (campaign.accounts.lock, lock), "Unlocked": (campaign.accounts.unlock, unlock)}
-    verbs["Signed out"] = (campaign.accounts.end_sessions, ended)
+    verbs = {"Locked": (campaign.people.accounts.lock, lock), "Unlocked": (campaign.people.accounts.unlock, unlock)}
+    verbs["Signed out"] = (campaign.people.accounts.end_sessions, ended)
     done = ""
     if not (lock or unlock or ended):
         return done
@@ -157,9 +157,9 @@ def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], e
     """Invite a person; if the name is taken, name the options that change an account."""
     from collection.core.errors import ConflictError
 
-    known = {account.casefold(): account for account in campaign.accounts.table()["name"]}
+    known = {account.casefold(): account for account in campaign.store.accounts.table()["name"]}
     try:
-        return campaign.accounts.invite(name, role, groups, email)
+        return campaign.people.accounts.invite(name, role, groups, email)
     except ConflictError as error:
         account = known.get(name.strip().casefold())
         if account is None:
@@ -174,7 +174,7 @@ def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
     from collection.campaign.operations.server_state import is_loopback
     from collection.campaign.people.accounts import LINK_DAYS
 
-    address = campaign.server_state.address()
+    address = campaign.operations.server_state.address()
     for name, token in tokens.items():
         echo(f"Invitation for {name.strip()}, to choose a password (works once, within {LINK_DAYS} days):")
         echo(f"\n    {address or ''}/invitation?token={token}\n")
@@ -188,7 +188,7 @@ def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
 
 
 def _print_sessions(campaign: Campaign, form: str) -> None:
-    table = campaign.accounts.sessions().drop(columns="session")
+    table = campaign.people.accounts.sessions().drop(columns="session")
     if form == "json":
         print_json(table)
         return
@@ -203,7 +203,7 @@ def _print_sessions(campaign: Campaign, form: str) -> None:
 
 
 def _print_people(campaign: Campaign, form: str) -> None:
-    table = campaign.accounts.table()
+    table = campaign.store.accounts.table()
     if form == "json":
         print_json(table)
         return

@@ -154,14 +154,14 @@ def pool(
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     parameters = read_parameters(entry, [*given, *settings])
     with Campaign(directory) as campaign, progress_line("pooling"):
-        report = campaign.pools.add(
+        report = campaign.people.pools.add(
             strategy,
             dry_run=dry_run,
             runs=names or None,
             near_duplicates="skip" if near_duplicates == "skip" else "keep",
             **parameters,
         )
-        time = campaign.pools.time(report.new)
+        time = campaign.people.pools.time(report.new)
     _print_pool(report, time, dry_run)
 
 

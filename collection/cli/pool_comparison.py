@@ -50,9 +50,9 @@ def compare_pools(
         with Campaign(directory) as campaign:
             ranked = ranked or list(campaign.corpus.runs())
             listed = (run.frame.loc[run.frame["listed"] <= DEEPEST, "doc_id"] for run in ranked)
-            found = campaign.corpus.documents(sorted({str(doc_id) for ids in listed for doc_id in ids}))
+            found = campaign.store.corpus.documents(sorted({str(doc_id) for ids in listed for doc_id in ids}))
             if any(document.text is not None for document in found.values()):
-                documents, topics = list(found.values()), campaign.corpus.topics()
+                documents, topics = list(found.values()), campaign.store.corpus.topics()
     with progress_line("comparing strategies") as line:
         compared = compare(
             ranked, known, budgets=shares, measure=asked, depth=DEEPEST, documents=documents, topics=topics,

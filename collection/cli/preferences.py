@@ -58,8 +58,8 @@ def preferences(source: Path, runs: tuple[Source, ...], depth: int | None, per_t
 
     if source.is_dir():
         with Campaign(source) as campaign, progress_line("evaluating preferences"):
-            found = campaign.topic_tasks.preferences()
-            values = None if runs else campaign.evaluation.by_preferences(depth=depth)
+            found = campaign.store.topic_tasks.preferences()
+            values = None if runs else campaign.results.evaluation.by_preferences(depth=depth)
     else:
         found, values = latest_preferences(formats.read_preferences(source)), None
         if not runs:

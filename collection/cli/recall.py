@@ -73,8 +73,8 @@ def _show(campaign: Campaign, form: str) -> None:
     with progress_line("estimating recall"):
         table = campaign.recall.table()
         settings = campaign.settings.loop()
-        used_up = campaign.budget.state().words
-        across = campaign.calibration_topics.state().summary
+        used_up = campaign.progress.budget.state().words
+        across = campaign.recall.across_topics.progress.state().summary
     if form == "json":
         echo_data(table.to_json(orient="records", indent=2, force_ascii=False))
         return
@@ -122,14 +122,14 @@ def _guarantee(campaign: Campaign, form: str, options: dict[str, Any]) -> None:
     }
     plan = None
     with progress_line("reading judgements"):
-        service = campaign.calibration_topics
+        service = campaign.recall.across_topics
         if starts:
             service.start(loss, topics=topics, source=source, **chosen)
         if options["again"]:
             service.calibrate()
         if options["stop"]:
             service.stop()
-        state = service.state()
+        state = service.progress.state()
         if options["plan"] or (state.phase == "none" and not (starts or options["again"] or options["stop"])):
             plan = service.plan(loss, candidates=[topics] if topics is not None else (), **chosen)
     if form == "json":

@@ -71,7 +71,7 @@ def remove(
     }
     if not any(chosen.values()):
         raise click.UsageError("expected something to remove, such as --document, --topic, --run or --round")
-    plan = campaign.removals.preview(**chosen)
+    plan = campaign.imports.removals.preview(**chosen)
     print_notices(plan.notes)
     if dry_run:
         echo(f"To remove: {plan.contents or 'nothing'}.")
@@ -79,5 +79,5 @@ def remove(
     if plan.is_empty:
         raise InputError("nothing can be removed: everything named here is in use")
     confirm(f"Remove {plan.contents}?", yes, "the removal")
-    plan = campaign.removals.remove(**chosen)
+    plan = campaign.imports.removals.remove(**chosen)
     echo(f"Removed {plan.contents}.")

@@ -115,9 +115,9 @@ def reusability(
             raise InputError(f"--grades needs QRELS; the campaign {source} has its own grade scale")
         with Campaign(source) as campaign, progress_line("leaving runs out"):
             rel = relevance_level or campaign.settings.loop().level
-            there = campaign.qrels.topics_with_grades(rule, closed_early=False)
+            there = campaign.results.qrels.topics_with_grades(rule, closed_early=False)
             taken = there.select(topics)
-            report = campaign.evaluation.reusability(
+            report = campaign.results.evaluation.reusability(
                 list(parse_measures(asked, rel)), rule=rule, topics=taken, rel=rel, **options
             )
         if taken is not None:

@@ -46,7 +46,7 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
         raise click.UsageError("expected --against RULE, the rule to compare with")
     asked = None if measure is None else parse_one(measure)
     with Campaign(directory) as campaign, progress_line("comparing rules"):
-        found = campaign.evaluation.compare_rules(rule or DEFAULT_RULE, against, asked)
+        found = campaign.results.evaluation.compare_rules(rule or DEFAULT_RULE, against, asked)
     if form == "json":
         print_json(_facts(found))
         return

@@ -44,9 +44,9 @@ def system_order(campaign: Campaign, target: float | None, confidence: float | N
     """
     with progress_line("estimating unjudged grades"):
         given = {"target": target, "confidence": confidence}
-        found = campaign.system_order.assess(**{name: value for name, value in given.items() if value is not None})
+        found = campaign.loop.system_order.assess(**{name: value for name, value in given.items() if value is not None})
     _show(found, form)
-    if not campaign.system_order.keep_advice(found):  # last, since it waits for other processes
+    if not campaign.loop.system_order.keep_advice(found):  # last, since it waits for other processes
         print_notices([BUSY])
     print_notices([found.caution] if found.caution and form != "json" else [])
 

@@ -69,13 +69,13 @@ def write(campaign: Campaign, given: Mapping[str, Any], rule: ChosenRule | None)
             name: given[name]
             for name in ("negatives", "count", "ranks", "ranks_of", "level", "margin", "positives", "apart", "seed")
         }
-        for file in campaign.training_data.export(triples=triples, tuples=tuples, rule=rule, **how):
+        for file in campaign.exports.training_data.export(triples=triples, tuples=tuples, rule=rule, **how):
             files[file.path] = file.lines
             notices += _notices_of(file)
     if table is not None or qrels is not None:
         from collection.clicks import cautions
 
-        written, found = campaign.clicks.export(
+        written, found = campaign.corpus.clicks.export(
             table=table, qrels=qrels, sources=given["sources"] or None, smoothing=given["smoothing"]
         )
         files |= written

@@ -99,13 +99,13 @@ def unjudged(
         campaign.store.settings.put("id", CAMPAIGN_ID)
     with Campaign(directory) as campaign:
         with campaign.transaction():
-            imported = campaign.importer.import_files(
+            imported = campaign.imports.import_files(
                 documents=[work / "documents.jsonl"], topics=DATA / "topics.jsonl", runs=runs, progress=progress
             )
-            pool = campaign.pools.add("depth", depth=10)
+            pool = campaign.people.pools.add("depth", depth=10)
             for annotator in ANNOTATORS:
-                campaign.accounts.add(annotator, "annotator")
-            campaign.assignments.update(annotators=2, which="topics", topics=BY_BOTH)
+                campaign.people.accounts.add(annotator, "annotator")
+            campaign.people.assignments.update(annotators=2, which="topics", topics=BY_BOTH)
             campaign.settings.set_loop(target=0.8, run=4, control=0.25)
             campaign.settings.set_loop(topics=list(IN_LOOP), mode="loop-in-pool")
         report.done.extend(line.replace(f"{work}/", "").replace(f"{DATA}/", "") for line in imported.done)

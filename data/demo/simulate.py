@@ -153,7 +153,7 @@ def write_data(directory: Path) -> None:
     grades = {(row["annotator"], row["query_id"], row["doc_id"]): row["relevance"] for row in given}
     with tempfile.TemporaryDirectory() as scratch, unjudged(Path(scratch) / "campaign", Path(scratch)) as campaign:
         Simulation(campaign, grades).run()
-        log = campaign.judgement_log.judgements()
+        log = campaign.store.judgements.table()
     log = log.sort_values("judged_at", kind="stable")[list(JUDGEMENT_FIELDS)]
     log.to_json(directory / "simulated.jsonl", orient="records", lines=True)
 

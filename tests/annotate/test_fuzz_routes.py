@@ -141,11 +141,14 @@ class Fuzz:
         self.routes = [*app._user_routes]
         inside = Route("/{path:path}", lambda _: PlainTextResponse("inside"))
         self.app = Starlette(routes=[*self.routes, inside], middleware=app._user_middleware)
-        tokens, secret = Tokens(campaign.server_state.secret(), campaign.id), signed_in(campaign)
-        person = campaign.accounts.session(secret)
+        tokens, secret = Tokens(campaign.operations.server_state.secret(), campaign.id), signed_in(campaign)
+        person = campaign.people.accounts.session(secret)
         assert person is not None
         self.token = tokens.token("ann", person.session)
-        self.links = [campaign.accounts.make_signin_link("ann"), campaign.accounts.invite("bob", "annotator")]
+        self.links = [
+            campaign.people.accounts.make_signin_link("ann"),
+            campaign.people.accounts.invite("bob", "annotator"),
+        ]
         session = f"{cookie_name(campaign.id)}={tokens.cookie(secret)}"
         self.cookie = f"{session}; {browser_cookie_name(campaign.id)}={tokens.browser_cookie('ann')}"
 
@@ -258,5 +261,5 @@ def test_malformed_requests_are_answered_and_break_nothing(campaign: Campaign, t
     counted = [counts for name, counts in seen.items() if PREFIX in name and name.startswith("POST")]
     assert all(counts[200] and counts[400] for counts in counted) or REQUESTS < 1000  # both sound and malformed ones
     campaign.judging.judge_many([])
-    assert campaign.progress.counts()["topics"] == 2
-    assert campaign.qrels.build() is not None
+    assert campaign.store.judgements.counts()["topics"] == 2
+    assert campaign.results.qrels.build() is not None

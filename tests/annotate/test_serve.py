@@ -107,7 +107,7 @@ def test_a_proxy_that_is_no_address_is_refused(campaign: Campaign, proxy: str) -
 
 def test_links_are_made_with_the_public_address(campaign: Campaign, configured: list[uvicorn.Config]) -> None:
     assert serve(campaign, "--public-address", "https://judging.example.org/").exit_code == 0
-    assert campaign.server_state.address() == "https://judging.example.org"
+    assert campaign.operations.server_state.address() == "https://judging.example.org"
 
 
 def test_a_log_that_cannot_be_written_is_refused(campaign: Campaign, configured: list[uvicorn.Config]) -> None:
@@ -120,7 +120,7 @@ def test_a_log_that_cannot_be_written_is_refused(campaign: Campaign, configured:
 def test_a_service_prints_no_link(campaign: Campaign, configured: list[uvicorn.Config]) -> None:
     """What a service prints is kept in the system's log, which others may read."""
     said: list[str] = []
-    campaign.accounts.add("ann", "manager")
+    campaign.people.accounts.add("ann", "manager")
     with mock.patch.object(serving.click, "echo", said.append), mock.patch.object(serving.threading, "Thread", Direct):
         assert serve(campaign).exit_code == serve(campaign, "--no-link").exit_code == 0
     assert [line.count("token=") for line in said if "Sign in as" in line] == [1]

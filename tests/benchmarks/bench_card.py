@@ -132,7 +132,7 @@ class Server:
     def __init__(self, directory: Path) -> None:
         self.directory, self.port = directory, free_port()
         with Campaign(directory) as campaign:
-            self.link = campaign.accounts.make_signin_link("a0")
+            self.link = campaign.people.accounts.make_signin_link("a0")
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
@@ -166,7 +166,7 @@ class Server:
     def log(self) -> list[tuple[str, str, int]]:
         """uuid, document and grade of each judgement of the browser's annotator, in order."""
         with Campaign(self.directory) as campaign:
-            frame = campaign.judgement_log.judgements(current=False, annotator="a0")
+            frame = campaign.store.judgements.table(current=False, annotator="a0")
         return list(zip(frame["uuid"], frame["doc_id"], frame["relevance"].tolist(), strict=True))
 
 

@@ -42,7 +42,7 @@ def build(folder: Path, runs: int) -> Path:
     dense(files, runs)
     (files / "topics.tsv").write_text("".join(f"{number}\ttopic {number}\n" for number in range(301, 351)))
     with Campaign.create(folder / "campaign", title="Dense") as campaign:
-        campaign.importer.import_files(
+        campaign.imports.import_files(
             topics=files / "topics.tsv", runs=sorted(files.glob("*.run")), qrels=files / "dense.qrels"
         )
     return folder / "campaign"

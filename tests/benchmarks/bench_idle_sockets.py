@@ -32,7 +32,7 @@ def main() -> None:
     for hosts in (1, 20, 250):
         with tempfile.TemporaryDirectory() as folder:
             with Campaign.create(Path(folder) / "campaign", title="Idle") as campaign:
-                cookie = Tokens(campaign.server_state.secret(), campaign.id).cookie(signed_in(campaign))
+                cookie = Tokens(campaign.operations.server_state.secret(), campaign.id).cookie(signed_in(campaign))
                 header = f"{cookie_name(campaign.id)}={cookie}"
             serving = Serving(Path(folder) / "campaign")
             begun = time.perf_counter()

@@ -51,19 +51,19 @@ def build(directory: Path, mode: str, annotators: int, documents: int = 5000) ->
                 found = rng.sample(range(topic * 50, topic * 50 + 400), DEPTH)
                 file.writelines(f"{topic} Q0 d{d} {r} {DEPTH - r} run{run}\n" for r, d in enumerate(found))
     with Campaign.create(directory) as campaign:
-        campaign.importer.import_files(
+        campaign.imports.import_files(
             documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=sorted(files.glob("*.run"))
         )
-        campaign.pools.add("depth", depth=DEPTH)
+        campaign.people.pools.add("depth", depth=DEPTH)
         campaign.settings.set_loop(mode=mode)
         if mode != "pool":
-            campaign.features.update()
-        campaign.accounts.add("boss", "manager")
-        tokens = Tokens(campaign.server_state.secret(), campaign.id)
+            campaign.corpus.features.update()
+        campaign.people.accounts.add("boss", "manager")
+        tokens = Tokens(campaign.operations.server_state.secret(), campaign.id)
         given = []
         for name in (f"a{number}" for number in range(annotators)):
-            campaign.accounts.add(name, "annotator")
-            person = campaign.accounts.session(campaign.accounts.open_session(name))
+            campaign.people.accounts.add(name, "annotator")
+            person = campaign.people.accounts.session(campaign.people.accounts.open_session(name))
             assert person is not None
             given.append(tokens.token(name, person.session))
         return given
@@ -183,8 +183,8 @@ def main(seconds: float = 15.0) -> None:
                 for client in clients:
                     client.join()
             with Campaign(directory) as campaign:
-                assert campaign.progress.counts()["logged"] == len(times)
-                log = campaign.judgement_log.judgements()
+                assert campaign.store.judgements.counts()["logged"] == len(times)
+                log = campaign.store.judgements.table()
             ms = sorted(1000 * t for t in times)
             lag = log.groupby("query_id").cumcount() - log["model_round"].astype(float)
             unread = f"{lag.median():.0f}, {lag.quantile(0.95):.0f}" if mode != "pool" else "-"

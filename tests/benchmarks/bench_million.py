@@ -124,9 +124,9 @@ def import_documents(directory: Path) -> list[Line]:
     shutil.rmtree(directory / "campaign", ignore_errors=True)
     with Campaign.create(directory / "campaign") as campaign:
         start = time.process_time()
-        campaign.importer.import_files(documents=[directory / "d.jsonl"], topics=directory / "t.tsv")
+        campaign.imports.import_files(documents=[directory / "d.jsonl"], topics=directory / "t.tsv")
         seconds = time.process_time() - start
-        count = campaign.progress.counts()["documents"]
+        count = campaign.store.judgements.counts()["documents"]
     return [("import of documents", rate(count, seconds))]
 
 
@@ -137,12 +137,12 @@ def import_runs(directory: Path) -> list[Line]:
     from collection.store import Pair
 
     with Campaign(directory / "campaign") as campaign:
-        count = campaign.progress.counts()["documents"]
+        count = campaign.store.judgements.counts()["documents"]
         start = time.perf_counter()
-        campaign.importer.import_files(runs=sorted(directory.glob("*.run")))
+        campaign.imports.import_files(runs=sorted(directory.glob("*.run")))
         imported = time.perf_counter() - start
         start = time.perf_counter()
-        campaign.pools.add("depth", depth=count)
+        campaign.people.pools.add("depth", depth=count)
         pooled = time.perf_counter() - start
         rng = random.Random(7)
         pairs = campaign.store.pool.annotators_wanted().sample(frac=1, random_state=7).head(count // 2)
@@ -157,7 +157,7 @@ def import_runs(directory: Path) -> list[Line]:
                 campaign.store.judgements.append(judgement, Pair(int(pair.topic), int(pair.doc), *nothing))
         written = time.perf_counter() - start
         campaign.settings.set_loop(mode="pool-then-loop")
-        campaign.accounts.add("boss", "manager")
+        campaign.people.accounts.add("boss", "manager")
     lines = int(TOPICS * RUNS * (count // 250))
     return [
         ("import of runs", rate(lines, imported, "lines")),
@@ -183,7 +183,7 @@ def make_features(directory: Path) -> list[Line]:
     shutil.rmtree(directory / "campaign" / "features", ignore_errors=True)
     with Campaign(directory / "campaign") as campaign:
         start = time.perf_counter()
-        report = campaign.features.update(blocks=("words",))
+        report = campaign.corpus.features.update(blocks=("words",))
         return [("features", rate(report.documents, time.perf_counter() - start))]
 
 
@@ -198,7 +198,7 @@ def open_campaign(directory: Path) -> list[Line]:
             opened.append(time.perf_counter() - start)
             for times in (first, second):
                 start = time.perf_counter()
-                campaign.overview.status()
+                campaign.results.overview.status()
                 times.append(time.perf_counter() - start)
     return [("opening", took(*opened)), ("status", took(*first)), ("status again", took(*second))]
 
@@ -244,7 +244,7 @@ def search(directory: Path) -> list[Line]:
                 words = query()
                 start = time.perf_counter()
                 with suppress(InputError):
-                    campaign.search.find("1", "a1", words)
+                    campaign.judging.search.find("1", "a1", words)
                 times.append(time.perf_counter() - start)
             lines.append((f"search: {name}", took(sorted(times)[37])))
     return lines
@@ -260,7 +260,7 @@ def judge_next(directory: Path) -> list[Line]:
     with Campaign(directory / "campaign") as campaign:
         for mode in ("pool", "loop"):
             campaign.settings.set_loop(mode=mode)
-            made = campaign.active_learning.next_round("1") if mode == "loop" else None
+            made = campaign.loop.next_round("1") if mode == "loop" else None
             first, start = 0.0, time.perf_counter()
             asked, saved = [], []
             for number in range(60):
@@ -290,11 +290,11 @@ def serve(directory: Path) -> list[Line]:
 
     with Campaign(directory / "campaign") as campaign:
         campaign.settings.set_loop(mode="loop")
-        tokens, issued = Tokens(campaign.server_state.secret(), campaign.id), []
+        tokens, issued = Tokens(campaign.operations.server_state.secret(), campaign.id), []
         for name in (f"a{number}" for number in range(ANNOTATORS)):
-            if name not in campaign.accounts.table()["name"].tolist():
-                campaign.accounts.add(name, "annotator")
-            person = campaign.accounts.session(campaign.accounts.open_session(name))
+            if name not in campaign.store.accounts.table()["name"].tolist():
+                campaign.people.accounts.add(name, "annotator")
+            person = campaign.people.accounts.session(campaign.people.accounts.open_session(name))
             assert person is not None
             issued.append(tokens.token(name, person.session))
     command = [sys.executable, "-m", "collection.cli", "serve", str(directory / "campaign"), "--no-browser"]
@@ -346,7 +346,7 @@ def draw_pages(directory: Path) -> list[Line]:
     from collection import Campaign
 
     with Campaign(directory / "campaign") as campaign:
-        secret = campaign.accounts.open_session("boss")
+        secret = campaign.people.accounts.open_session("boss")
     os.environ[DIRECTORY_VARIABLE] = str(directory / "campaign")
     Tokens.read_cookie = lambda self, value: secret  # type: ignore[method-assign]
     lines, first = [], 0.0

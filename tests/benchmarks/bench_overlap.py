@@ -61,21 +61,21 @@ def build(directory: Path, topics: int, mode: str) -> dict[str, str]:
     (files / "t.tsv").write_text("".join(f"{t}\ttopic {t}\n" for t in range(topics)))
     (files / "a.run").write_text("".join(f"{t} Q0 {d} {r + 1} {100 - r} a\n" for t, d, r in pairs))
     with Campaign.create(directory) as campaign:
-        campaign.importer.import_files(documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=[files / "a.run"])
-        campaign.pools.add("depth", depth=PAIRS_A_TOPIC)
-        campaign.assignments.update(annotators=OVERLAP, lease=LEASE)
+        campaign.imports.import_files(documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=[files / "a.run"])
+        campaign.people.pools.add("depth", depth=PAIRS_A_TOPIC)
+        campaign.people.assignments.update(annotators=OVERLAP, lease=LEASE)
         campaign.settings.set_loop(mode=mode)
-        campaign.accounts.add("boss", "manager")
-        tokens = Tokens(campaign.server_state.secret(), campaign.id)
+        campaign.people.accounts.add("boss", "manager")
+        tokens = Tokens(campaign.operations.server_state.secret(), campaign.id)
         names = [f"a{number:02}" for number in range(ANNOTATORS)]
         for name in names:
-            campaign.accounts.add(name, "annotator")
+            campaign.people.accounts.add(name, "annotator")
         return {name: token_for(campaign, tokens, name) for name in names}
 
 
 def token_for(campaign: Campaign, tokens: Tokens, name: str) -> str:
     """What the card of somebody who has signed in would have."""
-    person = campaign.accounts.session(campaign.accounts.open_session(name))
+    person = campaign.people.accounts.session(campaign.people.accounts.open_session(name))
     assert person is not None
     return tokens.token(name, person.session)
 
@@ -186,7 +186,7 @@ def judge_all(judgements: int, mode: str = "pool") -> Outcome:
             server.terminate()
             server.wait(20)
         with Campaign(directory) as campaign:
-            log = campaign.judgement_log.judgements()
+            log = campaign.store.judgements.table()
             outcome.judged = Counter(zip(log["query_id"], log["doc_id"], strict=True))
             pool = campaign.store.pool.pairs()
             outcome.judged.update(dict.fromkeys(zip(pool["query_id"], pool["doc_id"], strict=True), 0))

@@ -57,9 +57,9 @@ def build(directory: Path) -> list[str]:
         run = directory.parent / "r.run"
         lines = (f"t{t} Q0 {d} {r} {DEPTH - r} r\n" for t in range(TOPICS) for r, d in enumerate(ids[:DEPTH], 1))
         run.write_text("".join(lines))
-        campaign.importer.import_files(runs=[run])
-        campaign.pools.add("depth", depth=DEPTH)
-        campaign.assignments.update(annotators=3)
+        campaign.imports.import_files(runs=[run])
+        campaign.people.pools.add("depth", depth=DEPTH)
+        campaign.people.assignments.update(annotators=3)
     return ids
 
 

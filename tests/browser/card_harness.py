@@ -255,7 +255,7 @@ class Desk:
     def shown(self, query_id: str, doc_id: str) -> dict[str, Any]:
         """A document as the routes give it: cut at the cap."""
         found = as_sent(self.pool[query_id][doc_id], f"rolling mean {query_id} {NEED}", TEXT_CAP)
-        return found | ({"calibration": True} if doc_id in self.settled else {})
+        return found | ({"qualification": True} if doc_id in self.settled else {})
 
     def topics(self, ask: dict[str, Any]) -> dict[str, Any]:
         """All topics with their progress."""

@@ -126,9 +126,9 @@ def use_link(page: Page, link: str) -> None:
 def sign_in(context: BrowserContext, serving: Serving, name: str = "ann", role: Role = "manager") -> Page:
     """The window's page, for somebody with this role, who is signed in without a page being drawn for it."""
     with Campaign(serving.directory) as campaign:
-        if name not in campaign.accounts.table()["name"].tolist():
-            campaign.accounts.add(name, role)
-        token = campaign.accounts.make_signin_link(name)
+        if name not in campaign.store.accounts.table()["name"].tolist():
+            campaign.people.accounts.add(name, role)
+        token = campaign.people.accounts.make_signin_link(name)
     answer = context.request.post(f"{serving.url}/signin", form={"token": token}, max_redirects=0)
     assert answer.status == 303, answer.text()
     return context.pages[0]

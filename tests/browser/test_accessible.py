@@ -105,7 +105,7 @@ def built(tmp_path_factory):
     with Campaign.create(directory, title="Wings") as campaign:
         documents = [Document(f"d{n}", f"Wing {n}", "Flow past it.") for n in range(9)]
         put(campaign, [Topic("1", "wing flow")], documents, {"up": {"1": [d.doc_id for d in documents]}})
-        campaign.pools.add("depth", depth=9)
+        campaign.people.pools.add("depth", depth=9)
     return (directory,)
 
 

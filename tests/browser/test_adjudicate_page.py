@@ -60,7 +60,7 @@ def opened(context: BrowserContext, serving: Serving) -> Page:
 def adjudicated(serving: Serving) -> list[tuple[str, str]]:
     """The keys that the log has, each with its document."""
     with Campaign(serving.directory) as campaign:
-        rows = campaign.judgement_log.judgements(current=False).query("counts_as == 'adjudication'")
+        rows = campaign.store.judgements.table(current=False).query("counts_as == 'adjudication'")
         assert rows["uuid"].is_unique
         return [(str(grade), doc_id) for grade, doc_id in zip(rows["relevance"], rows["doc_id"], strict=True)]
 

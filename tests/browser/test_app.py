@@ -36,7 +36,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
             [Document(f"d{n}", f"Wing {n}", f"Flow past wing {n}.") for n in range(max(POOLED.values()))],
             {"up": {topic: [f"d{n}" for n in range(size)] for topic, size in POOLED.items()}},
         )
-        campaign.pools.add("depth", depth=max(POOLED.values()))
+        campaign.people.pools.add("depth", depth=max(POOLED.values()))
     return (directory,)
 
 
@@ -50,7 +50,7 @@ def open_card(context: BrowserContext, serving: Serving, topic: str) -> Page:
 
 def log_of(serving: Serving, topic: str) -> pd.DataFrame:
     with Campaign(serving.directory) as campaign:
-        return campaign.judgement_log.judgements(current=False, query_id=topic)
+        return campaign.store.judgements.table(current=False, query_id=topic)
 
 
 def judge_rest(page: Page, grade_of: Callable[[str], int], limit: int = 10_000) -> list[str]:
@@ -165,7 +165,7 @@ def test_my_judgements_changes_a_grade(serving: Serving, context: BrowserContext
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("History of this pair (2 entries)")).to_be_visible()
     with Campaign(serving.directory) as campaign:
-        log = campaign.judgement_log.judgements()
+        log = campaign.store.judgements.table()
         mine = log[log["annotator"] == "annotator 6"]
         assert mine[["doc_id", "relevance"]].values.tolist() == [[other, 0], [document, 3]]
 

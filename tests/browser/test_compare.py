@@ -30,7 +30,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     folder = tmp_path_factory.mktemp("compared")
     files = write(folder / "files", SYSTEMS, {q: f"topic {q}" for q in TOPICS})
     with Campaign.create(folder / "campaign", title="Four") as campaign:
-        campaign.importer.import_files(**files)
+        campaign.imports.import_files(**files)
     return (folder / "campaign",)
 
 

@@ -33,7 +33,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
         ids = [document.doc_id for document in documents]
         orders = {"up": ids, "down": ids[::-1]}
         put(campaign, topics, documents, {run: {t.query_id: order for t in topics} for run, order in orders.items()})
-        campaign.pools.add("depth", depth=6)
+        campaign.people.pools.add("depth", depth=6)
         said = [
             Judgement(f"{who}-{t}-{n}", who, str(t), f"d{n}", "graded", (n + t + shift) % 4)
             for shift, who in enumerate(("eve", "bob"))
@@ -131,7 +131,7 @@ def test_the_script_that_leads_to_the_sign_in_page_may_run(serving: Serving, pag
     page.goto(serving.url)
     settled(page)
     with Campaign(serving.directory) as campaign:
-        campaign.accounts.end_sessions("ann")
+        campaign.people.accounts.end_sessions("ann")
     with violations(page) as said:
         page.get_by_test_id("stSidebarNav").get_by_role("link", name="Account", exact=True).click()
         expect(page).to_have_url(f"{serving.url}/signin")

@@ -44,7 +44,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
             ],
         )
         campaign.settings.set_loop(mode="loop", run=0)
-        campaign.features.update()
+        campaign.corpus.features.update()
         said = [Judgement(str(uuid4()), "ann", "1", f"d{n}", "graded", grade(f"d{n}")) for n in range(JUDGED)]
         assert not campaign.judging.judge_many(said).refused
     return (directory,)
@@ -77,7 +77,7 @@ def judge(page: Page, count: int) -> list[str]:
 
 def log_of(serving: Serving, topic: str) -> pd.DataFrame:
     with Campaign(serving.directory) as campaign:
-        return campaign.judgement_log.judgements(current=False, query_id=topic)
+        return campaign.store.judgements.table(current=False, query_id=topic)
 
 
 def test_the_hundredth_pair_comes_from_a_model_that_has_read_the_ones_before(

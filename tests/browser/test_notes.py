@@ -1,4 +1,4 @@
-"""The card's guidelines, notes with a judgement, calibration, and what it says to those who are shut out."""
+"""The card's guidelines, notes with a judgement, qualification, and what it says to those who are shut out."""
 
 from __future__ import annotations
 
@@ -167,17 +167,17 @@ def test_a_machine_label_is_said_to_be_one(harness: Harness, make_card: Callable
     expect(card.part("machine-label")).to_have_text("Machine label by clicks: 0.25")
 
 
-# ------------------------------------------------------------------------- calibration and surplus
+# ------------------------------------------------------------------------- qualification and surplus
 
 
-def test_calibration_feedback_and_surplus_judgements_are_said_and_keys_go_on(
+def test_qualification_feedback_and_surplus_judgements_are_said_and_keys_go_on(
     harness: Harness, make_card: Callable[..., Card]
 ) -> None:
     desk = harness.desk = Desk({"t1": [document(100 + number) for number in range(4)], "t2": [document(200)]})
     desk.settled = {"d100": (1, "It only <i>names</i> it."), "d101": (2, "")}
     desk.surplus = {"d102"}
     card = make_card().open()
-    expect(card.part("calibration")).to_be_visible()
+    expect(card.part("qualification")).to_be_visible()
     card.press("2")
     expect(card.part("feedback")).to_contain_text("frame.method_100")
     expect(card.part("feedback")).to_contain_text("Your grade: 2 Relevant. Reference grade: 1 Related.")
@@ -185,7 +185,7 @@ def test_calibration_feedback_and_surplus_judgements_are_said_and_keys_go_on(
     card.press("2")
     expect(card.part("feedback")).to_contain_text("Your grade: 2 Relevant. It matches the reference grade.")
     expect(card.part("feedback-list").locator("li")).to_have_count(1)
-    expect(card.part("calibration")).to_be_hidden()
+    expect(card.part("qualification")).to_be_hidden()
     card.press("3")
     card.says("notice", "frame.method_102: not counted; others judged it first")
     card.press("g", "Escape")

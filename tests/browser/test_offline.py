@@ -37,7 +37,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
             [*documents, Document("long", "Wings", "a long one\n" * 400)],
             {"up": {**{topic: [d.doc_id for d in documents] for topic in TOPICS}, LONG: ["long"]}},
         )
-        assert campaign.pools.add("depth", depth=PAIRS).pairs == ALL_PAIRS
+        assert campaign.people.pools.add("depth", depth=PAIRS).pairs == ALL_PAIRS
     return (directory,)
 
 
@@ -67,7 +67,7 @@ def judge(page: Page, grades: str) -> list[tuple[str, int]]:
 
 def log_of(serving: Serving, topic: str) -> pd.DataFrame:
     with Campaign(serving.directory) as campaign:
-        return campaign.judgement_log.judgements(current=False, query_id=topic)
+        return campaign.store.judgements.table(current=False, query_id=topic)
 
 
 def pairs(log: pd.DataFrame) -> list[tuple[str, int]]:
@@ -170,7 +170,7 @@ def test_settings_history_time_and_near_duplicates_of_the_real_page(serving: Ser
     saved(page)
     page.keyboard.press("t")
     with Campaign(serving.directory) as campaign:
-        left = ALL_PAIRS - len(campaign.judgement_log.judgements())
+        left = ALL_PAIRS - len(campaign.store.judgements.table())
     expect(part["time-left"]).to_contain_text(f"{left} documents left")
     page.keyboard.press(",")
     page.locator("[data-do=rekey][data-name=undo]").click()

@@ -30,12 +30,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     (folder / "a.run").write_text(RUN_A)
     (folder / "b.run").write_text(RUN_B)
     with Campaign.create(folder / "campaign", title="Small") as campaign:
-        campaign.importer.import_files(
+        campaign.imports.import_files(
             documents=[folder / "documents.tsv"],
             topics=folder / "topics.tsv",
             runs=[folder / "a.run", folder / "b.run"],
         )
-        campaign.pools.add("depth", depth=2)
+        campaign.people.pools.add("depth", depth=2)
     return (folder / "campaign",)
 
 
@@ -62,15 +62,15 @@ def test_invite_judge_lock(serving: Serving, make_window: Callable[..., BrowserC
     saved(bob)
 
     with Campaign(serving.directory) as campaign:
-        campaign.accounts.lock("bob")
+        campaign.people.accounts.lock("bob")
     bob.keyboard.press("3")
     expect(bob.get_by_text(re.compile("You are signed out: reload this page to sign in again"))).to_be_visible()
     with Campaign(serving.directory) as campaign:
-        assert campaign.judgement_log.judgements()[["annotator", "relevance"]].values.tolist() == [["bob", 2]]
+        assert campaign.store.judgements.table()[["annotator", "relevance"]].values.tolist() == [["bob", 2]]
     bob.goto(f"{serving.url}/judge")
     expect(bob.get_by_role("button", name="Sign in")).to_be_visible()
     with Campaign(serving.directory) as campaign:
-        campaign.accounts.unlock("bob")
+        campaign.people.accounts.unlock("bob")
     bob.get_by_label("Name").fill("bob")
     bob.get_by_label("Password").fill(PASSWORD)
     bob.get_by_role("button", name="Sign in").click()
@@ -78,7 +78,7 @@ def test_invite_judge_lock(serving: Serving, make_window: Callable[..., BrowserC
     choose_page(bob, "Judge")  # what waited in the browser is sent
     saved(bob)
     with Campaign(serving.directory) as campaign:
-        assert sorted(campaign.judgement_log.judgements()["relevance"]) == [2, 3]
+        assert sorted(campaign.store.judgements.table()["relevance"]) == [2, 3]
 
 
 def test_pages_of_others_are_refused_by_their_address(serving: Serving, context: BrowserContext) -> None:
@@ -149,7 +149,7 @@ def test_a_provider_s_people_come_in_with_their_role_and_go_out(
     expect(page.get_by_text(re.compile("signed in as"))).to_contain_text("annotator")
     expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name="Judge", exact=True)).to_be_visible()
     with Campaign(with_provider.directory) as campaign:
-        row = campaign.accounts.table().set_index("name").loc["Abe"]
+        row = campaign.store.accounts.table().set_index("name").loc["Abe"]
     assert (row["role"], row["email"]) == ("annotator", "abe@other.org")
     # Out is out, at the provider too: the next page asks to sign in.
     page.get_by_role("button", name="Sign out").click()
@@ -164,7 +164,7 @@ def test_who_has_no_role_is_refused_at_sign_in(
 ) -> None:
     page = context.pages[0]
     with Campaign(with_provider.directory) as campaign:
-        before = campaign.accounts.table()
+        before = campaign.store.accounts.table()
     provider.person = {"email": "eve@evil.org", "groups": ["visitors"]}
     go_through(page, with_provider)
     expect(page.get_by_test_id("stAlert")).to_contain_text(re.compile("eve.?@.?evil.org has no role", re.I))
@@ -172,4 +172,4 @@ def test_who_has_no_role_is_refused_at_sign_in(
     page.get_by_role("button", name=re.compile("^Sign out of Example")).click()
     expect(page).to_have_url(f"{with_provider.url}/signin")
     with Campaign(with_provider.directory) as campaign:
-        assert campaign.accounts.table().equals(before)
+        assert campaign.store.accounts.table().equals(before)

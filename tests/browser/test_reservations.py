@@ -41,7 +41,7 @@ def on_screen(page: Page) -> str:
 
 def reserved(serving: Serving, name: str) -> list[tuple[str, str]]:
     with Campaign(serving.directory) as campaign:
-        table = campaign.assignments.reservations()
+        table = campaign.people.assignments.reservations()
     mine = table[table["annotator"] == name]
     return list(zip(mine["query_id"], mine["place"], strict=True))
 
@@ -49,9 +49,9 @@ def reserved(serving: Serving, name: str) -> list[tuple[str, str]]:
 def assign(serving: Serving, query_ids: list[str], *names: str) -> None:
     with Campaign(serving.directory) as campaign:
         for name in names:
-            if name not in set(campaign.accounts.table()["name"]):
-                campaign.accounts.add(name, "annotator")
-        campaign.assignments.assign(query_ids, names)
+            if name not in set(campaign.store.accounts.table()["name"]):
+                campaign.people.accounts.add(name, "annotator")
+        campaign.people.assignments.assign(query_ids, names)
 
 
 def test_a_colleague_has_a_document_and_whoever_leaves_holds_nothing(
@@ -98,12 +98,12 @@ def test_a_topic_that_comes_by_itself_waits_for_enter(
     page.keyboard.press("2")
     expect(page.locator("[data-part=notice]")).to_contain_text("Press Enter")
     with Campaign(serving.directory) as campaign:
-        assert set(campaign.judgement_log.judgements(annotator="dora")["query_id"]) == {"3"}
+        assert set(campaign.store.judgements.table(annotator="dora")["query_id"]) == {"3"}
     page.keyboard.press("Enter")
     assert on_screen(page) == "d0"
     expect(gate).to_be_hidden()
     page.keyboard.press("2")
     saved(page)
     with Campaign(serving.directory) as campaign:
-        log = campaign.judgement_log.judgements(annotator="dora")
+        log = campaign.store.judgements.table(annotator="dora")
     assert log["query_id"].tolist() == ["3", "3", "4"]

@@ -37,7 +37,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     (folder / "qrels.txt").write_text("".join(f"{t} 0 d{d} {int(relevant[t, d])}\n" for t, d in sorted(judged)))
     (folder / "topics.tsv").write_text("".join(f"{t}\tneed {t}\n" for t in range(12)))
     with Campaign.create(folder / "campaign", title="Small") as campaign:
-        campaign.importer.import_files(topics=folder / "topics.tsv", runs=paths, qrels=folder / "qrels.txt")
+        campaign.imports.import_files(topics=folder / "topics.tsv", runs=paths, qrels=folder / "qrels.txt")
     return (folder / "campaign",)
 
 
@@ -46,7 +46,7 @@ def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
 ) -> None:
     page = sign_in(context, serving, "rae", "reader")
     with Campaign(serving.directory) as campaign:
-        verdict = campaign.evaluation.reusability().verdict
+        verdict = campaign.results.evaluation.reusability().verdict
     page.goto(f"{serving.url}/reusability")
     main = page.get_by_test_id("stMain")
     expect(main.get_by_role("heading", name=verdict[0])).to_be_visible()  # computed first

@@ -36,8 +36,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
             [Document(d, d, f"Flow past the wing {d}.") for d in documents],
             {"up": {"1": documents[:8]}, "down": {"1": documents[:3:-1]}},
         )
-        assert campaign.pools.add("depth", depth=8).pairs == PAIRS
-        campaign.assignments.update(annotators=2)
+        assert campaign.people.pools.add("depth", depth=8).pairs == PAIRS
+        campaign.people.assignments.update(annotators=2)
     return (directory,)
 
 
@@ -97,7 +97,7 @@ def test_two_annotators_and_a_manager(
         expect(page.locator("[data-part=status]")).to_have_text("Saved")
 
     with Campaign(serving.directory) as campaign:
-        log = campaign.judgement_log.judgements(current=False)
+        log = campaign.store.judgements.table(current=False)
         assert set(log["counts_as"]) == {"judgement"}
         assert Counter(log["doc_id"]) == dict.fromkeys(ids, 2)
         assert log.groupby("doc_id")["annotator"].agg(lambda names: "".join(sorted(names))).eq("bencai").all()
@@ -105,7 +105,7 @@ def test_two_annotators_and_a_manager(
             name: dict(zip(rows["doc_id"], rows["relevance"], strict=True)) for name, rows in log.groupby("annotator")
         }
         assert given == {"ben": ben, "cai": cai}
-        campaign.export.files(labels=tmp_path / "labels.csv")
+        campaign.exports.files.write(labels=tmp_path / "labels.csv")
     assert len(formats.read_labels(tmp_path / "labels.csv")) == 2 * PAIRS
 
     check_agreement(manager, serving, tmp_path / "labels.csv")
@@ -139,5 +139,5 @@ def check_adjudication(manager: Page, serving: Serving, worst: str, scratch: Pat
     qrels = formats.read_qrels(scratch / "qrels.txt").set_index("doc_id")["relevance"]
     assert qrels[worst] == 2
     with Campaign(serving.directory) as campaign:
-        assert campaign.judgement_log.adjudications()["note"].tolist() == ["by 2 of its 3 figures"]
+        assert campaign.log.adjudications()["note"].tolist() == ["by 2 of its 3 figures"]
     assert len(qrels) == PAIRS

@@ -64,9 +64,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     directory = folder / "campaign"
     with Campaign.create(directory) as campaign:
         documents, topics, runs = [folder / "documents.jsonl"], folder / "topics.tsv", [folder / "a.run"]
-        campaign.importer.import_files(documents=documents, topics=topics, runs=runs)
-        campaign.pools.add("depth", depth=10)
-        campaign.assignments.update(annotators=2)
+        campaign.imports.import_files(documents=documents, topics=topics, runs=runs)
+        campaign.people.pools.add("depth", depth=10)
+        campaign.people.assignments.update(annotators=2)
         for annotator, grade in (("ann", 3), ("ben", 0)):
             for document in DOCUMENTS:
                 doc_id = str(document["doc_id"])

@@ -23,8 +23,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     files = write(folder / "files", SYSTEMS, {q: f"topic {q}" for q in TOPICS})
     del files["qrels"]
     with Campaign.create(folder / "campaign", title="Decisive") as campaign:
-        campaign.importer.import_files(**files)
-        campaign.pools.add("depth", depth=3)  # six pairs of each topic
+        campaign.imports.import_files(**files)
+        campaign.people.pools.add("depth", depth=3)  # six pairs of each topic
         campaign.settings.set_loop(mode="loop-in-pool", by="decisive", budget=12)
     return (folder / "campaign",)
 

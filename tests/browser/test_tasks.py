@@ -27,7 +27,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     directory = tmp_path_factory.mktemp("tasks") / "campaign"
     with Campaign.create(directory, title="Wings") as campaign:
         if CRANFIELD.is_dir():
-            campaign.importer.import_files(
+            campaign.imports.import_files(
                 documents=[CRANFIELD / "documents.jsonl.gz"], topics=CRANFIELD / "topics.jsonl"
             )
             ids = [row[0] for row in campaign.store.connection.db.conn.execute("SELECT doc_id FROM documents LIMIT 60")]
@@ -35,9 +35,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
             ids = [f"d{number}" for number in range(60)]
             topics = [Topic(str(t), f"wing flow {t}") for t in range(1, 21)]
             put(campaign, topics, [Document(d, d, f"Flow past the wing {d}.") for d in ids])
-        first = campaign.corpus.topics()["query_id"].tolist()[:12]
+        first = campaign.store.corpus.topics()["query_id"].tolist()[:12]
         put(campaign, runs={"up": {q: ids[4 * t : 4 * t + SIZE] for t, q in enumerate(first)}})
-        campaign.pools.add("depth", depth=SIZE)
+        campaign.people.pools.add("depth", depth=SIZE)
     return (directory,)
 
 
@@ -76,7 +76,7 @@ def test_lists_are_decided_and_survive_a_killed_server(serving: Serving, context
     count(page, "4 of 12")
     sent(page)
     with Campaign(serving.directory) as campaign:
-        rows = campaign.topic_tasks.choices(current=False).to_dict("records")
+        rows = campaign.store.topic_tasks.choices(current=False).to_dict("records")
         said = [(r["kind"], [r["shown"].index(d) + 1 for d in r["chosen"]]) for r in rows]
         assert said == [
             ("chosen", [2, 4]),
@@ -86,9 +86,9 @@ def test_lists_are_decided_and_survive_a_killed_server(serving: Serving, context
             ("chosen", [1, 3]),
             ("chosen", []),
         ]
-        topics = campaign.corpus.topics()["query_id"].tolist()
-        assert campaign.topic_tasks.choices()["query_id"].tolist() == topics[:4]
-        assert campaign.topic_tasks.progress("ann").done == 4
+        topics = campaign.store.corpus.topics()["query_id"].tolist()
+        assert campaign.store.topic_tasks.choices()["query_id"].tolist() == topics[:4]
+        assert campaign.judging.topic_tasks.progress("ann").done == 4
 
 
 def test_preferences_lead_through_the_topics(serving: Serving, context: BrowserContext) -> None:
@@ -105,11 +105,11 @@ def test_preferences_lead_through_the_topics(serving: Serving, context: BrowserC
     saved(page)
     was_undone(page.locator("[data-part=equal]"))
     with Campaign(serving.directory) as campaign:
-        log, now = campaign.topic_tasks.preferences(current=False), campaign.topic_tasks.preferences()
+        log, now = campaign.store.topic_tasks.preferences(current=False), campaign.store.topic_tasks.preferences()
         assert log["kind"].tolist()[-1] == "undone"
         assert len(log) == 13
         assert len(now) == 11
-        done = campaign.topic_tasks.progress("ann").done
+        done = campaign.judging.topic_tasks.progress("ann").done
         pairs = [(q, *sorted(pair)) for q, *pair in now[["query_id", "left", "right"]].itertuples(index=False)]
         assert len(set(pairs)) == 11
     assert re.fullmatch(rf"{done} of 12", page.locator("[data-part=all-count]").inner_text())

@@ -578,7 +578,7 @@ def test_what_takes_a_path_says_which_type_it_wanted_and_got(given: Any, tmp_pat
     ]
     with Campaign.create(tmp_path / "campaign") as campaign:
         calls += [
-            lambda what=what: campaign.importer.import_files(**{what: given})
+            lambda what=what: campaign.imports.import_files(**{what: given})
             for what in ("collection", "topics", "qrels", "labels", "costs", "clicks")
         ]
         for call in calls:
@@ -589,7 +589,7 @@ def test_what_takes_a_path_says_which_type_it_wanted_and_got(given: Any, tmp_pat
         several = [given] if isinstance(given, list | dict) else given
         for what in ("documents", "runs"):
             with pytest.raises(InputError, match=f"{what}: expected"):
-                campaign.importer.import_files(**{what: several})
+                campaign.imports.import_files(**{what: several})
 
 
 def test_one_path_and_an_iterator_of_paths_are_paths_too(tmp_path: Path) -> None:
@@ -601,13 +601,13 @@ def test_one_path_and_an_iterator_of_paths_are_paths_too(tmp_path: Path) -> None
     assert [run.name for run in runs] == ["a", "b"]
     assert [run.name for run in formats.read_runs(str(tmp_path / "a.run"))] == ["a"]
     with Campaign.create(tmp_path / "campaign") as campaign:
-        campaign.importer.import_files(
+        campaign.imports.import_files(
             documents=str(tmp_path / "docs.tsv"),
             topics=tmp_path / "topics.tsv",
             runs=(tmp_path / f"{name}.run" for name in "ab"),
         )
-        assert campaign.corpus.run_table()["run"].tolist() == ["a", "b"]
-        assert campaign.progress.counts()["documents"] == 1
+        assert campaign.store.corpus.runs()["run"].tolist() == ["a", "b"]
+        assert campaign.store.judgements.counts()["documents"] == 1
 
 
 def test_the_reusability_of_plain_files_is_that_of_the_command(tmp_path: Path) -> None:

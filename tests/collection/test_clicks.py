@@ -369,17 +369,17 @@ def log(tmp_path: Path) -> Path:
 
 def everything(campaign: Campaign) -> list[object]:
     """All that a campaign says of people's judgements, as values that can be compared."""
-    status = campaign.overview.status()
+    status = campaign.results.overview.status()
     return [
-        campaign.judgement_log.judgements(current=False).to_csv(),
-        campaign.qrels.build().to_csv(),
-        campaign.agreement.labels().to_csv(),
-        campaign.judgement_log.annotators().to_csv(),
+        campaign.store.judgements.table(current=False).to_csv(),
+        campaign.results.qrels.build().to_csv(),
+        campaign.results.agreement.labels().to_csv(),
+        campaign.store.judgements.annotators().to_csv(),
         campaign.progress.topics().to_csv(),
-        campaign.agreement.disagreements(),
-        campaign.adjudication.queue().to_csv(),
-        campaign.evaluation.evaluate([parse("nDCG@10"), parse("Judged@10")]).values.to_csv(),
-        campaign.progress.counts(),
+        campaign.results.agreement.disagreements(),
+        campaign.judging.adjudication.queue().to_csv(),
+        campaign.results.evaluation.evaluate([parse("nDCG@10"), parse("Judged@10")]).values.to_csv(),
+        campaign.store.judgements.counts(),
         status,
     ]
 
@@ -387,64 +387,69 @@ def everything(campaign: Campaign) -> list[object]:
 @pytest.mark.slow
 def test_clicks_never_reach_what_people_judged(campaign: Campaign, log: Path, tmp_path: Path) -> None:
     (tmp_path / "seen.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
-    campaign.importer.import_files(qrels=tmp_path / "seen.txt")
+    campaign.imports.import_files(qrels=tmp_path / "seen.txt")
     before = everything(campaign)
     log.write_text(LOG + "1,nobody-has-it,3,10,9\n1,d3,1,10,9\n")  # nor is d3 in the pool
-    campaign.importer.import_files(clicks=log)
-    assert campaign.clicks.log()["clicked"].sum() == 118
-    campaign.clicks.export(table=tmp_path / "c.tsv", qrels=tmp_path / "c.qrels")
+    campaign.imports.import_files(clicks=log)
+    assert campaign.corpus.clicks.log()["clicked"].sum() == 118
+    campaign.corpus.clicks.export(table=tmp_path / "c.tsv", qrels=tmp_path / "c.qrels")
     assert everything(campaign) == before
-    campaign.export.files(qrels=tmp_path / "people.qrels", judgements=tmp_path / "log.jsonl", labels=tmp_path / "l.csv")
+    campaign.exports.files.write(
+        qrels=tmp_path / "people.qrels", judgements=tmp_path / "log.jsonl", labels=tmp_path / "l.csv"
+    )
     assert (tmp_path / "people.qrels").read_text() == "1 0 d1 2\n1 0 d2 0\n"
     assert "click" not in (tmp_path / "log.jsonl").read_text() + (tmp_path / "l.csv").read_text()
 
 
 def test_click_qrels_cannot_be_imported_as_grades(campaign: Campaign, log: Path, tmp_path: Path) -> None:
-    campaign.importer.import_files(clicks=log)
-    campaign.clicks.export(qrels=tmp_path / "c.qrels")
+    campaign.imports.import_files(clicks=log)
+    campaign.corpus.clicks.export(qrels=tmp_path / "c.qrels")
     with pytest.raises(FormatError, match="a grade of this campaign"):
-        campaign.importer.import_files(qrels=tmp_path / "c.qrels")
+        campaign.imports.import_files(qrels=tmp_path / "c.qrels")
 
 
 @pytest.mark.slow
 def test_import_again_replaces_only_when_told(campaign: Campaign, log: Path, tmp_path: Path) -> None:
-    report = campaign.importer.import_files(clicks=log)
+    report = campaign.imports.import_files(clicks=log)
     assert report.done == [f"{log}: 100 clicks on 400 impressions of 3 pairs, stored as click log 'march.csv'"]
     assert any("skipped 1 topic that is not in the campaign" in notice for notice in report.notices)
-    before = campaign.clicks.log()
-    assert campaign.importer.import_files(clicks=log).done == [
+    before = campaign.corpus.clicks.log()
+    assert campaign.imports.import_files(clicks=log).done == [
         f"{log}: click log 'march.csv' is already in the campaign"
     ]
     log.write_text(LOG.replace("1,d2,2,100,30", "1,d2,2,100,31"))
     with pytest.raises(ConflictError, match="already has a click log 'march.csv' with other content"):
-        campaign.importer.import_files(clicks=log)
-    pd.testing.assert_frame_equal(campaign.clicks.log(), before)
-    campaign.importer.import_files(clicks=log, replace=True)
-    assert campaign.clicks.log()["clicked"].sum() == 101
+        campaign.imports.import_files(clicks=log)
+    pd.testing.assert_frame_equal(campaign.corpus.clicks.log(), before)
+    campaign.imports.import_files(clicks=log, replace=True)
+    assert campaign.corpus.clicks.log()["clicked"].sum() == 101
     (tmp_path / "april.csv").write_text(LOG)
-    campaign.importer.import_files(clicks=tmp_path / "april.csv")
-    assert campaign.clicks.log()["source"].unique().tolist() == ["april.csv", "march.csv"]
-    rows = campaign.clicks.log()["source"].value_counts()
-    assert campaign.clicks.sources().to_dict("list") == {"source": [*sorted(rows.index)], "rows": [*rows.sort_index()]}
-    assert campaign.clicks.log(["april.csv"])["clicked"].sum() == 100
-    assert campaign.clicks.estimate().documents["clicked"].sum() == 201
+    campaign.imports.import_files(clicks=tmp_path / "april.csv")
+    assert campaign.corpus.clicks.log()["source"].unique().tolist() == ["april.csv", "march.csv"]
+    rows = campaign.corpus.clicks.log()["source"].value_counts()
+    assert campaign.store.corpus.click_sources().to_dict("list") == {
+        "source": [*sorted(rows.index)],
+        "rows": [*rows.sort_index()],
+    }
+    assert campaign.corpus.clicks.log(["april.csv"])["clicked"].sum() == 100
+    assert campaign.corpus.clicks.estimate().documents["clicked"].sum() == 201
     with pytest.raises(UnknownNameError, match="unknown click log 'may.csv'"):
-        campaign.clicks.estimate(["may.csv"])
+        campaign.corpus.clicks.estimate(["may.csv"])
 
 
 def test_one_wrong_line_and_nothing_is_imported(campaign: Campaign, log: Path, files: Path) -> None:
     log.write_text(LOG + "1,d1,1,1,2\n")
     (files / "more.jsonl").write_text('{"doc_id": "new", "text": "A text."}\n')
     with pytest.raises(FormatError, match="march.csv, line 7"):
-        campaign.importer.import_files(documents=[files / "more.jsonl"], clicks=log)
+        campaign.imports.import_files(documents=[files / "more.jsonl"], clicks=log)
     assert campaign.corpus.document("new") is None
-    assert campaign.clicks.log().empty
-    assert campaign.clicks.sources().empty
+    assert campaign.corpus.clicks.log().empty
+    assert campaign.store.corpus.click_sources().empty
 
 
 def test_the_exported_table_and_labels(campaign: Campaign, log: Path, tmp_path: Path) -> None:
-    campaign.importer.import_files(clicks=log)
-    files, found = campaign.clicks.export(table=tmp_path / "c.tsv", qrels=tmp_path / "c.qrels", smoothing=0)
+    campaign.imports.import_files(clicks=log)
+    files, found = campaign.corpus.clicks.export(table=tmp_path / "c.tsv", qrels=tmp_path / "c.qrels", smoothing=0)
     assert files == {str(tmp_path / "c.tsv"): 3, str(tmp_path / "c.qrels"): 3}
     back = pd.read_csv(tmp_path / "c.tsv", sep="\t", dtype={"query_id": str}, float_precision="round_trip")
     assert list(back.columns) == ["query_id", "doc_id", "shown", "clicked", "ctr", "attractiveness", "by"]

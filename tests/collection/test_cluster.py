@@ -72,20 +72,20 @@ def test_a_campaign_ranks_on_the_cluster_as_on_one_machine(
     with build_wings(tmp_path) as wings:
         for _ in range(4):
             judge_next(wings, lambda doc_id: int(doc_id.startswith("wing")))
-        here = wings.active_learning.next_round("1")
+        here = wings.loop.next_round("1")
         target = (tmp_path / "shared").as_uri()
         done = ok("features", wings.directory, "--cluster", workers.scheduler_address, "--partitions", target)
         assert re.match(rf"{target}/documents-[0-9a-f]{{8}}: 70 documents, features words, chars; ", done)
-        assert wings.features.state().cluster == workers.scheduler_address
-        there = wings.active_learning.next_round("1")
+        assert wings.corpus.features.state().cluster == workers.scheduler_address
+        there = wings.loop.next_round("1")
         assert (there.came_by, there.selections) == ("model", here.selections)
         monkeypatch.setattr("collection.cluster.CONNECT_SECONDS", 0.2)
         with pytest.raises(ClusterError, match="cannot be reached"):
-            wings.features.update(cluster="tcp://127.0.0.1:9")
-        assert wings.features.state().cluster == workers.scheduler_address
+            wings.corpus.features.update(cluster="tcp://127.0.0.1:9")
+        assert wings.corpus.features.state().cluster == workers.scheduler_address
         ok("features", wings.directory, "--cluster", "none")
-        assert wings.features.state().cluster == ""
-        assert wings.active_learning.next_round("1").selections == here.selections
+        assert wings.corpus.features.state().cluster == ""
+        assert wings.loop.next_round("1").selections == here.selections
 
 
 def test_a_folder_without_partitions_is_named(workers: Any, tmp_path: Path) -> None:

@@ -239,11 +239,11 @@ def test_a_payload_as_a_name_or_a_setting_is_kept_or_refused(campaign: Campaign,
     """In one sentence."""
 
     def add_account(payload: str) -> str:
-        return campaign.accounts.add(payload, "annotator")
+        return campaign.people.accounts.add(payload, "annotator")
 
     def set_groups(payload: str) -> str:
-        campaign.accounts.set_groups("ann", [payload])
-        return str(campaign.accounts.table().set_index("name").loc["ann", "groups"][0])
+        campaign.people.accounts.set_groups("ann", [payload])
+        return str(campaign.store.accounts.table().set_index("name").loc["ann", "groups"][0])
 
     def set_guidelines(payload: str) -> str:
         campaign.settings.set_guidelines(payload)
@@ -251,7 +251,7 @@ def test_a_payload_as_a_name_or_a_setting_is_kept_or_refused(campaign: Campaign,
 
     def set_note(payload: str) -> str:
         campaign.settings.set_topic_note("1", payload)
-        return campaign.settings.topic_notes()["1"]
+        return campaign.store.corpus.topic_notes()["1"]
 
     def set_description(payload: str) -> str:
         return campaign.settings.set_collection(description=payload, licence=payload, citation=payload).citation
@@ -260,7 +260,7 @@ def test_a_payload_as_a_name_or_a_setting_is_kept_or_refused(campaign: Campaign,
         return campaign.settings.set_collection(url=payload).url
 
     def set_email(payload: str) -> str:
-        campaign.accounts.set_email("ann", payload)
+        campaign.people.accounts.set_email("ann", payload)
         return payload
 
     def make_scale(payload: str) -> str:
@@ -270,13 +270,13 @@ def test_a_payload_as_a_name_or_a_setting_is_kept_or_refused(campaign: Campaign,
         judgement = Judgement(f"u{len(payload)}-{hash(payload)}", "ann", "1", "d1", "graded", 1, note=payload)
         if refused := campaign.judging.judge_many([judgement]).refused:
             raise CleverdonError(refused[0].reason)
-        return str(campaign.judgement_log.judgements()["note"].iloc[-1])
+        return str(campaign.store.judgements.table()["note"].iloc[-1])
 
     def reason(payload: str) -> str:
         campaign.judging.judge("ann", "1", "d2", cannot_judge=payload)
-        return str(campaign.judgement_log.judgements().query("doc_id == 'd2'")["reason"].iloc[-1])
+        return str(campaign.store.judgements.table().query("doc_id == 'd2'")["reason"].iloc[-1])
 
-    campaign.accounts.add("ann", "annotator")
+    campaign.people.accounts.add("ann", "annotator")
     doors: dict[Callable[[str], str], int] = {
         add_account: 50, set_groups: 50, set_guidelines: 110, set_note: 110, set_description: 110, set_url: 0,
         set_email: 0, make_scale: 110, note: 110, reason: 110,
@@ -301,7 +301,7 @@ def test_a_payload_as_a_search_finds_documents_or_is_refused(campaign: Campaign)
     refusals = []
     for payload in PAYLOADS.values():
         try:
-            campaign.search.find("1", "ann", payload[:500])
+            campaign.judging.search.find("1", "ann", payload[:500])
         except CleverdonError as error:
             refusals.append(str(error))
     assert 0 < len(refusals) < len(PAYLOADS)
@@ -320,13 +320,13 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campaign]:
 
 @pytest.mark.slow
 def test_no_exported_table_has_a_formula(attacked: Campaign, tmp_path: Path) -> None:
-    attacked.export.files(
+    attacked.exports.files.write(
         judgements=tmp_path / "log.csv", labels=tmp_path / "labels.csv", pool=tmp_path / "pool.tsv",
         qrels=tmp_path / "qrels.txt", passages=tmp_path / "passages.jsonl",
     )  # fmt: skip
-    attacked.export.files(judgements=tmp_path / "log.jsonl")
-    attacked.work_lists.write("ann", tmp_path / "list.csv", 9999)
-    attacked.work_lists.write("ann", tmp_path / "list.xlsx", 9999)
+    attacked.exports.files.write(judgements=tmp_path / "log.jsonl")
+    attacked.exports.work_lists.write("ann", tmp_path / "list.csv", 9999)
+    attacked.exports.work_lists.write("ann", tmp_path / "list.xlsx", 9999)
     for name in ("log.csv", "labels.csv", "list.csv"):
         with (tmp_path / name).open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
@@ -345,7 +345,7 @@ def test_no_exported_table_has_a_formula(attacked: Campaign, tmp_path: Path) -> 
 def test_nothing_in_an_exported_collection_is_markup_or_leaves_its_folder(attacked: Campaign, tmp_path: Path) -> None:
     folder = tmp_path / "exported" / "collection"
     folder.parent.mkdir()
-    attacked.collection_export.write(folder, name="attacked", with_runs=True, name_annotators=True)
+    attacked.exports.collection.write(folder, name="attacked", with_runs=True, name_annotators=True)
     written = [path for path in folder.parent.rglob("*") if path.is_file()]
     assert all(path.is_relative_to(folder) for path in written)
     assert {path.name for path in tmp_path.iterdir()} == {"exported"}
@@ -364,7 +364,7 @@ def widgets_card(campaign: Campaign) -> str:
     """The card as the Export page draws it."""
     from collection.documents.rendering.markup import to_html
 
-    return to_html(card(campaign.collection_card.facts(name="attacked", name_annotators=True)))
+    return to_html(card(campaign.exports.collection_card.facts(name="attacked", name_annotators=True)))
 
 
 @pytest.mark.slow
@@ -372,7 +372,7 @@ def test_every_document_is_harmless_as_pages_and_cards_get_it(
     attacked: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = [str(document["doc_id"]) for document in hostile.documents()]
-    documents = attacked.corpus.documents(ids)
+    documents = attacked.store.corpus.documents(ids)
     assert len(documents) == 2 * len(STORED)
     for payload in document_payloads(attacked, documents.values(), "all-in-one"):
         require_harmless(payload["html"] or "")

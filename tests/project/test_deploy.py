@@ -160,7 +160,7 @@ def test_the_rollback_of_the_documentation_brings_all_rows_back(tmp_path: Path, 
     shutil.copytree(GOLDEN / "campaign", directory)
     before = rows(directory / "campaign.db")
     with Campaign(directory) as campaign:
-        campaign.accounts.add("late", "annotator")
+        campaign.people.accounts.add("late", "annotator")
     assert rows(directory / "campaign.db") != before
     page = (ROOT / "docs" / "operations" / "backup.md").read_text()
     (commands,) = re.findall(r"^```text\n(rm .*?)^```", page, re.S | re.M)
@@ -333,9 +333,9 @@ def answers(pages: ClientConnection, last: str) -> list[ForwardMsg]:
 def sign_in(service: Service, name: str) -> str:
     """Sign in by a one-time link, while claiming another address; the cookie, as browsers send it."""
     with Campaign(service.campaign) as campaign:
-        if name not in campaign.accounts.table()["name"].tolist():
-            campaign.accounts.add(name, "manager")
-        token = campaign.accounts.make_signin_link(name)
+        if name not in campaign.store.accounts.table()["name"].tolist():
+            campaign.people.accounts.add(name, "manager")
+        token = campaign.people.accounts.make_signin_link(name)
     page, _ = request(service, "GET", f"/signin?token={token}")
     assert page.status == 200
     headers = {
@@ -397,7 +397,7 @@ def test_people_judge_behind_the_web_server(front: Service, tmp_path: Path) -> N
     assert saved["saved"] == [decision["uuid"]]
 
     with Campaign(front.campaign) as campaign:
-        assert set(campaign.accounts.sessions("ann")["address"]) == {BROWSER}
+        assert set(campaign.people.accounts.sessions("ann")["address"]) == {BROWSER}
     if (tmp_path / "access.log").exists():  # nginx; Caddy has no log of requests, and its redirects are off here
         plain = http.client.HTTPConnection("127.0.0.1", front.plain, timeout=PATIENCE)
         plain.request("GET", "/signin?token=x", headers={"Host": NAME})

@@ -175,7 +175,7 @@ def test_a_pooling_strategy(campaign: Campaign, files: Path, tmp_path: Path, ope
     assert "First documents" in app.dataframe[0].value["strategy"].tolist()
     app.button(key="add").click().run()
     assert not app.exception
-    assert campaign.pools.rounds()["strategy"].tolist()[-1] == "first"
+    assert campaign.store.pool.rounds()["strategy"].tolist()[-1] == "first"
     assert "first (n 2)" in ok("pool", campaign.directory, "--strategy", "first", "--set", "n=2", "--dry-run")
     assert "\nfirst " in simulated(files, tmp_path, "--strategy", "first")
 
@@ -192,7 +192,7 @@ def test_an_adaptive_strategy(campaign: Campaign, files: Path, tmp_path: Path, o
     (document,) = campaign.judging.next_pairs("ann", "1", 1).documents
     assert document.doc_id == "d1"
     assert (
-        campaign.explanations.why("1", "d1", "ann").sentence
+        campaign.judging.explanations.why("1", "d1", "ann").sentence
         == "Chosen by In turn: takes the next document of each run in turn."
     )
     assert "\nin-turn " in simulated(files, tmp_path, "--strategy", "in-turn")
@@ -206,7 +206,7 @@ def test_a_learner(campaign: Campaign, files: Path, tmp_path: Path, opened: Call
     ok("loop", campaign.directory, "--mode", "loop", "--learner", "centroid")
     judge(campaign, "1", "d1", 2)
     judge(campaign, "1", "d2", 0)
-    assert campaign.active_learning.next_round("1")
+    assert campaign.loop.next_round("1")
     assert len(campaign.judging.next_pairs("ann", "1", 2).documents) == 2
     assert "loop      centroid" in simulated(files, tmp_path, "--learner", "centroid")
 

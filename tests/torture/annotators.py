@@ -27,10 +27,10 @@ AGAIN, LATE, REVISED = 0.1, 0.1, 0.1
 
 def cookie_of(campaign: Campaign, name: str, role: Role = "annotator") -> str:
     """The Cookie header of a person who is signed in; makes the account where there is none."""
-    if name not in campaign.accounts.table()["name"].tolist():
-        campaign.accounts.add(name, role)
-    signer = Tokens(campaign.server_state.secret(), campaign.id)
-    return f"{cookie_name(campaign.id)}={signer.cookie(campaign.accounts.open_session(name))}"
+    if name not in campaign.store.accounts.table()["name"].tolist():
+        campaign.people.accounts.add(name, role)
+    signer = Tokens(campaign.operations.server_state.secret(), campaign.id)
+    return f"{cookie_name(campaign.id)}={signer.cookie(campaign.people.accounts.open_session(name))}"
 
 
 class Annotator:

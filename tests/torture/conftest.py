@@ -91,17 +91,17 @@ def build(directory: Path, task: str) -> Campaign:
         ]
         (files / f"{run}.run").write_text("".join(lines))
     campaign = Campaign.create(directory)
-    campaign.importer.import_files(
+    campaign.imports.import_files(
         documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=[files / "a.run", files / "b.run"]
     )
-    campaign.pools.add("depth", depth=depth)
-    campaign.assignments.update(annotators=overlap)
+    campaign.people.pools.add("depth", depth=depth)
+    campaign.people.assignments.update(annotators=overlap)
     if task == "loop":
         campaign.settings.set_loop(mode="loop")
-        campaign.features.update()
+        campaign.corpus.features.update()
     elif task != "pool":
         campaign.settings.set_judging_page(task=task)
-    campaign.accounts.add("boss", "manager")
+    campaign.people.accounts.add("boss", "manager")
     return campaign
 
 

@@ -72,7 +72,7 @@ def without_run(server: Server) -> Iterator[None]:
     yield
     with Campaign(server.directory) as campaign:
         file = server.directory.with_name(f"{server.directory.name}-files") / "a.run"
-        campaign.importer.import_files(runs=[file], replace=True)
+        campaign.imports.import_files(runs=[file], replace=True)
 
 
 @contextmanager
@@ -92,7 +92,7 @@ def tear_features(directory: Path) -> None:
 def has_features(directory: Path) -> bool:
     """Whether the features are whole and of all documents."""
     with Campaign(directory) as campaign:
-        return campaign.features.state().current
+        return campaign.corpus.features.state().current
 
 
 @contextmanager

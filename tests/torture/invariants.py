@@ -30,9 +30,9 @@ def require_intact(directory: Path, annotators: Sequence[Annotator]) -> int:
         assert database.execute("PRAGMA foreign_key_check").fetchall() == []
     with Campaign(directory) as campaign:
         logs = {
-            "judgements": campaign.judgement_log.judgements(current=False),
-            "choices": campaign.topic_tasks.choices(current=False),
-            "preferences": campaign.topic_tasks.preferences(current=False),
+            "judgements": campaign.store.judgements.table(current=False),
+            "choices": campaign.store.topic_tasks.choices(current=False),
+            "preferences": campaign.store.topic_tasks.preferences(current=False),
         }
         _require_counts(campaign, logs, [annotator.name for annotator in annotators])
     rows = [_said(log, row) for log, frame in logs.items() for row in frame.to_dict("records")]
@@ -58,9 +58,9 @@ def _require_counts(campaign: Campaign, logs: dict[str, pd.DataFrame], names: Se
     choices = _last(logs["choices"])
     pairs = [frozenset(pair) for pair in zip(comparisons["left"], comparisons["right"], strict=True)]
     compared = _last(comparisons.assign(pair=pairs), "pair")
-    assert set(judgements["uuid"]) == set(campaign.judgement_log.judgements()["uuid"])
+    assert set(judgements["uuid"]) == set(campaign.store.judgements.table()["uuid"])
     numbers = {"logged": len(log), "judgements": len(judgements), "choices": len(choices), "preferences": len(compared)}
-    counted = campaign.progress.counts() | campaign.topic_tasks.counts()
+    counted = campaign.store.judgements.counts() | campaign.store.topic_tasks.counts()
     assert {name: counted[name] for name in numbers} == numbers
 
     by: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
@@ -81,8 +81,10 @@ def _require_counts(campaign: Campaign, logs: dict[str, pd.DataFrame], names: Se
         if task != "grades":
             decisions = choices if task == "list" else compared
             topics = decisions.loc[decisions["annotator"] == name, "query_id"].unique()
-            decided = [q for q in topics if task == "list" or campaign.topic_tasks.plan(name, q)[0].pair is None]
-            assert campaign.topic_tasks.progress(name).done == len(decided)
+            decided = [
+                q for q in topics if task == "list" or campaign.judging.topic_tasks.plan(name, q)[0].pair is None
+            ]
+            assert campaign.judging.topic_tasks.progress(name).done == len(decided)
 
 
 def _last(log: pd.DataFrame, *of: str) -> pd.DataFrame:

@@ -22,8 +22,8 @@ def test_leases_of_a_wrong_clock_hold_nothing_for_long(
     """A server that runs while the clock is weeks ahead leases documents until then."""
     server, (first, second), _ = campaigning(task, annotators=2, lasting=0.1, ahead=20 * DAY)  # sessions last for 30
     with Campaign(server.directory) as campaign:
-        campaign.assignments.update(annotators=1)
-        campaign.assignments.spread_overlap()
+        campaign.people.assignments.update(annotators=1)
+        campaign.people.assignments.spread_overlap()
     until(lambda: first.step() and held(first), "documents")
     if restarted:
         server.stop(signal.SIGKILL)

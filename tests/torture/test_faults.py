@@ -44,7 +44,7 @@ def require_judging_goes_on(begun: Campaigning, fault: Fault) -> None:
         annotator.troubles.clear()
     status = 0
     with Campaign(server.directory) as campaign:
-        link = campaign.accounts.make_signin_link("boss")
+        link = campaign.people.accounts.make_signin_link("boss")
     with judging(annotators):
         judged_on(begun)
         with fault.broken(server):
@@ -84,7 +84,7 @@ def test_faults_one_after_another(task: str, campaigning: Callable[..., Campaign
     begun.server.stop(signal.SIGKILL)
     require_intact(begun.server.directory, begun.annotators)
     with Campaign(begun.server.directory) as campaign:
-        tasks, log = campaign.topic_tasks, campaign.judgement_log.judgements(current=False)
+        tasks, log = campaign.judging.topic_tasks, campaign.store.judgements.table(current=False)
         times = pd.concat([log, tasks.choices(current=False), tasks.preferences(current=False)])["judged_at"]
     assert times.between(first, clock.now()).all()
 
@@ -155,7 +155,7 @@ from collection import Campaign, clock
 from collection.core.errors import CleverdonError
 with Campaign(sys.argv[1]) as campaign:
     try:
-        campaign.features.update()
+        campaign.corpus.features.update()
     except CleverdonError as error:
         sys.exit(str(error))
 """
@@ -190,9 +190,9 @@ def test_an_import_that_finds_no_room_changes_nothing(small_disk: Path, tmp_path
     with Campaign(small_disk / "campaign") as campaign:
         fill_but(small_disk, room)
         with pytest.raises(StorageError, match="free some space"):
-            campaign.importer.import_files(runs=[tmp_path / "c.run"])
+            campaign.imports.import_files(runs=[tmp_path / "c.run"])
         (small_disk / "filler").unlink()
         assert campaign.store.corpus.runs()["run"].tolist() == ["a", "b"]
         assert not list((small_disk / "campaign" / "runs").glob("c.*"))
-        campaign.importer.import_files(runs=[tmp_path / "c.run"])
+        campaign.imports.import_files(runs=[tmp_path / "c.run"])
         assert campaign.store.corpus.runs()["run"].tolist() == ["a", "b", "c"]

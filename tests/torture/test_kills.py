@@ -91,10 +91,10 @@ def test_a_wrong_count_is_noticed(task: str, tmp_path: Path, monkeypatch: pytest
         decision: Judgement | Choice | Preference
         if task == "list":
             decision = Choice("u", "a0", "t0", "chosen", shown=(first, second), chosen=(first,))
-            campaign.topic_tasks.choose([decision])
+            campaign.judging.topic_tasks.choose([decision])
         elif task == "preference":
             decision = Preference("u", "a0", "t0", first, second, "left")
-            campaign.topic_tasks.prefer([decision])
+            campaign.judging.topic_tasks.prefer([decision])
         else:
             decision = Judgement("u", "a0", "t0", first, "graded", 1)
             campaign.judging.judge_many([decision])
@@ -157,8 +157,8 @@ def test_a_judgement_sent_twice_or_late_counts_once(campaigning: Callable[..., C
         until(late.deliver, "an answer")
     assert late.acknowledged.keys() >= {judgement["uuid"] for judgement in waiting}
     with Campaign(server.directory) as campaign:
-        log = campaign.judgement_log.judgements(current=False, annotator=late.name)
-        current = campaign.judgement_log.judgements(query_id=topic)
+        log = campaign.store.judgements.table(current=False, annotator=late.name)
+        current = campaign.store.judgements.table(query_id=topic)
     late_ones = log[log["uuid"].str.startswith("late-")]
     assert len(late_ones) == len(kept)
     assert set(late_ones["counts_as"]) == {"surplus"}

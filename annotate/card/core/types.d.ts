@@ -1,7 +1,7 @@
 /** The state of a judging card, and what goes in and out of its machine. */
 
 import type {
-  CalibrationFeedback,
+  QualificationFeedback,
   DocumentPayload,
   Opinion,
   PlannedComparison,
@@ -320,7 +320,7 @@ export interface TopicScope {
   chosen: boolean;
   /** Why the card opened the topic by itself. */
   why: Notice | null;
-  /** Whether the card opened it for its calibration set, which is judged first. */
+  /** Whether the card opened it for its qualification set, which is judged first. */
   calibrating: boolean;
   topicsDue: boolean;
   /** Whether the topics are fetched only to update their counts. */
@@ -345,7 +345,7 @@ export interface LoopScope {
 export interface GradeScope extends TopicScope, LoopScope {
   /** Not sent yet. */
   skips: { query_id: string; doc_id: string }[];
-  feedback: CalibrationFeedback[] | null;
+  feedback: QualificationFeedback[] | null;
 }
 
 /** What the cards for lists, preferences and adjudication know besides their units. */
@@ -422,4 +422,4 @@ export interface Kind<Scope = any> {
   handlers?: Record<string, (turn: Turn<Scope>, event: any) => unknown>;
 }
 
-export type { CalibrationFeedback, Opinion, PlannedComparison, TopicWords, Turn };
+export type { QualificationFeedback, Opinion, PlannedComparison, TopicWords, Turn };

@@ -133,6 +133,6 @@ def mount(data: CardData, card: Card = GRADE, key: str = "card") -> None:
         "reasons": list(CANNOT_JUDGE_REASONS),
         "text_cap": TEXT_CAP,
         "routes": PREFIX,
-        "own": now.campaign.settings.card_arrangement(now.annotator),
+        "own": now.campaign.store.settings.card_arrangement(now.annotator),
     }
     _component(card)(data=common | dict(data), key=key)

@@ -29,10 +29,10 @@ def document_payloads(
     excerpts. Texts are cut after `cap` characters.
     """
     settings = campaign.settings.judging_page()
-    terms = [] if query_id is None else campaign.document_view.terms_of(query_id)
+    terms = [] if query_id is None else campaign.corpus.view.terms_of(query_id)
     payloads: list[wire.DocumentPayload] = []
     for document in documents:
-        shown = campaign.document_view.shown(document, settings)
+        shown = campaign.corpus.view.shown(document, settings)
         excerpts = None
         if query_id is not None and settings.long == "passages" and len(shown.text) >= settings.long_from:
             excerpts = excerpts_of(shown, terms, settings)

@@ -49,7 +49,7 @@ class HealthService:
 
     async def _find_problem(self) -> str | None:
         try:
-            problem = await self._thread.run(lambda campaign: campaign.server_state.find_problem())
+            problem = await self._thread.run(lambda campaign: campaign.operations.server_state.find_problem())
         except Exception:  # the campaign cannot even be opened; the reason may name files
             problem = "the campaign cannot be opened"
         if problem is None and self._trainer.has_given_up:

@@ -28,7 +28,7 @@ def routes() -> list[PostRoute]:
 
 
 def _history(campaign: Campaign, annotator: str, request: wire.HistoryRequest) -> wire.HistoryAnswer:
-    history = campaign.history.judgements(
+    history = campaign.judging.history.judgements(
         annotator,
         query_id=request.get("query_id"),
         grade=request.get("grade"),
@@ -40,7 +40,7 @@ def _history(campaign: Campaign, annotator: str, request: wire.HistoryRequest) -
 
 
 def _near(campaign: Campaign, annotator: str, request: wire.NearRequest) -> wire.NearAnswer:
-    nearby = campaign.near_duplicates.of_documents(request["query_id"], annotator, request["doc_ids"])
+    nearby = campaign.corpus.near_duplicates.of_documents(request["query_id"], annotator, request["doc_ids"])
     near = {doc_id: [_near_duplicate(other) for other in others] for doc_id, others in nearby.near.items()}
     return {"near": near, "more": nearby.more}
 
@@ -59,7 +59,7 @@ def _near_duplicate(near: Near) -> wire.NearDuplicate:
 
 
 def _time(campaign: Campaign, annotator: str, request: wire.TimeRequest) -> wire.TimeAnswer:
-    return time_answer(campaign.history.time(annotator, day=_day(request.get("day"))))
+    return time_answer(campaign.judging.history.time(annotator, day=_day(request.get("day"))))
 
 
 def time_answer(times: Times) -> wire.TimeAnswer:

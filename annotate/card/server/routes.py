@@ -122,7 +122,7 @@ class JudgingService:
         name = request.path_params["name"]
         if await self._tokens.signed_in(request, self._threads["aside"]) is None:
             return PlainTextResponse("You are not signed in.", 401)
-        path = await self._threads["aside"].run(lambda campaign: campaign.document_view.image_file(name))
+        path = await self._threads["aside"].run(lambda campaign: campaign.corpus.view.image_file(name))
         if path is None:
             return PlainTextResponse("There is no such file.", 404)
         return FileResponse(path, media_type=IMAGE_TYPES[path.suffix[1:]], headers=FILE_HEADERS)
@@ -161,14 +161,14 @@ def _require_role(role: Role, roles: tuple[Role, ...]) -> None:
 def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campaign) -> tuple[Mapping[str, object], str]:
     """Answer if the session is still open and has one of the roles; with wall and CPU time (ms) for Server-Timing."""
     clock, processor = time.perf_counter(), time.thread_time()
-    person = campaign.accounts.session_of(bearer.session)
+    person = campaign.people.accounts.session_of(bearer.session)
     if person is None or person.name != bearer.annotator:
         raise RequestError(SIGNED_OUT, 401)
     _require_role(person.role, route.roles)
     request = _checked(route, payload, campaign, person.name)
     if route.own_topic and person.role != "manager":
         query_id = request.get("query_id")
-        if query_id is not None and not campaign.progress.may_see(query_id, person.name):
+        if query_id is not None and not campaign.store.assignments.may_see(query_id, person.name):
             raise RequestError(f"topic {query_id!r} is not yours")
     answer = route.handler(campaign, person.name, request)
     wall, cpu = (time.perf_counter() - clock) * 1000, (time.thread_time() - processor) * 1000
@@ -188,11 +188,11 @@ def _checked(route: PostRoute, payload: Payload, campaign: Campaign, annotator: 
 
 def _topics(campaign: Campaign, annotator: str, request: wire.TopicsRequest) -> wire.TopicsAnswer:
     """The annotator's topics with texts and progress, the last one judged, and one with work left."""
-    own, last = set(campaign.progress.topics_for(annotator)), campaign.history.last_topic(annotator)
+    own, last = set(campaign.progress.topics_for(annotator)), campaign.judging.history.last_topic(annotator)
     standings = campaign.progress.of_topics(annotator, last)
-    without_text, first = campaign.corpus.without_text(), campaign.calibration_topics.pending()
+    without_text, first = campaign.store.pool.count_without_text(), campaign.recall.across_topics.pending()
     topics: list[wire.TopicPayload] = []
-    for query_id, title, description, narrative in campaign.corpus.topics().itertuples(index=False):
+    for query_id, title, description, narrative in campaign.store.corpus.topics().itertuples(index=False):
         if query_id in own:
             standing = standings[query_id]
             topics.append(
@@ -224,7 +224,7 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, request: wire.Sy
     answer["documents"] = document_payloads(campaign, pairs.documents, query_id)
     for document in answer["documents"]:
         if document["doc_id"] in pairs.qualification:
-            document["calibration"] = True
+            document["qualification"] = True
         _add_label(document, handed_out.labels)
     if request.get("recent"):
         answer["recent"] = _recent(campaign, annotator, query_id)
@@ -314,14 +314,14 @@ def _hand_out(
         answer |= {"order": pairs.order, "model_round": pairs.model_round, "behind": behind}
         answer |= {
             "problem": latest.problem,
-            "chooser": campaign.explanations.chooser(query_id, loop_round, behind, latest.problem),
+            "chooser": campaign.judging.explanations.chooser(query_id, loop_round, behind, latest.problem),
             "across_topics": campaign.settings.loop().by_system_order,
         }
     in_hand = set(holding) - set(pairs.closed)
     if want > 0 and not (pairs.documents or in_hand or pairs.first or behind):
         tried, topics = request.get("tried", []), loop_round.topics if loop_round else ()
         answer["next"] = campaign.judging.topic_with_work(annotator, query_id, tried, topics, wait=False)
-        answer["budget"] = campaign.budget.used_up(query_id)
+        answer["budget"] = campaign.progress.budget.used_up(query_id)
     labels = _show_labels(campaign, annotator, query_id, [document.doc_id for document in pairs.documents])
     return _HandedOut(query_id, pairs, labels, needs_round)
 
@@ -330,7 +330,7 @@ def _check_round(
     trainer: Trainer, campaign: Campaign, query_id: str, loop_round: LoopRound | None, *, short_of_documents: bool
 ) -> _Round:
     """Check whether a newer round is needed, and whether there can be one."""
-    learning = campaign.active_learning
+    learning = campaign.loop
     current = campaign.settings.mode(query_id) == "closed" or (
         loop_round is not None and learning.is_current(loop_round)
     )
@@ -343,7 +343,7 @@ def _check_round(
 def _show_labels(campaign: Campaign, annotator: str, query_id: str, doc_ids: list[str]) -> dict[str, wire.MachineLabel]:
     """Labels by document, which count as seen from now on; none unless the manager shows a label set."""
     name, labels = campaign.settings.judging_page().show_labels, {}
-    for doc_id, relevance in campaign.machine_labels.show(annotator, query_id, doc_ids).items():
+    for doc_id, relevance in campaign.machine_labels.sets.show(annotator, query_id, doc_ids).items():
         labels[doc_id] = wire.MachineLabel(label_set=name, relevance=relevance)
     return labels
 
@@ -353,9 +353,9 @@ def _add_label(document: wire.DocumentPayload, labels: Mapping[str, wire.Machine
         document["label"] = labels[document["doc_id"]]
 
 
-def _feedback(campaign: Campaign, feedback: Feedback) -> wire.CalibrationFeedback:
+def _feedback(campaign: Campaign, feedback: Feedback) -> wire.QualificationFeedback:
     document = campaign.corpus.document(feedback.doc_id) or Document(feedback.doc_id)
-    return cast(wire.CalibrationFeedback, {**feedback._asdict(), "title": cut(document.title, FIELD_CAP)})
+    return cast(wire.QualificationFeedback, {**feedback._asdict(), "title": cut(document.title, FIELD_CAP)})
 
 
 def _document(campaign: Campaign, annotator: str, request: wire.DocumentRequest) -> wire.DocumentAnswer:
@@ -368,7 +368,7 @@ def _document(campaign: Campaign, annotator: str, request: wire.DocumentRequest)
     if request.get("said"):
         if query_id is None:
             raise RequestError("expected query_id as a string")
-        log = campaign.judgement_log.judgements(annotator=annotator, query_id=query_id)
+        log = campaign.store.judgements.table(annotator=annotator, query_id=query_id)
         log = log[(log["doc_id"] == document.doc_id) & (log["counts_as"] == "judgement")]
         whole["said"] = next(map(said_judgement, log.to_dict("records")), None)
     return whole
@@ -376,7 +376,7 @@ def _document(campaign: Campaign, annotator: str, request: wire.DocumentRequest)
 
 def _guidelines(campaign: Campaign, annotator: str, request: wire.GuidelinesRequest) -> wire.GuidelinesAnswer:
     own = set(campaign.progress.topics_for(annotator))
-    notes = {q: cut(note, TEXT_CAP) for q, note in campaign.settings.topic_notes().items() if q in own}
+    notes = {q: cut(note, TEXT_CAP) for q, note in campaign.store.corpus.topic_notes().items() if q in own}
     return {"html": to_html(campaign.settings.guidelines()), "notes": notes}
 
 
@@ -395,7 +395,7 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, request: wire.Why
     """The reason why a document was proposed, as far as the manager shows it to annotators."""
     query_id, doc_id = request["query_id"], request["doc_id"]
     try:
-        why = campaign.explanations.why(query_id, doc_id, annotator, partial(trainer.reasons, query_id))
+        why = campaign.judging.explanations.why(query_id, doc_id, annotator, partial(trainer.reasons, query_id))
         return {"sentence": why.sentence, "terms": why.terms}
     except NoModelError:
         problem = trainer.problem(query_id)
@@ -405,7 +405,7 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, request: wire.Why
 
 
 def _search(campaign: Campaign, annotator: str, request: wire.SearchRequest) -> wire.SearchAnswer:
-    results = campaign.search.find(request["query_id"], annotator, request["words"], FOUND + 1)
+    results = campaign.judging.search.find(request["query_id"], annotator, request["words"], FOUND + 1)
     documents = [each._replace(title=cut(each.title, FIELD_CAP))._asdict() for each in results.documents[:FOUND]]
     return {
         "documents": cast(list[wire.FoundDocument], documents),
@@ -418,7 +418,7 @@ def _take(campaign: Campaign, annotator: str, request: wire.TakeRequest) -> wire
     """Take a document that the annotator found by searching, to be judged next."""
     query_id = request["query_id"]
     with campaign.transaction():
-        document = campaign.search.take(annotator, query_id, request["doc_id"])
+        document = campaign.judging.search.take(annotator, query_id, request["doc_id"])
         labels = _show_labels(campaign, annotator, query_id, [document.doc_id])
     (taken,) = document_payloads(campaign, [document], query_id)
     _add_label(taken, labels)
@@ -427,9 +427,9 @@ def _take(campaign: Campaign, annotator: str, request: wire.TakeRequest) -> wire
 
 def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[wire.RecentJudgement]:
     """The annotator's latest judgements of the topic, newest first."""
-    rows = campaign.judgement_log.judgements(annotator=annotator, query_id=query_id, last=RECENT)[::-1]
+    rows = campaign.store.judgements.table(annotator=annotator, query_id=query_id, last=RECENT)[::-1]
     rows = rows[rows["counts_as"] == "judgement"]
-    known = campaign.corpus.documents(rows["doc_id"].tolist())
+    known = campaign.store.corpus.documents(rows["doc_id"].tolist())
     documents = document_payloads(campaign, [known[doc_id] for doc_id in rows["doc_id"]], query_id)
     judgements = map(said_judgement, rows.to_dict("records"))
     return [{"query_id": query_id, **shown, **judged} for shown, judged in zip(documents, judgements, strict=True)]

@@ -175,11 +175,11 @@ class TrainerProcess:
         with suppress(Exception):  # the first round reports it
             campaign = Campaign(self.directory)
             if campaign.settings.loop().by_model:
-                campaign.features.open()
+                campaign.corpus.features.open()
         return campaign
 
     def _round(self, campaign: Campaign, query_id: str) -> LoopRound | None:
-        last, service = self._learned.get(query_id), campaign.active_learning
+        last, service = self._learned.get(query_id), campaign.loop
         if last is not None and service.is_current(last.round) and not service.is_short(last.round):
             return None  # it was requested again while it was made
         learned = service.next_explainable_round(query_id)

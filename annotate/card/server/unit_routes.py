@@ -116,11 +116,11 @@ class TopicTask(UnitTask):
             if request.get("leave"):
                 campaign.judging.leave(annotator)
             elif answer["task"] == self.name:
-                return result, campaign.topic_tasks.next_topics(annotator, want, holding)
+                return result, campaign.judging.topic_tasks.next_topics(annotator, want, holding)
             return result, None
 
         result, topics = save_and_hand_out(campaign, save_and_choose)
-        progress = campaign.topic_tasks.progress(annotator)
+        progress = campaign.judging.topic_tasks.progress(annotator)
         answer["progress"] = {"done": progress.done, "goal": progress.goal}
         if topics is not None:
             answer["closed"], answer["exhausted"] = topics.closed, topics.exhausted
@@ -137,25 +137,25 @@ class TopicTask(UnitTask):
     def latest(self, limit: int) -> list[Any]:
         """Return the annotator's latest decisions with the titles of their topics, newest first."""
         past = self.past(last=limit)[::-1]
-        topics = self.campaign.corpus.topic_words([each["query_id"] for each in past])
+        topics = self.campaign.store.corpus.topic_words([each["query_id"] for each in past])
         return [each | {"title": cut(topics[each["query_id"]]["title"], FIELD_CAP)} for each in past]
 
     def unit(self, request: wire.UnitRequest) -> wire.Unit:
         """Return a topic that is or was the annotator's."""
         query_id = request["unit"]
-        if not self.campaign.topic_tasks.may_see(self.annotator, query_id):
+        if not self.campaign.judging.topic_tasks.may_see(self.annotator, query_id):
             raise RequestError(f"topic {query_id!r} is not yours")
         (unit,) = self.units([query_id], query_id)
         return unit
 
     def units(self, query_ids: list[str], first: str | None, *, fresh: bool = False) -> list[wire.Unit]:
         """Return topics with their documents; `first` is the first topic in hand, `fresh` ones have no decision yet."""
-        topics = self.campaign.corpus.topic_words(query_ids)
+        topics = self.campaign.store.corpus.topic_words(query_ids)
         return [self.topic_unit(topic_words(topics[query_id]), first, fresh) for query_id in query_ids]
 
     def documents(self, query_id: str, doc_ids: Sequence[str]) -> list[wire.DocumentPayload]:
         """Return the payloads of a topic's documents."""
-        documents = self.campaign.corpus.documents(doc_ids)
+        documents = self.campaign.store.corpus.documents(doc_ids)
         return document_payloads(self.campaign, [documents[doc_id] for doc_id in doc_ids], query_id, UNIT_CAP)
 
     def plan(self, query_id: str, first: str | None) -> wire.Plan | None:
@@ -182,11 +182,11 @@ class Lists(TopicTask):
 
     def save(self, decisions: list[Choice]) -> JudgeResult:
         """Save choices."""
-        return self.campaign.topic_tasks.choose(decisions, handed_out_only=True)
+        return self.campaign.judging.topic_tasks.choose(decisions, handed_out_only=True)
 
     def past(self, query_id: str | None = None, last: int | None = None) -> list[wire.PastListDecision]:
         """Return the annotator's choices, oldest first."""
-        choices = self.campaign.topic_tasks.choices(annotator=self.annotator, query_id=query_id, last=last)
+        choices = self.campaign.store.topic_tasks.choices(annotator=self.annotator, query_id=query_id, last=last)
         return [
             {**_past(row), "kind": row["kind"], "shown": list(row["shown"]), "chosen": list(row["chosen"])}
             for row in choices.to_dict("records")
@@ -196,7 +196,7 @@ class Lists(TopicTask):
         """Return a topic with its documents: where there is a decision, those shown with it."""
         query_id = topic["query_id"]
         former = None if fresh else next(iter(self.past(query_id)), None)
-        doc_ids = (former and former["shown"]) or self.campaign.topic_tasks.documents(query_id)
+        doc_ids = (former and former["shown"]) or self.campaign.judging.topic_tasks.state().documents(query_id)
         return {"topic": topic, "documents": self.documents(query_id, doc_ids), "former": former}
 
 
@@ -207,11 +207,13 @@ class Preferences(TopicTask):
 
     def save(self, decisions: list[Preference]) -> JudgeResult:
         """Save preferences."""
-        return self.campaign.topic_tasks.prefer(decisions, handed_out_only=True)
+        return self.campaign.judging.topic_tasks.prefer(decisions, handed_out_only=True)
 
     def past(self, query_id: str | None = None, last: int | None = None) -> list[wire.PastPreferenceDecision]:
         """Return the annotator's preferences, oldest first."""
-        preferences = self.campaign.topic_tasks.preferences(annotator=self.annotator, query_id=query_id, last=last)
+        preferences = self.campaign.store.topic_tasks.preferences(
+            annotator=self.annotator, query_id=query_id, last=last
+        )
         return [
             {**_past(row), "kind": row["kind"], "left": row["left"], "right": row["right"]}
             for row in preferences.to_dict("records")
@@ -222,14 +224,14 @@ class Preferences(TopicTask):
         query_id = topic["query_id"]
         plan = self.plan(query_id, first)
         former = self.past(query_id) if plan["done"] or not fresh else []
-        documents = self.documents(query_id, self.campaign.topic_tasks.documents(query_id))
+        documents = self.documents(query_id, self.campaign.judging.topic_tasks.state().documents(query_id))
         return {"topic": topic, "documents": documents, "plan": plan, "former": former}
 
     def plan(self, query_id: str, first: str | None) -> wire.Plan:
         """Return the next comparisons of a topic; more of them for the first topic in hand."""
         deep = AHEAD if self.campaign.settings.judging_page().preference_size <= LONG else AHEAD_OF_LONG
         depth = deep if query_id == first else AHEAD_OF_OTHERS
-        plan, ahead = self.campaign.topic_tasks.plan(self.annotator, query_id, depth)
+        plan, ahead = self.campaign.judging.topic_tasks.plan(self.annotator, query_id, depth)
         return {"next": _comparison(ahead), "done": plan.done, "expected": plan.expected}
 
 
@@ -255,7 +257,7 @@ class Adjudications(UnitTask):
     ) -> JudgeResult:
         """Save adjudications, and add pairs to the answer."""
         # Saved before the names of pairs are read, so that no error in them loses a decision.
-        result = self.campaign.adjudication.adjudicate(decisions)
+        result = self.campaign.judging.adjudication.adjudicate(decisions)
         holding = request.get("holding", [])
         pairs = [_pair(name) for name in holding]
         if request.get("leave"):
@@ -263,7 +265,7 @@ class Adjudications(UnitTask):
             return result
         if want == 0 and request.get("decisions") and not request.get("due"):
             return result
-        queue = _queue(self.campaign, self.campaign.adjudication.cache_key())
+        queue = _queue(self.campaign, self.campaign.judging.adjudication.cache_key())
         chosen = filter_queue(queue, **(request.get("filter") or {}))
         open_now = set(_pairs(queue[~queue["ended"]]))
         own = dict.fromkeys(pair for pair in pairs if pair in open_now)
@@ -285,30 +287,30 @@ class Adjudications(UnitTask):
 
     def latest(self, limit: int) -> list[wire.PastAdjudication]:
         """Return the manager's latest adjudications with the titles of their documents, newest first."""
-        adjudications = self.campaign.judgement_log.adjudications(self.annotator).iloc[::-1].head(limit)
-        titles = self.campaign.corpus.titles(set(adjudications["doc_id"]))
+        adjudications = self.campaign.log.adjudications(self.annotator).iloc[::-1].head(limit)
+        titles = self.campaign.store.corpus.titles(set(adjudications["doc_id"]))
         rows = adjudications.to_dict("records")
         return [{**_adjudication(row), "title": cut(titles[row["doc_id"]], FIELD_CAP)} for row in rows]
 
     def unit(self, request: wire.UnitRequest) -> wire.Unit:
         """Return a pair, open or not."""
         query_id, doc_id = _pair(request["unit"])
-        corpus = self.campaign.corpus
+        corpus = self.campaign.store.corpus
         if not corpus.documents([doc_id]) or query_id not in corpus.topic_words([query_id]):
             raise RequestError(f"document {doc_id!r} of topic {query_id!r} is not in the campaign")
         return self.units([(query_id, doc_id)])[0]
 
     def units(self, pairs: Sequence[Pair]) -> list[wire.AdjudicationUnit]:
         """Return pairs with all annotators' judgements."""
-        topics = self.campaign.corpus.topic_words(sorted({query_id for query_id, _ in pairs}))
-        documents = self.campaign.corpus.documents([doc_id for _, doc_id in pairs])
+        topics = self.campaign.store.corpus.topic_words(sorted({query_id for query_id, _ in pairs}))
+        documents = self.campaign.store.corpus.documents([doc_id for _, doc_id in pairs])
         units: list[wire.AdjudicationUnit] = []
         for query_id, doc_id in pairs:
             document = documents[doc_id]
-            log = self.campaign.judgement_log.judgements(query_id=query_id, doc_id=doc_id)
+            log = self.campaign.store.judgements.table(query_id=query_id, doc_id=doc_id)
             own = log[(log["counts_as"] == "adjudication") & (log["annotator"] == self.annotator)]
             opinions = list_opinions(log, query_id, doc_id).to_dict("records")
-            text = self.campaign.document_view.shown(document).text if any(row["passages"] for row in opinions) else ""
+            text = self.campaign.corpus.view.shown(document).text if any(row["passages"] for row in opinions) else ""
             units.append(
                 {
                     "topic": topic_words(topics[query_id]),
@@ -323,7 +325,7 @@ class Adjudications(UnitTask):
 @lru_cache(maxsize=1)
 def _queue(campaign: Campaign, _version: Hashable) -> pd.DataFrame:
     """The pairs that are not held back, kept until the log changes; callers must not change the frame."""
-    queue = campaign.adjudication.queue(ended=True)
+    queue = campaign.judging.adjudication.queue(ended=True)
     return queue[~queue["held_back"]]
 
 

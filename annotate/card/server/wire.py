@@ -92,7 +92,7 @@ class DocumentPayload(TypedDict):
     excerpts: list[tuple[int, int, str]] | None  # Of a folded long text, in order: start and end in the whole, words.
     terms: list[tuple[int, int]]  # Places of the topic's words in what is sent, in order and apart; at most 5,000.
     title_terms: list[tuple[int, int]]  # The same for the title.
-    calibration: NotRequired[bool]  # Everybody judges this document for the topic.
+    qualification: NotRequired[bool]  # Everybody judges this document for the topic.
     label: NotRequired[MachineLabel]  # Only if the manager shows labels; the server records that it was seen.
 
 
@@ -111,7 +111,7 @@ class TopicPayload(Topic):
     pool: int | None  # Documents to judge; null in a loop over the whole collection or with a budget.
     judged: int
     without_text: int  # Pooled documents that are held back until their text is imported.
-    first: NotRequired[bool]  # Judged before the others: a calibration topic before the calibration.
+    first: NotRequired[bool]  # Judged before the others: a calibration topic before the qualification.
 
 
 class TopicWords(Topic):
@@ -255,8 +255,8 @@ class RecentJudgement(DocumentPayload, SaidJudgement):
     query_id: str
 
 
-class CalibrationFeedback(TypedDict):
-    """The annotator's grade of a pair of the calibration set (null: cannot judge), and the adjudicated one."""
+class QualificationFeedback(TypedDict):
+    """The annotator's grade of a pair of the qualification set (null: cannot judge), and the adjudicated one."""
 
     uuid: str
     query_id: str
@@ -273,11 +273,11 @@ class SyncAnswer(TypedDict):
     saved: list[str]
     refused: list[Refused]
     surplus: list[str]  # Those of `saved` whose pair had enough judgements: logged, and not counted.
-    feedback: list[CalibrationFeedback]
+    feedback: list[QualificationFeedback]
     query_id: NotRequired[str]
     documents: list[DocumentPayload]
     closed: list[str]  # Those of `holding` that need no judgement any more, or that others have taken over.
-    first: NotRequired[str | None]  # A topic whose calibration set has to be judged before anything is handed out.
+    first: NotRequired[str | None]  # A topic whose qualification set has to be judged before anything is handed out.
     order: NotRequired[list[str]]  # In the loop: all that is to be held from now on.
     model_round: NotRequired[int | None]  # In the loop: the round that the order is from.
     behind: NotRequired[bool]  # In the loop: a newer order is on its way, ask again.

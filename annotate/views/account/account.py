@@ -15,7 +15,9 @@ now = session.current()
 campaign = now.campaign
 
 st.title("Account")
-mine = next(account for account in campaign.accounts.table().to_dict("records") if account["name"] == now.annotator)
+mine = next(
+    account for account in campaign.store.accounts.table().to_dict("records") if account["name"] == now.annotator
+)
 article = "an" if now.role[0] in "aeiou" else "a"
 name = widgets.plain(now.annotator)
 st.write(f"You are signed in as **{name}**. As {article} {now.role}, you can {ROLES[now.role]}.")
@@ -41,7 +43,7 @@ with st.form("password", clear_on_submit=True, width=460):
         else:
             OLD_PASSWORD_FAILURES.failed(now.annotator, now.digest, is_known=True)
             try:
-                campaign.accounts.change_password(now.annotator, old, new, keep=now.digest)
+                campaign.people.accounts.change_password(now.annotator, old, new, keep=now.digest)
             except CleverdonError as error:
                 # If only the new password is refused, the old one was right.
                 if isinstance(error, InputError) and not isinstance(error, WrongPasswordError):

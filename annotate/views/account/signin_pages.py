@@ -29,7 +29,7 @@ def signed_out_page() -> None:
         if known is not None and claims is not None:
             try:
                 if (newcomer := known.identify(claims)) is not None:
-                    token = campaign.accounts.admit(newcomer.email, newcomer.role, newcomer.name)
+                    token = campaign.people.accounts.admit(newcomer.email, newcomer.role, newcomer.name)
                     if token is None:
                         raise InputError(f"the account of {newcomer.email} is locked; ask a manager of this campaign")
                     go_to(f"/signin?token={quote(token)}", "Continue")
@@ -58,9 +58,9 @@ def sign_out(everywhere: bool = False) -> None:
     """End this session, or all sessions of this person, and leave."""
     now = session.current()
     if everywhere:
-        now.campaign.accounts.end_sessions(now.annotator)
+        now.campaign.people.accounts.end_sessions(now.annotator)
     else:
-        now.campaign.accounts.end_session(now.digest)
+        now.campaign.people.accounts.end_session(now.digest)
     if _claims() is not None:
         st.logout()  # otherwise the provider would let the browser in again
     else:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from annotate.auth import session
-from annotate.views.campaign import calibration_editor, overlap_form, reservations, topic_assignment
+from annotate.views.campaign import overlap_form, qualification_editor, reservations, topic_assignment
 from annotate.views.widgets import widgets
 from collection.assignment import LEASES
 from collection.campaign.settings.loop_settings import MODES, describe_mode
@@ -13,11 +13,11 @@ campaign = session.current().campaign
 settings = campaign.settings.assignment()
 
 st.title("Assign")
-topics = sort_naturally(campaign.corpus.topics())
+topics = sort_naturally(campaign.store.corpus.topics())
 if topics.empty:
     widgets.stop_with_next_step("Topics are assigned to annotators, and this campaign has none yet.")
 titles = dict(zip(topics["query_id"], topics["title"], strict=True))
-people = campaign.accounts.table()
+people = campaign.store.accounts.table()
 judges = people.loc[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool), "name"].tolist()
 st.write(overlap_form.describe(settings))
 widgets.documentation_link("how-to/assign-annotators", "How to assign annotators")
@@ -39,7 +39,9 @@ def rules() -> None:
         "A pair on an annotator's screen is reserved until they judge it or leave the page, and for this time if their "
         "browser crashes. Pairs loaded ahead go to annotators who have none."
     )
-    widgets.save_button({"blind": blind, "lease": lease}, settings, campaign.assignments.update, "Saved.", "save-rules")
+    widgets.save_button(
+        {"blind": blind, "lease": lease}, settings, campaign.people.assignments.update, "Saved.", "save-rules"
+    )
     reservations.draw()
     st.subheader("Default order within a topic")
     loop = campaign.settings.loop()
@@ -53,6 +55,6 @@ with overlap:
 with by_topic:
     topic_assignment.draw(judges)
 with qualification:
-    calibration_editor.draw(titles)
+    qualification_editor.draw(titles)
 with others:
     rules()

@@ -11,7 +11,7 @@ from collection.core.phrases import count
 LARGEST = 200_000_000  # bytes of a campaign whose backup is made for a browser
 
 campaign = session.current().campaign
-backups = campaign.backups
+backups = campaign.operations.backups
 
 st.title("Backups")
 st.write(
@@ -41,7 +41,7 @@ if backups.campaign_bytes() > LARGEST:
     st.write("This campaign is too large for a download in the browser: run `cleverdon backup DIR FILE` instead.")
 else:
     hint = "Excludes the key that signs cookies and the single sign-on settings, so everybody has to sign in again."
-    downloads.draw_deferred(lambda opened, path: opened.backups.write(path), "backup.zip", "download", hint)
+    downloads.draw_deferred(lambda opened, path: opened.operations.backups.write(path), "backup.zip", "download", hint)
 
 st.subheader("Automatic backups")
 settings = backups.settings()

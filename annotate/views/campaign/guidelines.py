@@ -13,7 +13,7 @@ from collection.documents.rendering.markup import to_html
 
 now = session.current()
 campaign, manages = now.campaign, now.role == "manager"
-guidelines, notes = campaign.settings.guidelines(), campaign.settings.topic_notes()
+guidelines, notes = campaign.settings.guidelines(), campaign.store.corpus.topic_notes()
 
 st.title("Guidelines")
 st.write("Press **g** while judging to open these guidelines." if guidelines else "There are no guidelines yet.")
@@ -29,7 +29,7 @@ def read() -> None:
 
 
 def read_notes() -> None:
-    topics = campaign.corpus.topics().set_index("query_id")["title"]
+    topics = campaign.store.corpus.topics().set_index("query_id")["title"]
     mine = set(topics.index if now.role == "reader" else campaign.progress.topics_for(now.annotator))
     shown = {query_id: note for query_id, note in notes.items() if query_id in mine}
     if shown:
@@ -69,7 +69,7 @@ def write() -> None:
 
 
 def write_notes() -> None:
-    topics = campaign.corpus.topics()["query_id"]
+    topics = campaign.store.corpus.topics()["query_id"]
     if topics.empty:
         st.write("This campaign has no topics yet.")
         widgets.page_link("import", "Import files")

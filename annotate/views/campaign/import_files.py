@@ -18,9 +18,9 @@ campaign = session.current().campaign
 
 def contents() -> str:
     """Describe in a sentence what the campaign contains."""
-    counts = campaign.progress.counts()
+    counts = campaign.store.judgements.counts()
     sizes = [count(counts[f"{name}s"], name) for name in ("topic", "document", "run") if counts[f"{name}s"]]
-    step = campaign.overview.next_step()
+    step = campaign.results.overview.next_step()
     to_import = f" {widgets.plain(step.sentence)}" if step.page == "import" else ""
     return f"This campaign {f'has {join(sizes)}' if sizes else 'is empty'}.{to_import}"
 
@@ -83,7 +83,7 @@ if go:
             line.text(f"{what} {done:,}" + (f" of {total:,}" if total else ""))
 
         try:
-            report = campaign.importer.import_files(
+            report = campaign.imports.import_files(
                 collection=f"{DATASET}{dataset}" if dataset else None,
                 documents=paths("documents"),
                 runs=paths("runs"),
@@ -107,10 +107,10 @@ if go:
         st.success("Imported.")
         import_form.draw_report(report, by_name)
 
-if len(logs := campaign.clicks.sources()):
+if len(logs := campaign.store.corpus.click_sources()):
     named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]
     st.write(f"Click logs: {join(named)}.")
     widgets.page_link("export", "Export clicks")
-if (step := campaign.overview.next_step()).page != "import":
+if (step := campaign.results.overview.next_step()).page != "import":
     widgets.page_link(step.page, f"Next step: {widgets.NEXT[step.page]}")
 removal_form.draw(campaign)

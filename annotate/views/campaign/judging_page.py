@@ -46,7 +46,7 @@ with st.form("card", enter_to_submit=False):
         hint = "Only documents that the same annotator judged are compared."
         label = "Point out near-duplicates of judged documents"
         wanted["near"] = st.checkbox(label, settings.near, "near", hint)
-        names = ["", *(label_set.name for label_set in campaign.machine_labels.sets())]
+        names = ["", *(label_set.name for label_set in campaign.store.machine_labels.sets())]
         wanted["show_labels"] = st.selectbox(
             "Machine labels shown to annotators",
             names,
@@ -80,18 +80,18 @@ if save:
         st.rerun()
 
 st.subheader("Preview")
-pairs = campaign.document_view.first_of_pool(MOST)
+pairs = campaign.store.pool.with_text(MOST)
 if pairs.empty:
     st.write("The pool is empty, so there is no document to preview.")
     widgets.page_link("pool", "Choose the pool")
     st.stop()
-titles = campaign.corpus.topics().set_index("query_id")["title"]
+titles = campaign.store.corpus.topics().set_index("query_id")["title"]
 labels = [f"{doc_id}, for topic {q}: {titles[q]}" for q, doc_id in zip(pairs["query_id"], pairs["doc_id"], strict=True)]
 row = st.selectbox("Document in the pool", range(len(pairs)), format_func=lambda n: without_bidi(labels[n]), key="pair")
 document = campaign.corpus.document(pairs["doc_id"][row])
 if document is not None:
     widgets.document(document)
-    view = campaign.document_view
+    view = campaign.corpus.view
     passages = excerpts_of(view.shown(document, settings), view.terms_of(pairs["query_id"][row]), settings)
     if passages is not None:
         st.caption(f"Annotators first see {count(len(passages), 'passage')} of this long document:")

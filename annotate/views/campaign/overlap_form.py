@@ -65,16 +65,16 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
         st.warning(f"Only {count(len(judges), 'person', 'people')} can judge in this campaign.")
         widgets.page_link("people", "Invite annotators")
     message = "Saved. It applies from the next document; existing judgements are kept."
-    widgets.save_button(wanted, settings, campaign.assignments.update, message, "apply-overlap")
+    widgets.save_button(wanted, settings, campaign.people.assignments.update, message, "apply-overlap")
 
 
 def _draw_workload(wanted: Mapping[str, object], state: str) -> None:
     campaign = session.current().campaign
-    if decisions := campaign.overview.decisions():  # lists or preferences
+    if decisions := campaign.results.overview.decisions():  # lists or preferences
         made, left = decisions["made"], decisions["remaining"]
         st.write(f"**{made:,} of {count(made + left, 'decision')} made**, with the saved settings.")
         return
-    status = campaign.progress.counts()
+    status = campaign.store.judgements.counts()
     looping = int(campaign.progress.topics()["goal"].isna().sum())
     if looping:
         made = f"{count(status['judgements'], 'judgement')} made so far"
@@ -88,10 +88,12 @@ def _draw_workload(wanted: Mapping[str, object], state: str) -> None:
         return
     if looping == status["topics"]:
         return
-    workload = cached(campaign.assignments.workload, f"{status['logged']} {status['pool']} {state}", "Counting", 32)
+    workload = cached(
+        campaign.people.assignments.workload, f"{status['logged']} {status['pool']} {state}", "Counting", 32
+    )
     new = workload(**wanted)
     left = new.judgements - new.made
-    time = campaign.pools.time(left)
+    time = campaign.people.pools.time(left)
     duration = f"about {duration_range(time.low, time.high)} at the current pace" if time and left else ""
     st.write(f"**{count(left, 'judgement')} left{', ' * bool(duration)}{duration}.**")
     counts = {"Pairs in the pool": new.pairs, "Judgements needed": new.judgements, "Judgements made": new.made}

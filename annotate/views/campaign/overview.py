@@ -19,10 +19,10 @@ if now.role == "annotator":  # blind: what the others did, and how the systems f
     widgets.annotator_progress(campaign, now.annotator)
     st.stop()
 
-state = campaign.overview.status()
+state = campaign.results.overview.status()
 widgets.next_step(NextStep(**state["next"]))
 if now.role == "manager":  # a reader changes nothing
-    if state["next"]["page"] == "judge" and len(campaign.accounts.table()) == 1:
+    if state["next"]["page"] == "judge" and len(campaign.store.accounts.table()) == 1:
         widgets.page_link("people", "Invite annotators")
     if state["next"]["page"] == "export" and state["runs"]:
         widgets.page_link("compare", "Compare the systems")
@@ -97,7 +97,7 @@ if decisions and decisions["annotators"]:
     with st.expander(f"Annotators ({len(decisions['annotators'])})"):
         columns = {"annotator": "Annotator", "topics": "Topics decided"}
         display.table(pd.DataFrame(decisions["annotators"]), columns, alt="Topics that each annotator decided")
-elif len(annotators := campaign.judgement_log.annotators()):
+elif len(annotators := campaign.store.judgements.annotators()):
     with st.expander(f"Annotators ({len(annotators)})"):
         display.table(
             annotators,
@@ -109,8 +109,8 @@ elif len(annotators := campaign.judgement_log.annotators()):
             },
         )
 if not decisions:
-    widgets.grade_scale(campaign.grades)
-if len(runs := campaign.corpus.run_table()):
+    widgets.grade_scale(campaign.settings.grades)
+if len(runs := campaign.store.corpus.runs()):
     with st.expander(f"Runs ({len(runs)})"):
         lines = number("Lines", "localized")
         display.table(runs, {"run": "Run", "topics": "Topics", "rows": lines, "deepest": "Deepest rank"})

@@ -22,7 +22,7 @@ st.title("People")
 
 def show_link(name: str, token: str) -> None:
     """Keep a new link; every script run shows it until the manager closes it."""
-    parts, address = urlsplit(st.context.url or ""), campaign.server_state.address() or ""
+    parts, address = urlsplit(st.context.url or ""), campaign.operations.server_state.address() or ""
     home = f"{parts.scheme}://{parts.netloc}" if parts.netloc else address
     if is_loopback(home) and address and not is_loopback(address):  # the manager is at the server itself
         home = address
@@ -46,7 +46,7 @@ if link := st.session_state.get("link"):
             del st.session_state["link"]
             st.rerun()
 
-table = campaign.accounts.table()
+table = campaign.store.accounts.table()
 member_of = dict(zip(table["name"], table["groups"], strict=True))
 roles = table["role"].value_counts()
 alone = " Invite annotators to judge with you." if len(table) == 1 else ""
@@ -78,11 +78,11 @@ with st.form(f"invite-{len(table)}"):
     )
     about_roles = "\n".join(f"- {role}: {may}" for role, may in ROLES.items())
     new_role = right.selectbox("Role", list(ROLES), index=1, help=about_roles)
-    new_groups = left.multiselect("Groups", list(campaign.accounts.groups()), accept_new_options=True)
+    new_groups = left.multiselect("Groups", list(campaign.store.accounts.groups()), accept_new_options=True)
     new_email = right.text_input("E-mail", help="Only for sign-in with OpenID Connect.")
     if st.form_submit_button("Invite", type="primary"):
         with widgets.shown_errors():
-            show_link(new_name.strip(), campaign.accounts.invite(new_name, new_role, new_groups, new_email))
+            show_link(new_name.strip(), campaign.people.accounts.invite(new_name, new_role, new_groups, new_email))
             st.rerun()
 
 st.subheader("Change an account")
@@ -94,15 +94,15 @@ groups = member_of[name]
 with st.form(f"change-{name}"):
     left, right = st.columns(2)
     role = left.selectbox("Role", list(ROLES), index=list(ROLES).index(row["role"]), key=f"role-{name}")
-    choices = sorted({*campaign.accounts.groups(), *groups})
+    choices = sorted({*campaign.store.accounts.groups(), *groups})
     member = right.multiselect("Groups", choices, default=groups, accept_new_options=True, key=f"groups-{name}")
     email = left.text_input("E-mail", row["email"] or "", key=f"email-{name}")
     if st.form_submit_button("Save"):
         with widgets.saving("Saved."), campaign.transaction():
             if role != row["role"]:
-                campaign.accounts.set_role(name, role)
-            campaign.accounts.set_groups(name, member)
-            campaign.accounts.set_email(name, email)
+                campaign.people.accounts.set_role(name, role)
+            campaign.people.accounts.set_groups(name, member)
+            campaign.people.accounts.set_email(name, email)
 is_locked = bool(row["locked"])
 with st.container(horizontal=True):
     hint = "For a forgotten password. The old password works until a new one is chosen."
@@ -111,11 +111,11 @@ with st.container(horizontal=True):
     switch = st.button("Unlock" if is_locked else "Lock", key=f"lock-{name}", help=hint)
 if renew:
     with widgets.shown_errors():
-        show_link(name, campaign.accounts.invite_again(name))
+        show_link(name, campaign.people.accounts.invite_again(name))
         st.rerun()
 if switch:
     with widgets.saving("Unlocked." if is_locked else "Locked; all sessions ended."):
-        (campaign.accounts.unlock if is_locked else campaign.accounts.lock)(name)
+        (campaign.people.accounts.unlock if is_locked else campaign.people.accounts.lock)(name)
 
 st.subheader(f"Sessions of {widgets.plain(name)}")
 if not row["sessions"]:

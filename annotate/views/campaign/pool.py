@@ -19,10 +19,10 @@ campaign = session.current().campaign
 STRATEGIES = strategies(adaptive=False)
 
 st.title("Pool")
-runs = campaign.corpus.run_table()
+runs = campaign.store.corpus.runs()
 if runs.empty:
     widgets.stop_with_next_step("A pool is made from runs, and this campaign has none yet.")
-state = campaign.progress.counts()
+state = campaign.store.judgements.counts()
 if state["pool"]:
     st.write(f"The pool has {count(state['pool'], 'topic-document pair')}.")
 else:
@@ -43,11 +43,11 @@ with right:
     parameters = {p: pickers.pick_parameter(entry, p, f"{entry.name}-{p}") for p in entry.parameters}
 
 sizes = [state[name] for name in ("pool", "documents", "topics")]
-key = json.dumps([runs["sha256"].tolist(), len(campaign.pools.rounds()), *sizes])
-dry_run = cached(campaign.pools.add, key, "Counting pairs", 32)
+key = json.dumps([runs["sha256"].tolist(), len(campaign.store.pool.rounds()), *sizes])
+dry_run = cached(campaign.people.pools.add, key, "Counting pairs", 32)
 cost = dry_run(name, dry_run=True, runs=names, near_duplicates=near, **parameters)
 pairs = cost.per_topic["pairs"]
-time = campaign.pools.time(cost.new) if cost.new else None
+time = campaign.people.pools.time(cost.new) if cost.new else None
 if not cost.pairs:
     preview = "These settings select no pairs."
 elif not cost.new:
@@ -75,9 +75,9 @@ for note in cost.notes:
 if cost.without_text:
     lacks = plural(cost.without_text, "has no text", "have no text")
     st.warning(f"{count(cost.without_text, 'selected document')} {lacks} in this campaign and cannot be judged yet.")
-widgets.missing_texts(campaign.corpus.without_text().values())
+widgets.missing_texts(campaign.store.pool.count_without_text().values())
 if st.button("Add to pool", type="primary", disabled=not cost.new, key="add"):
-    added = campaign.pools.add(name, runs=names, near_duplicates=near, **parameters)
+    added = campaign.people.pools.add(name, runs=names, near_duplicates=near, **parameters)
     st.toast(f"Added {count(added.new, 'pair')} to the pool.")
     st.rerun()
 widgets.page_link("loop", "Adaptive strategies are part of the loop")
@@ -85,7 +85,7 @@ widgets.page_link("loop", "Adaptive strategies are part of the loop")
 st.subheader("New pairs at each depth")
 depth = int(parameters["depth"]) if "depth" in parameters else None
 downloadable_chart(
-    growth_chart(cached(campaign.pools.growth, key, "Reading runs", 4)(100, names), depth),
+    growth_chart(cached(campaign.people.pools.growth, key, "Reading runs", 4)(100, names), depth),
     "pool-growth",
     "Pairs that each rank adds to a depth-k pool, by the run that ranks them highest."
     + (" The dashed line is the chosen depth." if depth else ""),

@@ -18,7 +18,7 @@ def draw_costs(key: str, budget: int, names: list[str] | None) -> None:
     """Draw a toggle and the costs for `budget` pairs of each topic by the runs `names` (None: all)."""
     if not st.toggle("Compare the cost of all strategies", key="every"):
         return
-    table = cached(session.current().campaign.pools.costs, key, "Counting pairs", 8)(budget, names)
+    table = cached(session.current().campaign.people.pools.costs, key, "Counting pairs", 8)(budget, names)
     display.table(
         table.assign(strategy=[STRATEGIES[s].label for s in table["strategy"]]),
         {
@@ -40,7 +40,7 @@ def draw_costs(key: str, budget: int, names: list[str] | None) -> None:
 def draw_rounds(runs: Sequence[str]) -> None:
     """Draw the rounds in which pairs were added; `runs` are all runs of the campaign."""
     campaign = session.current().campaign
-    rounds = campaign.pools.rounds()
+    rounds = campaign.store.pool.rounds()
     if rounds.empty:
         return
     st.subheader("Pooling history")

@@ -14,7 +14,7 @@ from collection.pooling import STRATEGIES
 
 def draw(campaign: Campaign) -> None:
     """Draw a folded form that removes topics, documents or runs."""
-    counts = campaign.progress.counts()
+    counts = campaign.store.judgements.counts()
     if not any(counts[name] for name in ("topics", "documents", "runs")):
         return
     with st.expander("Remove imported data"):
@@ -22,10 +22,10 @@ def draw(campaign: Campaign) -> None:
             "Remove", ["topics", "documents", "runs"], default="documents", format_func=str.capitalize, key="removed"
         )
         if what == "topics":
-            topics = campaign.corpus.topics()["query_id"].tolist()
+            topics = campaign.store.corpus.topics()["query_id"].tolist()
             _draw_preview(campaign, topics=st.multiselect("Topics", topics, format_func=without_bidi))
         elif what == "runs":
-            runs = campaign.corpus.run_table()["run"].tolist()
+            runs = campaign.store.corpus.runs()["run"].tolist()
             _draw_preview(campaign, runs=st.multiselect("Runs", runs, format_func=without_bidi))
         elif what == "documents":
             written = st.text_area("Document ids, one per line", help="Spaces around an id are ignored.")
@@ -57,10 +57,10 @@ def _draw_preview(
     if not any((*chosen.values(), rounds)):
         return
     with widgets.shown_errors():
-        plan = campaign.removals.preview(**chosen, rounds=rounds)
+        plan = campaign.imports.removals.preview(**chosen, rounds=rounds)
         st.write(f"This removes {plan.contents}." if plan.contents else "Nothing can be removed.")
         for note in plan.notes:
             st.caption(widgets.plain(note))
         if st.button("Remove", type="primary", disabled=plan.is_empty, key="remove"):
             with widgets.saving(f"Removed {plan.contents}."):
-                campaign.removals.remove(**chosen, rounds=rounds)
+                campaign.imports.removals.remove(**chosen, rounds=rounds)

@@ -14,7 +14,7 @@ def draw() -> None:
     """Draw what is reserved now, of which selected rows or everything of an annotator can be released."""
     campaign = session.current().campaign
     st.subheader("Current reservations")
-    table = campaign.assignments.reservations()
+    table = campaign.people.assignments.reservations()
     if table.empty:
         st.write("Nothing is reserved.")
         return
@@ -45,4 +45,4 @@ def draw() -> None:
     whose = "all reservations" if who == "Everybody" else f"the reservations of {widgets.plain(who)}"
     if st.button("Release", key="release", help=f"Releases {whose} in these topics."):
         with widgets.saving("Released."):
-            campaign.assignments.release(None if who == "Everybody" else who, topics or None)
+            campaign.people.assignments.release(None if who == "Everybody" else who, topics or None)

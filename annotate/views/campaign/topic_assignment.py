@@ -16,7 +16,7 @@ EVERYBODY = "everybody"
 def draw(judges: Sequence[str]) -> None:
     """Draw the topics, of which selected ones can be assigned, and the workload of each annotator."""
     campaign = session.current().campaign
-    table = campaign.assignments.table()
+    table = campaign.people.assignments.table()
     table["who"] = [_named(*who) for who in zip(table["accounts"], table["groups"], strict=True)]
     st.caption("Select the topics to assign in the first column.")
     selection = display.table(
@@ -42,7 +42,7 @@ def draw(judges: Sequence[str]) -> None:
     selected = count(len(chosen), "topic")
     _draw_assignment(chosen, selected, judges)
     _draw_even_assignment(chosen, selected if chosen else "all topics", judges)
-    for notice in campaign.assignments.notices():
+    for notice in campaign.people.assignments.notices():
         st.warning(widgets.sentence(notice))
     st.subheader("Workload by annotator")
     _draw_workloads(judges)
@@ -59,14 +59,16 @@ def _draw_assignment(chosen: list[str], selected: str, judges: Sequence[str]) ->
     with st.form("give"):
         left, right = st.columns(2)
         accounts = left.multiselect("Annotators", judges, key="people", placeholder="Everybody")
-        groups = right.multiselect("Groups", list(campaign.accounts.groups()), key="groups", placeholder="No groups")
+        groups = right.multiselect(
+            "Groups", list(campaign.store.accounts.groups()), key="groups", placeholder="No groups"
+        )
         pressed = st.form_submit_button("Assign selected topics", type="primary", key="give-topics")
         st.caption(f"{selected} selected. Without annotators and groups, topics are open to everybody.")
     if pressed and not chosen:
         st.error("Select at least one topic in the table.")
     elif pressed:
         with widgets.saving(f"Assigned {selected} to {widgets.plain(_named(accounts, groups))}."):
-            campaign.assignments.assign(chosen, accounts, groups)
+            campaign.people.assignments.assign(chosen, accounts, groups)
 
 
 def _draw_even_assignment(chosen: list[str], selected: str, judges: Sequence[str]) -> None:
@@ -83,8 +85,8 @@ def _draw_even_assignment(chosen: list[str], selected: str, judges: Sequence[str
                 f"Each topic needs {settings.annotators} annotators, because {settings.annotators} judge each pair."
             )
         with widgets.shown_errors(st.info):
-            dealt = campaign.assignments.deal(among, each, chosen or None)
-            sizes = campaign.assignments.table().set_index("query_id")["pool"]
+            dealt = campaign.people.assignments.deal(among, each, chosen or None)
+            sizes = campaign.people.assignments.table().set_index("query_id")["pool"]
             rows = [(name, query_id, sizes[query_id]) for query_id, names in dealt.items() for name in names]
             by_name = pd.DataFrame(rows, columns=["name", "query_id", "pairs"]).groupby("name", as_index=False)
             plan = by_name.agg(topics=("query_id", "size"), pairs=("pairs", "sum"))
@@ -93,7 +95,7 @@ def _draw_even_assignment(chosen: list[str], selected: str, judges: Sequence[str
             if st.button(f"Assign {selected}", key="deal"):
                 with widgets.saving(f"Assigned {selected}."), campaign.transaction():
                     for query_id, names in dealt.items():
-                        campaign.assignments.assign([query_id], names)
+                        campaign.people.assignments.assign([query_id], names)
 
 
 def _draw_workloads(judges: Sequence[str]) -> None:

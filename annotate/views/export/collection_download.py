@@ -63,7 +63,9 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
     )
     with answer:
         try:
-            outline = campaign.collection_card.outline(name=options["name"], rule=rule, corpus=corpus, topics=topics)
+            outline = campaign.exports.collection_card.outline(
+                name=options["name"], rule=rule, corpus=corpus, topics=topics
+            )
         except CleverdonError as error:
             st.info(widgets.plain(f"{error}."))
             return
@@ -84,7 +86,7 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
         if not campaign.settings.collection().licence:
             st.caption("No licence is set, so others cannot know how they may use the collection.")
     if st.toggle("Show the card", key="card"):
-        facts = campaign.collection_card.facts(rule=rule, **options)
+        facts = campaign.exports.collection_card.facts(rule=rule, **options)
         with st.container(border=True, height=600):
             widgets.safe_html(to_html(card(facts)), "card")
 
@@ -107,7 +109,7 @@ def _describe() -> None:
 def write_packed(campaign: Campaign, path: Path, rule: str, options: Options, with_runs: bool) -> None:
     """Write the collection into a directory beside the path and pack it."""
     directory = path.with_suffix("")
-    campaign.collection_export.write(directory, rule=rule, with_runs=with_runs, **options)
+    campaign.exports.collection.write(directory, rule=rule, with_runs=with_runs, **options)
     write_zip(directory, path)
 
 

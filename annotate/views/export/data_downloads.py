@@ -32,7 +32,7 @@ def draw_choices(choices: int) -> None:
     rules = {entry.name: f"{entry.label}: {entry.description}" for entry in CHOICE_RULES}
     label = "Rule, for topics with several annotators"
     rule = st.selectbox(label, rules, format_func=rules.__getitem__, key="choice-rule")
-    sparse = session.current().campaign.qrels.from_choices(rule)
+    sparse = session.current().campaign.results.qrels.from_choices(rule)
     relevant, topics = count(len(sparse), "relevant document"), count(sparse["query_id"].nunique(), "topic")
     st.write(
         f"{relevant} in {topics}, from {count(choices, 'choice')}. Documents that were shown but not chosen are "
@@ -41,9 +41,13 @@ def draw_choices(choices: int) -> None:
     with st.container(horizontal=True):
         name, key = "sparse.txt", "sparse"
         downloads.draw(
-            lambda c, path: c.export.decisions(sparse_qrels=path, choice_rule=rule), name, key, None, "primary"
+            lambda c, path: c.exports.files.write_decisions(sparse_qrels=path, choice_rule=rule),
+            name,
+            key,
+            None,
+            "primary",
         )
-        downloads.draw(lambda c, path: c.export.decisions(choices=path), "choices.jsonl", "choices")
+        downloads.draw(lambda c, path: c.exports.files.write_decisions(choices=path), "choices.jsonl", "choices")
     st.caption("choices.jsonl is the whole log: each list as shown, and the chosen documents.")
 
 
@@ -56,14 +60,14 @@ def draw_preferences(preferences: int) -> None:
     with st.container(horizontal=True):
         for ending in ("jsonl", "csv"):
             name, key = f"preferences.{ending}", f"preferences-{ending}"
-            downloads.draw(lambda c, path: c.export.decisions(preferences=path), name, key)
+            downloads.draw(lambda c, path: c.exports.files.write_decisions(preferences=path), name, key)
         name, key = "preference-qrels.txt", "preference-qrels"
-        downloads.draw(lambda c, path: c.export.decisions(preference_qrels=path), name, key)
+        downloads.draw(lambda c, path: c.exports.files.write_decisions(preference_qrels=path), name, key)
     campaign = session.current().campaign
-    if campaign.corpus.run_table().empty:
+    if campaign.store.corpus.runs().empty:
         return
     with widgets.shown_errors(about="Preference measures: "):
-        values = campaign.evaluation.by_preferences()
+        values = campaign.results.evaluation.by_preferences()
         hint = "Topics in which the run has a compared document. ppref and wpref are means over these, rpref over all."
         display.table(
             values.means(),
@@ -85,7 +89,7 @@ def draw_preferences(preferences: int) -> None:
 
 def draw_work_lists() -> None:
     """Draw the choice of an annotator and a number of pairs, and the work list with these pairs."""
-    work_lists = session.current().campaign.work_lists
+    work_lists = session.current().campaign.exports.work_lists
     st.write(
         "A work list contains pairs for an annotator to judge in a spreadsheet. They are reserved for seven days; "
         "import the completed file on the page *Import*, under *Labels and work lists*."
@@ -99,7 +103,9 @@ def draw_work_lists() -> None:
     if not st.button("Reserve pairs", type="primary", key="work-list-reserve"):
         return
     written: list[int] = []
-    files = downloads.write_files(lambda c, path: written.append(c.work_lists.write(annotator, path, pairs)), name)
+    files = downloads.write_files(
+        lambda c, path: written.append(c.exports.work_lists.write(annotator, path, pairs)), name
+    )
     if written == [0]:
         st.write("No pairs are left for this annotator.")
     elif files:
@@ -112,7 +118,7 @@ def _for_files(name: str) -> str:
 
 
 def _count_examples(rule: str, negatives: str, each: int) -> dict[str, int]:
-    return session.current().campaign.training_data.examples(negatives, count=each, rule=rule).counts
+    return session.current().campaign.exports.training_data.examples(negatives, count=each, rule=rule).counts
 
 
 def draw_training(rule: str, counted: bool) -> None:
@@ -123,18 +129,22 @@ def draw_training(rule: str, counted: bool) -> None:
     campaign = session.current().campaign
     st.write("Triples of ids to train a ranker: topic, relevant document, negative document.")
     widgets.documentation_link("how-to/export-training-data", "How to choose negatives")
-    has_runs = campaign.progress.counts()["runs"] > 0
+    has_runs = campaign.store.judgements.counts()["runs"] > 0
     rules = [entry.name for entry in NEGATIVES if has_runs or "first" not in entry.parameters]  # others need ranks
     left, right = st.columns([3, 1])
     negatives = left.selectbox("Negatives", rules, format_func=lambda n: NEGATIVES[n].label, key="negatives")
     each = int(right.number_input("Negatives per relevant document", 1, 1000, 1, key="negatives-each"))
     st.caption(widgets.plain(NEGATIVES[negatives].description))
     if counted:
-        key = (campaign.evaluation.cache_key(), *campaign.topic_tasks.counts().values(), campaign.settings.loop().level)
+        key = (
+            campaign.results.evaluation.cache_key(),
+            *campaign.store.topic_tasks.counts().values(),
+            campaign.settings.loop().level,
+        )
         with widgets.shown_errors(about="triples.tsv: "):
             _draw_counts(cached(_count_examples, key, "Counting examples")(rule, negatives, each), each)
     downloads.draw_deferred(
-        lambda c, path: c.training_data.export(triples=path, negatives=negatives, count=each, rule=rule),
+        lambda c, path: c.exports.training_data.export(triples=path, negatives=negatives, count=each, rule=rule),
         "triples.tsv",
         "triples",
     )
@@ -160,7 +170,7 @@ def draw_clicks(sources: pd.DataFrame) -> None:
     )
     st.caption("Clicks are not judgements: they are not in the qrels.")
     widgets.documentation_link("how-to/judge-with-clicks", "How clicks are used")
-    downloads.draw_deferred(lambda opened, path: opened.clicks.export(table=path), "clicks.tsv", "clicks")
+    downloads.draw_deferred(lambda opened, path: opened.corpus.clicks.export(table=path), "clicks.tsv", "clicks")
 
 
 def draw_machine_labels(label_sets: Sequence[str], checked: bool) -> None:
@@ -176,13 +186,15 @@ def draw_machine_labels(label_sets: Sequence[str], checked: bool) -> None:
     ending = right.segmented_control("Format", LABEL_FORMATS, default=".txt", required=True, key=format_key)
     st.caption(LABEL_FORMATS[ending])
     if checked:
-        warnings = cached(campaign.label_study.warnings, campaign.label_study.cache_key(), "Checking labels")
+        warnings = cached(
+            campaign.machine_labels.study.warnings, campaign.machine_labels.study.cache_key(), "Checking labels"
+        )
         for sentence in warnings(label_set):
             st.warning(widgets.plain(sentence))
     name = f"labels-{_for_files(label_set)}{ending}"
 
     def write(campaign: Campaign, path: Path) -> None:
-        campaign.label_files.export(label_set, path.with_name(name))
+        campaign.machine_labels.files.export(label_set, path.with_name(name))
 
     with st.container(horizontal=True):
         downloads.draw_deferred(write, name, "machine-labels", kind="primary")

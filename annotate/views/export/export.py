@@ -11,9 +11,9 @@ from collection.core.errors import CleverdonError
 from collection.core.phrases import count
 
 campaign = session.current().campaign
-counts = campaign.progress.counts() | campaign.topic_tasks.counts()
-clicks, missing = campaign.clicks.sources(), campaign.corpus.missing_documents()
-label_sets = [label_set.name for label_set in campaign.machine_labels.sets()]
+counts = campaign.store.judgements.counts() | campaign.store.topic_tasks.counts()
+clicks, missing = campaign.store.corpus.click_sources(), campaign.store.corpus.missing_documents()
+label_sets = [label_set.name for label_set in campaign.store.machine_labels.sets()]
 # A work list reserves pairs, which readers may not do.
 can_reserve = session.current().role == "manager" and campaign.settings.judging_page().task == "grades"
 is_everywhere = campaign.settings.loop().mode in EVERYWHERE  # such a loop needs no pool
@@ -39,12 +39,12 @@ names = [name for name, is_shown in sections.items() if is_shown]
 tabs = dict(zip(names, st.tabs(names, on_change="rerun", key="section"), strict=True))
 found: Adjudicated | None = None
 with tabs["Qrels"]:
-    annotators = campaign.judgement_log.annotators()["annotator"].tolist()
+    annotators = campaign.store.judgements.annotators()["annotator"].tolist()
     rule = pickers.pick_rule(annotators, key="rule")
     topics: tuple[str, ...] | None = None
     try:
         topics = pickers.pick_finished_topics(rule)
-        found = campaign.qrels.with_sources(rule, topics=topics)
+        found = campaign.results.qrels.with_sources(rule, topics=topics)
     except CleverdonError as error:  # the chosen annotator gave no grade
         st.error(widgets.plain(str(error)))
     if found is None or found.grades.empty:
@@ -70,25 +70,29 @@ with tabs["Judgements"]:
     if counts["logged"]:
         with st.container(horizontal=True):
             for ending in ("jsonl", "csv", "parquet"):
-                downloads.draw_deferred(lambda c, path: c.export.files(judgements=path), f"judgements.{ending}", ending)
+                downloads.draw_deferred(
+                    lambda c, path: c.exports.files.write(judgements=path), f"judgements.{ending}", ending
+                )
         with st.container(horizontal=True):
             hint = "Current grade of each annotator and pair: annotator, query_id, doc_id, relevance."
-            downloads.draw_deferred(lambda c, path: c.export.files(labels=path), "labels.csv", "labels", hint)
+            downloads.draw_deferred(lambda c, path: c.exports.files.write(labels=path), "labels.csv", "labels", hint)
             hint = "Passages that annotators marked, one per line, with their text."
-            downloads.draw_deferred(lambda c, path: c.export.files(passages=path), "passages.jsonl", "passages", hint)
+            downloads.draw_deferred(
+                lambda c, path: c.exports.files.write(passages=path), "passages.jsonl", "passages", hint
+            )
 if "Pool" in tabs:
     with tabs["Pool"]:
         st.write(f"{count(counts['pool'], 'pair')}, each with its pooling strategy and rank.")
-        downloads.draw_deferred(lambda c, path: c.export.files(pool=path), "pool.tsv", "pool")
+        downloads.draw_deferred(lambda c, path: c.exports.files.write(pool=path), "pool.tsv", "pool")
 if can_reserve:
     with tabs["Work lists"]:
         data_downloads.draw_work_lists()
 with tabs["Training data"]:
     if campaign.settings.judging_page().task == "list":
-        has_positives = not campaign.qrels.from_choices().empty
+        has_positives = not campaign.results.qrels.from_choices().empty
     else:
         level = campaign.settings.loop().level
-        has_positives = found is not None and bool((campaign.qrels.build(rule)["relevance"] >= level).any())
+        has_positives = found is not None and bool((campaign.results.qrels.build(rule)["relevance"] >= level).any())
     if has_positives:
         data_downloads.draw_training(rule, counted=bool(tabs["Training data"].open))
     else:
@@ -104,5 +108,5 @@ if "Missing texts" in tabs:
         st.write(
             f"{count(len(missing), 'pooled document')} without a text: fetch them from the corpus and import them."
         )
-        downloads.draw_deferred(lambda c, path: c.export.files(missing_documents=path), "missing.txt", "missing")
+        downloads.draw_deferred(lambda c, path: c.exports.files.write(missing_documents=path), "missing.txt", "missing")
         widgets.page_link("import")

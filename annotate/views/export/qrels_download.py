@@ -30,7 +30,7 @@ def describe(grades: pd.DataFrame, only_finished: bool) -> str:
     campaign = session.current().campaign
     level = campaign.settings.loop().level
     relevant = int((grades["relevance"] >= level).sum())
-    graded, topics = grades["query_id"].nunique(), count(len(campaign.corpus.topics()), "topic")
+    graded, topics = grades["query_id"].nunique(), count(len(campaign.store.corpus.topics()), "topic")
     judged = count(graded, "finished topic") if only_finished else f"{graded:,} of {topics}"
     have, are = plural(len(grades), "has", "have"), plural(relevant, "is", "are")
     pairs = f"{count(len(grades), 'pair')} in {judged} {have} a grade"
@@ -40,7 +40,7 @@ def describe(grades: pd.DataFrame, only_finished: bool) -> str:
 def draw(found: Adjudicated, rule: str, topics: Sequence[str] | None, annotators: Sequence[str]) -> None:
     """Draw the result of `rule` for these topics (`found`), the downloads, and the comparison with another rule."""
     campaign, grades = session.current().campaign, found.grades
-    several = campaign.agreement.disagreements()
+    several = campaign.results.agreement.disagreements()
     if several.pairs:
         pairs = count(several.pairs, "pair")
         everywhere = "" if topics is None else " (all topics)"
@@ -52,8 +52,8 @@ def draw(found: Adjudicated, rule: str, topics: Sequence[str] | None, annotators
             widgets.page_link("adjudicate", "Adjudicate disagreements")
     if sentence := found.caution:
         st.warning(widgets.plain(f"{sentence}."))
-    logged = campaign.progress.counts()["logged"]
-    decisive = cached(campaign.qrels.count_decisive_pairs, logged)(topics=topics)
+    logged = campaign.store.judgements.counts()["logged"]
+    decisive = cached(campaign.results.qrels.count_decisive_pairs, logged)(topics=topics)
     if sentence := selection_caution(decisive):
         st.info(widgets.with_commands(f"{sentence}."))
     _draw_downloads(rule, topics)
@@ -77,26 +77,28 @@ def draw(found: Adjudicated, rule: str, topics: Sequence[str] | None, annotators
 
 def _draw_downloads(rule: str, topics: Sequence[str] | None) -> None:
     campaign = session.current().campaign
-    forms = campaign.qrels.forms()
+    forms = campaign.results.qrels.forms()
     form = forms[0]
     if len(forms) > 1:
         form = st.radio("Qrels format", forms, format_func=FORMS.__getitem__, horizontal=True, key="form")
         st.caption("The pool is a random sample: xinfAP and infNDCG need its strata or probabilities.")
     unjudged = form == "strata" or (
-        campaign.progress.counts()["pool"] > 0
+        campaign.store.judgements.counts()["pool"] > 0
         and st.toggle("Include unjudged pairs of the pool (grade -1)", key="unjudged")
     )
     with widgets.shown_errors(about="qrels.txt: "):
-        left_out = campaign.qrels.unjudged_topics(form, rule=rule) if unjudged and topics is None else []
+        left_out = campaign.results.qrels.unjudged_topics(form, rule=rule) if unjudged and topics is None else []
         label = f"Include topics without a grade ({len(left_out):,})"
         hint = "Every system scores 0 in these topics, which lowers all means."
         unjudged_topics = bool(left_out) and st.toggle(label, help=hint, key="unjudged-topics")
         if form != "judged":  # a pool can have samples of which no such qrels can be made
-            rests_on = (campaign.progress.counts()["logged"], campaign.progress.counts()["pool"])
-            cached(campaign.qrels.in_form, rests_on, entries=1)(form, rule=rule, topics=topics, unjudged=unjudged)
+            rests_on = (campaign.store.judgements.counts()["logged"], campaign.store.judgements.counts()["pool"])
+            cached(campaign.results.qrels.in_form, rests_on, entries=1)(
+                form, rule=rule, topics=topics, unjudged=unjudged
+            )
 
         def write(campaign: Campaign, path: Path) -> None:
-            campaign.export.files(
+            campaign.exports.files.write(
                 qrels=path.with_name("qrels.txt"),
                 rule=rule,
                 qrels_form=form,
@@ -116,9 +118,11 @@ def _compare_rules(rule: str, annotators: Sequence[str]) -> None:
     with left:
         other = pickers.pick_rule(annotators, "Second adjudication rule", key="other", usual="highest")
     measure = None
-    if campaign.progress.counts()["runs"]:
+    if campaign.store.judgements.counts()["runs"]:
         measure = right.selectbox("Measure for ranking systems", DEFAULT_MEASURES, accept_new_options=True)
-    compare = cached(campaign.evaluation.compare_rules, campaign.evaluation.cache_key(), "Comparing rules")
+    compare = cached(
+        campaign.results.evaluation.compare_rules, campaign.results.evaluation.cache_key(), "Comparing rules"
+    )
     with widgets.shown_errors():
         _draw_comparison(compare(rule, other, measure))
 

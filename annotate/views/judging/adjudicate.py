@@ -16,12 +16,12 @@ from collection.core.characters import without_bidi
 from collection.core.phrases import count, plural
 
 now = session.current()
-campaign, scale = now.campaign, now.campaign.grades
+campaign, scale = now.campaign, now.campaign.settings.grades
 PAIR, LISTED, PICKED = (f"adjudicate-{name}" for name in ("pair", "listed", "picked"))
 picked = st.session_state.get(PICKED, "")
 
 WIDE = 700  # pixels of a table in a popover, at most
-WHY = {"disagreement": "Disagreements", "calibration": "Qualification pairs without a reference grade"}
+WHY = {"disagreement": "Disagreements", "qualification": "Qualification pairs without a reference grade"}
 
 
 def pick(table: str) -> None:
@@ -32,7 +32,9 @@ def pick(table: str) -> None:
         st.session_state[PAIR] = st.session_state[LISTED][rows[0]]
 
 
-queue = cached(campaign.adjudication.queue, campaign.adjudication.cache_key(), "Finding disagreements", 4)
+queue = cached(
+    campaign.judging.adjudication.queue, campaign.judging.adjudication.cache_key(), "Finding disagreements", 4
+)
 everything = queue(ended=True)
 waiting = int(everything["held_back"].sum())
 everything = everything[~everything["held_back"]].reset_index(drop=True)
@@ -45,16 +47,16 @@ if everything.empty:
         st.write(for_texts)
         widgets.page_link("import")
         st.stop()
-    several = campaign.agreement.disagreements().pairs
+    several = campaign.results.agreement.disagreements().pairs
     if several:
         st.write(f"Nothing to adjudicate: annotators agree on {count(several, 'pair')} with two or more judgements.")
     else:
         st.write("Nothing to adjudicate yet: no pair has judgements by two or more annotators.")
         widgets.page_link("assign", "Set the overlap")
-        widgets.next_step(campaign.overview.next_step())
+        widgets.next_step(campaign.results.overview.next_step())
     st.stop()
 
-titles = campaign.corpus.topics().set_index("query_id")["title"]
+titles = campaign.store.corpus.topics().set_index("query_id")["title"]
 above = st.container(horizontal=True, vertical_alignment="center", gap="small", key="above-card")
 above.title("Adjudicate", width="stretch")
 
@@ -83,7 +85,7 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
 
 with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="done-open") as done:
     if done.open:
-        ended = campaign.judgement_log.adjudications()[::-1]
+        ended = campaign.log.adjudications()[::-1]
         if ended.empty:
             st.caption("No pair is adjudicated yet.")
         else:

@@ -9,12 +9,12 @@ from annotate.card.server.card import CARDS, grade_buttons, mount
 from annotate.views.widgets import widgets
 
 now = session.current()
-step = now.campaign.overview.next_step()
+step = now.campaign.results.overview.next_step()
 
 if step.page in ("import", "pool"):
     st.title("Judge")
     widgets.next_step(step, "There is nothing to judge yet.")
 else:
     settings = now.campaign.settings.judging_page()
-    scale = grade_buttons(now.campaign.grades) if settings.task == "grades" else []
+    scale = grade_buttons(now.campaign.settings.grades) if settings.task == "grades" else []
     mount({"scale": scale, "query_id": st.query_params.get("topic"), "card": asdict(settings)}, CARDS[settings.task])

@@ -41,14 +41,14 @@ def draw(judgements: pd.DataFrame) -> None:
 def draw_others(query_id: str, doc_id: str, annotator: str) -> None:
     """Draw the judgements of others than `annotator` of the pair, and its ranks in the runs."""
     campaign = session.current().campaign
-    others = campaign.explanations.others_said(query_id, doc_id, annotator)
-    ranks = campaign.explanations.ranks_of(query_id, doc_id)
+    others = campaign.judging.explanations.others_said(query_id, doc_id, annotator)
+    ranks = campaign.judging.explanations.ranks_of(query_id, doc_id)
     st.subheader("Judgements by others")
     if others.empty:
         st.write("Nobody else has judged this pair.")
     else:
         display.table(
-            others.assign(grade=widgets.grade_names(campaign.grades, others)),
+            others.assign(grade=widgets.grade_names(campaign.settings.grades, others)),
             {
                 "annotator": "Annotator",
                 "grade": "Grade",

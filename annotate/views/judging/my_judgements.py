@@ -13,17 +13,17 @@ from collection.core.characters import without_bidi
 from collection.core.phrases import count, duration
 
 now = session.current()
-campaign, scale = now.campaign, now.campaign.grades
+campaign, scale = now.campaign, now.campaign.settings.grades
 
 st.title("My judgements")
-mine = campaign.judgement_log.judgements(annotator=now.annotator)[::-1]
+mine = campaign.store.judgements.table(annotator=now.annotator)[::-1]
 mine = mine[mine["counts_as"] == "judgement"]  # adjudications have a page of their own
 if mine.empty:
     widgets.stop_with_next_step("You have not judged any documents yet.")
 
 st.write(f"You have judged {count(len(mine), 'pair')}. Select one to read the document again or to change its grade.")
-documents = campaign.corpus.documents(mine["doc_id"].tolist())
-titles = campaign.corpus.topics().set_index("query_id")["title"]
+documents = campaign.store.corpus.documents(mine["doc_id"].tolist())
+titles = campaign.store.corpus.topics().set_index("query_id")["title"]
 mine["grade"] = widgets.grade_names(scale, mine)
 mine["title"] = [documents[d].title for d in mine["doc_id"]]
 
@@ -61,7 +61,7 @@ if isinstance(row["reason"], str):
 st.caption(widgets.plain(" · ".join(details)))
 if row["passages"]:
     st.caption("Marked passages")
-    passages = campaign.document_view.quoted(picked)["passages"].iloc[0]
+    passages = campaign.corpus.view.quoted(picked)["passages"].iloc[0]
     quoted = [passage["text"] for passage in passages if passage["text"]]
     for words in quoted:
         st.text(f"“{without_bidi(words)}”")
@@ -109,7 +109,7 @@ if change or take_back:
         st.session_state[judgements_table.PICKED] = None if take_back else judgement.uuid
         st.rerun()
 
-log = campaign.judgement_log.judgements(current=False, annotator=now.annotator, query_id=row["query_id"])
+log = campaign.store.judgements.table(current=False, annotator=now.annotator, query_id=row["query_id"])
 log = log[log["doc_id"] == row["doc_id"]][::-1]
 if len(log) > 1:
     with st.expander(f"History of this pair ({count(len(log), 'entry', 'entries')})"):

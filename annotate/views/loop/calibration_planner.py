@@ -39,9 +39,9 @@ def draw() -> None:
     Draws nothing where decisive pairs are selected and no calibration topics are drawn.
     """
     campaign = session.current().campaign
-    service = campaign.calibration_topics
-    key = service.cache_key()
-    state = cached(service.state, key, entries=4)()
+    service = campaign.recall.across_topics
+    key = service.progress.cache_key()
+    state = cached(service.progress.state, key, entries=4)()
     if state.phase == "none" and campaign.settings.loop().by_system_order:
         return
     st.subheader("Recall guaranteed across topics")

@@ -14,8 +14,8 @@ from collection.core.phrases import count, join, percent_down, plural
 from collection.pooling import strategies
 
 campaign = session.current().campaign
-counts, settings = campaign.progress.counts(), campaign.settings.loop()
-LEVELS = {g: f"{g} · {campaign.grades.label(g)}" for g in campaign.grades.sentences if g > 0}
+counts, settings = campaign.store.judgements.counts(), campaign.settings.loop()
+LEVELS = {g: f"{g} · {campaign.settings.grades.label(g)}" for g in campaign.settings.grades.sentences if g > 0}
 MODE_LABELS = {name: label for name, (label, _) in MODES.items()}
 RANDOM_DRAWS = {"automatic": "Automatic", "number": "After a number of irrelevant documents", "never": "Never"}
 ADAPTIVE = strategies(adaptive=True)
@@ -49,7 +49,7 @@ elif not (counts["topics"] and counts["documents"]):
 else:
     st.write("No topic is in the loop. Choose a judging mode with a loop to let a model select documents.")
 widgets.documentation_link("how-to/use-the-loop", "How to use the loop")
-if used_up := (budget := campaign.budget.state()).words:
+if used_up := (budget := campaign.progress.budget.state()).words:
     st.warning(widgets.with_commands(used_up))
 wanted: dict[str, object] = {}
 left, right = st.columns(2, gap="large")
@@ -134,7 +134,7 @@ if looping:
     calibration_planner.draw()
 if not by_model:
     st.stop()
-state, documents = campaign.features.state(), counts["documents"]
+state, documents = campaign.corpus.features.state(), counts["documents"]
 if not documents:
     st.stop()
 st.subheader("Document features")
@@ -154,7 +154,7 @@ if st.button("Update features" if state.made_at else "Build features", disabled=
         bar.progress(min(done / (total or documents), 1.0), f"{what} {done:,}" if done else what)
 
     with widgets.shown_errors():
-        report = campaign.features.update(progress=tell)
+        report = campaign.corpus.features.update(progress=tell)
         st.toast(f"Built the features of {count(report.documents, 'document')} in {report.seconds:.1f} s.")
         st.rerun()
     bar.empty()

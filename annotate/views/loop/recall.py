@@ -14,7 +14,7 @@ from collection.campaign.recall.recall_advice import ENABLE_DRAWS, describe_read
 from collection.core.phrases import percent_down, percent_up
 
 campaign = session.current().campaign
-counts = campaign.progress.counts()
+counts = campaign.store.judgements.counts()
 settings = campaign.settings.loop()
 goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
 
@@ -22,11 +22,11 @@ st.title("Recall")
 across = recall_promise.draw()
 if not counts["judgements"]:
     missing = "This campaign has no judgements yet; recall is estimated from them."
-    if campaign.overview.next_step().page == "recall":  # the page already shows it above
+    if campaign.results.overview.next_step().page == "recall":  # the page already shows it above
         st.info(missing)
         st.stop()
     widgets.stop_with_next_step(missing)
-key = campaign.recall.cache_key()
+key = campaign.recall.across_topics.progress.cache_key()
 table = cached(campaign.recall.table, key, "Estimating", 4)()
 started = table["judged"] > 0
 if across:
@@ -35,7 +35,7 @@ st.markdown(f"#### {widgets.plain(describe_ready(table, settings))}")
 sizes = {"Topics ready to stop": table["stop"], "Topics started": started}
 sizes |= {"Pairs judged": table["judged"], "Relevant found": table["found"]}
 widgets.metrics({label: int(column.sum()) for label, column in sizes.items()})
-if used_up := campaign.budget.state().words:
+if used_up := campaign.progress.budget.state().words:
     st.warning(widgets.plain(used_up))
 widgets.missing_texts(table["without_text"])
 shown = table

@@ -19,8 +19,8 @@ def draw() -> bool:
 
     Returns whether calibration topics are drawn.
     """
-    service = session.current().campaign.calibration_topics
-    state = cached(service.state, service.cache_key(), entries=4)()
+    service = session.current().campaign.recall.across_topics
+    state = cached(service.progress.state, service.progress.cache_key(), entries=4)()
     if state.phase == "none" and not state.closed:
         return False
     with st.container(border=True):
@@ -86,4 +86,4 @@ def _draw_actions(state: CalibrationState) -> None:
     help = "Use the present judgements of these topics."
     if st.button(label, key="calibrate", type="primary" if state.ready else "secondary", help=help):
         with widgets.saving("Calibrated."):
-            campaign.calibration_topics.calibrate()
+            campaign.recall.across_topics.calibrate()

@@ -17,7 +17,7 @@ from collection.formats import to_tsv
 
 campaign = session.current().campaign
 NARROW = 130  # pixels of a name, so that a phone shows all columns of the table
-counts = campaign.progress.counts()
+counts = campaign.store.judgements.counts()
 settings = campaign.settings.loop()
 
 st.title("System order")
@@ -37,11 +37,11 @@ with st.expander("Settings: target and confidence"):
     widgets.page_link("loop", "Change the measure")
 sure = percent_down(confidence)
 with widgets.shown_errors():
-    found = cached(campaign.system_order.assess, campaign.system_order.cache_key(), "Estimating unjudged grades", 8)(
-        target=target, confidence=confidence
-    )
+    found = cached(
+        campaign.loop.system_order.assess, campaign.loop.system_order.cache_key(), "Estimating unjudged grades", 8
+    )(target=target, confidence=confidence)
     if session.current().role == "manager":  # a reader changes nothing
-        campaign.system_order.keep_advice(found)  # before drawing, since leaving the page ends its script
+        campaign.loop.system_order.keep_advice(found)  # before drawing, since leaving the page ends its script
     measure, pairs, pool = found.measure, found.pairs, found.estimates.pool
     rows = found.estimates.standings(measure)
     with answer:

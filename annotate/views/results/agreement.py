@@ -25,7 +25,7 @@ VIEWS = GRADES, VALUES, ANNOTATORS, TOPICS, TIME, SYSTEMS = (
 )
 
 campaign = session.current().campaign
-key = campaign.agreement.cache_key()
+key = campaign.results.agreement.cache_key()
 
 st.title("Agreement")
 
@@ -33,10 +33,10 @@ st.title("Agreement")
 def labels_of(frame: pd.DataFrame, without: tuple[str, ...] = ()) -> Labels:
     """The grades of the chosen annotators on the campaign's scale."""
     selected = annotator_agreement.select_labels(frame, without=without)
-    return Labels.of(selected, session.current().campaign.grades.sentences)
+    return Labels.of(selected, session.current().campaign.settings.grades.sentences)
 
 
-frame = cached(campaign.agreement.labels, key, "Comparing", 8)()
+frame = cached(campaign.results.agreement.labels, key, "Comparing", 8)()
 everybody = sorted(frame["annotator"].unique())
 if not labels_of(frame).several.any():
     reason = f"no two of the {len(everybody):,} annotators graded the same pair"
@@ -49,7 +49,7 @@ if not labels_of(frame).several.any():
     st.stop()
 
 answer = st.container()  # drawn first, computed from the settings below it
-is_graded = sum(g > 0 for g in campaign.grades.sentences) > 1
+is_graded = sum(g > 0 for g in campaign.settings.grades.sentences) > 1
 with st.expander("Settings: annotators, grades and intervals"):
     hint = "Imported qrels are the annotator qrels:NAME."
     chosen = st.multiselect("Annotators", everybody, default=everybody, help=hint)
@@ -68,7 +68,7 @@ if not labels.several.any():
     st.info("No two of these annotators graded the same pair. Select other annotators.")
     st.stop()
 rests_on = (key, without, float(level))
-report = cached(campaign.agreement.report, key, "Comparing")
+report = cached(campaign.results.agreement.report, key, "Comparing")
 found = report(without=without, level=float(level), by=by, sides=("rest",))
 with answer:
     agreement_tables.draw_answer(found)

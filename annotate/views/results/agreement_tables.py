@@ -102,7 +102,7 @@ def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
         position = pickers.pick("Compared annotators", names, -1, f"who-{len(couples)}")
     couple = None if position < 0 else couples[position]
     counts = annotator_agreement.confusion(breakdown.scaled, *(couple or ()))
-    scale = session.current().campaign.grades
+    scale = session.current().campaign.settings.grades
     labels = {float(g): scale.label(g) for g in scale.sentences}
     if breakdown.scale == "binary":
         labels = {0.0: "not relevant", 1.0: "relevant"}
@@ -165,7 +165,7 @@ def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
     """Draw a table of the topics, least agreement first."""
     rows = sort_naturally(breakdown.by_side("topics"))
     rows = rows.sort_values("value", kind="stable", na_position="last")
-    rows = rows.merge(session.current().campaign.corpus.topics()[["query_id", "title"]], on="query_id")
+    rows = rows.merge(session.current().campaign.store.corpus.topics()[["query_id", "title"]], on="query_id")
     rare = "Alpha and kappa are low if nearly all pairs have the same grade; Gwet's AC1 is not."
     row = display.select_row(
         rows if rows["note"].any() else rows.drop(columns="note"),
@@ -235,7 +235,7 @@ def draw_coefficients(rows: pd.DataFrame) -> None:
 def draw_conclusions(breakdown: Breakdown) -> None:
     """Draw a measure's field, the pairs of annotators, and the runs by the grades of the selected two."""
     campaign = session.current().campaign
-    if campaign.progress.counts()["runs"] < 2:
+    if campaign.store.judgements.counts()["runs"] < 2:
         st.write("Import two or more runs to compare the rankings of systems.")
         return
     written = st.text_input("Measure", "nDCG@10", help="Ranks the runs. For example AP(rel=2)@100.")
@@ -246,7 +246,7 @@ def draw_conclusions(breakdown: Breakdown) -> None:
     ):
         st.caption(f"The {MOST_COUPLES:,} pairs of annotators with the most pairs in common are shown.")
         most = MOST_COUPLES
-    compute = cached(campaign.agreement.conclusions, breakdown.key, "Evaluating")
+    compute = cached(campaign.results.agreement.conclusions, breakdown.key, "Evaluating")
     conclusions = compute(str(parse(written)), without=breakdown.key[1], most=most)
     row = None
     if len(conclusions) > 1:

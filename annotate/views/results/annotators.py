@@ -17,13 +17,13 @@ WORK, GRADES, FLAGGED, DAYS, TIMES = "Work", "Grades", "Flagged pairs", "Judgeme
 campaign = session.current().campaign
 
 st.title("Annotators")
-logged = campaign.progress.counts()["logged"]
-statistics = cached(campaign.agreement.annotator_statistics, logged, "Reading the log", 4)()
+logged = campaign.store.judgements.counts()["logged"]
+statistics = cached(campaign.results.agreement.annotator_statistics, logged, "Reading the log", 4)()
 facts, remarks, times = statistics.facts, statistics.remarks, statistics.times
 differences = list(statistics.differences)
 if facts.empty:
     widgets.stop_with_next_step("This campaign has no judgements yet, so there is no annotator to describe.")
-flagged = campaign.judgement_log.flagged()
+flagged = campaign.log.flagged()
 
 checked = int((facts["judgements"] >= FEW).sum())
 answer = f"No annotator has unusual results ({checked:,} checked)."
@@ -115,7 +115,7 @@ elif view == GRADES:
     widgets.page_link("agreement", "Compare annotators")
 elif view == FLAGGED:
     row = display.select_row(
-        flagged.assign(grade=widgets.grade_names(campaign.grades, flagged)),
+        flagged.assign(grade=widgets.grade_names(campaign.settings.grades, flagged)),
         {
             "query_id": "Topic",
             "doc_id": "Document",
@@ -130,7 +130,7 @@ elif view == FLAGGED:
     )
     st.caption("Newest first. Select a row to read the document and its judgements.")
     if row is not None:
-        pairs_table.side_by_side(flagged.iloc[row], campaign.agreement.labels())
+        pairs_table.side_by_side(flagged.iloc[row], campaign.results.agreement.labels())
     widgets.page_link("adjudicate", "Adjudicate disagreements")
 elif view == DAYS:
     display.altair_chart(annotators.days_chart(statistics.days), alt="Judgements per day, by annotator")

@@ -23,7 +23,7 @@ AUTOMATIC = "Permutation test for fewer than 30 topics or skewed differences, ot
 UNJUDGED = {"not-relevant": "Not relevant", "left-out": "Left out", "expected": "Expected grades (estimate)"}
 
 campaign = session.current().campaign
-counts = campaign.progress.counts()
+counts = campaign.store.judgements.counts()
 
 st.title("Compare")
 if missing := [name for name in ("runs", "judgements") if not counts[name]]:
@@ -49,8 +49,8 @@ with st.expander("Settings: measures, baseline, test and topics"):
         measures = estimate_tables.estimable(measures)
     elif unjudged == "left-out":
         measures = tuple(dict.fromkeys(str(as_measure(measure)(judged_only=True)) for measure in measures))
-    graders = cached(campaign.judgement_log.annotators, counts["logged"])()["annotator"].tolist()
-    members = comparison.group_seeds(campaign.corpus.run_table()["run"])
+    graders = cached(campaign.store.judgements.annotators, counts["logged"])()["annotator"].tolist()
+    members = comparison.group_seeds(campaign.store.corpus.runs()["run"])
     left, right = st.columns(2)
     hint = "Used for the conclusion, the charts and the tests, and to order the systems."
     measure = left.selectbox("Main measure", measures, key="measure", help=hint)
@@ -73,23 +73,23 @@ with st.expander("Settings: measures, baseline, test and topics"):
         "Share of draws outside the ranges (α)" if estimated else "Significance level (α)", ALPHAS, key="alpha"
     )
     only = pickers.pick_finished_topics(rule)
-state = campaign.evaluation.cache_key()
+state = campaign.results.evaluation.cache_key()
 if estimated:
-    known = (state, campaign.features.version())
-    estimate = cached(campaign.evaluation.estimate, known, "Estimating unjudged grades")
+    known = (state, campaign.corpus.features.version())
+    estimate = cached(campaign.results.evaluation.estimate, known, "Estimating unjudged grades")
     with widgets.shown_errors():
         estimates = estimate(measures, rule=rule, topics=only, alpha=alpha)
         estimate_tables.draw(estimates, measure, baseline or None, counts["topics"], answer)
     st.stop()
-evaluation = cached(campaign.evaluation.evaluate, state, "Evaluating")(measures, rule=rule, topics=only)
+evaluation = cached(campaign.results.evaluation.evaluate, state, "Evaluating")(measures, rule=rule, topics=only)
 rests_on = (state, measures, rule, only)
 compare = cached(comparison.compare, rests_on, "Comparing", 32)
 found = compare(evaluation, baseline=baseline or None, test=test, correction=correction, alpha=alpha)
 
-topics = sorted(set(evaluation.values["query_id"]) & set(campaign.corpus.topics()["query_id"]), key=natural_key)
+topics = sorted(set(evaluation.values["query_id"]) & set(campaign.store.corpus.topics()["query_id"]), key=natural_key)
 rows = found.standings(measure)
 order = rows["system"].tolist()
-decisive = cached(campaign.qrels.count_decisive_pairs, counts["logged"])(topics=only)
+decisive = cached(campaign.results.qrels.count_decisive_pairs, counts["logged"])(topics=only)
 with answer:
     if caution := selection_caution(decisive, "choose expected grades of unjudged documents in the settings"):
         st.info(widgets.plain(f"{caution}."))
@@ -120,10 +120,10 @@ elif view == TWO:
     if len(order) < 2:
         st.write("There is only one system. Import the run of another one.")
         st.stop()
-    rank = partial(cached(campaign.evaluation.side_by_side, state, entries=64), rule=rule)
+    rank = partial(cached(campaign.results.evaluation.side_by_side, state, entries=64), rule=rule)
     systems_side_by_side.draw(found.evaluation, measure, order, members, baseline, rank)
 elif view == TOPICS:
-    explain = partial(cached(campaign.evaluation.explain, state, entries=64), measure, rule=rule, topics=only)
+    explain = partial(cached(campaign.results.evaluation.explain, state, entries=64), measure, rule=rule, topics=only)
     comparison_tables.draw_values(found.evaluation, measure, topics, order, members, explain)
 else:
     comparison_tables.draw_costs(found.evaluation, measure, order)

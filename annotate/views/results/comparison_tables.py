@@ -187,7 +187,7 @@ def draw_values(
     explain: Callable[[str, str], object],
 ) -> None:
     """Draw topics x systems; `members` are the runs of each system, `explain` takes a run and a topic."""
-    titles = session.current().campaign.corpus.topics().set_index("query_id")["title"]
+    titles = session.current().campaign.store.corpus.topics().set_index("query_id")["title"]
     values = evaluation.per_topic()
     values = values[values["measure"] == measure]
     table = values.pivot(index="query_id", columns="run", values="value").loc[list(topics), list(order)]

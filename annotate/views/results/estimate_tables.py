@@ -125,7 +125,7 @@ def draw_probabilities(found: Estimates, measure: str, baseline: str | None) -> 
 
 def draw_topics(found: Estimates, measure: str, order: Sequence[str]) -> None:
     """Draw topics x systems as text, with ranges."""
-    titles = session.current().campaign.corpus.topics().set_index("query_id")["title"]
+    titles = session.current().campaign.store.corpus.topics().set_index("query_id")["title"]
     values = found.per_topic()
     values = values[values["measure"] == measure]
     low, high = values["estimate_low"].map("{:.3f}".format), values["estimate_high"].map("{:.3f}".format)

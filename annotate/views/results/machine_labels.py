@@ -13,11 +13,11 @@ from collection.core.phrases import count
 from collection.machine_labels import PeopleComparison
 
 campaign = session.current().campaign
-study = campaign.label_study
+study = campaign.machine_labels.study
 MEASURES = ("nDCG@10", "P@10", "DCG@10", "nDCG@20")
 
 st.title("Machine labels")
-sets = {each.name: each for each in campaign.machine_labels.sets()}
+sets = {each.name: each for each in campaign.store.machine_labels.sets()}
 if not sets:
     widgets.stop_with_next_step(
         "This campaign has no machine labels: `cleverdon labels llm` asks a model, `cleverdon labels rule` applies a "
@@ -36,7 +36,7 @@ st.caption(
     f"{about}, {made.made_at[:10]}. They never count as judgements: agreement, progress and default qrels exclude them."
 )
 if made.kind == "llm":
-    described = campaign.llm.label_sets.summary(made)
+    described = campaign.machine_labels.llm.label_sets.summary(made)
     st.caption(
         f"{described.graded:,} graded, {described.no_grade:,} replies without a grade, {described.failed:,} "
         f"failed; {described.prompt_tokens + described.reply_tokens:,} tokens, cost {described.cost:,.2f}. "
@@ -45,7 +45,7 @@ if made.kind == "llm":
 key = study.cache_key()
 
 with widgets.shown_errors():
-    for caution in cached(campaign.label_study.warnings, key, "Reading labels")(name, measure):
+    for caution in cached(campaign.machine_labels.study.warnings, key, "Reading labels")(name, measure):
         st.warning(widgets.sentence(caution))
 
     st.subheader("Agreement with people")

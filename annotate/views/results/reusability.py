@@ -22,13 +22,13 @@ DEPTHS, LEFT_OUT, JUDGED, STABILITY = "Depths", "Leave-one-out", "Judged documen
 TOPICS, MISSING = "Topics", "Missing documents"
 
 campaign = session.current().campaign
-counts = campaign.progress.counts()
+counts = campaign.store.judgements.counts()
 
 st.title("Reusability")
 if missing := [name for name in ("runs", "judgements") if not counts[name]]:
     widgets.stop_with_next_step(f"This campaign has no {join(missing, 'or')} yet; reusability is assessed from both.")
 
-names = campaign.corpus.run_table()["run"].tolist()
+names = campaign.store.corpus.runs()["run"].tolist()
 answer = st.container()  # drawn first, computed from the settings below it
 with st.expander("Settings: measures, grades, groups of runs and topics"):
     left, right = st.columns(2)
@@ -40,7 +40,7 @@ with st.expander("Settings: measures, grades, groups of runs and topics"):
         "Measures", standard, standard, accept_new_options=True, key=f"measures-{rel}", help=hint
     )
     with right:
-        annotators = campaign.judgement_log.annotators()["annotator"].tolist()
+        annotators = campaign.store.judgements.annotators()["annotator"].tolist()
         rule = pickers.pick_rule(annotators, key="rule")
     known_depth = left.number_input("Pool depth (ranks)", 1, None, None, placeholder="Detected from the judgements")
     hint = "Runs of a group are left out together."
@@ -61,7 +61,9 @@ with st.expander("Settings: measures, grades, groups of runs and topics"):
     with_bounds = st.toggle("Compute lowest and highest possible values", False, "bounds", hint)
     only = pickers.pick_finished_topics(rule, closed_early=False)
     measures = pickers.read_measures(written)
-assess = cached(campaign.evaluation.reusability, campaign.evaluation.cache_key(), "Leaving out each run in turn", 8)
+assess = cached(
+    campaign.results.evaluation.reusability, campaign.results.evaluation.cache_key(), "Leaving out each run in turn", 8
+)
 report = assess(
     measures,
     rule=rule,

@@ -140,7 +140,7 @@ def draw_topics(topics: pd.DataFrame, measure: str) -> None:
             "more relevant documents.",
             alt=f"Topics by mean {measure} and by their influence on the ranking of the systems",
         )
-    titles = session.current().campaign.corpus.topics()[["query_id", "title"]]
+    titles = session.current().campaign.store.corpus.topics()[["query_id", "title"]]
     rows = sort_naturally(topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable")
     rows["prevalence"] *= 100
     all_columns = st.toggle("Show all columns", key="all-columns")

@@ -34,7 +34,7 @@ def draw(
     `order` are the systems, best first; `members` are the runs of each. System B is at first the `baseline`, or the
     next best system if that is empty. `rank` gives the rankings of two runs for a topic, to a depth.
     """
-    titles = session.current().campaign.corpus.topics().set_index("query_id")["title"]
+    titles = session.current().campaign.store.corpus.topics().set_index("query_id")["title"]
     left, right = st.columns(2)
     a = left.selectbox("System A", order, key="a", format_func=without_bidi)
     rest = [s for s in order if s != a]
@@ -77,7 +77,7 @@ def draw(
 
 def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
     campaign = session.current().campaign
-    documents = campaign.corpus.documents([d for side in "ab" for d in table[f"doc_{side}"] if d])
+    documents = campaign.store.corpus.documents([d for side in "ab" for d in table[f"doc_{side}"] if d])
     hint = "Rank of the document in the other ranking; empty if it is not retrieved."
     numbers = {"rank": number("Rank", width=55), "rival": number("Rank in other", width=105, help=hint)}
     columns = {**numbers, "grade": text("Grade", 60), "document": text("Document")}
@@ -100,7 +100,9 @@ def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
                 alt=f"Ranking of {name}, with grades",
                 column_config=columns,
             )
-    legend = ", ".join(f"**{g}** {widgets.plain(campaign.grades.label(g))}" for g in campaign.grades.sentences)
+    legend = ", ".join(
+        f"**{g}** {widgets.plain(campaign.settings.grades.label(g))}" for g in campaign.settings.grades.sentences
+    )
     st.caption(f"Grades: {legend}; **–** unjudged.")
 
 
@@ -116,6 +118,6 @@ def _colour(grade: float) -> str:
     """A cell's background: none for unjudged documents, grey for grade 0, bluer for higher grades."""
     if pd.isna(grade):
         return ""
-    most = max(session.current().campaign.grades.sentences)
+    most = max(session.current().campaign.settings.grades.sentences)
     strength = 0.2 + 0.55 * grade / max(most, 1)
     return f"background-color: rgba(47, 127, 209, {strength:.2f})" if grade > 0 else "background-color: #80889340"

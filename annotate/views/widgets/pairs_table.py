@@ -45,7 +45,7 @@ def side_by_side(pair: pd.Series, labels: pd.DataFrame) -> None:
     """Draw the document, and beside it each annotator's grade, time and note."""
     campaign = session.current().campaign
     query_id, doc_id = pair["query_id"], pair["doc_id"]
-    titles = campaign.corpus.topics().set_index("query_id")["title"]
+    titles = campaign.store.corpus.topics().set_index("query_id")["title"]
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.caption(f"Topic {widgets.plain(query_id)}: {widgets.plain(titles[query_id])}")
@@ -56,7 +56,7 @@ def side_by_side(pair: pd.Series, labels: pd.DataFrame) -> None:
     with right:
         for row in given.to_dict("records"):
             with st.container(border=True):
-                grade = widgets.grade_name(campaign.grades, "graded", row["relevance"])
+                grade = widgets.grade_name(campaign.settings.grades, "graded", row["relevance"])
                 st.markdown(f"**{widgets.plain(row['annotator'])}:** {widgets.plain(grade)}")
                 if not pd.isna(row["seconds"]):
                     st.caption(f"{duration(row['seconds'])} on screen")

@@ -58,7 +58,7 @@ def pick_share(label: str, least: float, most: float, now: float, key: str, step
 def pick_level(key: str, help: str | None = None) -> int:
     """Draw the field for the minimum relevant grade."""
     campaign = session.current().campaign
-    grades = [g for g in campaign.grades.sentences if g > 0]
+    grades = [g for g in campaign.settings.grades.sentences if g > 0]
     usual = campaign.settings.loop().level
     index = grades.index(usual) if usual in grades else 0
     return st.selectbox("Minimum relevant grade", grades, index=index, key=key, help=help)
@@ -81,7 +81,10 @@ def pick_finished_topics(rule: str, *, closed_early: bool = True) -> tuple[str, 
 
     `closed_early` is that of :meth:`collection.campaign.results.qrels.QrelsBuilder.topics_with_grades`.
     """
-    qrels, logged = session.current().campaign.qrels, session.current().campaign.progress.counts()["logged"]
+    qrels, logged = (
+        session.current().campaign.results.qrels,
+        session.current().campaign.store.judgements.counts()["logged"],
+    )
     graded = cached(qrels.graded_topics, logged, entries=8)(rule)
     there = qrels.topics_with_grades(graded=graded, closed_early=closed_early)
     if not 0 < len(there.finished) < len(there.graded):

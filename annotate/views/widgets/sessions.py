@@ -12,7 +12,7 @@ def draw_sessions(campaign: Campaign, name: str, current: str | None = None) -> 
 
     Times are in UTC.
     """
-    found = campaign.accounts.sessions(name).to_dict("records")
+    found = campaign.people.accounts.sessions(name).to_dict("records")
     others = [each for each in found if each["session"] != current]
     for each in found:
         left, right = st.columns([4, 1], vertical_alignment="center")
@@ -24,11 +24,11 @@ def draw_sessions(campaign: Campaign, name: str, current: str | None = None) -> 
             right.write("This browser")
         elif right.button("End session", key=f"end-{name}-{each['session']}"):
             with widgets.saving("Session ended."):
-                campaign.accounts.end_session(each["session"])
+                campaign.people.accounts.end_session(each["session"])
     label = "End all other sessions" if current else "End all sessions"
     if len(others) > 1 and st.button(label, key=f"end-{name}"):
         with widgets.saving(f"Ended {count(len(others), 'session')}."):
-            campaign.accounts.end_sessions(name, keep=current)
+            campaign.people.accounts.end_sessions(name, keep=current)
 
 
 def _minutes(at: str | None) -> str:

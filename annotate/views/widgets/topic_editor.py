@@ -28,7 +28,9 @@ def edit_topics(
 
     `save` gets the changed rows; `unit` is the noun for one of them.
     """
-    topics = sort_naturally(session.current().campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
+    topics = sort_naturally(session.current().campaign.store.corpus.topics())[["query_id", "title"]].reset_index(
+        drop=True
+    )
     name = list(columns)[-1]
     topics[name] = topics["query_id"].map(values)
     edited = display.data_editor(

@@ -124,7 +124,7 @@ def next_step(step: NextStep, missing: str = "") -> None:
 
 def stop_with_next_step(missing: str) -> NoReturn:
     """End a page that has nothing to show yet with what is missing and the campaign's next step."""
-    next_step(session.current().campaign.overview.next_step(), missing)
+    next_step(session.current().campaign.results.overview.next_step(), missing)
     st.stop()
 
 
@@ -169,21 +169,21 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     if not topics:
         st.write("No topics are assigned to you yet. Ask a manager of the campaign to assign some.")
         return
-    if (step := campaign.overview.next_step()).page in ("import", "pool"):
+    if (step := campaign.results.overview.next_step()).page in ("import", "pool"):
         next_step(step, "There is nothing to judge yet.")
         return
     if (task := campaign.settings.judging_page().task) != "grades":
-        decided = campaign.topic_tasks.progress(annotator)
+        decided = campaign.judging.topic_tasks.progress(annotator)
         unit = "list" if task == "list" else "topic"
         _start_judging(campaign, decided.done, decided.goal, unit)
         metrics({"Your topics": len(topics), "Your decisions": decided.done})
         if decided.goal:
             st.progress(decided.done / decided.goal, f"{decided.done:,} of {count(decided.goal, unit)} decided")
         return
-    mine = campaign.judgement_log.judgements(annotator=annotator)
+    mine = campaign.store.judgements.table(annotator=annotator)
     mine = mine[mine["counts_as"] == "judgement"]
-    titles = campaign.corpus.topics().set_index("query_id")["title"]
-    last, progress = campaign.history.last_topic(annotator), campaign.progress
+    titles = campaign.store.corpus.topics().set_index("query_id")["title"]
+    last, progress = campaign.judging.history.last_topic(annotator), campaign.progress
     counted = progress.of_topics(annotator, last)
     standings = [counted[query_id] for query_id in topics]
     done, goal = progress.totals(annotator, last)
@@ -191,7 +191,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     # Topics without a goal of their own are part of the total only if a budget limits them.
     where = " in your topics" if all(of is not None for _, of in standings) else " within the judgement budget"
     _start_judging(campaign, done, goal, "pair", where)
-    if waiting := campaign.qualification_set.left(annotator):
+    if waiting := campaign.people.qualification_set.left(annotator):
         st.info(f"{count(waiting, 'qualification pair')} left, which every annotator judges first.")
     metrics({"Your topics": len(topics), "Your judgements": len(mine)})
     if goal:
@@ -209,7 +209,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
         },
         alt="Your topics",
     )
-    grade_scale(campaign.grades)
+    grade_scale(campaign.settings.grades)
 
 
 def _start_judging(campaign: Campaign, done: int, goal: int | None, unit: str, where: str = "") -> None:
@@ -290,7 +290,7 @@ def document(document: Document) -> None:
     """Draw a document as the judging card does: Markdown as safe HTML, HTML as its text, images if allowed."""
     campaign = session.current().campaign
     settings = campaign.settings.judging_page()
-    shown, images = campaign.document_view.shown(document, settings), document_payload.images(document, settings)
+    shown, images = campaign.corpus.view.shown(document, settings), document_payload.images(document, settings)
     st.text(without_bidi(shown.title or document.doc_id))
     if shown.title:
         st.caption(plain(document.doc_id))

@@ -38,14 +38,10 @@ class ClickLogs:
         """
         if sources is None:
             return self.store.corpus.clicks()
-        known, wanted = self.sources()["source"].tolist(), list(sources)
+        known, wanted = self.store.corpus.click_sources()["source"].tolist(), list(sources)
         require_known("click log", known, *wanted)
         found = self.store.corpus.clicks()
         return found[found["source"].isin(wanted)].reset_index(drop=True)
-
-    def sources(self) -> pd.DataFrame:
-        """Names of the imported logs: ``source``, ``rows`` (pairs at a rank)."""
-        return self.store.corpus.click_sources()
 
     def estimate(self, sources: Iterable[str] | None = None, *, smoothing: float = SMOOTHING) -> ClickEstimate:
         """Relevance estimated from clicks; see :func:`collection.clicks.estimate`.
@@ -110,7 +106,7 @@ class ClickLogs:
         return {
             "by": clicks.BY,
             "description": "Labels made of clicks by a position-based model; no person judged these pairs.",
-            "sources": (self.sources()["source"].tolist() if sources is None else sorted(set(sources))),
+            "sources": sorted(self.store.corpus.click_sources()["source"] if sources is None else set(sources)),
             "smoothing": found.smoothing,
             "rank_examined_by_all": found.first,
             "ranks": ranks.to_dict("records"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,15 @@ FIRST_ROWS = 1000
 
 @dataclass(eq=False)
 class Corpus:
-    """Topics, documents, runs and their costs."""
+    """Topics, documents, runs and their costs.
+
+    Attributes
+    ----------
+    features, clicks, near_duplicates
+        What the model reads of documents, click logs, and documents that are almost the same.
+    view
+        Documents as the campaign shows them.
+    """
 
     store: Store
     directory: Path
@@ -38,34 +46,14 @@ class Corpus:
         self.view = DocumentView(self.store, self.directory, self.settings)
         self.near_duplicates = NearDuplicates(self.store, self.settings)
 
-    def topics(self) -> pd.DataFrame:
-        """``query_id``, ``title``, ``description``, ``narrative``."""
-        return self.store.corpus.topics()
-
     def document(self, doc_id: str) -> Document | None:
         """A document, or None if the campaign does not know the id."""
-        return self.documents([doc_id]).get(doc_id)
-
-    def documents(self, doc_ids: Sequence[str]) -> dict[str, Document]:
-        """The documents with these ids."""
-        return self.store.corpus.documents(doc_ids)
+        return self.store.corpus.documents([doc_id]).get(doc_id)
 
     def in_pool(self, query_id: str, doc_id: str) -> bool:
         """Tell whether the pair is in the pool."""
         pair = self.store.judgements.pair(query_id, doc_id, "")
         return pair is not None and pair.strategy is not None
-
-    def run_table(self) -> pd.DataFrame:
-        """``run``, ``file``, ``sha256``, ``topics``, ``rows``, ``deepest``, ``imported_at``; by name."""
-        return self.store.corpus.runs()
-
-    def missing_documents(self) -> list[str]:
-        """Ids of pooled documents without a text."""
-        return self.store.corpus.missing_documents()
-
-    def without_text(self) -> dict[str, int]:
-        """``query_id`` -> number of unjudged pooled pairs without a text, of the topics that have any."""
-        return self.store.pool.count_without_text()
 
     def describe_run(self, run: Run, unknown: Collection[str] | None = None) -> list[str]:
         """Write notes on a run whose order is in doubt, or whose ids may be those of other topics and documents.
@@ -107,19 +95,7 @@ class Corpus:
             if recorded["run"] in wanted:
                 yield Run(recorded["run"], stored_runs.read(self.directory, recorded, filters=filters))
 
-    def costs(self) -> pd.DataFrame:
-        """``run``, and a column for each kind of cost that was imported."""
-        return self.store.corpus.costs()
-
-    def topic_words(self, query_ids: Sequence[str]) -> dict[str, dict[str, str]]:
-        """The fields of each topic and the manager's ``note``."""
-        return self.store.corpus.topic_words(query_ids)
-
-    def titles(self, doc_ids: Iterable[str]) -> dict[str, str]:
-        """The title of each of these documents."""
-        return self.store.corpus.titles(sorted(doc_ids))
-
     def in_topic_order(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows by topic, in the order of the campaign's topics; those of a topic as they are."""
-        places = pd.Categorical(frame["query_id"], categories=self.topics()["query_id"]).codes
+        places = pd.Categorical(frame["query_id"], categories=self.store.corpus.topics()["query_id"]).codes
         return frame.iloc[places.argsort(kind="stable")].reset_index(drop=True)

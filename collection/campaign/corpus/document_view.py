@@ -41,10 +41,6 @@ class DocumentView:
         words = self.store.corpus.topic_words([query_id]).get(query_id)
         return [] if words is None else rendering.terms(f"{words['title']} {words['description']}")
 
-    def first_of_pool(self, most: int = 100) -> pd.DataFrame:
-        """``query_id`` and ``doc_id`` of the first pairs of the pool whose document has a text."""
-        return self.store.pool.with_text(most)
-
     def image_file(self, name: str) -> Path | None:
         """Path of a file named in a document's metadata; None if it does not exist."""
         place = self.directory / FOLDER / name

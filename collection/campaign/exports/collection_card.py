@@ -153,7 +153,7 @@ class CollectionCard:
         `filled` are the qrels with machine labels of the set `fill_with`; all other numbers are those of people.
         """
         require_known("text of queries", formats.QUERY_TEXTS, query_text)
-        asked = self.corpus.topics()[list(formats.QUERY_TEXTS[query_text])]
+        asked = self.store.corpus.topics()[list(formats.QUERY_TEXTS[query_text])]
         without = int((asked.map(str.strip) == "").all(axis=1).sum())
         missing = {"query_text_missing": without} if without else {}
         log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
@@ -162,7 +162,7 @@ class CollectionCard:
         left_out = graded["query_id"].nunique() - qrels["query_id"].nunique()
         decisive = self.qrels.count_decisive_pairs(topics=topics) if made_of == "judgements" else 0
         # A chosen document is relevant, whatever the level of the loop.
-        needs, level = self.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
+        needs, level = self.store.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
         facts = {
             "name": _name_of(name, self.settings.title),
             "title": self.settings.title,
@@ -191,7 +191,7 @@ class CollectionCard:
                 self.store.pool.rounds(),
                 self.store.pool.undrawn_pairs(),
                 graded,
-                sum(self.corpus.without_text().values()),
+                sum(self.store.pool.count_without_text().values()),
             ),
             "recall": export.of_recall(
                 self.corpus.in_topic_order(self.recall.table()), self.settings.loop().confidence
@@ -216,7 +216,7 @@ class CollectionCard:
 
     def _promise_facts(self) -> Facts:
         """``recall_across_topics``: the guaranteed recall with its assumptions; nothing without a calibrated rule."""
-        state = self.recall.across_topics.state()
+        state = self.recall.across_topics.progress.state()
         if state.phase not in ("calibrated", "impossible"):
             return {}
         facts = {

@@ -166,7 +166,7 @@ class CollectionExport:
             shutil.copyfile(source, folder / FOLDER / image.file)
 
     def _write_tables(self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: RuleChoice, query_text: str) -> None:
-        topics, pool = self.corpus.topics(), self.store.pool.pairs()
+        topics, pool = self.store.corpus.topics(), self.store.pool.pairs()
         formats.write_topics(topics, folder / "topics.jsonl")
         formats.write_queries(topics, folder / "queries.jsonl", query_text)
         formats.write_qrels(qrels, folder / "qrels.txt")

@@ -37,7 +37,7 @@ class Exporter:
     agreement: AgreementStudy
     label_files: LabelFiles
 
-    def files(
+    def write(
         self,
         *,
         qrels: Path | str | None = None,
@@ -114,7 +114,7 @@ class Exporter:
             (missing_documents, _table(self.store.corpus.missing_documents, formats.write_lines)),
         )
 
-    def decisions(
+    def write_decisions(
         self,
         *,
         sparse_qrels: Path | str | None = None,

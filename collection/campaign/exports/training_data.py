@@ -199,7 +199,7 @@ class TrainingData:
         return self.settings.judging_page().task == "list"
 
     def _queries(self) -> dict[str, str]:
-        topics = ({str(k): str(v) for k, v in topic.items()} for topic in self.corpus.topics().to_dict("records"))
+        topics = ({str(k): str(v) for k, v in topic.items()} for topic in self.store.corpus.topics().to_dict("records"))
         return {topic["query_id"]: formats.query_text(topic) for topic in topics}
 
     def _level(self, level: int | None) -> int:

@@ -31,9 +31,9 @@ class Adjudication:
         Returns
         -------
         DataFrame
-            The columns of :func:`collection.adjudication.list_disagreements`; ``why``: "disagreement" or "calibration";
-            ``held_back``: whether the pair waits for the text of its document. `ended` adds adjudicated pairs, also
-            those that the adjudicator could not judge.
+            The columns of :func:`collection.adjudication.list_disagreements`; ``why``: "disagreement" or
+            "qualification"; ``held_back``: whether the pair waits for the text of its document. `ended` adds
+            adjudicated pairs, also those that the adjudicator could not judge.
         """
         queue = self._queue(ended)
         missing = self.store.corpus.find_held_back(queue["doc_id"].unique().tolist())
@@ -63,7 +63,7 @@ class Adjudication:
             sides = adjudication.list_opinions(judgements, query_id, doc_id)
             grades = " ".join("?" if pd.isna(grade) else str(grade) for grade in sides["relevance"])
             names = tuple(sides["annotator"])
-            rows.append((query_id, doc_id, 0, len(sides), grades, names, is_over, "calibration"))
+            rows.append((query_id, doc_id, 0, len(sides), grades, names, is_over, "qualification"))
         return pd.concat([queue, pd.DataFrame(rows, columns=queue.columns)], ignore_index=True) if rows else queue
 
     def adjudicate(self, judgements: Sequence[Judgement]) -> JudgeResult:

@@ -229,9 +229,8 @@ class Judging:
                 fresh = self.demand.take_over(query_id, annotator, at, until, count)
         documents = self.store.corpus.documents(fresh)
         closed = [d for d in holding if d not in open_]
-        return NextPairs(
-            [documents[d] for d in fresh], closed, None, None, qualification=fresh if qualification else []
-        )
+        first = fresh if qualification else []
+        return NextPairs([documents[d] for d in fresh], closed, None, None, qualification=first)
 
     def _pool_candidates(
         self, annotator: str, query_id: str, count: int, holding: Sequence[str], at: float, qualification: bool

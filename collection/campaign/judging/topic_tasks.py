@@ -54,11 +54,6 @@ class TopicTasks:
     store: Store
     settings: Settings
 
-    def __post_init__(self) -> None:
-        self.choices = self.store.topic_tasks.choices
-        self.counts = self.store.topic_tasks.counts
-        self.preferences = self.store.topic_tasks.preferences
-
     def next_topics(self, annotator: str, count: int, holding: Sequence[str] = ()) -> NextTopics:
         """Give an annotator up to `count` topics of the campaign's task, and renew the claims on those they hold.
 
@@ -116,10 +111,6 @@ class TopicTasks:
         taken = found[: min(count, (len(found) + 1) // 2)][::-1]
         self.store.topic_tasks.end_claims([claim for _, _, claims in taken for claim in claims], at)
         return [topic for _, topic, _ in taken]
-
-    def documents(self, query_id: str) -> list[str]:
-        """Return the first documents of a topic's pool that have a text, which annotators see."""
-        return self.state().documents(query_id)
 
     def progress(self, annotator: str) -> TaskProgress:
         """Count the topics that an annotator has decided, and those that need a decision by them."""

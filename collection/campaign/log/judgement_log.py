@@ -19,10 +19,6 @@ class JudgementLog:
 
     store: Store
 
-    def __post_init__(self) -> None:
-        self.judgements = self.store.judgements.table
-        self.annotators = self.store.judgements.annotators
-
     def flagged(self) -> pd.DataFrame:
         """Return flagged judgements, newest first.
 

@@ -160,7 +160,7 @@ class ActiveLearning:
         mode = self.settings.mode(query_id)
         pool = len(self.store.pool.rows(query_id)) if mode == "loop-in-pool" else None
         signature = self.store.corpus.runs_signature()
-        topics = self.corpus.topics()
+        topics = self.store.corpus.topics()
         words = topics.loc[topics["query_id"] == query_id, ["title", "description", "narrative"]]
         text = training_round.topic_text(*words.to_numpy().ravel().tolist())
         key = (self.corpus.features.opened_version, mode, pool, signature, text)

@@ -289,7 +289,7 @@ class SystemOrderStudy:
     def _texts(self, frame: pd.DataFrame, features: FeatureMatrix) -> dict[str, Any]:
         """Return the features of the pairs' documents, and two scores of each for its topic."""
         texts, rows = self.corpus.features.rows(frame["doc_id"]), self._rows(frame)
-        words = {q: topic_text(*words) for q, *words in self.corpus.topics().itertuples(index=False)}
+        words = {q: topic_text(*words) for q, *words in self.store.corpus.topics().itertuples(index=False)}
         scores = np.zeros((len(frame), 2))
         for query_id, members in frame.groupby("query_id", sort=False).indices.items():
             known = members[(rows[members] >= 0) & (rows[members] < features.size)]

@@ -1,1 +1,20 @@
 """Label sets and the study of their worth."""
+
+from typing import NamedTuple
+
+from collection.campaign.machine_labels.label_files import LabelFiles
+from collection.campaign.machine_labels.label_study import LabelStudy
+from collection.campaign.machine_labels.llm.labels import LlmLabels
+from collection.campaign.machine_labels.machine_labels import MachineLabels
+
+
+class MachineLabelServices(NamedTuple):
+    """Labels by models, rules and clicks, which are never judgements."""
+
+    sets: MachineLabels
+    """The label sets."""
+    study: LabelStudy
+    """What the labels are worth."""
+    files: LabelFiles
+    llm: LlmLabels
+    """Labels by language models."""

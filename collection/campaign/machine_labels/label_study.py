@@ -91,7 +91,7 @@ class LabelStudy:
         """Cache key of all results; it changes with labels, judgements, pool, asked pairs, runs, families, measure."""
         tables = self.store
         labels, judgements = tables.machine_labels.version(), tables.judgements.versions()
-        built_on = [self.labels.runs_built_on(each.name) for each in self.labels.sets()]
+        built_on = [self.labels.runs_built_on(each.name) for each in self.store.machine_labels.sets()]
         wanted = tables.pool.annotators_wanted()["wanted"]
         rest = [tables.corpus.runs_signature(), built_on, len(wanted), int(wanted.sum()), self._own_measure()]
         return json.dumps([labels, judgements, *rest])

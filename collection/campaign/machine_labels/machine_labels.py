@@ -76,25 +76,21 @@ class MachineLabels:
 
     # --- label sets
 
-    def sets(self) -> list[LabelSet]:
-        """All label sets, in order of creation."""
-        return self.store.machine_labels.sets()
-
     def find(self, name: str) -> LabelSet | None:
         """The label set of this name; None if there is none."""
-        return next((each for each in self.sets() if each.name == name), None)
+        return next((each for each in self.store.machine_labels.sets() if each.name == name), None)
 
     def named(self, name: str) -> LabelSet:
         """The label set of this name; UnknownNameError if there is none."""
         there = self.find(name)
         if there is None:
-            require_known("label set", [each.name for each in self.sets()], name)
+            require_known("label set", [each.name for each in self.store.machine_labels.sets()], name)
         assert there is not None
         return there
 
     def summaries(self) -> list[LabelSetSummary]:
         """All label sets, in order of creation."""
-        return [self.summary(each) for each in self.sets()]
+        return [self.summary(each) for each in self.store.machine_labels.sets()]
 
     def summary(self, there: LabelSet) -> LabelSetSummary:
         """Count the pairs of a label set."""
@@ -244,13 +240,13 @@ class MachineLabels:
 
     def _documents_of(self, pairs: pd.DataFrame) -> Iterator[tuple[Topic, Document]]:
         """Topic and document of each pair, reading the documents of one topic at a time."""
-        topics = {each.query_id: each for each in map(Topic._make, self.corpus.topics().itertuples(index=False))}
+        topics = {each.query_id: each for each in map(Topic._make, self.store.corpus.topics().itertuples(index=False))}
         for query_id, ids in pairs.groupby("query_id", sort=False)["doc_id"]:
             for document in self.store.corpus.iterate_documents(ids.tolist()):
                 yield topics[str(query_id)], document
 
     def _in_campaign(self, found: pd.DataFrame) -> pd.DataFrame:
-        topics = found["query_id"].isin(set(self.corpus.topics()["query_id"]))
+        topics = found["query_id"].isin(set(self.store.corpus.topics()["query_id"]))
         known = found["doc_id"].isin(set(self.store.corpus.doc_keys(found["doc_id"].tolist())))
         return found[topics & known]
 

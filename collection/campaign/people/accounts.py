@@ -63,10 +63,6 @@ class Accounts:
     store: Store
     directory: Path
 
-    def __post_init__(self) -> None:
-        self.table = self.store.accounts.table
-        self.groups = self.store.accounts.groups
-
     def add(self, name: str, role: Role | str, email: str | None = None) -> str:
         """Add an account without a password, and return the normalised name.
 

@@ -112,7 +112,7 @@ class Assignments:
         accounts, groups, query_ids = list(accounts), list(groups), list(query_ids)
         with self.store.transaction():
             self.among(query_ids)
-            people = self.accounts.table()
+            people = self.store.accounts.table()
             names = {name.casefold(): name for name in people["name"]}
             teams = {group for groups_of in people["groups"] for group in groups_of}
             may = people[people["role"].isin(["manager", "annotator"])]
@@ -162,7 +162,8 @@ class Assignments:
         """
         with self.store.transaction():
             if annotator is not None:
-                holders = {*self.store.reservations.table(clock.seconds())["annotator"], *self.accounts.table()["name"]}
+                people = self.store.accounts.table()["name"]
+                holders = {*self.store.reservations.table(clock.seconds())["annotator"], *people}
                 require_known("annotator", holders, annotator)
             which = [None] if topics is None else sorted(self.among(topics))
             return sum(
@@ -171,7 +172,7 @@ class Assignments:
 
     def notices(self) -> list[str]:
         """Describe topics that have too few annotators for the judgements that they need."""
-        people = self.accounts.table()
+        people = self.store.accounts.table()
         if people.empty:  # judged by scripts, or the app was never started
             return []
         may = people[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool)]
@@ -207,7 +208,7 @@ class Assignments:
 
     def among(self, topics: Iterable[str] | None) -> set[str]:
         """Return these topics, or all; raise UnknownNameError for an unknown one."""
-        known = self.corpus.topics()["query_id"].tolist()
+        known = self.store.corpus.topics()["query_id"].tolist()
         require_known("topic", known, *(topics or ()))
         return set(known if topics is None else topics)
 

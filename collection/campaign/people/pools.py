@@ -204,13 +204,6 @@ class Pools:
                     others.append(doc_id)
         return repeated
 
-    def rounds(self) -> pd.DataFrame:
-        """``pool_round``, ``strategy``, ``parameters``, ``runs``, ``pairs``, ``made_at``, ``removed``, oldest first.
-
-        ``pairs`` are those that the round of pooling added, ``removed`` those of them that were removed again.
-        """
-        return self.store.pool.rounds()
-
 
 def _drawn(pairs: pd.DataFrame) -> pd.DataFrame:
     """The pairs to judge: of a sample, those that were drawn."""

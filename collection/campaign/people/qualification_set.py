@@ -31,13 +31,6 @@ class QualificationSet:
     accounts: Accounts
     assignments: Assignments
 
-    def pairs(self) -> pd.DataFrame:
-        """Return the qualification set: ``query_id``, ``doc_id``, ``position``, ``settled``.
-
-        ``settled`` is the adjudicated grade, else the imported one, else null.
-        """
-        return self.store.assignments.qualification_set()
-
     def set_pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Replace the qualification set by these pairs (query_id, doc_id).
 
@@ -45,7 +38,7 @@ class QualificationSet:
         """
         chosen = [(str(query_id), str(doc_id)) for query_id, doc_id in pairs]
         with self.store.transaction():
-            topics = set(self.corpus.topics()["query_id"])
+            topics = set(self.store.corpus.topics()["query_id"])
             require_writable(chosen, "qualification set")
             documents = self.store.corpus.documents([doc_id for _, doc_id in chosen])
             for query_id, doc_id in chosen:
@@ -93,7 +86,7 @@ class QualificationSet:
         words = self.store.judgements.table()
         words = words[(words["counts_as"] == "judgement") & (words["source"] != "imported")]
         both = pairs.merge(words[["annotator", "query_id", "doc_id", "kind", "relevance"]], on=["query_id", "doc_id"])
-        people = self.accounts.table()
+        people = self.store.accounts.table()
         may = people.loc[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool), "name"]
         rows = []
         for name in sorted({*may, *both["annotator"]}, key=str.casefold):

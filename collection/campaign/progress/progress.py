@@ -74,10 +74,6 @@ class Progress:
         self.loop_scope = LoopScope(self.store, self.settings, self.corpus)
         self.budget = JudgingBudget(self.store, self.settings, self.loop_scope)
 
-    def counts(self) -> dict[str, int]:
-        """Count ``topics``, ``documents`` with a text, ``runs``, ``pool``, current ``judgements``, ``logged`` ones."""
-        return self.store.judgements.counts()
-
     def standing(self, query_id: str, annotator: str) -> Standing:
         """Count the pairs of a topic that need no judgement by an annotator, and all pairs.
 
@@ -97,10 +93,6 @@ class Progress:
         """Return the topics that an annotator judges, if only for the qualification set."""
         mine = {*self.store.assignments.topics_for(annotator), *self.store.assignments.qualification_set()["query_id"]}
         return [query_id for query_id in self.store.corpus.topics()["query_id"] if query_id in mine]
-
-    def may_see(self, query_id: str, annotator: str) -> bool:
-        """Tell whether a topic is or was one of :meth:`topics_for`."""
-        return self.store.assignments.may_see(query_id, annotator)
 
     def topics(self, query_id: str | None = None) -> pd.DataFrame:
         """Return the progress of all topics or of one.

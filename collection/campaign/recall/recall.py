@@ -135,7 +135,7 @@ class RecallEstimates:
             ``recall``, ``recall_low``, ``recall_high``, ``stop``, ``advice`` (in a few words). All estimates are null
             if nothing is judged, the most likely ones until a random draw was relevant.
         """
-        topics, confidence = self.corpus.topics()[["query_id", "title"]], self.settings.loop().confidence
+        topics, confidence = self.store.corpus.topics()[["query_id", "title"]], self.settings.loop().confidence
         assessed = self._assess(topics["query_id"].tolist())
         rows = []
         for query_id, title in topics.itertuples(index=False):
@@ -200,10 +200,6 @@ class RecallEstimates:
         }
         reached = self.store.cached_each("ready", keys, self.progress.loop_scope.assess)
         return {query_id: (one.judged, one.size) for query_id, one in reached.items() if one.may_stop}
-
-    def cache_key(self) -> str:
-        """Cache key of :meth:`of_topic` and :meth:`table`, which changes with anything they read."""
-        return self.across_topics.progress.cache_key()
 
 
 def _curve(ledger: Ledger) -> pd.DataFrame:

@@ -75,7 +75,7 @@ class Evaluator:
     def cache_key(self) -> str:
         """Cache key of all results, which changes with judgements, pool, runs and costs."""
         runs = self.store.corpus.runs_signature()
-        return repr((self.store.judgements.versions(), runs, self.corpus.costs().to_csv()))
+        return repr((self.store.judgements.versions(), runs, self.store.corpus.costs().to_csv()))
 
     def evaluate(
         self,
@@ -97,7 +97,7 @@ class Evaluator:
 
         Examples
         --------
-        >>> campaign.evaluation.evaluate(["nDCG@10", "map"]).means()  # doctest: +SKIP
+        >>> campaign.results.evaluation.evaluate(["nDCG@10", "map"]).means()  # doctest: +SKIP
         """
         qrels = self.qrels.build(rule, topics=topics)
         if not len(qrels):
@@ -110,7 +110,7 @@ class Evaluator:
             with_bounds=with_bounds,
             grades=self.settings.grades.sentences,
         )
-        evaluated, costs = [c.run for c in evaluation.coverage], self.corpus.costs()
+        evaluated, costs = [c.run for c in evaluation.coverage], self.store.corpus.costs()
         if len(comparison.unknown_costs(evaluated, costs)) == len(costs):
             return evaluation
         return comparison.with_costs(evaluation, costs)
@@ -183,7 +183,7 @@ class Evaluator:
 
         Examples
         --------
-        >>> campaign.evaluation.estimate("nDCG@10").table()  # doctest: +SKIP
+        >>> campaign.results.evaluation.estimate("nDCG@10").table()  # doctest: +SKIP
         """
         qrels = self.qrels.build(rule, topics=topics)
         if not len(qrels):
@@ -212,7 +212,7 @@ class Evaluator:
             There is no such run, or no such topic.
         """
         require_known("run", self.store.corpus.runs()["run"].tolist(), a, b)
-        require_known("topic", self.corpus.topics()["query_id"].tolist(), query_id)
+        require_known("topic", self.store.corpus.topics()["query_id"].tolist(), query_id)
         read = {run.name: run for run in self.corpus.runs([a, b])}
         return comparison.side_by_side(read[a], read[b], self.qrels.build(rule), query_id, depth)
 

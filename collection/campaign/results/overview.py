@@ -114,7 +114,7 @@ class Overview:
         ``system_order`` (what it advised last) unless decisive pairs are judged and it was asked.
         """
         progress = self.progress.topics()
-        left = self.progress.budget.left()
+        left, promise = self.progress.budget.left(), self.recall.across_topics.progress.state().summary
         annotators = self.store.judgements.annotators()
         table = sort_naturally(progress)
         per_topic = table.astype(object).where(table.notna(), None).to_dict("records")
@@ -131,7 +131,7 @@ class Overview:
             "budget": self.progress.budget.state().words,
             **({"budget_left": left.total} if left and left.topics else {}),
             **({"system_order": advice.sentence} if (advice := self.system_order.last_advice()) else {}),
-            **({"recall_across_topics": across} if (across := self.recall.across_topics.state().summary) else {}),
+            **({"recall_across_topics": promise} if promise else {}),
             **({"ready_to_stop": ready} if (ready := self.recall.ready_topics()) else {}),
             "per_topic": per_topic,
             "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
@@ -171,7 +171,7 @@ class Overview:
             absent = join(name for name in ("topics", "documents", "runs") if not counts[name])
             return NextStep("import", f"Import {absent}.")
         progress = self.progress.topics() if progress is None else progress
-        calibration = self.recall.across_topics.state()
+        calibration = self.recall.across_topics.progress.state()
         loops = _find_loops(progress, calibration)
         pools = _PoolProgress.of(progress[~loops & progress["goal"].notna()])
         missing = missing_texts(progress["without_text"])

@@ -153,10 +153,6 @@ class Settings:
             raise InputError(f"guidelines: expected at most {LONGEST_GUIDELINES:,} characters, found {len(text):,}")
         self.store.settings.put_text("guidelines", text.strip())
 
-    def topic_notes(self) -> dict[str, str]:
-        """Return the manager's notes for annotators, by topic."""
-        return self.store.corpus.topic_notes()
-
     def set_topic_note(self, query_id: str, note: str) -> None:
         """Set or remove (empty) the note of a topic.
 
@@ -216,10 +212,6 @@ class Settings:
     def own_modes(self) -> dict[str, str | None]:
         """Return each topic's own mode, or None where the campaign's mode applies."""
         return {query_id: "closed" if closed else mode for query_id, mode, closed in self.store.queue.modes()}
-
-    def card_arrangement(self, annotator: str) -> dict[str, object] | None:
-        """Return the arrangement of an annotator's card, which only the card interprets, or None."""
-        return self.store.settings.card_arrangement(annotator)
 
     def keep_card_arrangement(self, annotator: str, settings: Mapping[str, object]) -> None:
         """Keep the arrangement of an annotator's card; InputError if it is no JSON or exceeds :data:`CARD_BYTES`."""

@@ -36,8 +36,8 @@ def list_(campaign: Campaign, form: str) -> None:
 
 
 def _print_label_sets(campaign: Campaign, form: str) -> None:
-    models = {each.name: each for each in campaign.llm.label_sets.summaries()}
-    sets = [models.get(each.name, each) for each in campaign.machine_labels.summaries()]
+    models = {each.name: each for each in campaign.machine_labels.llm.label_sets.summaries()}
+    sets = [models.get(each.name, each) for each in campaign.machine_labels.sets.summaries()]
     if form == "json":
         print_json([asdict(each) for each in sets])
     elif sets:
@@ -45,7 +45,7 @@ def _print_label_sets(campaign: Campaign, form: str) -> None:
         print_table(list(rows[0]), [list(row.values()) for row in rows], optional=[] if models else LLM_COLUMNS)
     else:
         echo("The campaign has no label sets.")
-    print_notices(map(describe_batch, campaign.llm.batches.under_way()))
+    print_notices(map(describe_batch, campaign.machine_labels.llm.batches.under_way()))
 
 
 LLM_COLUMNS = ("model", "template", "prompt tokens", "reply tokens", "cost", "injected requests followed")
@@ -108,7 +108,7 @@ def rule(campaign: Campaign, rule_name: str, settings: tuple[str, ...], name: st
 
     with progress_line("labelling"):
         parameters = read_parameters(LABEL_RULES[rule_name], settings)
-        labelled = campaign.machine_labels.label_by_rule(rule_name, parameters, name=name)
+        labelled = campaign.machine_labels.sets.label_by_rule(rule_name, parameters, name=name)
     _print_labelled(labelled, form)
 
 
@@ -120,7 +120,7 @@ def rule(campaign: Campaign, rule_name: str, settings: tuple[str, ...], name: st
 def clicks(campaign: Campaign, logs: tuple[str, ...], name: str, form: str) -> None:
     """Label the pairs of imported click logs by their attractiveness."""
     with progress_line("labelling"):
-        labelled = campaign.machine_labels.label_by_clicks(logs or None, name=name)
+        labelled = campaign.machine_labels.sets.label_by_clicks(logs or None, name=name)
     _print_labelled(labelled, form)
 
 
@@ -163,5 +163,5 @@ def declare(campaign: Campaign, labels: str, runs: tuple[str, ...]) -> None:
 
     Exports of its labels warn that they may favour these runs. Replaces an earlier declaration.
     """
-    campaign.machine_labels.declare_runs(labels, runs)
+    campaign.machine_labels.sets.declare_runs(labels, runs)
     _print_label_sets(campaign, "table")

@@ -120,11 +120,11 @@ def llm(
     limits = _limits(options, prices)
     limits.check(settings)
     if probe:
-        planned = campaign.llm.plan_probe(settings, name, topics=topics, again=again, prices=prices)
+        planned = campaign.machine_labels.llm.plan_probe(settings, name, topics=topics, again=again, prices=prices)
         _probe(campaign, planned, endpoint, limits, yes)
         return
     with progress_line("reading documents"):
-        plan = campaign.llm.plan(settings, name, topics=topics, most=most, again=again, prices=prices)
+        plan = campaign.machine_labels.llm.plan(settings, name, topics=topics, most=most, again=again, prices=prices)
     _print_plan(plan)
     if dry_run:
         if plan.pairs:
@@ -214,7 +214,7 @@ def _describe_risk(endpoint: str) -> list[str]:
 def _label(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits, yes: bool) -> None:
     confirm(f"Ask about {count(len(plan.pairs), 'pair')}?", yes, "the cost")
     with progress_line("asking") as progress, _interruptible(limits.stop):
-        report = campaign.llm.label(plan, endpoint, limits, progress)
+        report = campaign.machine_labels.llm.label(plan, endpoint, limits, progress)
     _print_report(report, f"of label set {plan.name}", priced=limits.prices is not None)
     _end(report, "pair")
 
@@ -229,7 +229,7 @@ def _label_by_batch(
     poll: float,
     cancel: bool,
 ) -> None:
-    there = campaign.llm.batches.find(plan.name, plan.settings)
+    there = campaign.machine_labels.llm.batches.find(plan.name, plan.settings)
     if there is not None:
         echo(sentence(describe_batch(there)))
     elif cancel:
@@ -241,7 +241,7 @@ def _label_by_batch(
         confirm(f"Send {count(len(plan.pairs), 'pair')} as a batch?", yes, "the cost")
     said = "The batch goes on at the endpoint. The same command waits for it."
     with progress_line("waiting for the batch") as progress, _interruptible(limits.stop, said):
-        report = campaign.llm.label_by_batch(plan, endpoint, limits, progress, poll=poll, cancel=cancel)
+        report = campaign.machine_labels.llm.label_by_batch(plan, endpoint, limits, progress, poll=poll, cancel=cancel)
     _print_report(report, f"of label set {plan.name}", priced=limits.prices is not None)
     if report.left and report.ended == "complete" and not cancel:
         echo(f"{count(report.left, 'pair')} left: the same command sends another batch.")
@@ -250,7 +250,7 @@ def _label_by_batch(
 
 def _try_out(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits) -> None:
     with progress_line("asking"), _interruptible(limits.stop):
-        rows, estimate, report = campaign.llm.try_out(plan, endpoint, limits)
+        rows, estimate, report = campaign.machine_labels.llm.try_out(plan, endpoint, limits)
     if report.graded + report.no_grade:
         for row in rows:
             _print_answer(row)
@@ -265,7 +265,7 @@ def _probe(campaign: Campaign, plan: ProbePlan, endpoint: ChatEndpoint, limits: 
         _print_estimate(plan.estimate, f"Probe with {count(len(plan.prompts), 'request')}")
         confirm(f"Make {count(len(plan.prompts), 'request')}?", yes, "the cost")
     with progress_line("asking") as progress, _interruptible(limits.stop):
-        result, report = campaign.llm.probe(plan, endpoint, limits, progress)
+        result, report = campaign.machine_labels.llm.probe(plan, endpoint, limits, progress)
     if result is not None:
         echo(result.summary)
         rows = [[name, n, result.followed[name], result.without_grade[name]] for name, n in result.asked.items()]

@@ -40,8 +40,8 @@ def compare(campaign: Campaign, labels: str, form: str) -> None:
     Shows the agreement with people by grade, topic and run.
     """
     with progress_line("comparing labels with people's grades"):
-        compared = campaign.label_study.compare(labels)
-        cautions = campaign.label_study.warnings(labels)
+        compared = campaign.machine_labels.study.compare(labels)
+        cautions = campaign.machine_labels.study.warnings(labels)
     if form == "json":
         print_json(_compared_facts(compared) | {"cautions": cautions})
         return
@@ -57,8 +57,8 @@ def compare(campaign: Campaign, labels: str, form: str) -> None:
 def plan(campaign: Campaign, labels: str, measure: str | None, form: str) -> None:
     """Show how exact corrected values get with how many human judgements."""
     named = _parse(measure)
-    named = named or campaign.label_study.main_measure()
-    table = campaign.label_study.plan(labels, named)
+    named = named or campaign.machine_labels.study.main_measure()
+    table = campaign.machine_labels.study.plan(labels, named)
     _print_plan(table, named, form)
 
 
@@ -84,7 +84,7 @@ def ask(
     if (pairs is None) != whole_pool:
         raise click.UsageError("expected one of --pairs and --whole-pool")
     named = _parse(measure)
-    study = campaign.label_study
+    study = campaign.machine_labels.study
     if pairs is None:
         study.ask_for_pool()
         echo("People are asked for the whole pool again.")
@@ -117,9 +117,9 @@ def correct(campaign: Campaign, labels: str, measure: str | None, form: str) -> 
     """
     named = _parse(measure)
     with progress_line("correcting values by people's grades"):
-        corrected = campaign.label_study.correct(labels, named or campaign.label_study.main_measure())
-        effects = campaign.label_study.effects(labels, corrected)
-        cautions = campaign.label_study.warnings(labels, named)
+        corrected = campaign.machine_labels.study.correct(labels, named or campaign.machine_labels.study.main_measure())
+        effects = campaign.machine_labels.study.effects(labels, corrected)
+        cautions = campaign.machine_labels.study.warnings(labels, named)
     if form == "json":
         print_json(_corrected_facts(corrected, effects) | {"cautions": cautions})
         return

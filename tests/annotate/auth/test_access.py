@@ -55,76 +55,76 @@ AS_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 )
 def test_a_name_that_cannot_be_one(campaign: Campaign, name: str) -> None:
     with pytest.raises(InputError, match=r"name"):
-        campaign.accounts.add(name, "annotator")
-    assert campaign.accounts.table().empty
+        campaign.people.accounts.add(name, "annotator")
+    assert campaign.store.accounts.table().empty
 
 
 def test_names_are_trimmed_composed_and_one_without_regard_to_case(campaign: Campaign) -> None:
-    assert campaign.accounts.add(" E\u0301mile ", "annotator") == "Émile"
+    assert campaign.people.accounts.add(" E\u0301mile ", "annotator") == "Émile"
     for same in ("émile", "ÉMILE", "É\u004dile"):
         with pytest.raises(ConflictError, match="taken by the account 'Émile'"):
-            campaign.accounts.add(same, "annotator")
-    campaign.accounts.set_password("Émile", PASSWORD)
-    assert campaign.accounts.check_password(" E\u0301mile", PASSWORD) == "Émile"
+            campaign.people.accounts.add(same, "annotator")
+    campaign.people.accounts.set_password("Émile", PASSWORD)
+    assert campaign.people.accounts.check_password(" E\u0301mile", PASSWORD) == "Émile"
 
 
 def test_a_name_that_the_log_writes_otherwise_or_imported_is_refused(campaign: Campaign, files: Path) -> None:
     campaign.judging.judge_many([Judgement(str(uuid4()), "Bob", "1", "d1", "graded", 1)])
     campaign.judging.judge_many([Judgement(str(uuid4()), "carl", "1", "d2", "graded", 1, source="imported")])
     with pytest.raises(ConflictError, match="only in case from the annotator 'Bob'"):
-        campaign.accounts.invite("bob", "annotator")
+        campaign.people.accounts.invite("bob", "annotator")
     with pytest.raises(ConflictError, match="imported judgements have the annotator 'carl'"):
-        campaign.accounts.invite("carl", "annotator")
-    assert campaign.accounts.table().empty  # nothing is left behind
-    campaign.accounts.invite("Bob", "annotator")
+        campaign.people.accounts.invite("carl", "annotator")
+    assert campaign.store.accounts.table().empty  # nothing is left behind
+    campaign.people.accounts.invite("Bob", "annotator")
 
 
 @pytest.mark.parametrize("password", ["", "short", "123456789", "Ann the annotator", "aaaaaaaaaaaa", "x" * 1001])
 def test_a_password_that_is_no_good(campaign: Campaign, password: str) -> None:
-    name = campaign.accounts.add("ann the annotator", "manager")
+    name = campaign.people.accounts.add("ann the annotator", "manager")
     with pytest.raises(InputError, match="password"):
-        campaign.accounts.set_password(name, password)
-    assert not campaign.accounts.has_password(name)
+        campaign.people.accounts.set_password(name, password)
+    assert not campaign.people.accounts.has_password(name)
 
 
 @pytest.mark.slow
 def test_a_password_is_kept_as_an_argon2_hash_and_checked(campaign: Campaign, real_passwords: None) -> None:
-    campaign.accounts.add("ann", "manager")
-    assert campaign.accounts.check_password("ann", "") is None
-    campaign.accounts.set_password("ann", PASSWORD)
+    campaign.people.accounts.add("ann", "manager")
+    assert campaign.people.accounts.check_password("ann", "") is None
+    campaign.people.accounts.set_password("ann", PASSWORD)
     account = campaign.store.accounts.get("ann")
     assert account is not None
     assert account.password is not None
     assert account.password.startswith("$argon2id$")
     assert PASSWORD not in account.password
-    assert campaign.accounts.check_password("ANN", PASSWORD) == "ann"
+    assert campaign.people.accounts.check_password("ANN", PASSWORD) == "ann"
     for name, password in (("ann", PASSWORD + " "), ("ann", "\ud800" * 12), ("eve", PASSWORD), ("", PASSWORD)):
-        assert campaign.accounts.check_password(name, password) is None
-    assert campaign.accounts.check_password("ann", "x" * 100_000) is None  # no book is hashed
+        assert campaign.people.accounts.check_password(name, password) is None
+    assert campaign.people.accounts.check_password("ann", "x" * 100_000) is None  # no book is hashed
 
 
 @pytest.mark.slow
 def test_an_outdated_hash_is_made_anew(campaign: Campaign, real_passwords: None) -> None:
     from argon2 import PasswordHasher
 
-    campaign.accounts.add("ann", "manager")
+    campaign.people.accounts.add("ann", "manager")
     old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
     with campaign.store.transaction():
         campaign.store.accounts.update("ann", "password", old)
-    assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
+    assert campaign.people.accounts.check_password("ann", PASSWORD) == "ann"
     account = campaign.store.accounts.get("ann")
     assert account is not None
     assert account.password != old
-    assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
+    assert campaign.people.accounts.check_password("ann", PASSWORD) == "ann"
 
 
 def test_an_unknown_name_costs_as_much_as_a_known_one(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted, not timed: each answer has verified one hash."""
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.add("bob", "annotator")
-    campaign.accounts.set_password("ann", PASSWORD)
-    campaign.accounts.set_password("bob", PASSWORD)
-    campaign.accounts.lock("bob")
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.add("bob", "annotator")
+    campaign.people.accounts.set_password("ann", PASSWORD)
+    campaign.people.accounts.set_password("bob", PASSWORD)
+    campaign.people.accounts.lock("bob")
     verified: list[str] = []
 
     class Counting:
@@ -139,7 +139,7 @@ def test_an_unknown_name_costs_as_much_as_a_known_one(campaign: Campaign, monkey
     accounts._placeholder_hash()
     monkeypatch.setattr(accounts, "_hasher", lambda: hasher)
     for name in ("ann", "bob", "eve"):
-        campaign.accounts.check_password(name, "not the password")
+        campaign.people.accounts.check_password(name, "not the password")
     assert len(verified) == 3
 
 
@@ -147,31 +147,31 @@ def test_an_unknown_name_costs_as_much_as_a_known_one(campaign: Campaign, monkey
 
 
 def test_accounts_say_what_the_people_page_shows(campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.invite("bob", "annotator", ["judges", "early", "judges"], " bob@x.org ")
-    campaign.accounts.open_session("bob")
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.invite("bob", "annotator", ["judges", "early", "judges"], " bob@x.org ")
+    campaign.people.accounts.open_session("bob")
     campaign.judging.judge_many([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 1)])
-    table = campaign.accounts.table().set_index("name")
+    table = campaign.store.accounts.table().set_index("name")
     assert table["role"].to_dict() == {"ann": "manager", "bob": "annotator"}
     assert table["groups"].to_dict() == {"ann": [], "bob": ["early", "judges"]}
     assert table["email"].to_dict() == {"ann": None, "bob": "bob@x.org"}
     assert table["sessions"].to_dict() == {"ann": 0, "bob": 1}
     assert table.loc["ann", "last_at"] is None
-    assert table.loc["bob", "last_at"] == campaign.judgement_log.judgements()["judged_at"].iloc[0]
-    assert campaign.accounts.groups() == {"early": ["bob"], "judges": ["bob"]}
-    campaign.accounts.set_groups("BOB", ["late"])
-    assert campaign.accounts.groups() == {"late": ["bob"]}
-    campaign.accounts.set_email("bob", "")
-    assert campaign.accounts.table().set_index("name").loc["bob", "email"] is None
+    assert table.loc["bob", "last_at"] == campaign.store.judgements.table()["judged_at"].iloc[0]
+    assert campaign.store.accounts.groups() == {"early": ["bob"], "judges": ["bob"]}
+    campaign.people.accounts.set_groups("BOB", ["late"])
+    assert campaign.store.accounts.groups() == {"late": ["bob"]}
+    campaign.people.accounts.set_email("bob", "")
+    assert campaign.store.accounts.table().set_index("name").loc["bob", "email"] is None
 
 
 def test_an_address_belongs_to_one_account(campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager", "ann@x.org")
+    campaign.people.accounts.add("ann", "manager", "ann@x.org")
     with pytest.raises(ConflictError, match="belongs to the account 'ann'"):
-        campaign.accounts.add("bob", "annotator", "ANN@x.org")
+        campaign.people.accounts.add("bob", "annotator", "ANN@x.org")
     with pytest.raises(InputError, match="e-mail"):
-        campaign.accounts.add("bob", "annotator", "nowhere")
-    campaign.accounts.set_email("ann", "Ann@x.org")  # their own, written otherwise
+        campaign.people.accounts.add("bob", "annotator", "nowhere")
+    campaign.people.accounts.set_email("ann", "Ann@x.org")  # their own, written otherwise
 
 
 @pytest.mark.parametrize(
@@ -179,44 +179,47 @@ def test_an_address_belongs_to_one_account(campaign: Campaign) -> None:
     ["set_role", "set_groups", "set_email", "lock", "unlock", "open_session", "make_signin_link", "invite_again"],
 )
 def test_nobody_of_that_name(campaign: Campaign, verb: str) -> None:
-    campaign.accounts.add("ann", "manager")
+    campaign.people.accounts.add("ann", "manager")
     more = {"set_role": ["reader"], "set_groups": [[]], "set_email": [None]}.get(verb, [])
     with pytest.raises(UnknownNameError, match="unknown account 'anne'; did you mean 'ann'"):
-        getattr(campaign.accounts, verb)("anne", *more)
+        getattr(campaign.people.accounts, verb)("anne", *more)
 
 
 def test_a_role_that_there_is_not(campaign: Campaign) -> None:
     with pytest.raises(InputError, match="choose from annotator, manager, reader"):
-        campaign.accounts.add("ann", "boss")
+        campaign.people.accounts.add("ann", "boss")
 
 
 def test_the_last_manager_who_can_come_in_stays(campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.add("bob", "manager")
-    campaign.accounts.lock("bob")
-    for change in (lambda: campaign.accounts.lock("ann"), lambda: campaign.accounts.set_role("ann", "reader")):
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.add("bob", "manager")
+    campaign.people.accounts.lock("bob")
+    for change in (
+        lambda: campaign.people.accounts.lock("ann"),
+        lambda: campaign.people.accounts.set_role("ann", "reader"),
+    ):
         with pytest.raises(CampaignError, match="'ann' is the only manager who can sign in"):
             change()
-    campaign.accounts.set_role("ann", "manager")
-    campaign.accounts.unlock("bob")
-    campaign.accounts.lock("ann")
+    campaign.people.accounts.set_role("ann", "manager")
+    campaign.people.accounts.unlock("bob")
+    campaign.people.accounts.lock("ann")
     with pytest.raises(CampaignError, match="'bob' is the only"):
-        campaign.accounts.set_role("bob", "annotator")
+        campaign.people.accounts.set_role("bob", "annotator")
 
 
 def test_two_managers_who_lock_each_other_at_once_leave_one(campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.add("bob", "manager")
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.add("bob", "manager")
     together = threading.Barrier(2)
 
     def lock(name: str) -> None:
         with Campaign(campaign.directory) as other:
             together.wait(PATIENCE)
             with suppress(CampaignError):
-                other.accounts.lock(name)
+                other.people.accounts.lock(name)
 
     at_once(lambda: lock("ann"), lambda: lock("bob"))
-    assert campaign.accounts.table()["locked"].sum() == 1
+    assert campaign.store.accounts.table()["locked"].sum() == 1
 
 
 # --- sessions and links ---------------------------------------------------------------------------
@@ -224,35 +227,39 @@ def test_two_managers_who_lock_each_other_at_once_leave_one(campaign: Campaign) 
 
 def test_a_session_knows_the_person_and_ends(campaign: Campaign) -> None:
     secret = signed_in(campaign, "ann", "manager")
-    person = campaign.accounts.session(secret)
+    person = campaign.people.accounts.session(secret)
     assert person is not None
     assert person[:2] == ("ann", "manager")
-    assert campaign.accounts.session(person.session) is None  # its digest does not open it
-    assert campaign.accounts.session("") is None
-    campaign.accounts.end_session(person.session)
-    assert campaign.accounts.session(secret) is None
+    assert campaign.people.accounts.session(person.session) is None  # its digest does not open it
+    assert campaign.people.accounts.session("") is None
+    campaign.people.accounts.end_session(person.session)
+    assert campaign.people.accounts.session(secret) is None
 
 
 def test_lock_ends_every_session_and_link_and_a_role_counts_at_once(campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager")
-    invitation = campaign.accounts.invite("bob", "annotator")
-    first, second = campaign.accounts.open_session("bob"), campaign.accounts.open_session("bob")
-    link = campaign.accounts.make_signin_link("bob")
-    campaign.accounts.set_role("bob", "reader")
-    assert [person and person.role for person in map(campaign.accounts.session, (first, second))] == [
+    campaign.people.accounts.add("ann", "manager")
+    invitation = campaign.people.accounts.invite("bob", "annotator")
+    first, second = campaign.people.accounts.open_session("bob"), campaign.people.accounts.open_session("bob")
+    link = campaign.people.accounts.make_signin_link("bob")
+    campaign.people.accounts.set_role("bob", "reader")
+    assert [person and person.role for person in map(campaign.people.accounts.session, (first, second))] == [
         "reader",
         "reader",
     ]
-    campaign.accounts.lock("bob")
-    assert campaign.accounts.session(first) is None
-    assert campaign.accounts.use_signin_link(link) is None
-    assert campaign.accounts.invited(invitation) is None
-    for verb in (campaign.accounts.open_session, campaign.accounts.make_signin_link, campaign.accounts.invite_again):
+    campaign.people.accounts.lock("bob")
+    assert campaign.people.accounts.session(first) is None
+    assert campaign.people.accounts.use_signin_link(link) is None
+    assert campaign.people.accounts.invited(invitation) is None
+    for verb in (
+        campaign.people.accounts.open_session,
+        campaign.people.accounts.make_signin_link,
+        campaign.people.accounts.invite_again,
+    ):
         with pytest.raises(CampaignError, match="locked"):
             verb("bob")
-    campaign.accounts.unlock("bob")
-    assert campaign.accounts.session(first) is None  # they sign in again
-    assert campaign.accounts.use_signin_link(link) is None
+    campaign.people.accounts.unlock("bob")
+    assert campaign.people.accounts.session(first) is None  # they sign in again
+    assert campaign.people.accounts.use_signin_link(link) is None
 
 
 def test_a_session_that_a_lock_left_behind_opens_nothing(campaign: Campaign) -> None:
@@ -260,76 +267,76 @@ def test_a_session_that_a_lock_left_behind_opens_nothing(campaign: Campaign) -> 
     secret = signed_in(campaign)
     with campaign.store.transaction():
         campaign.store.accounts.update("ann", "locked", True)
-    assert campaign.accounts.session(secret) is None
+    assert campaign.people.accounts.session(secret) is None
 
 
 def test_a_session_is_over_after_thirty_days(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = signed_in(campaign)
     now = time.time()
     monkeypatch.setattr(clock, "seconds", lambda: now + 29.9 * 24 * 3600)
-    assert campaign.accounts.session(secret) is not None
+    assert campaign.people.accounts.session(secret) is not None
     monkeypatch.setattr(clock, "seconds", lambda: now + 30.1 * 24 * 3600)
-    assert campaign.accounts.session(secret) is None
-    campaign.accounts.open_session("ann")
-    assert campaign.accounts.table()["sessions"].tolist() == [1]
+    assert campaign.people.accounts.session(secret) is None
+    campaign.people.accounts.open_session("ann")
+    assert campaign.store.accounts.table()["sessions"].tolist() == [1]
 
 
 def test_a_new_password_ends_the_other_sessions(campaign: Campaign) -> None:
     secret, other, bobs = signed_in(campaign), signed_in(campaign), signed_in(campaign, "bob")
-    person = campaign.accounts.session(secret)
+    person = campaign.people.accounts.session(secret)
     assert person is not None
-    link = campaign.accounts.invite_again("ann")
-    campaign.accounts.change_password("ann", "", PASSWORD, keep=person.session)
-    assert campaign.accounts.session(secret) is not None
-    assert campaign.accounts.session(other) is None
-    assert campaign.accounts.session(bobs) is not None
-    assert campaign.accounts.invited(link) is None
+    link = campaign.people.accounts.invite_again("ann")
+    campaign.people.accounts.change_password("ann", "", PASSWORD, keep=person.session)
+    assert campaign.people.accounts.session(secret) is not None
+    assert campaign.people.accounts.session(other) is None
+    assert campaign.people.accounts.session(bobs) is not None
+    assert campaign.people.accounts.invited(link) is None
     with pytest.raises(InputError, match="current password"):
-        campaign.accounts.change_password("ann", "not " + PASSWORD, PASSWORD + "!")
-    campaign.accounts.change_password("ann", PASSWORD, PASSWORD + "!")
-    assert campaign.accounts.session(secret) is None
-    assert campaign.accounts.check_password("ann", PASSWORD + "!") == "ann"
+        campaign.people.accounts.change_password("ann", "not " + PASSWORD, PASSWORD + "!")
+    campaign.people.accounts.change_password("ann", PASSWORD, PASSWORD + "!")
+    assert campaign.people.accounts.session(secret) is None
+    assert campaign.people.accounts.check_password("ann", PASSWORD + "!") == "ann"
 
 
 def test_an_invitation_sets_the_password_once(campaign: Campaign) -> None:
-    token = campaign.accounts.invite("bob", "annotator")
-    assert campaign.accounts.use_signin_link(token) is None  # it does not sign in by itself
-    assert campaign.accounts.invited(token) == campaign.accounts.invited(token) == "bob"
+    token = campaign.people.accounts.invite("bob", "annotator")
+    assert campaign.people.accounts.use_signin_link(token) is None  # it does not sign in by itself
+    assert campaign.people.accounts.invited(token) == campaign.people.accounts.invited(token) == "bob"
     with pytest.raises(InputError, match="10 characters"):
-        campaign.accounts.accept_invitation(token, "short")
-    secret = campaign.accounts.accept_invitation(token, PASSWORD)
+        campaign.people.accounts.accept_invitation(token, "short")
+    secret = campaign.people.accounts.accept_invitation(token, PASSWORD)
     assert secret is not None
-    assert campaign.accounts.session(secret) is not None
-    assert campaign.accounts.accept_invitation(token, PASSWORD + "!") is None
-    assert campaign.accounts.check_password("bob", PASSWORD) == "bob"
+    assert campaign.people.accounts.session(secret) is not None
+    assert campaign.people.accounts.accept_invitation(token, PASSWORD + "!") is None
+    assert campaign.people.accounts.check_password("bob", PASSWORD) == "bob"
 
 
 def test_links_are_void_when_a_new_one_of_their_kind_is_made_or_after_a_week(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    campaign.accounts.add("ann", "manager")
+    campaign.people.accounts.add("ann", "manager")
     old, invitation, new = (
-        campaign.accounts.make_signin_link("ann"),
-        campaign.accounts.invite_again("ann"),
-        campaign.accounts.make_signin_link("ann"),
+        campaign.people.accounts.make_signin_link("ann"),
+        campaign.people.accounts.invite_again("ann"),
+        campaign.people.accounts.make_signin_link("ann"),
     )
-    assert campaign.accounts.use_signin_link(old) is None
-    assert campaign.accounts.invited(invitation) == "ann"
+    assert campaign.people.accounts.use_signin_link(old) is None
+    assert campaign.people.accounts.invited(invitation) == "ann"
     now = time.time()
     monkeypatch.setattr(clock, "seconds", lambda: now + 7.1 * 24 * 3600)
-    assert campaign.accounts.use_signin_link(new) is None
-    assert campaign.accounts.invited(invitation) is None
+    assert campaign.people.accounts.use_signin_link(new) is None
+    assert campaign.people.accounts.invited(invitation) is None
 
 
 def test_a_link_that_two_browsers_open_at_once_signs_one_in(campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager")
-    link = campaign.accounts.make_signin_link("ann")
+    campaign.people.accounts.add("ann", "manager")
+    link = campaign.people.accounts.make_signin_link("ann")
     together, opened = threading.Barrier(4), []
 
     def use() -> None:
         with Campaign(campaign.directory) as other:
             together.wait(PATIENCE)
-            opened.append(other.accounts.use_signin_link(link))
+            opened.append(other.people.accounts.use_signin_link(link))
 
     at_once(*[use] * 4)
     assert len([secret for secret in opened if secret is not None]) == 1
@@ -337,8 +344,12 @@ def test_a_link_that_two_browsers_open_at_once_signs_one_in(campaign: Campaign) 
 
 def test_no_secret_is_in_the_database(campaign: Campaign) -> None:
     secret = signed_in(campaign)
-    tokens = [secret, campaign.accounts.make_signin_link("ann"), campaign.accounts.invite("bob", "reader")]
-    campaign.accounts.set_password("bob", PASSWORD)
+    tokens = [
+        secret,
+        campaign.people.accounts.make_signin_link("ann"),
+        campaign.people.accounts.invite("bob", "reader"),
+    ]
+    campaign.people.accounts.set_password("bob", PASSWORD)
     dump = "\n".join(campaign.store.connection.db.conn.iterdump())
     assert access.digest(secret) in dump
     assert not [token for token in (*tokens, PASSWORD) if token in dump]
@@ -350,9 +361,9 @@ def test_the_session_is_found_by_its_key(campaign: Campaign) -> None:
 
     def steps() -> int:
         digest = access.digest(signed_in(campaign, "a0", "annotator"))
-        campaign.accounts.session_of(digest)  # notes that it was seen
+        campaign.people.accounts.session_of(digest)  # notes that it was seen
         with sql_steps(campaign) as counted:
-            assert campaign.accounts.session_of(digest) is not None
+            assert campaign.people.accounts.session_of(digest) is not None
         return len(counted)
 
     alone = steps()
@@ -367,38 +378,38 @@ def test_the_session_is_found_by_its_key(campaign: Campaign) -> None:
 
 @pytest.mark.slow
 def test_the_first_start_makes_the_first_manager(campaign: Campaign) -> None:
-    name, token = campaign.accounts.start_signin(None, "ann")
+    name, token = campaign.people.accounts.start_signin(None, "ann")
     assert name == "ann"
-    person = campaign.accounts.session(campaign.accounts.use_signin_link(token) or "")
+    person = campaign.people.accounts.session(campaign.people.accounts.use_signin_link(token) or "")
     assert person is not None
     assert person[:2] == ("ann", "manager")
-    assert campaign.accounts.start_signin(None, "somebody")[0] == "ann"  # whoever starts it, the manager's link
-    campaign.accounts.add("bob", "annotator")
-    assert campaign.accounts.start_signin("BOB", "ann")[0] == "bob"
-    assert campaign.accounts.start_signin(None, "bob")[0] == "bob"
+    assert campaign.people.accounts.start_signin(None, "somebody")[0] == "ann"  # whoever starts it, the manager's link
+    campaign.people.accounts.add("bob", "annotator")
+    assert campaign.people.accounts.start_signin("BOB", "ann")[0] == "bob"
+    assert campaign.people.accounts.start_signin(None, "bob")[0] == "bob"
     with pytest.raises(CampaignError, match="unknown account 'eve'; .* --invite eve .*choose from ann, bob"):
-        campaign.accounts.start_signin("eve", "ann")
-    campaign.accounts.lock("bob")
+        campaign.people.accounts.start_signin("eve", "ann")
+    campaign.people.accounts.lock("bob")
     with pytest.raises(CampaignError, match="'bob' is locked"):
-        campaign.accounts.start_signin("bob", "ann")
-    assert campaign.accounts.start_signin(None, "bob")[0] == "ann"
-    assert len(campaign.accounts.table()) == 2
+        campaign.people.accounts.start_signin("bob", "ann")
+    assert campaign.people.accounts.start_signin(None, "bob")[0] == "ann"
+    assert len(campaign.store.accounts.table()) == 2
 
 
 def test_a_campaign_whose_first_account_is_no_manager_s_gets_one(campaign: Campaign) -> None:
-    campaign.accounts.invite("bob", "annotator")
-    assert campaign.accounts.start_signin(None, "ann")[0] == "ann"
-    assert campaign.accounts.table()["role"].tolist() == ["manager", "annotator"]
+    campaign.people.accounts.invite("bob", "annotator")
+    assert campaign.people.accounts.start_signin(None, "ann")[0] == "ann"
+    assert campaign.store.accounts.table()["role"].tolist() == ["manager", "annotator"]
 
 
 def test_a_login_name_that_is_no_name_is_no_obstacle(campaign: Campaign) -> None:
-    assert campaign.accounts.start_signin(None, "a\tb")[0] == "manager"
+    assert campaign.people.accounts.start_signin(None, "a\tb")[0] == "manager"
 
 
 def test_judgements_from_before_there_were_accounts_are_kept(campaign: Campaign) -> None:
     campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
-    name, _ = campaign.accounts.start_signin(None, "ann")
-    assert campaign.judgement_log.judgements(annotator=name)["doc_id"].tolist() == ["d1"]
+    name, _ = campaign.people.accounts.start_signin(None, "ann")
+    assert campaign.store.judgements.table(annotator=name)["doc_id"].tolist() == ["d1"]
 
 
 # --- how often ------------------------------------------------------------------------------------
@@ -490,7 +501,7 @@ def enter(client: TestClient, campaign: Campaign, role: Role | None) -> dict[str
     client.cookies.clear()
     if role is None:
         return {"headers": {TOKEN_HEADER: "none"}}
-    tokens = Tokens(campaign.server_state.secret(), campaign.id)
+    tokens = Tokens(campaign.operations.server_state.secret(), campaign.id)
     client.cookies.set(cookie_name(campaign.id), tokens.cookie(signed_in(campaign, f"some {role}", role)))
     body = {"query_id": "1", "doc_id": "d1", "words": "text", "annotator": f"some {role}"}
     headers = AS_JSON | {TOKEN_HEADER: judging_token(campaign, f"some {role}", role)}
@@ -548,15 +559,15 @@ def judge_one(client: TestClient, token: str) -> Any:
 
 def test_a_lock_counts_with_the_next_request(client: TestClient, campaign: Campaign) -> None:
     token = judging_token(campaign, "bob", "annotator")
-    campaign.accounts.add("ann", "manager")
+    campaign.people.accounts.add("ann", "manager")
     assert judge_one(client, token).status_code == 200
-    campaign.accounts.set_role("bob", "reader")
+    campaign.people.accounts.set_role("bob", "reader")
     refused = judge_one(client, token)
     assert refused.status_code == 403
     assert refused.json()["error"].startswith("readers cannot judge")
-    campaign.accounts.set_role("bob", "annotator")
+    campaign.people.accounts.set_role("bob", "annotator")
     assert judge_one(client, token).status_code == 200
-    campaign.accounts.lock("bob")
+    campaign.people.accounts.lock("bob")
     refused = judge_one(client, token)
     assert refused.status_code == 401
     assert "sign in again" in refused.json()["error"]
@@ -569,10 +580,10 @@ def test_nothing_is_saved_for_somebody_who_is_locked(client: TestClient, campaig
     client.post(
         f"{PREFIX}/sync", headers=AS_JSON | {TOKEN_HEADER: token}, content=json.dumps({"query_id": "1", "want": 3})
     )
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.lock("bob")
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.lock("bob")
     assert client.post(f"{PREFIX}/sync", headers=AS_JSON | {TOKEN_HEADER: token}, content=body).status_code == 401
-    assert campaign.judgement_log.judgements().empty
+    assert campaign.store.judgements.table().empty
 
 
 def test_strangers_do_not_reach_the_threads_of_the_campaign(campaign: Campaign) -> None:
@@ -587,7 +598,7 @@ def test_signing_out_counts_with_the_next_request(client: TestClient, campaign: 
     request = enter(client, campaign, "annotator")
     token = request["headers"][TOKEN_HEADER]
     assert judge_one(client, token).status_code == 200
-    campaign.accounts.end_sessions("some annotator")
+    campaign.people.accounts.end_sessions("some annotator")
     assert judge_one(client, token).status_code == 401
     assert client.post(f"{PREFIX}/token", **request).status_code == 401
     assert client.get("/judge").headers["location"] == "/signin"
@@ -615,10 +626,10 @@ def test_a_cookie_of_before_or_of_another_campaign_opens_nothing(
 ) -> None:
     other = make_campaign("other")
     secret, foreign = signed_in(campaign), signed_in(other)
-    tokens = Tokens(campaign.server_state.secret(), campaign.id)
+    tokens = Tokens(campaign.operations.server_state.secret(), campaign.id)
     for value in (
-        Tokens(other.server_state.secret(), other.id).cookie(foreign),
-        Tokens(campaign.server_state.secret(), other.id).cookie(secret),
+        Tokens(other.operations.server_state.secret(), other.id).cookie(foreign),
+        Tokens(campaign.operations.server_state.secret(), other.id).cookie(secret),
         Tokens(b"guess", campaign.id).cookie(secret),
         tokens.cookie("ann"),
         tokens.token("ann", secret),
@@ -653,8 +664,8 @@ def is_safe(answer: Any) -> bool:
 
 
 def test_an_image_that_is_opened_by_itself_runs_nothing(client: TestClient, campaign: Campaign) -> None:
-    campaign.accounts.add("bob", "annotator")
-    press(client, f"/signin?token={campaign.accounts.make_signin_link('bob')}")
+    campaign.people.accounts.add("bob", "annotator")
+    press(client, f"/signin?token={campaign.people.accounts.make_signin_link('bob')}")
     name = f"{hashlib.sha256(PNG).hexdigest()}.png"
     (campaign.directory / IMAGES).mkdir()
     (campaign.directory / IMAGES / name).write_bytes(PNG)
@@ -667,8 +678,8 @@ def test_an_image_that_is_opened_by_itself_runs_nothing(client: TestClient, camp
 
 
 def test_the_sign_in_link_works_once(client: TestClient, campaign: Campaign) -> None:
-    campaign.accounts.add("bob", "annotator")
-    link = f"/signin?token={campaign.accounts.make_signin_link('bob')}"
+    campaign.people.accounts.add("bob", "annotator")
+    link = f"/signin?token={campaign.people.accounts.make_signin_link('bob')}"
     answer = press(client, link)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     cookies = [cookie.lower() for cookie in answer.headers.get_list("set-cookie")]
@@ -689,8 +700,8 @@ def test_the_sign_in_link_works_once(client: TestClient, campaign: Campaign) -> 
 def test_looking_at_a_sign_in_link_does_not_use_it_up(client: TestClient, campaign: Campaign) -> None:
     """Programs that show messages fetch the links in them."""
     name = "bob <i>"
-    campaign.accounts.add(name, "annotator")
-    link = f"/signin?token={campaign.accounts.make_signin_link(name)}"
+    campaign.people.accounts.add(name, "annotator")
+    link = f"/signin?token={campaign.people.accounts.make_signin_link(name)}"
     for method in ("HEAD", "GET", "HEAD", "OPTIONS"):
         seen = client.request(method, link)
         assert "set-cookie" not in seen.headers
@@ -706,45 +717,47 @@ def test_looking_at_a_sign_in_link_does_not_use_it_up(client: TestClient, campai
 
 
 def test_over_https_the_cookie_stays_there(client: TestClient, campaign: Campaign) -> None:
-    campaign.accounts.add("bob", "annotator")
-    token = campaign.accounts.make_signin_link("bob")
+    campaign.people.accounts.add("bob", "annotator")
+    token = campaign.people.accounts.make_signin_link("bob")
     answer = client.post("https://judging.test/signin", data={"token": token})
     assert "secure" in answer.headers["set-cookie"].lower()
 
 
 def test_behind_a_proxy_that_speaks_https_the_cookie_stays_there_too(campaign: Campaign) -> None:
     """The proxy speaks http to the server; the public address says what the browser speaks."""
-    campaign.accounts.add("bob", "annotator")
+    campaign.people.accounts.add("bob", "annotator")
     app = create_app(campaign.directory, public_addresses=["https://judging.test"])
     routes = Starlette(routes=app._user_routes, middleware=app._user_middleware, lifespan=app._user_lifespan)
     with TestClient(routes, follow_redirects=False, base_url="http://judging.test") as client:
-        answer = client.post("/signin", data={"token": campaign.accounts.make_signin_link("bob")})
+        answer = client.post("/signin", data={"token": campaign.people.accounts.make_signin_link("bob")})
     assert "secure" in answer.headers["set-cookie"].lower()
 
 
 def test_name_and_password_sign_in(client: TestClient, campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.set_password("ann", PASSWORD)
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.set_password("ann", PASSWORD)
     form = client.get("/signin")
     assert form.status_code == 200
     assert is_safe(form)
     for part in ('autocomplete="username"', 'autocomplete="current-password"', '<label for="password">'):
         assert part in form.text
     before = signed_in(campaign, "bob")
-    client.cookies.set(cookie_name(campaign.id), Tokens(campaign.server_state.secret(), campaign.id).cookie(before))
+    client.cookies.set(
+        cookie_name(campaign.id), Tokens(campaign.operations.server_state.secret(), campaign.id).cookie(before)
+    )
     answer = post(client, "/signin", name="Ann", password=PASSWORD)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert client.get("/").text == "inside /"
-    assert campaign.accounts.session(before) is None  # whose browser this was is signed out
+    assert campaign.people.accounts.session(before) is None  # whose browser this was is signed out
     assert client.get("/signin").headers["location"] == "/"
 
 
 @pytest.mark.slow
 def test_what_does_not_fit_is_said_alike(client: TestClient, campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.add("bob", "annotator")
-    campaign.accounts.set_password("bob", PASSWORD)
-    campaign.accounts.lock("bob")
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.add("bob", "annotator")
+    campaign.people.accounts.set_password("bob", PASSWORD)
+    campaign.people.accounts.lock("bob")
     answers = [post(client, "/signin", name=name, password=PASSWORD) for name in ("ann", "bob", "eve")]
     assert {answer.status_code for answer in answers} == {403}
     assert len({re.sub(r'value="\w*"', "", answer.text) for answer in answers}) == 1
@@ -752,8 +765,8 @@ def test_what_does_not_fit_is_said_alike(client: TestClient, campaign: Campaign)
 
 
 def test_ten_wrong_passwords_and_one_waits(client: TestClient, campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.set_password("ann", PASSWORD)
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.set_password("ann", PASSWORD)
     for _ in range(attempts.MAX_FAILURES):
         assert post(client, "/signin", name="ann", password="wrong wrong wrong").status_code == 403
     answer = post(client, "/signin", name="ann", password=PASSWORD)
@@ -771,10 +784,10 @@ def close_the_name(client: TestClient, name: str) -> None:
 
 def test_a_known_browser_gets_in_while_others_guess(client: TestClient, campaign: Campaign) -> None:
     for name in ("ann", "bob"):
-        campaign.accounts.add(name, "manager")
-        campaign.accounts.set_password(name, PASSWORD)
+        campaign.people.accounts.add(name, "manager")
+        campaign.people.accounts.set_password(name, PASSWORD)
     assert post(client, "/signin", name="ann", password=PASSWORD).status_code == 303
-    campaign.accounts.end_sessions("ann")
+    campaign.people.accounts.end_sessions("ann")
     for name in ("ann", "bob"):
         close_the_name(client, name)
     assert post(client, "/signin", name="bob", password=PASSWORD).status_code == 429  # hers is no browser of bob's
@@ -785,14 +798,14 @@ def test_a_known_browser_gets_in_while_others_guess(client: TestClient, campaign
     assert answer.status_code == 429
     assert 290 < int(answer.headers["retry-after"]) <= 300
     assert (
-        press(client, f"/signin?token={campaign.accounts.make_signin_link('ann')}").status_code == 303
+        press(client, f"/signin?token={campaign.people.accounts.make_signin_link('ann')}").status_code == 303
     )  # a link always works
 
 
 def test_the_cookie_of_a_known_browser_opens_nothing(client: TestClient, campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.set_password("ann", PASSWORD)
-    known = Tokens(campaign.server_state.secret(), campaign.id).browser_cookie("ann")
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.set_password("ann", PASSWORD)
+    known = Tokens(campaign.operations.server_state.secret(), campaign.id).browser_cookie("ann")
     for name in (browser_cookie_name(campaign.id), cookie_name(campaign.id)):
         client.cookies.set(name, known)
     assert client.get("/").status_code == 303
@@ -824,11 +837,14 @@ async def ask(app: Any, address: str, cookies: dict[str, str], path: str = "/sig
 def test_strangers_who_guess_do_not_delay_who_is_known_or_has_a_link(campaign: Campaign, files: Path) -> None:
     """Passwords of strangers take for ever here; everybody else gets in meanwhile, and more strangers are refused."""
     for name in ("ann", "bob"):
-        campaign.accounts.add(name, "manager")
-        campaign.accounts.set_password(name, PASSWORD)
-    invitation = campaign.accounts.invite("cai", "annotator")
+        campaign.people.accounts.add(name, "manager")
+        campaign.people.accounts.set_password(name, PASSWORD)
+    invitation = campaign.people.accounts.invite("cai", "annotator")
     app = create_app(campaign.directory)
-    tokens, link = Tokens(campaign.server_state.secret(), campaign.id), campaign.accounts.make_signin_link("bob")
+    tokens, link = (
+        Tokens(campaign.operations.server_state.secret(), campaign.id),
+        campaign.people.accounts.make_signin_link("bob"),
+    )
     goes_on, check = threading.Event(), Accounts.check_password
 
     def slow(self: Accounts, name: str, password: str) -> str | None:
@@ -872,14 +888,14 @@ FOREIGN = [
 
 @pytest.mark.parametrize("headers", FOREIGN)
 def test_a_form_of_another_site_does_nothing(client: TestClient, campaign: Campaign, headers: dict[str, str]) -> None:
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.set_password("ann", PASSWORD)
-    token = campaign.accounts.invite("bob", "annotator")
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.set_password("ann", PASSWORD)
+    token = campaign.people.accounts.invite("bob", "annotator")
     first = post(client, "/signin", headers, name="ann", password=PASSWORD)
     second = post(client, "/invitation", headers, token=token, password=PASSWORD, again=PASSWORD)
     assert (first.status_code, second.status_code) == (403, 403)
     assert not client.cookies
-    assert campaign.accounts.invited(token) == "bob"
+    assert campaign.people.accounts.invited(token) == "bob"
     own = [{"sec-fetch-site": "same-origin", "origin": "null"}, {"origin": "http://judging.test"}, None]
     for headers_of_our_own in own:
         assert post(client, "/signin", headers_of_our_own, name="ann", password=PASSWORD).status_code == 303
@@ -898,7 +914,7 @@ def test_what_is_no_form_is_refused(client: TestClient, campaign: Campaign, body
 
 @pytest.mark.slow
 def test_odd_names_and_passwords_are_answered(client: TestClient, campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager")
+    campaign.people.accounts.add("ann", "manager")
     for name in ("<b>", "%00", "%ED%A0%80", "x" * 5000, "qrels:a"):
         answer = client.post("/signin", content=f"name={name}&password=%ED%A0%80".encode(), headers=AS_FORM)
         assert answer.status_code == 403
@@ -906,7 +922,7 @@ def test_odd_names_and_passwords_are_answered(client: TestClient, campaign: Camp
 
 
 def test_an_invitation_is_looked_at_without_harm_and_used_once(client: TestClient, campaign: Campaign) -> None:
-    token = campaign.accounts.invite("bob <i>", "annotator")
+    token = campaign.people.accounts.invite("bob <i>", "annotator")
     for _ in range(3):  # a program that shows mail looks at links too
         form = client.get(f"/invitation?token={token}")
         assert form.status_code == 200
@@ -918,7 +934,7 @@ def test_an_invitation_is_looked_at_without_harm_and_used_once(client: TestClien
         answer = post(client, "/invitation", token=token, password=password, again=again)
         assert answer.status_code == 400
         assert words in answer.text
-    assert campaign.accounts.invited(token) == "bob <i>"
+    assert campaign.people.accounts.invited(token) == "bob <i>"
     enter(client, campaign, "manager")
     assert (
         "signed in as some manager. Continuing signs some manager out" in client.get(f"/invitation?token={token}").text
@@ -926,7 +942,7 @@ def test_an_invitation_is_looked_at_without_harm_and_used_once(client: TestClien
     answer = post(client, "/invitation", token=token, password=PASSWORD, again=PASSWORD)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert client.get("/").text == "inside /"
-    assert campaign.accounts.table().set_index("name")["sessions"].to_dict() == {"bob <i>": 1, "some manager": 1}
+    assert campaign.store.accounts.table().set_index("name")["sessions"].to_dict() == {"bob <i>": 1, "some manager": 1}
     client.cookies.clear()
     assert post(client, "/invitation", token=token, password=PASSWORD, again=PASSWORD).status_code == 403
     assert client.get(f"/invitation?token={token}").status_code == 403
@@ -934,13 +950,13 @@ def test_an_invitation_is_looked_at_without_harm_and_used_once(client: TestClien
 
 
 def test_no_redirect_leads_elsewhere(client: TestClient, campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.set_password("ann", PASSWORD)
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.set_password("ann", PASSWORD)
     query = "next=https://evil.test&redirect=//evil.test"
     assert client.get(f"/people?{query}").headers["location"] == "/signin"
     answer = client.post(f"/signin?{query}", data={"name": "ann", "password": PASSWORD, "next": "//evil.test"})
     assert answer.headers["location"] == "/"
-    link = f"/signin?token={campaign.accounts.make_signin_link('ann')}&{query}"
+    link = f"/signin?token={campaign.people.accounts.make_signin_link('ann')}&{query}"
     assert client.post(link, data={"token": link[14:].partition("&")[0]}).headers["location"] == "/"
 
 
@@ -953,16 +969,16 @@ def run(campaign: Campaign, *arguments: str) -> Any:
 
 def test_people_from_the_command_line(campaign: Campaign) -> None:
     assert "No accounts yet" in run(campaign).output
-    campaign.accounts.add("ann", "manager")
+    campaign.people.accounts.add("ann", "manager")
     said = run(campaign, "--invite", "bob", "--group", "judges", "--group", "early", "--email", "bob@x.org").output
     token = re.search(r"^    /invitation\?token=(\S+)$", said, re.M)  # the app was never served: no address
     assert token is not None
-    assert campaign.accounts.invited(token[1]) == "bob"
-    campaign.server_state.keep_address("http://127.0.0.1:8501")
+    assert campaign.people.accounts.invited(token[1]) == "bob"
+    campaign.operations.server_state.keep_address("http://127.0.0.1:8501")
     said = run(campaign, "--link", "bob").output
     assert "    http://127.0.0.1:8501/invitation?token=" in said
     assert "People on other machines cannot open http://127.0.0.1:8501: serve the app at an address that they" in said
-    campaign.server_state.keep_address("https://judging.example.org")
+    campaign.operations.server_state.keep_address("https://judging.example.org")
     assert "other machines" not in run(campaign, "--link", "bob").output
     assert run(campaign, "--set-role", "bob", "reader").exit_code == 0
     assert run(campaign, "--set-groups", "bob", "--group", "late").exit_code == 0
@@ -989,26 +1005,26 @@ def test_people_from_the_command_line(campaign: Campaign) -> None:
     ],
 )
 def test_what_the_command_refuses(campaign: Campaign, arguments: list[str], words: str) -> None:
-    campaign.accounts.add("ann", "manager")
+    campaign.people.accounts.add("ann", "manager")
     result = run(campaign, *arguments)
     assert result.exit_code == 2
     assert words in result.output
     assert "Traceback" not in result.output
-    assert campaign.accounts.table()["name"].tolist() == ["ann"]
+    assert campaign.store.accounts.table()["name"].tolist() == ["ann"]
 
 
 def test_several_people_are_invited_at_once(campaign: Campaign) -> None:
     said = run(campaign, "--invite", "bob", "--invite", "carl", "--group", "judges").output
     tokens = re.findall(r"^    /invitation\?token=(\S+)$", said, re.M)
-    assert [campaign.accounts.invited(token) for token in tokens] == ["bob", "carl"]
-    assert campaign.accounts.table()["groups"].tolist() == [["judges"], ["judges"]]
+    assert [campaign.people.accounts.invited(token) for token in tokens] == ["bob", "carl"]
+    assert campaign.store.accounts.table()["groups"].tolist() == [["judges"], ["judges"]]
     said = run(campaign, "--link", "carl", "--link", "bob").output
     tokens = re.findall(r"^    /invitation\?token=(\S+)$", said, re.M)
-    assert [campaign.accounts.invited(token) for token in tokens] == ["carl", "bob"]
+    assert [campaign.people.accounts.invited(token) for token in tokens] == ["carl", "bob"]
 
 
 def test_serve_for_somebody_unknown_says_how_to_invite_them(campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager")
+    campaign.people.accounts.add("ann", "manager")
     result = CliRunner().invoke(serve, [str(campaign.directory), "--as", "eve adams", "--no-browser"])
     assert result.exit_code == 2
     assert "--invite 'eve adams' --role annotator" in result.output
@@ -1016,10 +1032,10 @@ def test_serve_for_somebody_unknown_says_how_to_invite_them(campaign: Campaign) 
 
 
 def test_a_name_is_the_same_in_any_case_and_form(campaign: Campaign) -> None:
-    campaign.accounts.add("Jos\u00e9", "annotator")
-    campaign.accounts.set_password("Jos\u00e9", "three quiet wings")
+    campaign.people.accounts.add("Jos\u00e9", "annotator")
+    campaign.people.accounts.set_password("Jos\u00e9", "three quiet wings")
     for typed in ("JOS\u00c9", "jose\u0301", "Jos\u00e9"):
-        assert campaign.accounts.check_password(typed, "three quiet wings") == "Jos\u00e9"
+        assert campaign.people.accounts.check_password(typed, "three quiet wings") == "Jos\u00e9"
     attempts = FailedAttempts()
     for _ in range(10):
         attempts.failed("Jos\u00e9", "here")

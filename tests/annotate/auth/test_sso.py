@@ -198,20 +198,20 @@ def test_groups_may_lie_deeper() -> None:
 
 
 def let_in(campaign: Campaign, *given: Any) -> tuple[str, str]:
-    token = campaign.accounts.admit(*given)
+    token = campaign.people.accounts.admit(*given)
     assert token is not None
-    secret = campaign.accounts.use_signin_link(token)
+    secret = campaign.people.accounts.use_signin_link(token)
     assert secret is not None
-    person = campaign.accounts.session(secret)
+    person = campaign.people.accounts.session(secret)
     assert person is not None
     return person.name, person.role
 
 
 def test_an_account_of_this_address_is_theirs_and_gets_the_role(campaign: Campaign) -> None:
     signed_in(campaign, "ann", "manager")
-    campaign.accounts.invite("bob", "reader", email="bob@x.org")
+    campaign.people.accounts.invite("bob", "reader", email="bob@x.org")
     assert let_in(campaign, "BOB@x.org", "annotator", "Robert") == ("bob", "annotator")
-    assert len(campaign.accounts.table()) == 2
+    assert len(campaign.store.accounts.table()) == 2
 
 
 def test_a_newcomer_is_called_as_the_provider_does_or_by_the_address(campaign: Campaign) -> None:
@@ -234,24 +234,24 @@ def test_nobody_takes_a_name_from_the_log(campaign: Campaign) -> None:
 
 def test_a_locked_account_stays_locked(campaign: Campaign) -> None:
     signed_in(campaign, "ann", "manager")
-    campaign.accounts.invite("bob", "reader", email="bob@x.org")
-    campaign.accounts.lock("bob")
-    assert campaign.accounts.admit("bob@x.org", "manager", "bob") is None
-    assert campaign.accounts.table().set_index("name").loc["bob", ["role", "locked"]].tolist() == ["reader", True]
+    campaign.people.accounts.invite("bob", "reader", email="bob@x.org")
+    campaign.people.accounts.lock("bob")
+    assert campaign.people.accounts.admit("bob@x.org", "manager", "bob") is None
+    assert campaign.store.accounts.table().set_index("name").loc["bob", ["role", "locked"]].tolist() == ["reader", True]
 
 
 def test_the_last_manager_stays_one_whatever_the_provider_says(campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "manager", "ann@x.org")
+    campaign.people.accounts.add("ann", "manager", "ann@x.org")
     assert let_in(campaign, "ann@x.org", "reader") == ("ann", "manager")
 
 
 def test_the_link_of_who_is_let_in_lives_a_minute(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     signed_in(campaign, "ann", "manager")
-    token = campaign.accounts.admit("mia@x.org", "reader")
+    token = campaign.people.accounts.admit("mia@x.org", "reader")
     assert token is not None
     now = time.time()
     monkeypatch.setattr(clock, "seconds", lambda: now + 61)
-    assert campaign.accounts.use_signin_link(token) is None
+    assert campaign.people.accounts.use_signin_link(token) is None
 
 
 # --- the pages of people who are not signed in -----------------------------------------------------
@@ -310,9 +310,9 @@ def test_a_person_back_from_the_provider_gets_their_own_link(
     page = html(look(provided, monkeypatch))
     token = re.search(r'href="/signin\?token=([^"]+)"', page)
     assert token is not None
-    secret = provided.accounts.use_signin_link(token[1])
+    secret = provided.people.accounts.use_signin_link(token[1])
     assert secret is not None
-    person = provided.accounts.session(secret)
+    person = provided.people.accounts.session(secret)
     assert person is not None
     assert person.role == "manager"
 
@@ -326,8 +326,8 @@ def test_a_refused_person_is_told_why_and_can_leave_the_provider(
     provided: Campaign, browser: Browser, monkeypatch: pytest.MonkeyPatch, email: str, words: str
 ) -> None:
     name, _ = let_in(provided, "mia@x.org", "manager", "Mia")
-    provided.accounts.add("bob", "manager")
-    provided.accounts.lock(name)
+    provided.people.accounts.add("bob", "manager")
+    provided.people.accounts.lock(name)
     browser.come_back(email=email)
     app = look(provided, monkeypatch)
     assert words in app.error[0].value
@@ -369,4 +369,4 @@ def test_signing_out_leaves_the_provider_too(
     browser.come_back(email="mia@x.org")
     app.button(key="sign-out").click().run()
     assert browser.asked == ["logout"]
-    assert provided.accounts.table()["sessions"].tolist() == [0]
+    assert provided.store.accounts.table()["sessions"].tolist() == [0]

@@ -121,7 +121,7 @@ export class GradeDesk {
       query_id: queryId,
       documents: free
         .slice(0, want)
-        .map((id) => ({ ...doc(id), ...(this.settled.includes(id) && { calibration: true }) })),
+        .map((id) => ({ ...doc(id), ...(this.settled.includes(id) && { qualification: true }) })),
       closed: holding.filter((/** @type {string} */ id) => this.isJudged(queryId, id)),
       first: this.first,
       ...(isIdle && { next: this.nextTopic(queryId, tried) }),

@@ -483,7 +483,7 @@ test("where no topic has anything free that is said, and each is asked again", (
   assert.equal(ada.shown, "d200");
 });
 
-test("calibration comes first, and never under the annotator's hands", () => {
+test("qualification comes first, and never under the annotator's hands", () => {
   const ada = open({ sizes: [6, 2, 2] });
   ada.desk.first = "t2";
   ada.grade(1);
@@ -493,7 +493,7 @@ test("calibration comes first, and never under the annotator's hands", () => {
     ada.grade(0);
     ada.sync();
   }
-  assert.deepEqual([ada.shown, ada.notice], ["d200", "calibration-first"]);
+  assert.deepEqual([ada.shown, ada.notice], ["d200", "qualification-first"]);
   ada.turnTo("t3");
   ada.sync();
   assert.equal(ada.shown, "d200");
@@ -503,7 +503,7 @@ test("calibration comes first, and never under the annotator's hands", () => {
   assert.equal(ada.shown, "d300");
 });
 
-test("after calibration the card moves on", () => {
+test("after qualification the card moves on", () => {
   const desk = new GradeDesk(1, 1, 1);
   Object.assign(desk, { held: ["d100"], first: "t2", movesOn: true, settled: ["d200"] });
   const ada = new Annotator(desk);

@@ -42,12 +42,12 @@ for (const [code, more] of /** @type {[string, object][]} */ ([
   });
 }
 
-test("a calibration set that comes first waits for a key, too", () => {
+test("a qualification set that comes first waits for a key, too", () => {
   const ada = new Annotator(new GradeDesk(3, 2, 2), { reads: false });
   Object.assign(ada.desk, { first: "t2", held: ["d102"] });
   for (let i = 0; i < 3; i += 1) press(ada);
   ada.sync();
-  assert.deepEqual([ada.shown, ada.newTopic, ada.notice], [null, "t2", "calibration-first"]);
+  assert.deepEqual([ada.shown, ada.newTopic, ada.notice], [null, "t2", "qualification-first"]);
 });
 
 test("a topic that the annotator asks for is open at once, as are undo and the first topic of a page", () => {

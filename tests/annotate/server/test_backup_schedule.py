@@ -30,10 +30,10 @@ def test_backups_are_made_by_the_schedule_also_after_a_failure(
     campaign: Campaign, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backup_schedule, "CHECKED_EVERY", 0.001)
-    campaign.backups.set_settings(every_hours=24)
+    campaign.operations.backups.set_settings(every_hours=24)
     (campaign.directory / "backups").write_text("a file of somebody")
     min((campaign.directory / "runs").iterdir()).unlink()
     with caplog.at_level(logging.ERROR):
         awaited(run_until(campaign, caplog))
-    assert len(campaign.backups.available()) == 1
-    assert "UTC: a backup was made, but the campaign has 1 problem" in str(campaign.backups.problem())
+    assert len(campaign.operations.backups.available()) == 1
+    assert "UTC: a backup was made, but the campaign has 1 problem" in str(campaign.operations.backups.problem())

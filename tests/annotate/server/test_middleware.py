@@ -68,7 +68,9 @@ def client(campaign: Campaign) -> Iterator[TestClient]:
 
 
 def enter(client: TestClient, campaign: Campaign, role: Role) -> None:
-    value = Tokens(campaign.server_state.secret(), campaign.id).cookie(signed_in(campaign, f"some {role}", role))
+    value = Tokens(campaign.operations.server_state.secret(), campaign.id).cookie(
+        signed_in(campaign, f"some {role}", role)
+    )
     client.cookies.set(cookie_name(campaign.id), value)
 
 

@@ -172,7 +172,7 @@ def test_strangers_are_counted_by_address_and_in_total() -> None:
 def test_two_hundred_idle_sockets_keep_nobody_out(campaign: Campaign) -> None:
     """The same with 1,000 sockets, by hand: ``python tests/benchmarks/bench_idle_sockets.py``."""
     secret = signed_in(campaign)
-    cookie = Tokens(campaign.server_state.secret(), campaign.id).cookie(secret)
+    cookie = Tokens(campaign.operations.server_state.secret(), campaign.id).cookie(secret)
     serving = Serving(campaign.directory)
     try:
         accepted, grown, person = awaited(hold(serving, 200, f"{cookie_name(campaign.id)}={cookie}"))

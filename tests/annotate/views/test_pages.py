@@ -67,8 +67,8 @@ def test_hostile_texts_are_not_markup(opened: Callable[..., AppTest], tmp_path: 
     (files / "d.tsv").write_text(f"d_1\t{HOSTILE}\t{HOSTILE}\n")
     (files / "r.run").write_text("q*1 Q0 d_1 1 1.0 <b>:material/castle:</b>\n")
     with Campaign.create(tmp_path / "hostile", title=HOSTILE) as campaign:
-        campaign.importer.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"], runs=[files / "r.run"])
-        campaign.pools.add("depth", depth=1)
+        campaign.imports.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"], runs=[files / "r.run"])
+        campaign.people.pools.add("depth", depth=1)
         say(campaign, "q*1", "d_1", 3)
         app = opened(campaign, view)
         assert not app.exception
@@ -85,7 +85,7 @@ def test_a_hostile_topic_is_no_markup_on_recall(opened: Callable[..., AppTest], 
     (files / "t.tsv").write_text(f"**q**\t{HOSTILE}\n")
     (files / "d.tsv").write_text("d1\tA text.\nd2\tAnother.\n")
     with Campaign.create(tmp_path / "hostile", title=HOSTILE) as campaign:
-        campaign.importer.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
+        campaign.imports.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
         campaign.settings.set_loop(mode="loop")
         say(campaign, "**q**", "d1", 3)
         app = opened(campaign, "recall")
@@ -135,9 +135,9 @@ def test_pool_is_seen_before_it_is_added(
     app.number_input(key="depth-depth").set_value(2).run()
     assert {m.label: m.value for m in app.metric}["New pairs"] == "6"
     assert any("This adds 6 pairs." in m.value for m in app.markdown)
-    assert campaign.progress.counts()["pool"] == 0
+    assert campaign.store.judgements.counts()["pool"] == 0
     app.button(key="add").click().run()
-    assert campaign.progress.counts()["pool"] == 6
+    assert campaign.store.judgements.counts()["pool"] == 6
     assert app.button(key="add").disabled
 
 
@@ -182,19 +182,19 @@ def buttons(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_a_drawn_download_is_refused_once_the_role_has_changed(
     opened: Callable[..., AppTest], campaign: Campaign, buttons: dict[str, Any], file: str
 ) -> None:
-    campaign.accounts.add("boss", "manager")
+    campaign.people.accounts.add("boss", "manager")
     say(campaign, "1", "d1", 2)
     opened(campaign, file)
     deferred = [content for content in buttons.values() if callable(content)]
     assert deferred
     for content in deferred:
         content()
-    campaign.accounts.set_role("ann", "annotator")
+    campaign.people.accounts.set_role("ann", "annotator")
     for content in deferred:
         with pytest.raises(CampaignError, match="your role has changed"):
             content()
-    campaign.accounts.set_role("ann", "manager")
-    campaign.accounts.end_sessions("ann")
+    campaign.people.accounts.set_role("ann", "manager")
+    campaign.people.accounts.end_sessions("ann")
     for content in deferred:
         with pytest.raises(CampaignError, match="session has ended"):
             content()
@@ -209,7 +209,7 @@ def test_a_work_list_is_handed_out_and_taken_back(
         app.segmented_control(key="work-list-format").set_value(".csv")
         return app.button(key="work-list-reserve").click().run()
 
-    campaign.accounts.add("ben", "annotator")
+    campaign.people.accounts.add("ben", "annotator")
     say(campaign, "1", "d1", 2)
     app = opened(campaign, "export")
     assert app.number_input(key="work-list-pairs").value == 50
@@ -234,9 +234,9 @@ def test_a_loop_over_the_whole_collection_hands_out_work_lists_before_its_first_
     (files / "t.tsv").write_text("1\twing flow\n")
     (files / "d.tsv").write_text("d1\tWing\tFlow past a wing.\nd2\tSlab\tHeat in a slab.\n")
     with Campaign.create(tmp_path / "c") as campaign:
-        campaign.importer.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
+        campaign.imports.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
         campaign.settings.set_loop(mode="loop")
-        campaign.accounts.add("ben", "annotator")
+        campaign.people.accounts.add("ben", "annotator")
         app = opened(campaign, "export")
         assert not app.exception
         app.selectbox(key="work-list-annotator").set_value("ben")
@@ -263,13 +263,13 @@ def test_clicks_are_there_to_export(
     app = opened(campaign, "export")
     assert "Clicks" not in [tab.label for tab in app.tabs]
     (files / "march.csv").write_text("query_id,doc_id,rank,shown,clicked\n1,d1,1,10,4\n1,d1,2,10,2\n1,d2,2,10,1\n")
-    campaign.importer.import_files(clicks=files / "march.csv")
+    campaign.imports.import_files(clicks=files / "march.csv")
     there = [m.value for m in opened(campaign, "import").markdown]
     assert r"Click logs: march\.csv (3 rows)." in there
     app = opened(campaign, "export")
     assert not app.exception
     assert any(r"3 rows from march\.csv." in m.value for m in app.markdown)
-    campaign.clicks.export(table=files / "clicks.tsv")
+    campaign.corpus.clicks.export(table=files / "clicks.tsv")
     assert buttons["clicks"]() == (files / "clicks.tsv").read_bytes()
 
 
@@ -278,8 +278,8 @@ def test_machine_labels_are_exported_with_what_made_them(
     opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
 ) -> None:
     assert "Machine labels" not in [tab.label for tab in opened(campaign, "export").tabs]
-    campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2"}, name="weak 2*")
-    campaign.machine_labels.create("other", "rule", {})
+    campaign.machine_labels.sets.label_by_rule("contains-string", {"string": "document 2"}, name="weak 2*")
+    campaign.machine_labels.sets.create("other", "rule", {})
     app = opened(campaign, "export")
     assert not app.exception
     assert not app.warning  # not looked for before the section is open
@@ -287,7 +287,7 @@ def test_machine_labels_are_exported_with_what_made_them(
         app.session_state["section"] = "Machine labels"
         app.segmented_control(key="machine-labels-format").set_value(ending).run()
         assert not app.exception
-        campaign.label_files.export("weak 2*", files / f"there{ending}")
+        campaign.machine_labels.files.export("weak 2*", files / f"there{ending}")
         assert buttons["machine-labels"]() == (files / f"there{ending}").read_bytes()
         report = json.loads(buttons["machine-labels-report"]())
         assert (report["label_set"], report["labels"]) == ("weak 2*", 6)
@@ -324,7 +324,7 @@ def test_training_data_by_a_rule_and_a_number(
     ]
     app.number_input(key="negatives-each").set_value(2).run()
     app.selectbox(key="negatives").set_value("unjudged-random").run()
-    campaign.training_data.export(triples=files / "t.tsv", negatives="unjudged-random", count=2)
+    campaign.exports.training_data.export(triples=files / "t.tsv", negatives="unjudged-random", count=2)
     assert buttons["triples"]() == (files / "t.tsv").read_bytes()
     assert not app.exception
 
@@ -334,7 +334,7 @@ def test_without_runs_no_rule_looks_at_ranks(opened: Callable[..., AppTest], tmp
     (files / "t.tsv").write_text("1\tone\n")
     (files / "q.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
     with Campaign.create(tmp_path / "bare") as bare:
-        bare.importer.import_files(topics=files / "t.tsv", qrels=files / "q.txt")
+        bare.imports.import_files(topics=files / "t.tsv", qrels=files / "q.txt")
         app = opened(bare, "export")
         assert app.selectbox(key="negatives").options == ["Judged", "Random, including unjudged"]
 
@@ -406,14 +406,14 @@ def test_overview_has_one_primary_button_at_each_stage(
         return [button.label for button in app.button if button.proto.type == "primary"]
 
     with Campaign.create(tmp_path / "empty") as empty:
-        assert empty.overview.next_step() == ("import", "Import topics, documents and runs.")
+        assert empty.results.overview.next_step() == ("import", "Import topics, documents and runs.")
         assert primary(empty) == ["Import files"]
         assert not opened(empty, "overview").metric  # five zeros say nothing
     campaign = make_campaign("stages", pooled=False)
     assert primary(campaign) == ["Choose the pool"]
-    campaign.pools.add("depth", depth=2)
+    campaign.people.pools.add("depth", depth=2)
     assert primary(campaign) == ["Start judging"]
-    pairs = campaign.document_view.first_of_pool(100)
+    pairs = campaign.store.pool.with_text(100)
     for query_id, doc_id in pairs[["query_id", "doc_id"]].itertuples(index=False):
         say(campaign, query_id, doc_id, 1)
     assert primary(campaign) == ["Export"]
@@ -447,7 +447,7 @@ def test_files_are_uploaded(opened: Callable[..., AppTest], tmp_path: Path) -> N
         )
         assert [s.value for s in app.success] == ["Imported."]
         assert "This campaign has 1 topic, 2 documents and 1 run." in app.markdown[0].value
-        assert {key: empty.progress.counts()[key] for key in ("topics", "documents", "runs")} == {
+        assert {key: empty.store.judgements.counts()[key] for key in ("topics", "documents", "runs")} == {
             "topics": 1,
             "documents": 2,
             "runs": 1,
@@ -491,9 +491,9 @@ def test_files_of_other_programs_are_uploaded(opened: Callable[..., AppTest], tm
         assert app.dataframe[0].value[["file", "line", "duplicate_of"]].values.tolist() == [
             ["a.ris", 2, "10.5555/w"], ["a.ris", 9, "10.5555/w"]
         ]  # fmt: skip
-        assert empty.progress.counts()["documents"] == 6
+        assert empty.store.judgements.counts()["documents"] == 6
         empty.settings.set_loop(mode="loop")
-        empty.work_lists.write("ann", tmp_path / "ann.csv", 1)
+        empty.exports.work_lists.write("ann", tmp_path / "ann.csv", 1)
         listed = (tmp_path / "ann.csv").read_text().replace(',"","0:', ',"1","0:')
         app = upload(opened(empty, "import"), labels=("ann.csv", listed))
         assert app.text[0].value == "ann.csv: 1 judgement from a work list by 1 annotator (1 new)"
@@ -518,7 +518,7 @@ def test_a_file_with_an_error_imports_nothing(opened: Callable[..., AppTest], tm
         assert app.error[0].value.startswith("**Nothing was imported.** q")
         assert "line 1" in app.error[0].value
         assert not app.success
-        assert empty.progress.counts()["topics"] == 0
+        assert empty.store.judgements.counts()["topics"] == 0
 
 
 @pytest.mark.slow
@@ -528,7 +528,7 @@ def test_replace_is_asked_for(opened: Callable[..., AppTest], campaign: Campaign
     next(box for box in app.checkbox if box.label.startswith("Replace")).check()
     upload(app, topics=("t.tsv", "1\tmoving average\n"))
     assert not app.error
-    assert campaign.corpus.topics().set_index("query_id")["title"]["1"] == "moving average"
+    assert campaign.store.corpus.topics().set_index("query_id")["title"]["1"] == "moving average"
 
 
 @pytest.mark.slow
@@ -536,8 +536,8 @@ def test_export_without_grades_offers_the_pool_and_the_missing_texts(
     opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
 ) -> None:
     (files / "c.run").write_text("1 Q0 elsewhere 1 2.0 c\n")
-    campaign.importer.import_files(runs=[files / "c.run"])
-    campaign.pools.add("depth", depth=2)
+    campaign.imports.import_files(runs=[files / "c.run"])
+    campaign.people.pools.add("depth", depth=2)
     app = opened(campaign, "export")
     assert "#### No pair has a grade yet." in [m.value for m in app.markdown]
     assert [tab.label for tab in app.tabs] == [
@@ -581,10 +581,10 @@ def test_overview_asks_for_adjudication_before_the_export(
     campaign = make_campaign("differ")
     for query_id, doc_id in campaign.store.pool.ids()[["query_id", "doc_id"]].itertuples(index=False):
         say(campaign, query_id, doc_id, 1)
-    assert campaign.overview.next_step().page == "export"
+    assert campaign.results.overview.next_step().page == "export"
     pair = campaign.store.pool.ids().iloc[0]
     campaign.judging.judge("ben", pair["query_id"], pair["doc_id"], 0)
-    step = campaign.overview.next_step()
+    step = campaign.results.overview.next_step()
     assert step == ("adjudicate", "1 pair has different grades: adjudicate it, or choose a rule on the Export page.")
     app = opened(campaign, "overview")
     app.button(key="next-step").click().run()

@@ -185,14 +185,14 @@ def test_an_annotator_without_work_is_told_so_and_gets_no_button(
 
 @pytest.mark.slow
 def test_the_role_is_looked_up_in_every_run(opened: Open, begun: Campaign) -> None:
-    begun.accounts.add("ann", "manager")
+    begun.people.accounts.add("ann", "manager")
     app = opened(begun, "compare", "reader", "rae")
     assert app.dataframe
-    begun.accounts.set_role("rae", "annotator")
+    begun.people.accounts.set_role("rae", "annotator")
     app.run()
     assert not app.main.get("dataframe")
     assert "is for" in app.error[0].value
-    begun.accounts.lock("rae")
+    begun.people.accounts.lock("rae")
     app.run()
     assert [t.value for t in app.title] == ["Sign in"]
 
@@ -225,7 +225,7 @@ def test_invite_somebody(opened: Open, campaign: Campaign) -> None:
     assert not app.error
     token = re.search(r"/invitation\?token=(\S+)", app.code[0].value)
     assert token is not None
-    assert campaign.accounts.invited(token[1]) == "bob"
+    assert campaign.people.accounts.invited(token[1]) == "bob"
     assert app.dataframe[0].value[["name", "role", "groups", "state"]].values.tolist() == [
         ["ann", "manager", "", "open"],
         ["bob", "reader", "judges", "invited"],
@@ -248,8 +248,8 @@ def test_a_link_that_opens_on_this_machine_only_says_so(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch, browser: str, kept: str, expected: str
 ) -> None:
     monkeypatch.setattr(ContextProxy, "url", browser)
-    campaign.server_state.keep_address(kept)
-    campaign.accounts.add("bob", "annotator")
+    campaign.operations.server_state.keep_address(kept)
+    campaign.people.accounts.add("bob", "annotator")
     app = opened(campaign, "people", "manager", "ann")
     account(app).set_value("bob").run()
     app.button(key="again-bob").click().run()
@@ -263,13 +263,13 @@ def test_an_invitation_that_cannot_be_made_says_why(opened: Open, campaign: Camp
     submit(app, "Invite")
     assert "is taken by the account" in app.error[0].value
     assert app.text_input[0].value == "ANN"
-    assert len(campaign.accounts.table()) == 1
+    assert len(campaign.store.accounts.table()) == 1
 
 
 @pytest.mark.slow
 def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> None:
-    campaign.accounts.add("bob", "annotator")
-    secret = campaign.accounts.open_session("bob")
+    campaign.people.accounts.add("bob", "annotator")
+    secret = campaign.people.accounts.open_session("bob")
     app = opened(campaign, "people", "manager", "ann")
     account(app).set_value("bob").run()
     app.selectbox(key="role-bob").set_value("reader")
@@ -277,38 +277,38 @@ def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> 
     app.text_input(key="email-bob").set_value("bob@x.org")
     submit(app, "Save")
     assert not app.error
-    row = campaign.accounts.table().set_index("name").loc["bob"]
+    row = campaign.store.accounts.table().set_index("name").loc["bob"]
     assert (row["role"], row["groups"], row["email"]) == ("reader", ["a", "b"], "bob@x.org")
     app.button(key="lock-bob").click().run()
-    assert campaign.accounts.session(secret) is None
+    assert campaign.people.accounts.session(secret) is None
     assert app.button(key="again-bob").disabled
     app.button(key="lock-bob").click().run()
-    assert not campaign.accounts.table().set_index("name").loc["bob", "locked"]
+    assert not campaign.store.accounts.table().set_index("name").loc["bob", "locked"]
     app.button(key="again-bob").click().run()
     assert "/invitation?token=" in app.code[0].value
 
 
 @pytest.mark.slow
 def test_owners_and_managers_end_sessions(opened: Open, campaign: Campaign) -> None:
-    campaign.accounts.add("bob", "annotator")
+    campaign.people.accounts.add("bob", "annotator")
     known, lost, other = (
-        campaign.accounts.open_session("bob", Device(f"Firefox on {where}", "10.0.0.7"))
+        campaign.people.accounts.open_session("bob", Device(f"Firefox on {where}", "10.0.0.7"))
         for where in ("Linux", "Android", "Windows")
     )
-    digests = dict(campaign.accounts.sessions("bob")[["device", "session"]].itertuples(index=False))
+    digests = dict(campaign.people.accounts.sessions("bob")[["device", "session"]].itertuples(index=False))
     app = opened(campaign, "account", "annotator", "bob")
     assert "Firefox on Android" in words(app)
     app.button(key=f"end-bob-{digests['Firefox on Android']}").click().run()
-    assert campaign.accounts.session(lost) is None
-    assert campaign.accounts.session(known)
+    assert campaign.people.accounts.session(lost) is None
+    assert campaign.people.accounts.session(known)
     app.button(key="end-bob").click().run()
-    assert campaign.accounts.session(other) is None
-    assert len(campaign.accounts.sessions("bob")) == 1  # the page's own
+    assert campaign.people.accounts.session(other) is None
+    assert len(campaign.people.accounts.sessions("bob")) == 1  # the page's own
     manager = opened(campaign, "people", "manager", "ann")
     account(manager).set_value("bob").run()
-    (mine,) = campaign.accounts.sessions("bob")["session"]
+    (mine,) = campaign.people.accounts.sessions("bob")["session"]
     manager.button(key=f"end-bob-{mine}").click().run()
-    assert campaign.accounts.sessions("bob").empty
+    assert campaign.people.accounts.sessions("bob").empty
     assert "Not signed in on any browser." in words(manager)
 
 
@@ -320,7 +320,7 @@ def test_the_last_manager_is_told(opened: Open, campaign: Campaign) -> None:
     app.selectbox(key="role-ann").set_value("reader")
     submit(app, "Save")
     assert "only manager" in app.error[0].value
-    assert campaign.accounts.table()["role"].tolist() == ["manager"]
+    assert campaign.store.accounts.table()["role"].tolist() == ["manager"]
 
 
 @pytest.mark.slow
@@ -357,7 +357,7 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     again.set_value(PASSWORD)
     submit(app, "Save")
     assert not app.error
-    assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
+    assert campaign.people.accounts.check_password("ann", PASSWORD) == "ann"
     app.run()
     old, new, again = app.text_input  # this session is still open
     old.set_value("wrong wrong wrong")
@@ -365,7 +365,7 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     again.set_value(PASSWORD + "!")
     submit(app, "Save")
     assert "current password" in app.error[0].value
-    assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
+    assert campaign.people.accounts.check_password("ann", PASSWORD) == "ann"
 
 
 @pytest.mark.slow
@@ -373,15 +373,15 @@ def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rate_limit, "MAX_FAILURES", 2)
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.set_password("ann", PASSWORD)
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.set_password("ann", PASSWORD)
     app = opened(campaign, "account", "manager", "ann")
     for new in ("short", "short", "short", PASSWORD + "!"):
         for field, text in zip(app.text_input, (PASSWORD, new, new), strict=True):
             field.set_value(text)
         submit(app, "Save")
         assert [error.value for error in app.error if "10 characters" not in error.value] == []
-    assert campaign.accounts.check_password("ann", PASSWORD + "!") == "ann"
+    assert campaign.people.accounts.check_password("ann", PASSWORD + "!") == "ann"
 
 
 @pytest.mark.parametrize(
@@ -396,8 +396,8 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rate_limit, "MAX_FAILURES", 2)
-    campaign.accounts.add("ann", "manager")
-    campaign.accounts.set_password("ann", PASSWORD)
+    campaign.people.accounts.add("ann", "manager")
+    campaign.people.accounts.set_password("ann", PASSWORD)
     app = opened(campaign, "account", "manager", "ann")
     said = []
     for guess in ("wrong wrong wrong", "wrong again again", PASSWORD):
@@ -408,13 +408,13 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     assert "current password" in said[0]
     assert "current password" in said[1]
     assert said[2] == "Too many attempts. Try again in 5 minutes."
-    assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
+    assert campaign.people.accounts.check_password("ann", PASSWORD) == "ann"
 
 
 @pytest.mark.slow
 def test_an_account_shows_its_groups_and_its_address(opened: Open, campaign: Campaign) -> None:
-    campaign.accounts.add("ann", "annotator", "ann_1@x.org")
-    campaign.accounts.set_groups("ann", ["judges", "early"])
+    campaign.people.accounts.add("ann", "annotator", "ann_1@x.org")
+    campaign.people.accounts.set_groups("ann", ["judges", "early"])
     said = [re.sub(r"[\\\u200b]", "", m.value) for m in opened(campaign, "account", "annotator", "ann").markdown]
     assert "E-mail: ann_1@x.org." in said
     assert any(set(re.findall(r"\w+", text)) == {"Groups", "early", "judges"} for text in said)
@@ -425,9 +425,9 @@ def test_an_account_shows_its_groups_and_its_address(opened: Open, campaign: Cam
 def test_sign_out_ends_the_session_on_the_server(opened: Open, campaign: Campaign, key: str, left: int) -> None:
     signed_in(campaign, "ann")
     app = opened(campaign, "account", "manager", "ann")
-    assert campaign.accounts.table()["sessions"].tolist() == [2]
+    assert campaign.store.accounts.table()["sessions"].tolist() == [2]
     app.button(key=key).click().run()
-    assert campaign.accounts.table()["sessions"].tolist() == [left]
+    assert campaign.store.accounts.table()["sessions"].tolist() == [left]
     app.run()
     assert [t.value for t in app.title] == ["Sign in"]
 

@@ -492,34 +492,32 @@ def differing(campaign: Campaign) -> Campaign:
 
 
 def grades(campaign: Campaign, rule: str | None = None) -> dict[str, float]:
-    qrels = campaign.qrels.build(rule)
+    qrels = campaign.results.qrels.build(rule)
     return dict(zip(qrels["doc_id"], qrels["relevance"], strict=True))
 
 
 @pytest.mark.slow
 def test_a_disagreement_is_adjudicated_and_taken_back(differing: Campaign) -> None:
-    assert differing.adjudication.queue()["doc_id"].tolist() == ["d1", "d4"]
+    assert differing.judging.adjudication.queue()["doc_id"].tolist() == ["d1", "d4"]
     assert grades(differing) == {"d1": 0, "d2": 2, "d4": 0}
     end(differing, "1", "d1", 2, note="it answers the need")
-    assert differing.adjudication.queue()["doc_id"].tolist() == ["d4"]
+    assert differing.judging.adjudication.queue()["doc_id"].tolist() == ["d4"]
     assert grades(differing) == {"d1": 2, "d2": 2, "d4": 0}
-    assert differing.judgement_log.adjudications("eve")[["doc_id", "note"]].values.tolist() == [
-        ["d1", "it answers the need"]
-    ]
-    assert differing.agreement.disagreements() == (3, 2)
+    assert differing.log.adjudications("eve")[["doc_id", "note"]].values.tolist() == [["d1", "it answers the need"]]
+    assert differing.results.agreement.disagreements() == (3, 2)
     end(differing, "1", "d1", None)
-    assert differing.adjudication.queue()["doc_id"].tolist() == ["d1", "d4"]
+    assert differing.judging.adjudication.queue()["doc_id"].tolist() == ["d1", "d4"]
     assert grades(differing) == {"d1": 0, "d2": 2, "d4": 0}
-    assert len(differing.judgement_log.judgements(current=False)) == 8  # the log still shows both
+    assert len(differing.store.judgements.table(current=False)) == 8  # the log still shows both
 
 
 def test_an_adjudication_revises_the_adjudicator_s_former_one_and_not_their_judgement(differing: Campaign) -> None:
     end(differing, "1", "d1", 1, who="ann")
     end(differing, "1", "d1", 2, who="ann")
-    log = differing.judgement_log.judgements(current=False).set_index("uuid")
+    log = differing.store.judgements.table(current=False).set_index("uuid")
     second = log.iloc[-1]
     assert log.loc[second["revises"], "counts_as"] == "adjudication"
-    current = differing.judgement_log.judgements(annotator="ann", query_id="1")
+    current = differing.store.judgements.table(annotator="ann", query_id="1")
     assert current.loc[current["doc_id"] == "d1", ["counts_as", "relevance"]].values.tolist() == [
         ["judgement", 3], ["adjudication", 2],
     ]  # fmt: skip
@@ -535,52 +533,52 @@ def adjudication_of(doc_id: str, grade: int | None, who: str = "eve", query_id: 
 @pytest.mark.slow
 def test_nobody_s_adjudication_is_replaced_unseen(differing: Campaign) -> None:
     first = adjudication_of("d1", 2)
-    assert differing.adjudication.adjudicate([first]).saved == [first.uuid]
+    assert differing.judging.adjudication.adjudicate([first]).saved == [first.uuid]
     late = adjudication_of("d1", 0, "dan")
-    assert differing.adjudication.adjudicate([late]).refused == [
+    assert differing.judging.adjudication.adjudicate([late]).refused == [
         (late.uuid, "eve has already adjudicated this pair, with grade 2")
     ]
     again = adjudication_of("d1", None)  # one's own
-    assert differing.adjudication.adjudicate([first, again]).saved == [first.uuid, again.uuid]
+    assert differing.judging.adjudication.adjudicate([first, again]).saved == [first.uuid, again.uuid]
     reason = 'eve has already adjudicated this pair, as "cannot judge"'
-    assert differing.adjudication.adjudicate([late]).refused[0].reason == reason
+    assert differing.judging.adjudication.adjudicate([late]).refused[0].reason == reason
     undo = adjudication_of("d1", None, kind="undone")
-    assert differing.adjudication.adjudicate([undo, late]).saved == [undo.uuid, late.uuid]
-    assert differing.judgement_log.adjudications()[["annotator", "relevance"]].values.tolist() == [["dan", 0]]
-    assert len(differing.judgement_log.judgements(current=False).query("counts_as == 'adjudication'")) == 4
+    assert differing.judging.adjudication.adjudicate([undo, late]).saved == [undo.uuid, late.uuid]
+    assert differing.log.adjudications()[["annotator", "relevance"]].values.tolist() == [["dan", 0]]
+    assert len(differing.store.judgements.table(current=False).query("counts_as == 'adjudication'")) == 4
 
 
 @pytest.mark.slow
 def test_only_a_pair_that_wants_an_adjudication_takes_one(differing: Campaign) -> None:
     agreed, unknown = adjudication_of("d2", 1), adjudication_of("d99", 1)
-    result = differing.adjudication.adjudicate([agreed, unknown])
+    result = differing.judging.adjudication.adjudicate([agreed, unknown])
     assert [refused.reason for refused in result.refused] == [
         "annotators do not disagree on this pair", "annotators do not disagree on this pair",
     ]  # fmt: skip
-    differing.qualification_set.set_pairs([("1", "d2")])
-    assert differing.adjudication.adjudicate([agreed]).saved
-    assert differing.adjudication.queue(ended=True).query("why == 'calibration'")["ended"].tolist() == [True]
+    differing.people.qualification_set.set_pairs([("1", "d2")])
+    assert differing.judging.adjudication.adjudicate([agreed]).saved
+    assert differing.judging.adjudication.queue(ended=True).query("why == 'qualification'")["ended"].tolist() == [True]
 
 
 def test_what_cannot_be_written_is_refused_and_the_rest_is_saved(differing: Campaign) -> None:
     bad, good = adjudication_of("d1", 7), adjudication_of("d4", 1, query_id="2")
-    result = differing.adjudication.adjudicate([bad, good])
+    result = differing.judging.adjudication.adjudicate([bad, good])
     assert (result.saved, result.refused[0].uuid) == ([good.uuid], bad.uuid)
     assert "found 7" in result.refused[0].reason
 
 
 def test_a_queue_is_filtered(differing: Campaign) -> None:
-    found = differing.adjudication.queue()
+    found = differing.judging.adjudication.queue()
     assert filter_queue(found)["doc_id"].tolist() == ["d1", "d4"]
     assert filter_queue(found, query_id="2")["doc_id"].tolist() == ["d4"]
     assert filter_queue(found, distance=3)["doc_id"].tolist() == ["d1"]
     assert filter_queue(found, names=["ann", "bob"], why="disagreement")["doc_id"].tolist() == ["d1", "d4"]
     assert filter_queue(found, names=["eve"]).empty
-    assert filter_queue(found, why="calibration").empty
+    assert filter_queue(found, why="qualification").empty
 
 
 def test_an_adjudication_ends_the_pair_for_those_who_have_not_judged_it(differing: Campaign) -> None:
-    differing.assignments.update(annotators=3)
+    differing.people.assignments.update(annotators=3)
     assert "d1" in {d.doc_id for d in differing.judging.next_pairs("cat", "1", count=9).documents}
     end(differing, "1", "d1", 2)
     assert "d1" not in {d.doc_id for d in differing.judging.next_pairs("dan", "1", count=9).documents}
@@ -594,7 +592,7 @@ def test_what_the_card_sends_is_never_an_adjudication(differing: Campaign) -> No
     result = differing.judging.judge_many([judgement], leased_only=True)
     assert not result.saved
     assert "adjudication" in result.refused[0].reason
-    assert differing.judgement_log.adjudications().empty
+    assert differing.log.adjudications().empty
 
 
 def test_nothing_to_take_back_is_refused(differing: Campaign) -> None:
@@ -602,11 +600,11 @@ def test_nothing_to_take_back_is_refused(differing: Campaign) -> None:
     assert "nothing to undo" in differing.judging.judge_many([undo]).refused[0].reason.replace(
         "no adjudication of 'd1'", "nothing"
     )
-    assert len(list_opinions(differing.judgement_log.judgements(), "1", "d1")) == 2
+    assert len(list_opinions(differing.store.judgements.table(), "1", "d1")) == 2
 
 
 def test_sides_of_a_pair_have_notes_and_seconds(differing: Campaign) -> None:
-    found = list_opinions(differing.judgement_log.judgements(), "1", "d1")
+    found = list_opinions(differing.store.judgements.table(), "1", "d1")
     assert found[["annotator", "relevance", "seconds", "note"]].values.tolist() == [
         ["bob", 0, 4.0, "bob on d1"], ["ann", 3, 4.0, "ann on d1"],
     ]  # fmt: skip
@@ -614,7 +612,7 @@ def test_sides_of_a_pair_have_notes_and_seconds(differing: Campaign) -> None:
 
 def test_exported_qrels_say_which_rule_made_them(differing: Campaign, tmp_path: Path) -> None:
     end(differing, "1", "d1", 2)
-    written = differing.export.files(qrels=tmp_path / "q.txt", rule="adjudicated-or-majority(ties=higher)")
+    written = differing.exports.files.write(qrels=tmp_path / "q.txt", rule="adjudicated-or-majority(ties=higher)")
     assert written == {str(tmp_path / "q.txt"): 3}
     assert (tmp_path / "q.txt").read_text() == "1 0 d1 2\n1 0 d2 2\n2 0 d4 1\n"
     report = json.loads((tmp_path / "q.txt.rule.json").read_text())
@@ -624,7 +622,7 @@ def test_exported_qrels_say_which_rule_made_them(differing: Campaign, tmp_path: 
         "rule": "adjudicated-or-majority",
         "parameters": {"ties": "higher"},
         "description": ADJUDICATION_RULES["adjudicated-or-majority"].description,
-        "grades": {str(g): s for g, s in differing.grades.sentences.items()},
+        "grades": {str(g): s for g, s in differing.settings.grades.sentences.items()},
         "topics": 2,
         "pairs": 3,
         "by": {"agreed": 1, "tie": 1, "adjudicated": 1},
@@ -635,7 +633,7 @@ def test_exported_qrels_say_which_rule_made_them(differing: Campaign, tmp_path: 
         "adjudicators": {"eve": 1},
         "campaign": "campaign",
     }
-    assert str(differing.qrels.with_sources("highest").rule) == "highest"
+    assert str(differing.results.qrels.with_sources("highest").rule) == "highest"
 
 
 @pytest.mark.slow
@@ -643,19 +641,19 @@ def test_what_an_estimate_took_is_written_beside_it_and_said(
     differing: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def told() -> tuple[int, bool]:
-        differing.export.files(qrels=tmp_path / "q.txt", rule="dawid-skene")
+        differing.exports.files.write(qrels=tmp_path / "q.txt", rule="dawid-skene")
         report = json.loads((tmp_path / "q.txt.rule.json").read_text())
         return report["rounds"], report["converged"]
 
     rounds, converged = told()
     assert 1 <= rounds < 10_000
     assert converged
-    assert differing.evaluation.compare_rules("lowest", "dawid-skene").cautions == ()
-    assert "converged" not in differing.qrels.rule_report("majority")
+    assert differing.results.evaluation.compare_rules("lowest", "dawid-skene").cautions == ()
+    assert "converged" not in differing.results.qrels.rule_report("majority")
     monkeypatch.setattr(dawid_skene, "ROUNDS", 0)
     assert told() == (0, False)
     sentence = "dawid-skene did not converge after 0 rounds; more rounds might change some grades"
-    assert differing.evaluation.compare_rules("dawid-skene", "dawid-skene").cautions == (sentence,)
+    assert differing.results.evaluation.compare_rules("dawid-skene", "dawid-skene").cautions == (sentence,)
     done = cleverdon("rules", differing.directory, "--against", "dawid-skene")
     assert done.exit_code == 0
     assert sentence in done.stderr
@@ -664,27 +662,27 @@ def test_what_an_estimate_took_is_written_beside_it_and_said(
 
 
 @pytest.mark.slow
-def test_calibration_pairs_that_cannot_be_judged_leave_the_queue(differing: Campaign) -> None:
+def test_qualification_pairs_that_cannot_be_judged_leave_the_queue(differing: Campaign) -> None:
     """d6: nobody has judged it; d1: ann and bob differ. eve says of both that no grade can be given."""
-    differing.qualification_set.set_pairs([("1", "d1"), ("1", "d6"), ("2", "d5")])
-    assert differing.adjudication.queue()["doc_id"].tolist() == ["d1", "d4", "d6", "d5"]
+    differing.people.qualification_set.set_pairs([("1", "d1"), ("1", "d6"), ("2", "d5")])
+    assert differing.judging.adjudication.queue()["doc_id"].tolist() == ["d1", "d4", "d6", "d5"]
     for doc_id in ("d1", "d6"):
         end(differing, "1", doc_id, None, kind="cannot judge", reason="broken")
-    assert differing.adjudication.queue()[["doc_id", "why"]].values.tolist() == [
-        ["d4", "disagreement"], ["d5", "calibration"],
+    assert differing.judging.adjudication.queue()[["doc_id", "why"]].values.tolist() == [
+        ["d4", "disagreement"], ["d5", "qualification"],
     ]  # fmt: skip
-    assert differing.adjudication.queue(ended=True)[["doc_id", "ended"]].values.tolist() == [
+    assert differing.judging.adjudication.queue(ended=True)[["doc_id", "ended"]].values.tolist() == [
         ["d1", True], ["d4", False], ["d6", True], ["d5", False],
     ]  # fmt: skip
     end(differing, "1", "d6", None)
-    assert "d6" in differing.adjudication.queue()["doc_id"].tolist()
+    assert "d6" in differing.judging.adjudication.queue()["doc_id"].tolist()
 
 
 def test_means_keep_their_fraction_from_judgement_to_file_and_value(differing: Campaign, tmp_path: Path) -> None:
-    differing.export.files(qrels=tmp_path / "q.txt", rule="mean")
+    differing.exports.files.write(qrels=tmp_path / "q.txt", rule="mean")
     assert (tmp_path / "q.txt").read_text() == "1 0 d1 1.5\n1 0 d2 2\n2 0 d4 0.5\n"
     assert read_qrels(tmp_path / "q.txt")["relevance"].tolist() == [1.5, 2, 0.5]
-    values = differing.evaluation.evaluate([measure("nDCG"), measure("P@1")], rule="mean").per_topic()
+    values = differing.results.evaluation.evaluate([measure("nDCG"), measure("P@1")], rule="mean").per_topic()
     found = values.set_index(["run", "query_id", "measure"])["value"]
     # alpha ranks d1 (1.5), d2 (2), the ideal d2, d1; beta has d2 first and d6, which nobody judged
     ideal = 2 + 1.5 / log2(3)
@@ -698,7 +696,7 @@ def test_means_keep_their_fraction_from_judgement_to_file_and_value(differing: C
 
 def test_a_system_that_changes_place_by_hand(differing: Campaign) -> None:
     """By the lowest grade d1 is worth nothing, so beta (d2 first) leads; by the highest alpha does (d1 first)."""
-    found = differing.evaluation.compare_rules("lowest", "highest", "nDCG@1")
+    found = differing.results.evaluation.compare_rules("lowest", "highest", "nDCG@1")
     assert (found.grades.pairs, found.grades.differ) == (3, 2)
     places = found.places
     assert places is not None
@@ -715,7 +713,7 @@ def test_a_system_that_changes_place_by_hand(differing: Campaign) -> None:
 
 @pytest.mark.slow
 def test_rules_that_say_the_same_move_nobody(differing: Campaign) -> None:
-    found = differing.evaluation.compare_rules(None, "majority", "nDCG@1")
+    found = differing.results.evaluation.compare_rules(None, "majority", "nDCG@1")
     assert found.grades.differ == 0
     assert found.places is not None
     assert found.places.moved == []
@@ -725,15 +723,15 @@ def test_rules_that_say_the_same_move_nobody(differing: Campaign) -> None:
 @pytest.mark.slow
 def test_comparing_rules_without_what_it_takes(make_campaign: Callable[..., Campaign], tmp_path: Path) -> None:
     campaign = make_campaign("bare")
-    assert campaign.evaluation.compare_rules("lowest", "highest", "AP").places is None  # nothing is judged
+    assert campaign.results.evaluation.compare_rules("lowest", "highest", "AP").places is None  # nothing is judged
     with Campaign.create(tmp_path / "no-runs") as bare:
         (tmp_path / "t.tsv").write_text("1\twing\n")
         (tmp_path / "d.tsv").write_text("d1\tFlow.\n")
-        bare.importer.import_files(topics=tmp_path / "t.tsv", documents=[tmp_path / "d.tsv"])
+        bare.imports.import_files(topics=tmp_path / "t.tsv", documents=[tmp_path / "d.tsv"])
         say(bare, "ann", "1", "d1", 1)
-        assert bare.evaluation.compare_rules("lowest", "highest").grades.pairs == 1
+        assert bare.results.evaluation.compare_rules("lowest", "highest").grades.pairs == 1
         with pytest.raises(CampaignError, match="import some with --run"):
-            bare.evaluation.compare_rules("lowest", "highest", "AP")
+            bare.results.evaluation.compare_rules("lowest", "highest", "AP")
 
 
 # --- the command ---------------------------------------------------------------------------------------

@@ -737,8 +737,8 @@ def test_labels_are_current_judgements_of_annotators(judged: Campaign) -> None:
     say(judged, "ann", ("2", "d7"), None)
     say(judged, "eve", ("1", "d1"), 0, counts_as="adjudication")
     say(judged, "eve", ("1", "d2"), 0, counts_as="surplus")
-    assert as_grades(judged.agreement.labels()) == {**GRADES, "ann": GRADES["ann"] | {("1", "d1"): 3}}
-    found = judged.agreement.report(resamples=0)
+    assert as_grades(judged.results.agreement.labels()) == {**GRADES, "ann": GRADES["ann"] | {("1", "d1"): 3}}
+    found = judged.results.agreement.report(resamples=0)
     assert found.annotators == ("ann", "bob")
     assert any('1 "cannot judge" judgement left out' in note for note in found.notes)
     assert any("1 adjudication left out" in note for note in found.notes)
@@ -752,7 +752,7 @@ def test_cannot_judge_is_counted_of_annotators_who_are_there(judged: Campaign) -
     say(judged, "eve", ("1", "d1"), None, counts_as="adjudication")
 
     def notes(**options: Any) -> list[str]:
-        return [note for note in judged.agreement.report(resamples=0, **options).notes if "left out" in note]
+        return [note for note in judged.results.agreement.report(resamples=0, **options).notes if "left out" in note]
 
     assert [n for n in notes() if "cannot judge" in n] == ['2 "cannot judge" judgements left out.']
     assert [n[:2] for n in notes(without=["bob"]) if "cannot judge" in n] == ["1 "]
@@ -763,7 +763,10 @@ def test_cannot_judge_is_counted_of_annotators_who_are_there(judged: Campaign) -
 @pytest.mark.slow
 def test_a_campaign_s_scale_is_the_same_however_it_is_looked_at(judged: Campaign) -> None:
     """Topic 1 has grades 0, 1 and 2 alone; its row, and the campaign narrowed to it, read the same four grades."""
-    whole, alone = judged.agreement.report(resamples=0), judged.agreement.report(resamples=0, topics=["1"])
+    whole, alone = (
+        judged.results.agreement.report(resamples=0),
+        judged.results.agreement.report(resamples=0, topics=["1"]),
+    )
     assert whole.grades == alone.grades == (0, 1, 2, 3)
     row = whole.topics[whole.topics["query_id"] == "1"].reset_index(drop=True)
     columns = ["scale", "coefficient", "value"]
@@ -778,28 +781,28 @@ def test_a_campaign_s_scale_is_the_same_however_it_is_looked_at(judged: Campaign
 @pytest.mark.slow
 def test_topics_and_annotators_can_be_left_out(judged: Campaign, tmp_path: Path) -> None:
     (tmp_path / "nist.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
-    judged.importer.import_files(qrels=tmp_path / "nist.txt")
-    assert judged.agreement.report(resamples=0).annotators == ("ann", "bob", "qrels:nist")
-    assert any("qrels:nist" in note for note in judged.agreement.report(resamples=0).notes)
-    found = judged.agreement.report(resamples=0, topics=["1"], without=["bob"])
+    judged.imports.import_files(qrels=tmp_path / "nist.txt")
+    assert judged.results.agreement.report(resamples=0).annotators == ("ann", "bob", "qrels:nist")
+    assert any("qrels:nist" in note for note in judged.results.agreement.report(resamples=0).notes)
+    found = judged.results.agreement.report(resamples=0, topics=["1"], without=["bob"])
     assert found.annotators == ("ann", "qrels:nist")
     assert agreement.select_value(found.values, "observed")["value"] == 1
     with pytest.raises(UnknownNameError, match="annotator 'bop'; did you mean 'bob'"):
-        judged.agreement.labels(without=["bop"])
+        judged.results.agreement.labels(without=["bop"])
     with pytest.raises(UnknownNameError, match="topic '9'"):
-        judged.agreement.labels(topics=["9"])
+        judged.results.agreement.labels(topics=["9"])
 
 
 @pytest.mark.slow
 def test_the_level_is_the_loop_s_unless_said(judged: Campaign) -> None:
     judged.settings.set_loop(level=2)
-    assert judged.agreement.report(resamples=0).level == 2
-    assert judged.agreement.report(resamples=0, level=3).level == 3
+    assert judged.results.agreement.report(resamples=0).level == 2
+    assert judged.results.agreement.report(resamples=0, level=3).level == 3
 
 
 @pytest.mark.slow
 def test_conclusions_rest_on_what_both_graded(judged: Campaign) -> None:
-    only = judged.agreement.conclusions(parse("P@1"))
+    only = judged.results.agreement.conclusions(parse("P@1"))
     assert len(only) == 1
     found = only[0]
     assert (found.a, found.b, found.topics, found.pairs, found.runs) == ("ann", "bob", 2, 4, 2)
@@ -809,16 +812,16 @@ def test_conclusions_rest_on_what_both_graded(judged: Campaign) -> None:
     assert table["place_b"].tolist() == [1, 1]
     assert np.isnan(found.tau)
     assert found.note == "all runs have the same value by the grades of bob"
-    better = judged.agreement.conclusions(parse("nDCG@2"))[0]
+    better = judged.results.agreement.conclusions(parse("nDCG@2"))[0]
     assert better.tau == -1
     assert better.swaps == 1
     with pytest.raises(InputError, match="needs qrels with subtopics"):
-        judged.agreement.conclusions(parse("alpha_nDCG@10"))
+        judged.results.agreement.conclusions(parse("alpha_nDCG@10"))
 
 
 def test_conclusions_know_where_less_is_better(judged: Campaign) -> None:
     """The last relevant document by ann: of alpha d1 and d4, first in both topics; of beta d6, second in topic 1."""
-    found = judged.agreement.conclusions(parse("LastRel"))[0]
+    found = judged.results.agreement.conclusions(parse("LastRel"))[0]
     assert found.table[["run", "a", "place_a"]].to_numpy().tolist() == [["alpha", 1, 1], ["beta", 1.5, 2]]
     # By bob d2 is relevant too, which alpha has second.
     assert found.table[["b", "place_b"]].to_numpy().tolist() == [[1.5, 1], [1.5, 1]]
@@ -830,7 +833,7 @@ def test_any_name_of_an_annotator_has_conclusions(campaign: Campaign) -> None:
         for pair, grade in grades.items():
             say(campaign, annotator, pair, grade)
     for measure in ("P@1", "nDCG@2"):
-        found = campaign.agreement.conclusions(parse(measure))[0]
+        found = campaign.results.agreement.conclusions(parse(measure))[0]
         assert (found.a, found.b, found.runs) == ("run", "value", 2)
     assert found.tau == -1
     assert "\nrun          value " in ok("agreement", campaign.directory, "--measure", "nDCG@2", "--resamples", 0)
@@ -840,29 +843,29 @@ def test_any_name_of_an_annotator_has_conclusions(campaign: Campaign) -> None:
 def test_only_those_who_met_most_are_concluded_if_so_asked(judged: Campaign) -> None:
     for pair in (("1", "d1"), ("1", "d2"), ("1", "d6")):
         say(judged, "cat", pair, 1)
-    met = {(c.a, c.b): c.pairs for c in judged.agreement.conclusions(parse("P@1"))}
+    met = {(c.a, c.b): c.pairs for c in judged.results.agreement.conclusions(parse("P@1"))}
     assert met == {("ann", "bob"): 4, ("ann", "cat"): 3, ("bob", "cat"): 3}
-    assert [(c.a, c.b) for c in judged.agreement.conclusions(parse("P@1"), most=1)] == [("ann", "bob")]
-    assert len(judged.agreement.conclusions(parse("P@1"), most=2)) == 2
+    assert [(c.a, c.b) for c in judged.results.agreement.conclusions(parse("P@1"), most=1)] == [("ann", "bob")]
+    assert len(judged.results.agreement.conclusions(parse("P@1"), most=2)) == 2
 
 
 def test_no_conclusions_without_runs(tmp_path: Path, files: Path) -> None:
     with Campaign.create(tmp_path / "bare") as campaign:
-        campaign.importer.import_files(documents=[files / "documents.jsonl"], topics=files / "topics.jsonl")
+        campaign.imports.import_files(documents=[files / "documents.jsonl"], topics=files / "topics.jsonl")
         say(campaign, "ann", ("1", "d1"), 1)
         say(campaign, "bob", ("1", "d1"), 1)
-        assert campaign.agreement.conclusions(parse("AP")) == []
+        assert campaign.results.agreement.conclusions(parse("AP")) == []
 
 
 def test_the_key_changes_with_all_that_is_read(judged: Campaign, files: Path) -> None:
-    keys = [judged.agreement.cache_key()]
+    keys = [judged.results.agreement.cache_key()]
     say(judged, "ann", ("2", "d7"), 1)
-    keys.append(judged.agreement.cache_key())
+    keys.append(judged.results.agreement.cache_key())
     judged.settings.set_loop(level=2)
-    keys.append(judged.agreement.cache_key())
+    keys.append(judged.results.agreement.cache_key())
     (files / "c.run").write_text("1 Q0 d1 1 1.0 gamma\n")
-    judged.importer.import_files(runs=[files / "c.run"])
-    keys.append(judged.agreement.cache_key())
+    judged.imports.import_files(runs=[files / "c.run"])
+    keys.append(judged.results.agreement.cache_key())
     assert len(set(keys)) == 4
 
 
@@ -872,23 +875,23 @@ def test_export_then_import_of_labels_is_the_identity(
 ) -> None:
     say(judged, "eve", ("1", "d1"), 0, counts_as="adjudication")
     first, second = tmp_path / "first.csv", tmp_path / "second.csv"
-    assert judged.export.files(labels=first) == {str(first): 10}
+    assert judged.exports.files.write(labels=first) == {str(first): 10}
     other = make_campaign("other")
-    other.assignments.update(annotators=2)
-    report = other.importer.import_files(labels=first)
+    other.people.assignments.update(annotators=2)
+    report = other.imports.import_files(labels=first)
     assert report.done == [f"{first}: 10 judgements by 2 annotators (10 new)"]
-    assert as_grades(other.agreement.labels()) == GRADES
-    other.export.files(labels=second)
+    assert as_grades(other.results.agreement.labels()) == GRADES
+    other.exports.files.write(labels=second)
     assert second.read_text() == first.read_text()
-    assert other.importer.import_files(labels=first).done == [
+    assert other.imports.import_files(labels=first).done == [
         f"{first}: 10 judgements by 2 annotators (0 new, 10 unchanged)"
     ]
     # Over time nothing can be said of what was graded elsewhere.
-    assert other.agreement.labels()["judged_at"].isna().all()
+    assert other.results.agreement.labels()["judged_at"].isna().all()
     # What agreement finds is the same in the campaign, in the file and in the other campaign.
     tables = [
-        judged.agreement.report().values,
-        other.agreement.report().values,
+        judged.results.agreement.report().values,
+        other.results.agreement.report().values,
         agreement.agreement(formats.read_labels(first)).values,
     ]
     pd.testing.assert_series_equal(tables[0]["value"], tables[1]["value"])
@@ -900,10 +903,10 @@ def test_the_exported_log_is_read_as_labels_too(judged: Campaign, tmp_path: Path
     say(judged, "ann", ("2", "d7"), None)
     say(judged, "eve", ("1", "d1"), 0, counts_as="adjudication")
     judged.judging.judge_many([Judgement(str(uuid4()), "bob", "2", "d7", "undone")])
-    wanted = as_grades(judged.agreement.labels())
+    wanted = as_grades(judged.results.agreement.labels())
     assert ("2", "d7") not in wanted["bob"]
     for name in ("log.csv", "log.jsonl"):
-        judged.export.files(judgements=tmp_path / name)
+        judged.exports.files.write(judgements=tmp_path / name)
         assert as_grades(formats.read_labels(tmp_path / name)) == wanted
 
 
@@ -914,18 +917,18 @@ def test_labels_that_conflict_change_nothing_unless_they_shall(judged: Campaign,
     with pytest.raises(
         ConflictError, match="expected 2, the grade of 'ann' in the campaign .*, found 0; rename the annotator"
     ):
-        judged.importer.import_files(labels=path)
-    assert as_grades(judged.agreement.labels()) == GRADES
+        judged.imports.import_files(labels=path)
+    assert as_grades(judged.results.agreement.labels()) == GRADES
     path.write_text(HEADER + "bob,2,d5,1\n")
     with pytest.raises(ConflictError, match="expected cannot judge, the grade of 'bob' in the campaign .*, found 1"):
-        judged.importer.import_files(labels=path)
-    judged.importer.import_files(labels=path, replace=True)
-    assert as_grades(judged.agreement.labels())["bob"]["2", "d5"] == 1
+        judged.imports.import_files(labels=path)
+    judged.imports.import_files(labels=path, replace=True)
+    assert as_grades(judged.results.agreement.labels())["bob"]["2", "d5"] == 1
 
 
 def test_names_that_differ_only_in_case_are_told(judged: Campaign, tmp_path: Path) -> None:
     """Neither beside an account, nor beside somebody in the log, nor both in one file."""
-    judged.accounts.add("Dora", "annotator")
+    judged.people.accounts.add("Dora", "annotator")
     path = tmp_path / "labels.csv"
     for rows, names in {
         "dora,1,d1,1\n": "'dora' and 'Dora'",
@@ -934,11 +937,11 @@ def test_names_that_differ_only_in_case_are_told(judged: Campaign, tmp_path: Pat
     }.items():
         path.write_text(HEADER + rows)
         with pytest.raises(ConflictError, match=f"{names} differ only in upper and lower case; use one spelling"):
-            judged.importer.import_files(labels=path)
-    assert as_grades(judged.agreement.labels()) == GRADES
+            judged.imports.import_files(labels=path)
+    assert as_grades(judged.results.agreement.labels()) == GRADES
     path.write_text(HEADER + "Dora,1,d8,1\nbob,1,d7,1\n")
-    judged.importer.import_files(labels=path)
-    assert set(as_grades(judged.agreement.labels())) == {"ann", "bob", "Dora"}
+    judged.imports.import_files(labels=path)
+    assert set(as_grades(judged.results.agreement.labels())) == {"ann", "bob", "Dora"}
 
 
 @pytest.mark.parametrize(
@@ -956,8 +959,8 @@ def test_names_that_differ_only_in_case_are_told(judged: Campaign, tmp_path: Pat
 def test_labels_that_cannot_be_imported(campaign: Campaign, tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "labels.csv").write_text(text)
     with pytest.raises(InputError, match=said):
-        campaign.importer.import_files(labels=tmp_path / "labels.csv")
-    assert campaign.agreement.labels().empty
+        campaign.imports.import_files(labels=tmp_path / "labels.csv")
+    assert campaign.results.agreement.labels().empty
 
 
 # --- the command ------------------------------------------------------------------------------------
@@ -993,15 +996,15 @@ def test_the_command_on_a_campaign(judged: Campaign) -> None:
     assert (written["by"], written["seed"]) == ("topics", 4)
     assert written["conclusions"][0]["tau"] is None
     assert written["conclusions"][0]["table"][0] == {"run": "alpha", "a": 1.0, "b": 1.0, "place_a": 1, "place_b": 1}
-    found = judged.agreement.report(by="topics", seed=4).values
+    found = judged.results.agreement.report(by="topics", seed=4).values
     assert [r["low"] for r in written["values"]] == [None if np.isnan(v) else v for v in found["low"]]
 
 
 @pytest.mark.slow
 def test_a_file_can_be_told_its_scale(judged: Campaign, tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
-    formats.write_labels(judged.agreement.labels(topics=["1"]), path)
-    wanted = judged.agreement.report(topics=["1"], resamples=0)
+    formats.write_labels(judged.results.agreement.labels(topics=["1"]), path)
+    wanted = judged.results.agreement.report(topics=["1"], resamples=0)
     for scale in ("0-3", "0,1, 2,3"):
         written = json.loads(ok("agreement", path, "--resamples", 0, "--grades", scale, "--format", "json"))
         assert written["grades"] == [0, 1, 2, 3]
@@ -1068,7 +1071,7 @@ def test_the_command_imports_and_exports_labels(
     path, other = tmp_path / "labels.tsv", make_campaign("other", pooled=False)
     assert ok("export", judged.directory, "--labels", path) == f"{path}: 10 lines\n"
     assert "10 judgements by 2 annotators (10 new)" in ok("import", other.directory, "--labels", path)
-    assert as_grades(other.agreement.labels()) == GRADES
+    assert as_grades(other.results.agreement.labels()) == GRADES
 
 
 def test_every_coefficient_is_on_the_scales_of_its_measurement() -> None:

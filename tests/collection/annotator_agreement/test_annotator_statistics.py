@@ -323,7 +323,7 @@ def test_a_campaign_looks_at_its_own_log(campaign: Campaign) -> None:
     say("4", "bob", "d2", 1)
     say("5", "bob", "d2", None)
     say("6", "eve", "d1", 0, counts_as="adjudication")
-    conduct = campaign.agreement.annotator_statistics()
+    conduct = campaign.results.agreement.annotator_statistics()
     assert conduct.facts["annotator"].tolist() == ["ann", "bob"]
     ann, bob = of(conduct, "ann"), of(conduct, "bob")
     assert (ann["judgements"], ann["revised"], ann["seconds"], ann["agreement"]) == (1, 1, 4, 1)

@@ -40,7 +40,7 @@ def test_from_runs_to_values(campaign: Campaign, tmp_path: Path) -> None:
             [graded("1", documents[0].doc_id, 3 if documents[0].doc_id == "d2" else 0)], leased_only=True
         )
     assert campaign.progress.topics("1")[["pool", "judged"]].values.tolist() == [[3, 3]]
-    written = campaign.export.files(
+    written = campaign.exports.files.write(
         qrels=tmp_path / "qrels.txt", pool=tmp_path / "pool.tsv", judgements=tmp_path / "log.jsonl"
     )
     assert list(written.values()) == [3, 3, 6]
@@ -51,7 +51,7 @@ def test_from_runs_to_values(campaign: Campaign, tmp_path: Path) -> None:
     ]
     log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert {(row["strategy"], row["pool_rank"]) for row in log} == {("depth", 1), ("depth", 2)}
-    assert campaign.evaluation.evaluate([parse("RR")]).means()["RR"].to_dict() == {"alpha": 0.5, "beta": 1.0}
+    assert campaign.results.evaluation.evaluate([parse("RR")]).means()["RR"].to_dict() == {"alpha": 0.5, "beta": 1.0}
 
 
 def test_pool_order_and_leases(campaign: Campaign) -> None:
@@ -71,7 +71,7 @@ def test_judging_is_idempotent_by_uuid(campaign: Campaign) -> None:
     judgement = graded("1", "d1", 2)
     assert campaign.judging.judge_many([judgement]).saved == [judgement.uuid]
     assert campaign.judging.judge_many([judgement, judgement]).saved == [judgement.uuid] * 2
-    assert campaign.progress.counts()["logged"] == 1
+    assert campaign.store.judgements.counts()["logged"] == 1
     stolen = campaign.judging.judge_many([judgement._replace(doc_id="d2")])
     assert "of another judgement" in stolen.refused[0].reason
 
@@ -80,8 +80,8 @@ def test_undo_leaves_a_trace_and_opens_the_pair(campaign: Campaign) -> None:
     campaign.judging.judge_many([graded("1", "d1", 2)])
     undo = Judgement(str(uuid4()), "ann", "1", "d1", "undone")
     assert campaign.judging.judge_many([undo]).saved == [undo.uuid]
-    assert campaign.judgement_log.judgements().empty
-    assert len(campaign.judgement_log.judgements(current=False)) == 2
+    assert campaign.store.judgements.table().empty
+    assert len(campaign.store.judgements.table(current=False)) == 2
     assert "d1" in [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 9).documents]
     again = campaign.judging.judge_many([undo._replace(uuid="other")])
     assert "no judgement of 'd1' to undo" in again.refused[0].reason
@@ -114,7 +114,7 @@ def test_grades_of_numpy_are_stored_as_numbers(campaign: Campaign, number: Calla
     campaign.judging.judge("ann", "1", "d1", number(2))
     written = campaign.judging.judge_many([graded("1", "d2", number(3))])
     assert not written.refused
-    assert campaign.judgement_log.judgements()["relevance"].tolist() == [2, 3]
+    assert campaign.store.judgements.table()["relevance"].tolist() == [2, 3]
     kinds = campaign.store.connection.column("SELECT typeof(relevance) FROM judgements ORDER BY id")
     assert kinds == ["integer", "integer"]
 
@@ -134,7 +134,7 @@ def test_judge_refuses_what_could_not_be_exported(campaign: Campaign, more: dict
     campaign.judging.judge("ann", "1", "d2", 1)
     with pytest.raises(JudgementError, match=reason):
         campaign.judging.judge(**{"annotator": "ann", "query_id": "1", "doc_id": "d1", "relevance": 1} | more)
-    assert len(campaign.judgement_log.judgements(current=False)) == 1
+    assert len(campaign.store.judgements.table(current=False)) == 1
 
 
 def test_a_judgement_without_a_uuid_is_refused(campaign: Campaign) -> None:
@@ -153,65 +153,65 @@ def test_only_what_was_handed_out_where_that_is_asked(campaign: Campaign) -> Non
 @pytest.mark.slow
 def test_pool_grows_by_what_is_new(make_campaign: Callable[..., Campaign]) -> None:
     campaign = make_campaign(pooled=False)
-    assert campaign.pools.add("depth", depth=1, dry_run=True).new == 3
+    assert campaign.people.pools.add("depth", depth=1, dry_run=True).new == 3
     assert campaign.store.pool.pairs().empty
-    assert campaign.pools.add("depth", depth=1).new == 3
-    report = campaign.pools.add("depth", depth=2)
+    assert campaign.people.pools.add("depth", depth=1).new == 3
+    report = campaign.people.pools.add("depth", depth=2)
     assert (report.pairs, report.new) == (6, 3)
-    assert campaign.pools.add("depth", depth=2).new == 0
+    assert campaign.people.pools.add("depth", depth=2).new == 0
     assert campaign.store.pool.pairs()["doc_id"].tolist()[:3] == ["d1", "d2", "d6"]
-    assert campaign.pools.rounds()["pairs"].tolist() == [3, 3]
+    assert campaign.store.pool.rounds()["pairs"].tolist() == [3, 3]
 
 
 def test_importing_again_changes_nothing(campaign: Campaign, files: Path) -> None:
-    before = campaign.progress.counts()
-    report = campaign.importer.import_files(
+    before = campaign.store.judgements.counts()
+    report = campaign.imports.import_files(
         documents=[files / "documents.jsonl"], topics=files / "topics.jsonl", runs=[files / "a.run"]
     )
-    assert campaign.progress.counts() == before
+    assert campaign.store.judgements.counts() == before
     assert "already" in report.done[2]
 
 
 def test_one_wrong_file_and_nothing_is_imported(campaign: Campaign, files: Path) -> None:
-    before, runs = campaign.progress.counts(), sorted((campaign.directory / "runs").iterdir())
+    before, runs = campaign.store.judgements.counts(), sorted((campaign.directory / "runs").iterdir())
     (files / "more.jsonl").write_text('{"doc_id": "new", "text": "t"}\n')
     (files / "c.run").write_text("1 Q0 d1 1 2.0 gamma\n")
     (files / "bad.run").write_text("1 Q0 d1 1 2.0 delta\n1 Q0 d2 2 x.x delta\n")
     with pytest.raises(FormatError, match=r"bad\.run, line 2: expected"):
-        campaign.importer.import_files(documents=[files / "more.jsonl"], runs=[files / "c.run", files / "bad.run"])
-    assert campaign.progress.counts() == before
+        campaign.imports.import_files(documents=[files / "more.jsonl"], runs=[files / "c.run", files / "bad.run"])
+    assert campaign.store.judgements.counts() == before
     assert sorted((campaign.directory / "runs").iterdir()) == runs
 
 
 def test_the_same_tag_twice_is_told_apart_by_file(campaign: Campaign, files: Path) -> None:
     (files / "other.run").write_text("1 Q0 d7 1 2.0 alpha\n")
-    report = campaign.importer.import_files(runs=[files / "other.run"])
+    report = campaign.imports.import_files(runs=[files / "other.run"])
     assert "named 'other' after its file" in report.notices[0]
-    assert campaign.corpus.run_table()["run"].tolist() == ["alpha", "beta", "other"]
+    assert campaign.store.corpus.runs()["run"].tolist() == ["alpha", "beta", "other"]
 
 
 def test_replacing_a_run(campaign: Campaign, files: Path) -> None:
     (files / "a.run").write_text("1 Q0 d8 1 2.0 alpha\n")
     (files / "alpha.run").write_text("1 Q0 d7 1 2.0 alpha\n")
-    campaign.importer.import_files(runs=[files / "a.run"], replace=True)
+    campaign.imports.import_files(runs=[files / "a.run"], replace=True)
     (run,) = campaign.corpus.runs(["alpha"])
     assert run.frame["doc_id"].tolist() == ["d8"]
     with pytest.raises(ConflictError, match="already has a run 'alpha' with other content"):
-        campaign.importer.import_files(runs=[files / "alpha.run"])
+        campaign.imports.import_files(runs=[files / "alpha.run"])
     assert len(list((campaign.directory / "runs").iterdir())) == 3  # somebody may be about to read the replaced one
-    campaign.importer.import_files(topics=files / "topics.jsonl")
+    campaign.imports.import_files(topics=files / "topics.jsonl")
     assert len(list((campaign.directory / "runs").iterdir())) == 2
 
 
 def test_unknown_topics_are_left_out_and_counted(campaign: Campaign, files: Path) -> None:
     (files / "wide.run").write_text("1 Q0 d1 1 2.0 wide\n7 Q0 d1 1 2.0 wide\n8 Q0 d1 1 2.0 wide\n")
-    report = campaign.importer.import_files(runs=[files / "wide.run"])
+    report = campaign.imports.import_files(runs=[files / "wide.run"])
     assert any("skipped 2 topics that are not in the campaign (7 and 8)" in n for n in report.notices)
     (run,) = campaign.corpus.runs(["wide"])
     assert run.frame["query_id"].tolist() == ["1"]
     (files / "foreign.run").write_text("7 Q0 d1 1 2.0 foreign\n")
     with pytest.raises(InputError, match="expected topics of the campaign"):
-        campaign.importer.import_files(runs=[files / "foreign.run"])
+        campaign.imports.import_files(runs=[files / "foreign.run"])
 
 
 def test_of_many_runs_with_documents_without_text_three_are_named(campaign: Campaign, files: Path) -> None:
@@ -219,12 +219,12 @@ def test_of_many_runs_with_documents_without_text_three_are_named(campaign: Camp
     paths = [files / f"run{n}.run" for n in range(1, 6)]
     for n, path in enumerate(paths, start=1):
         path.write_text("".join(f"1 Q0 m{i} {i} {9 - i} run{n}\n" for i in range(1, n + 1)))
-    (note,) = (n for n in campaign.importer.import_files(runs=paths[:2]).notices if "no text" in n)
+    (note,) = (n for n in campaign.imports.import_files(runs=paths[:2]).notices if "no text" in n)
     assert note.startswith("2 documents of the runs have no text (2 in run 'run2' and 1 in run 'run1'). ")
     paths = [path.rename(path.with_stem(path.stem.replace("run", "more"))) for path in paths]
     for path in paths:
         path.write_text(path.read_text().replace("run", "more"))
-    (note,) = (n for n in campaign.importer.import_files(runs=paths).notices if "no text" in n)
+    (note,) = (n for n in campaign.imports.import_files(runs=paths).notices if "no text" in n)
     assert note.startswith(
         "5 documents of the runs have no text (5 in run 'more5', 4 in run 'more4', 3 in run 'more3' "
         "and others in 2 more runs). "
@@ -233,16 +233,16 @@ def test_of_many_runs_with_documents_without_text_three_are_named(campaign: Camp
 
 def test_documents_without_text_are_pooled_and_wanted(campaign: Campaign, files: Path, tmp_path: Path) -> None:
     (files / "large.run").write_text("1 Q0 m1 1 2.0 large\n1 Q0 d1 2 1.0 large\n")
-    report = campaign.importer.import_files(runs=[files / "large.run"])
+    report = campaign.imports.import_files(runs=[files / "large.run"])
     assert any("1 document of the runs has no text (1 in run 'large')" in n for n in report.notices)
-    assert campaign.pools.add("depth", depth=2).without_text == 1
-    campaign.export.files(missing_documents=tmp_path / "missing.txt")
+    assert campaign.people.pools.add("depth", depth=2).without_text == 1
+    campaign.exports.files.write(missing_documents=tmp_path / "missing.txt")
     assert (tmp_path / "missing.txt").read_text() == "m1\n"
     assert "m1" not in [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 9).documents]
     (files / "later.jsonl").write_text('{"_id": "m1", "text": "here it is"}\n')
-    campaign.importer.import_files(documents=[files / "later.jsonl"])
+    campaign.imports.import_files(documents=[files / "later.jsonl"])
     assert campaign.corpus.document("m1").text == "here it is"  # type: ignore[union-attr]
-    assert campaign.corpus.missing_documents() == []
+    assert campaign.store.corpus.missing_documents() == []
     assert "m1" in [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 9).documents]
 
 
@@ -257,57 +257,57 @@ def test_blank_documents_are_counted_at_import(campaign: Campaign, files: Path, 
     ]
     path = tmp_path / "blank.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    report = campaign.importer.import_files(documents=[path, files / "documents.jsonl"])
+    report = campaign.imports.import_files(documents=[path, files / "documents.jsonl"])
     assert report.notices == [f"{path}: 2 documents have neither a title nor a text; annotators see an empty card"]
     path.write_text('{"id": "e6"}\n')
-    (notice,) = campaign.importer.import_files(documents=[path]).notices
+    (notice,) = campaign.imports.import_files(documents=[path]).notices
     assert notice.startswith(f"{path}: 1 document has neither a title nor a text")
 
 
 def test_imported_qrels_are_an_annotator_of_their_own(campaign: Campaign, files: Path) -> None:
     (files / "nist.txt").write_text("1 0 d1 2\n1 0 d2 -1\n2 0 d4 1\n9 0 d1 1\n")
-    report = campaign.importer.import_files(qrels=files / "nist.txt")
+    report = campaign.imports.import_files(qrels=files / "nist.txt")
     assert any("skipped 1 topic" in n for n in report.notices)
     assert any("skipped 1 pair with a negative grade" in n for n in report.notices)
-    assert campaign.qrels.build().values.tolist() == [["1", "d1", 2], ["2", "d4", 1]]
-    assert campaign.judgement_log.annotators()["annotator"].tolist() == ["qrels:nist"]
-    assert "2 unchanged" in campaign.importer.import_files(qrels=files / "nist.txt").done[0]
+    assert campaign.results.qrels.build().values.tolist() == [["1", "d1", 2], ["2", "d4", 1]]
+    assert campaign.store.judgements.annotators()["annotator"].tolist() == ["qrels:nist"]
+    assert "2 unchanged" in campaign.imports.import_files(qrels=files / "nist.txt").done[0]
     assert "d1" not in [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 9).documents]
 
 
 def test_a_notice_on_costs_of_many_unknown_runs_tells_how_many_there_are(campaign: Campaign, files: Path) -> None:
     (files / "costs.csv").write_text("run,latency_ms\nalpha,2.5\n" + "".join(f"x{n},1\n" for n in range(7)))
-    (notice,) = campaign.importer.import_files(costs=files / "costs.csv").notices
+    (notice,) = campaign.imports.import_files(costs=files / "costs.csv").notices
     assert notice.endswith("no run or system called 'x0', 'x1', 'x2', 'x3', 'x4' and 2 more")
 
 
 def test_costs_of_runs_are_kept_and_shown_beside_their_values(campaign: Campaign, files: Path) -> None:
     say = [Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)]
     campaign.judging.judge_many(say)
-    assert campaign.evaluation.evaluate([parse("RR")]).costs is None
+    assert campaign.results.evaluation.evaluate([parse("RR")]).costs is None
     (files / "costs.csv").write_text("run,latency_ms,hardware\nalpha,2.5,laptop\nother,1,\n")
-    report = campaign.importer.import_files(costs=files / "costs.csv")
+    report = campaign.imports.import_files(costs=files / "costs.csv")
     assert "the campaign has no run or system called 'other'" in report.notices[0]
     (files / "more.csv").write_text("run,price_usd\nalpha,0.5\nbeta,3\n")
-    campaign.importer.import_files(costs=files / "more.csv")
-    costs = campaign.evaluation.evaluate([parse("RR")]).costs
+    campaign.imports.import_files(costs=files / "more.csv")
+    costs = campaign.results.evaluation.evaluate([parse("RR")]).costs
     assert costs is not None
     assert costs.loc["alpha"].to_dict() == {"latency_ms": 2.5, "hardware": "laptop", "price_usd": 0.5}
     assert costs.loc["beta", "price_usd"] == 3
     (files / "more.csv").write_text("run,price_usd\nalpha,0.75\n")
     with pytest.raises(ConflictError, match="expected 0.5, the price_usd of run 'alpha' in the campaign, found 0.75"):
-        campaign.importer.import_files(costs=files / "more.csv")
-    campaign.importer.import_files(costs=files / "more.csv", replace=True)
-    assert campaign.corpus.costs().set_index("run").loc["alpha", "price_usd"] == 0.75
+        campaign.imports.import_files(costs=files / "more.csv")
+    campaign.imports.import_files(costs=files / "more.csv", replace=True)
+    assert campaign.store.corpus.costs().set_index("run").loc["alpha", "price_usd"] == 0.75
 
 
 def test_explaining_a_value(campaign: Campaign) -> None:
     campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d2", "graded", 1)])
-    explanation = campaign.evaluation.explain(parse("RR"), "alpha", "1")
+    explanation = campaign.results.evaluation.explain(parse("RR"), "alpha", "1")
     assert explanation.value == 0.5
     assert explanation.ranks["doc_id"].tolist() == ["d1", "d2", "d3"]
     with pytest.raises(UnknownNameError, match="unknown run 'gamma'"):
-        campaign.evaluation.explain(parse("RR"), "gamma", "1")
+        campaign.results.evaluation.explain(parse("RR"), "gamma", "1")
 
 
 def test_a_grade_outside_the_scale_is_located(campaign: Campaign, files: Path) -> None:
@@ -315,40 +315,40 @@ def test_a_grade_outside_the_scale_is_located(campaign: Campaign, files: Path) -
     with pytest.raises(
         FormatError, match=r"high\.txt, line 4: expected a grade of this campaign \(0, 1, 2, 3.*found 7"
     ):
-        campaign.importer.import_files(qrels=files / "high.txt")
+        campaign.imports.import_files(qrels=files / "high.txt")
 
 
 def test_a_run_imported_again_brings_the_topics_that_are_known_by_now(campaign: Campaign, files: Path) -> None:
     (files / "wide.run").write_text("1 Q0 d1 1 2.0 wide\n3 Q0 d2 1 2.0 wide\n")
-    campaign.importer.import_files(runs=[files / "wide.run"])
+    campaign.imports.import_files(runs=[files / "wide.run"])
     (files / "more.tsv").write_text("3\tthree\n")
-    campaign.importer.import_files(topics=files / "more.tsv", runs=[files / "wide.run"])
+    campaign.imports.import_files(topics=files / "more.tsv", runs=[files / "wide.run"])
     (run,) = campaign.corpus.runs(["wide"])
     assert run.frame["query_id"].tolist() == ["1", "3"]
-    assert "already" in campaign.importer.import_files(runs=[files / "wide.run"]).done[0]
+    assert "already" in campaign.imports.import_files(runs=[files / "wide.run"]).done[0]
 
 
 def test_two_files_with_one_tag_in_one_import_are_two_runs(campaign: Campaign, files: Path) -> None:
     for name, doc in (("one", "d1"), ("two", "d2")):
         (files / f"{name}.run").write_text(f"1 Q0 {doc} 1 2.0 same\n")
-    campaign.importer.import_files(runs=[files / "one.run", files / "two.run"], replace=True)
-    assert {"one", "two"} <= set(campaign.corpus.run_table()["run"])
+    campaign.imports.import_files(runs=[files / "one.run", files / "two.run"], replace=True)
+    assert {"one", "two"} <= set(campaign.store.corpus.runs()["run"])
 
 
 def test_what_a_killed_import_left_is_swept_away(campaign: Campaign, files: Path) -> None:
     (campaign.directory / "runs" / "left.0123abcd-5.part").write_text("half a run")
-    campaign.importer.import_files(topics=files / "topics.jsonl")
-    assert {p.name for p in (campaign.directory / "runs").iterdir()} == set(campaign.corpus.run_table()["file"])
+    campaign.imports.import_files(topics=files / "topics.jsonl")
+    assert {p.name for p in (campaign.directory / "runs").iterdir()} == set(campaign.store.corpus.runs()["file"])
 
 
 def test_other_qrels_of_the_same_name_are_a_conflict(campaign: Campaign, files: Path) -> None:
     (files / "q.txt").write_text("1 0 d1 2\n")
-    campaign.importer.import_files(qrels=files / "q.txt")
+    campaign.imports.import_files(qrels=files / "q.txt")
     (files / "q.txt").write_text("1 0 d1 3\n")
     with pytest.raises(ConflictError, match="expected 2, the grade of 'qrels:q' in the campaign .*, found 3"):
-        campaign.importer.import_files(qrels=files / "q.txt")
-    assert "1 changed" in campaign.importer.import_files(qrels=files / "q.txt", replace=True).done[0]
-    assert campaign.qrels.build()["relevance"].tolist() == [3]
+        campaign.imports.import_files(qrels=files / "q.txt")
+    assert "1 changed" in campaign.imports.import_files(qrels=files / "q.txt", replace=True).done[0]
+    assert campaign.results.qrels.build()["relevance"].tolist() == [3]
 
 
 @pytest.mark.slow
@@ -356,10 +356,10 @@ def test_ids_with_odd_characters_come_out_as_they_went_in(campaign: Campaign, fi
     odd = ["a\u00a0b", "c\u3000", "d\u2028e", "0"]
     (files / "odd.run").write_text("".join(f"1 Q0 {d} {r} {9 - r} odd\n" for r, d in enumerate(odd)))
     (files / "odd.jsonl").write_text("".join(json.dumps({"id": d, "text": "t"}) + "\n" for d in odd))
-    campaign.importer.import_files(runs=[files / "odd.run"], documents=[files / "odd.jsonl"])
-    campaign.pools.add("depth", depth=5)
+    campaign.imports.import_files(runs=[files / "odd.run"], documents=[files / "odd.jsonl"])
+    campaign.people.pools.add("depth", depth=5)
     campaign.judging.judge_many([graded("1", d, 1) for d in odd])
-    campaign.export.files(qrels=tmp_path / "q.txt", pool=tmp_path / "p.tsv")
+    campaign.exports.files.write(qrels=tmp_path / "q.txt", pool=tmp_path / "p.tsv")
     from collection.formats import read_qrels
 
     assert sorted(read_qrels(tmp_path / "q.txt")["doc_id"]) == sorted(odd)
@@ -368,7 +368,7 @@ def test_ids_with_odd_characters_come_out_as_they_went_in(campaign: Campaign, fi
 def test_a_topic_cannot_have_the_name_of_the_mean(campaign: Campaign, files: Path) -> None:
     (files / "all.tsv").write_text("all\teverything\n")
     with pytest.raises(InputError, match="topic id 'all' is reserved"):
-        campaign.importer.import_files(topics=files / "all.tsv")
+        campaign.imports.import_files(topics=files / "all.tsv")
 
 
 @pytest.mark.slow
@@ -378,7 +378,7 @@ def test_pooling_twice_at_once_adds_every_pair_once(make_campaign: Callable[...,
 
     def pool() -> None:
         with Campaign(directory) as campaign:
-            new.append(campaign.pools.add("depth", depth=2).new)
+            new.append(campaign.people.pools.add("depth", depth=2).new)
 
     at_once(*[pool] * 4)
     assert sorted(new) == [0, 0, 0, 6]
@@ -386,37 +386,37 @@ def test_pooling_twice_at_once_adds_every_pair_once(make_campaign: Callable[...,
 
 def test_a_wrong_parameter_of_a_strategy_is_named(campaign: Campaign) -> None:
     with pytest.raises(InputError, match="unknown depth parameter 'deep'; did you mean 'depth'"):
-        campaign.pools.add("depth", deep=3)
+        campaign.people.pools.add("depth", deep=3)
 
 
 def test_runs_without_a_judged_topic_count_zero_and_are_named(campaign: Campaign, files: Path) -> None:
     (files / "narrow.run").write_text("2 Q0 d4 1 2.0 narrow\n")
-    campaign.importer.import_files(runs=[files / "narrow.run"])
+    campaign.imports.import_files(runs=[files / "narrow.run"])
     campaign.judging.judge_many([graded("1", "d2", 1)])
-    evaluation = campaign.evaluation.evaluate([parse("RR")])
+    evaluation = campaign.results.evaluation.evaluate([parse("RR")])
     assert evaluation.means().loc["narrow", "RR"] == 0
     assert [c.missing_topics for c in evaluation.coverage if c.run == "narrow"] == [("1",)]
 
 
 def test_status_is_plain_json_from_the_first_judgement_on(campaign: Campaign) -> None:
     campaign.judging.judge_many([graded("1", "d1", 1)])  # a script's: no seconds
-    assert campaign.overview.status()["annotators"][0]["seconds"] is None
-    json.dumps(campaign.overview.status(), allow_nan=False)
+    assert campaign.results.overview.status()["annotators"][0]["seconds"] is None
+    json.dumps(campaign.results.overview.status(), allow_nan=False)
 
 
 @pytest.mark.slow
 def test_what_to_do_next(tmp_path: Path, files: Path) -> None:
     with Campaign.create(tmp_path / "fresh", title="Fresh") as campaign:
-        assert campaign.overview.next_step().page == "import"
-        campaign.importer.import_files(
+        assert campaign.results.overview.next_step().page == "import"
+        campaign.imports.import_files(
             topics=files / "topics.jsonl", documents=[files / "documents.jsonl"], runs=[files / "a.run"]
         )
-        assert campaign.overview.next_step().page == "pool"
-        campaign.pools.add("depth", depth=1)
-        assert campaign.overview.next_step().page == "judge"
+        assert campaign.results.overview.next_step().page == "pool"
+        campaign.people.pools.add("depth", depth=1)
+        assert campaign.results.overview.next_step().page == "judge"
         campaign.judging.judge_many([graded("1", "d1", 0), graded("2", "d4", 1)])
-        assert campaign.overview.next_step().page == "export"
-        status = campaign.overview.status()
+        assert campaign.results.overview.next_step().page == "export"
+        status = campaign.results.overview.status()
         assert (status["title"], status["judged"], status["remaining"]) == ("Fresh", 2, 0)
         json.dumps(status)
 
@@ -437,8 +437,8 @@ def test_grades_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "grades.json"
     file.write_text('{"0": "No", "4": "Best: nothing better"}')
     with Campaign.create(tmp_path / "scale", grades=file) as campaign:
-        assert campaign.grades == GradeScale({0: "No", 4: "Best: nothing better"})
-        assert campaign.grades.label(4) == "Best"
+        assert campaign.settings.grades == GradeScale({0: "No", 4: "Best: nothing better"})
+        assert campaign.settings.grades.label(4) == "Best"
     for text, message in [
         ("[1, 2]", r"grades\.json: expected two or more grades from 0 to 9"),
         ('{"0": "only one"}', r"grades\.json: expected two or more grades from 0 to 9, .* found '0'"),
@@ -459,9 +459,9 @@ def test_a_secret_is_made_where_files_cannot_be_linked(campaign: Campaign, monke
         raise PermissionError(errno.EPERM, "Operation not permitted", str(target))
 
     monkeypatch.setattr(Path, "hardlink_to", refuse)
-    secret = campaign.server_state.secret()
+    secret = campaign.operations.server_state.secret()
     assert len(secret) == 64
-    assert campaign.server_state.secret() == secret
+    assert campaign.operations.server_state.secret() == secret
     assert not list(campaign.directory.glob(".secret-*"))
 
 
@@ -470,11 +470,11 @@ def test_the_secret_is_whole_from_the_first_moment_and_private(campaign: Campaig
 
     def look() -> None:
         with Campaign(campaign.directory) as other:
-            seen.append(other.server_state.secret())
+            seen.append(other.operations.server_state.secret())
 
     at_once(*[look] * 8)
-    assert set(seen) == {campaign.server_state.secret()}
-    assert len(campaign.server_state.secret()) == 64
+    assert set(seen) == {campaign.operations.server_state.secret()}
+    assert len(campaign.operations.server_state.secret()) == 64
     assert not list(campaign.directory.glob(".secret-*"))
     assert (campaign.directory / ".secret").stat().st_mode & 0o777 == 0o600
 
@@ -486,9 +486,9 @@ def test_a_copied_directory_is_the_campaign(campaign: Campaign, tmp_path: Path) 
     campaign.close()
     shutil.copytree(campaign.directory, tmp_path / "copy")
     with Campaign(tmp_path / "copy") as copy:
-        assert copy.qrels.build().values.tolist() == [["1", "d1", 3]]
+        assert copy.results.qrels.build().values.tolist() == [["1", "d1", 3]]
         pd.testing.assert_frame_equal(
-            copy.evaluation.evaluate([parse("RR")]).means(),
+            copy.results.evaluation.evaluate([parse("RR")]).means(),
             pd.DataFrame(
                 {"RR": [1.0, 0.0]},
                 index=pd.Index(["alpha", "beta"], name="run"),
@@ -518,26 +518,26 @@ def test_the_log_is_read_once_for_all_parts_of_a_page(campaign: Campaign) -> Non
         statements.clear()
         return found
 
-    assert campaign.qrels.graded_topics() == ("1",)
-    assert campaign.evaluation.evaluate(["P@1"]).means().shape == (2, 1)
-    assert campaign.qrels.count_decisive_pairs() == 0
-    assert campaign.qrels.build(topics=["2"]).empty
+    assert campaign.results.qrels.graded_topics() == ("1",)
+    assert campaign.results.evaluation.evaluate(["P@1"]).means().shape == (2, 1)
+    assert campaign.results.qrels.count_decisive_pairs() == 0
+    assert campaign.results.qrels.build(topics=["2"]).empty
     assert readings() == 1
-    campaign.agreement.annotator_statistics()
+    campaign.results.agreement.annotator_statistics()
     assert readings() == 2  # the short columns, and those with fractions
     campaign.judging.judge("ann", "1", "d2", 1)
-    assert campaign.qrels.build()["relevance"].tolist() == [2, 1]
+    assert campaign.results.qrels.build()["relevance"].tolist() == [2, 1]
     assert readings() == 1
     campaign.store.connection.db.conn.set_trace_callback(None)
 
 
 def test_grades_of_a_transaction_are_forgotten_with_it(campaign: Campaign) -> None:
     campaign.judging.judge("ann", "1", "d1", 2)
-    assert campaign.qrels.build()["relevance"].tolist() == [2]
+    assert campaign.results.qrels.build()["relevance"].tolist() == [2]
     with pytest.raises(RuntimeError), campaign.transaction():
         campaign.judging.judge("ann", "1", "d1", 0)
-        assert campaign.qrels.build()["relevance"].tolist() == [0]
+        assert campaign.results.qrels.build()["relevance"].tolist() == [0]
         raise RuntimeError
-    assert campaign.qrels.build()["relevance"].tolist() == [2]
+    assert campaign.results.qrels.build()["relevance"].tolist() == [2]
     campaign.judging.judge("ann", "1", "d1", 3)
-    assert campaign.qrels.build()["relevance"].tolist() == [3]
+    assert campaign.results.qrels.build()["relevance"].tolist() == [3]

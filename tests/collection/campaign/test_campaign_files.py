@@ -47,7 +47,7 @@ def contents(directory: Path, but: tuple[str, ...] = ("campaign.db-shm", "campai
 def judged(campaign: Campaign) -> Campaign:
     said = [Judgement(str(uuid4()), "ann", "1", doc, "graded", 1) for doc in ("d1", "d2")]
     assert not campaign.judging.judge_many(said).refused
-    campaign.server_state.secret()
+    campaign.operations.server_state.secret()
     return campaign
 
 
@@ -77,7 +77,7 @@ def users_files(directory: Path) -> dict[str, str | None]:
 
 
 def test_a_refused_import_leaves_the_directory_as_it_was(campaign: Campaign, files: Path) -> None:
-    campaign.importer.import_files(topics=files / "topics.jsonl")
+    campaign.imports.import_files(topics=files / "topics.jsonl")
     killed = campaign.directory / "runs" / "stranger.0123abcd-5-0123456789abcdef.parquet"
     killed.write_text("of an import that was killed")
     (files / "new.run").write_text("1 Q0 d1 1 2.0 new\n")
@@ -92,7 +92,7 @@ def test_a_refused_import_leaves_the_directory_as_it_was(campaign: Campaign, fil
         {"runs": [files / "new.run"], "qrels": files / "bad.run"},
     ):
         with pytest.raises(FormatError):
-            campaign.importer.import_files(**refused)  # type: ignore[arg-type]
+            campaign.imports.import_files(**refused)  # type: ignore[arg-type]
         assert contents(campaign.directory) == before
 
 
@@ -120,17 +120,17 @@ def test_an_import_that_cannot_be_committed_leaves_the_directory_as_it_was(
             connection.rollback()
             if used:
                 with Campaign(campaign.directory) as other:
-                    other.importer.import_files(documents=[files / "other.jsonl"])
+                    other.imports.import_files(documents=[files / "other.jsonl"])
             raise StorageError("the disk of the campaign is full")
 
     for used in (False, True):
         monkeypatch.setattr(campaign.store.connection.db, "conn", Full())
         with pytest.raises(StorageError, match="is full"):
-            campaign.importer.import_files(documents=[files / "pictures.jsonl"], runs=[files / "new.run"])
+            campaign.imports.import_files(documents=[files / "pictures.jsonl"], runs=[files / "new.run"])
         left = contents(campaign.directory).keys() - before.keys() - {"files"}
         shared = hashlib.sha256((files / "b.png").read_bytes()).hexdigest()
         assert left == ({f"files/{shared}.png"} if used else set())
-    assert campaign.backups.check() == []
+    assert campaign.operations.backups.check() == []
 
 
 def test_the_names_of_new_folders_are_durable(
@@ -141,7 +141,7 @@ def test_the_names_of_new_folders_are_durable(
     monkeypatch.setattr(layout, "sync_folder", lambda folder: (synced.add(folder), sync(folder)))
     (files / "a.png").write_bytes(PNG)
     (files / "pictures.jsonl").write_text('{"doc_id": "p1", "text": "t", "images": ["a.png"]}\n')
-    campaign.importer.import_files(documents=[files / "pictures.jsonl"])
+    campaign.imports.import_files(documents=[files / "pictures.jsonl"])
     assert campaign.directory in synced
     report, _ = backups.add(campaign.directory, tmp_path / "to" / "backups")
     assert {tmp_path, tmp_path / "to", tmp_path / "to" / "backups"} <= synced
@@ -154,44 +154,44 @@ def test_the_names_of_new_folders_are_durable(
 def test_files_and_folders_of_the_user_survive_every_import_and_stop_none(campaign: Campaign, files: Path) -> None:
     mine = users_files(campaign.directory)
     (files / "other.run").write_text("1 Q0 d8 1 2.0 alpha\n")
-    campaign.importer.import_files(topics=files / "topics.jsonl")
-    campaign.importer.import_files(runs=[files / "other.run"], replace=True)
+    campaign.imports.import_files(topics=files / "topics.jsonl")
+    campaign.imports.import_files(runs=[files / "other.run"], replace=True)
     with pytest.raises(FormatError):
-        campaign.importer.import_files(runs=[files / "absent.run"])
-    campaign.features.update()
+        campaign.imports.import_files(runs=[files / "absent.run"])
+    campaign.corpus.features.update()
     (files / "more.jsonl").write_text('{"doc_id": "m1", "text": "Another document."}\n')
-    campaign.importer.import_files(documents=[files / "more.jsonl"])
-    campaign.features.update()
+    campaign.imports.import_files(documents=[files / "more.jsonl"])
+    campaign.corpus.features.update()
     found = contents(campaign.directory)
     assert {name: found.get(name) for name in mine} == mine
     runs = {name for name in found if name.startswith("runs/") and layout.is_run_file(Path(name).name)}
-    assert runs == {f"runs/{file}" for file in campaign.corpus.run_table()["file"]}
+    assert runs == {f"runs/{file}" for file in campaign.store.corpus.runs()["file"]}
 
 
 def test_a_link_in_runs_is_not_removed(campaign: Campaign, files: Path) -> None:
     link = campaign.directory / "runs" / "alpha.0123abcd-5-0123456789abcdef.parquet"
     link.symlink_to(files / "a.run")
-    campaign.importer.import_files(topics=files / "topics.jsonl")
+    campaign.imports.import_files(topics=files / "topics.jsonl")
     assert link.is_symlink()
 
 
 def test_a_run_is_never_written_over_a_file_that_is_there(campaign: Campaign, files: Path) -> None:
-    (name,) = campaign.corpus.run_table().query("run == 'alpha'")["file"]
+    (name,) = campaign.store.corpus.runs().query("run == 'alpha'")["file"]
     content = (campaign.directory / "runs" / name).read_bytes()
     (files / "other.run").write_text("1 Q0 d8 1 2.0 alpha\n")
-    campaign.importer.import_files(runs=[files / "other.run"], replace=True)
+    campaign.imports.import_files(runs=[files / "other.run"], replace=True)
     assert (campaign.directory / "runs" / name).read_bytes() == content  # for those who are about to read it
-    campaign.importer.import_files(runs=[files / "a.run"], replace=True)
-    assert campaign.corpus.run_table().query("run == 'alpha'")["file"].item() != name
+    campaign.imports.import_files(runs=[files / "a.run"], replace=True)
+    assert campaign.store.corpus.runs().query("run == 'alpha'")["file"].item() != name
 
 
 def test_an_update_of_features_keeps_what_the_user_put_into_its_folder(campaign: Campaign, files: Path) -> None:
-    campaign.features.update()
+    campaign.corpus.features.update()
     (folder,) = (campaign.directory / "features").glob("made-*")
     (folder / "notes.txt").write_text("mine")
     (files / "more.jsonl").write_text('{"doc_id": "m1", "text": "Another document."}\n')
-    campaign.importer.import_files(documents=[files / "more.jsonl"])
-    campaign.features.update()
+    campaign.imports.import_files(documents=[files / "more.jsonl"])
+    campaign.corpus.features.update()
     assert [file.name for file in folder.iterdir()] == ["notes.txt"]
 
 
@@ -229,12 +229,12 @@ OPTIONS = (
 
 
 def test_no_output_replaces_a_file_of_the_campaign(judged: Campaign, tmp_path: Path) -> None:
-    judged.features.update()
+    judged.corpus.features.update()
     before = contents(judged.directory)
     for file in own_files(judged.directory):
         for path in spellings(file, judged.directory, tmp_path):
             with pytest.raises(InputError, match="belongs to the campaign"):
-                judged.export.files(qrels=path)
+                judged.exports.files.write(qrels=path)
     assert contents(judged.directory) == before
 
 
@@ -268,7 +268,7 @@ def test_a_folder_of_the_campaign_that_lies_elsewhere_is_the_campaign_s(campaign
     (run, *_) = (tmp_path / "disk").iterdir()
     for path in (run, campaign.directory / "runs" / run.name, tmp_path / "disk" / "new.tsv"):
         with pytest.raises(InputError, match="belongs to the campaign"):
-            campaign.export.files(pool=path)
+            campaign.exports.files.write(pool=path)
     assert "belongs to the campaign" in fails("export", campaign.directory, "--pool", campaign.directory / "runs" / "x")
     assert [run.frame["doc_id"].size for run in campaign.corpus.runs()] == [5, 4]
 
@@ -294,7 +294,7 @@ def test_no_collection_takes_the_place_of_a_campaign_or_of_a_folder_around_it(ju
         (judged.directory / name).write_text("")
     for place in (judged.directory, tmp_path, judged.directory / "features", judged.directory / "runs" / "c"):
         with pytest.raises(InputError, match="belongs to the campaign"):
-            judged.collection_export.write(place, replace=True)
+            judged.exports.collection.write(place, replace=True)
     assert judged.directory.is_dir()
 
 
@@ -326,8 +326,8 @@ def test_an_output_at_a_link_that_leads_to_itself_is_refused(judged: Campaign, t
     loop = tmp_path / "loop.txt"
     loop.symlink_to(loop)
     for refused in (
-        lambda: judged.export.files(qrels=loop),
-        lambda: judged.collection_export.write(loop),
+        lambda: judged.exports.files.write(qrels=loop),
+        lambda: judged.exports.collection.write(loop),
         lambda: formats.write_lines(["x"], loop),
         lambda: layout.home(loop),
     ):
@@ -349,7 +349,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions_and_stays_a_link(tmp_path
 def test_a_pipe_is_written_to_and_stays_one(judged: Campaign, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE) as reader:
-        judged.export.files(qrels=tmp_path / "pipe")
+        judged.exports.files.write(qrels=tmp_path / "pipe")
         said, _ = reader.communicate(timeout=PATIENCE)
     assert said == b"1 0 d1 1\n1 0 d2 1\n"
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
@@ -406,24 +406,24 @@ def test_only_the_owner_can_read_a_campaign(umask: int, tmp_path: Path, files: P
     (tmp_path / "made").mkdir()  # an empty directory is taken as it is
     for directory in (tmp_path / "new", tmp_path / "made"):
         with Campaign.create(directory) as campaign:
-            campaign.importer.import_files(
+            campaign.imports.import_files(
                 topics=files / "topics.jsonl",
                 documents=[files / "documents.jsonl", files / "pictures.jsonl"],
                 runs=[files / "a.run", files / "b.run"],
             )
-            campaign.pools.add("depth", depth=2)
+            campaign.people.pools.add("depth", depth=2)
             campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "p1", "graded", 1)])
-            campaign.features.update()
-            campaign.server_state.secret()
-            campaign.export.files(qrels=directory / "exports" / "q.txt", pool=directory / "pool.tsv")
-            campaign.collection_export.write(directory / "exports" / "c", with_runs=True)
+            campaign.corpus.features.update()
+            campaign.operations.server_state.secret()
+            campaign.exports.files.write(qrels=directory / "exports" / "q.txt", pool=directory / "pool.tsv")
+            campaign.exports.collection.write(directory / "exports" / "c", with_runs=True)
             assert open_to_others(directory) == []
-            campaign.export.files(pool=tmp_path / "pool.tsv")
+            campaign.exports.files.write(pool=tmp_path / "pool.tsv")
     assert mode(tmp_path / "pool.tsv") == 0o666 & ~umask
 
 
 def test_a_campaign_that_others_could_read_is_closed_when_it_is_opened(judged: Campaign) -> None:
-    judged.features.update()
+    judged.corpus.features.update()
     directory = judged.directory
     (directory / "runs" / "notes.txt").write_text("mine")
     for place in (directory, *directory.rglob("*")):
@@ -442,7 +442,7 @@ def test_a_campaign_of_somebody_else_is_opened_as_it_is(judged: Campaign, monkey
 
     monkeypatch.setattr(Path, "chmod", refused)
     with Campaign(judged.directory) as campaign:
-        assert campaign.progress.counts()["runs"] == 2
+        assert campaign.store.judgements.counts()["runs"] == 2
 
 
 def test_an_error_inside_an_output_is_not_taken_for_one_of_writing(tmp_path: Path) -> None:
@@ -543,7 +543,7 @@ DAMAGES = (
 
 def named_as_before(campaign: Campaign) -> None:
     """Give the files of runs the names that earlier versions gave, without the digest of their content."""
-    for name, file in campaign.corpus.run_table()[["run", "file"]].itertuples(index=False):
+    for name, file in campaign.store.corpus.runs()[["run", "file"]].itertuples(index=False):
         before = re.sub(r"-[0-9a-f]{16}\.", ".", file)
         assert before != file
         (campaign.directory / "runs" / file).rename(campaign.directory / "runs" / before)
@@ -553,7 +553,7 @@ def named_as_before(campaign: Campaign) -> None:
 
 def damaged(campaign: Campaign, damage: Callable[[Path], None]) -> str:
     """Damage the file of the run alpha; what is then said of it, from the name of the run to the remedy."""
-    (name,) = campaign.corpus.run_table().query("run == 'alpha'")["file"]
+    (name,) = campaign.store.corpus.runs().query("run == 'alpha'")["file"]
     damage(campaign.directory / "runs" / name)
     return f"run 'alpha': runs/{re.escape(name)} .*`cleverdon import {campaign.directory} --run FILE --replace`"
 
@@ -572,14 +572,14 @@ def test_a_damaged_run_is_named_with_the_remedy(
     begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for read in (
         lambda: list(campaign.corpus.runs()),
-        lambda: campaign.pools.add("depth", depth=9),
-        lambda: campaign.evaluation.evaluate([parse("AP")]),
+        lambda: campaign.people.pools.add("depth", depth=9),
+        lambda: campaign.results.evaluation.evaluate([parse("AP")]),
     ):
         with pytest.raises(CampaignError, match=said) as refusal:
             read()
         assert "\n" not in str(refusal.value)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < begin + 400_000  # kB
-    campaign.importer.import_files(runs=[files / "a.run"], replace=True)
+    campaign.imports.import_files(runs=[files / "a.run"], replace=True)
     for now, then in zip(campaign.corpus.runs(), before, strict=True):
         pd.testing.assert_frame_equal(now.frame, then)
 
@@ -615,8 +615,8 @@ def mutated(rng: random.Random, content: bytes) -> bytes:
 def test_damaged_runs_are_refused_or_read_as_they_were(campaign: Campaign, files: Path) -> None:
     lines = [f"{q} Q0 doc-{q}-{rank} {rank} {1000 - rank} wide" for q in (1, 2) for rank in range(1, 200)]
     (files / "wide.run").write_text("\n".join(lines) + "\n")
-    campaign.importer.import_files(runs=[files / "wide.run"])
-    recorded = campaign.corpus.run_table().query("run == 'wide'").to_dict("records")[0]
+    campaign.imports.import_files(runs=[files / "wide.run"])
+    recorded = campaign.store.corpus.runs().query("run == 'wide'").to_dict("records")[0]
     place = campaign.directory / "runs" / recorded["file"]
     content, sound = place.read_bytes(), stored_runs.read(campaign.directory, recorded)
     rng, refused = random.Random(7), list[str]()
@@ -640,7 +640,7 @@ def test_every_command_and_page_says_which_run_is_damaged(
     for annotator in ("ann", "ben"):
         for doc, grade in (("d1", 1), ("d2", 0), ("d6", 2)):
             campaign.judging.judge_many([Judgement(str(uuid4()), annotator, "1", doc, "graded", grade)])
-    campaign.features.update()
+    campaign.corpus.features.update()
     said = damaged(campaign, truncated)
     directory = campaign.directory
     for command in (

@@ -24,7 +24,7 @@ def build(folder: Path) -> Campaign:
     campaign = Campaign.create(folder / "campaign")
     fill(campaign, ["1", "2"], DOCS)
     for name in ("ann", "ben"):
-        campaign.accounts.add(name, "manager")
+        campaign.people.accounts.add(name, "manager")
     return campaign
 
 
@@ -52,14 +52,18 @@ READS: dict[str, Callable[[Campaign], object]] = {
     "progress of an annotator": lambda c: c.progress.of_annotator("1", "ann"),
     "progress in all topics": lambda c: c.progress.totals("ann", "1"),
     "standings": lambda c: c.progress.standings("ann", "1"),
-    "documents of the loop": lambda c: {q: rows.tolist() for q, rows in c.loop_scope.loop_rows().items()},
-    "budget": lambda c: (c.budget.left(), c.budget.most_in_loop(), dict(c.budget.judged_in_pool(c.settings.modes()))),
-    "qrels": lambda c: c.qrels.build().to_dict("records"),
+    "documents of the loop": lambda c: {q: rows.tolist() for q, rows in c.progress.loop_scope.loop_rows().items()},
+    "budget": lambda c: (
+        c.progress.budget.left(),
+        c.progress.budget.most_in_loop(),
+        dict(c.progress.budget.judged_in_pool(c.settings.modes())),
+    ),
+    "qrels": lambda c: c.results.qrels.build().to_dict("records"),
     "settings": lambda c: (c.settings.loop(), c.settings.assignment(), c.settings.judging_page()),
-    "rankings of the loop": lambda c: [each.tolist() for each in c.active_learning.topic_rankings("1").rankings],
-    "working time": lambda c: len(c.history._entries("ann")),
-    "calibration topics": lambda c: c.calibration_topics.progress.state(),
-    "list task": lambda c: (c.topic_tasks.progress("ann"), c.topic_tasks.next_topics("ann", 9).fresh),
+    "rankings of the loop": lambda c: [each.tolist() for each in c.loop.topic_rankings("1").rankings],
+    "working time": lambda c: len(c.judging.history._entries("ann")),
+    "calibration topics": lambda c: c.recall.across_topics.progress.state(),
+    "list task": lambda c: (c.judging.topic_tasks.progress("ann"), c.judging.topic_tasks.next_topics("ann", 9).fresh),
 }
 
 
@@ -67,11 +71,11 @@ def judge(campaign: Campaign, topic: str) -> None:
     for doc_id in DOCS[:3]:
         campaign.judging.judge("ann", topic, doc_id, 2)
     choice = Choice(str(uuid4()), "ann", topic, kind="chosen", shown=("d0",), chosen=("d0",))
-    campaign.topic_tasks.choose([choice])
+    campaign.judging.topic_tasks.choose([choice])
 
 
 def assign(campaign: Campaign, topic: str) -> None:
-    campaign.assignments.assign([topic], ["ben"])
+    campaign.people.assignments.assign([topic], ["ben"])
 
 
 @pytest.mark.parametrize("change", [judge, assign])

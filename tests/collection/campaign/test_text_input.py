@@ -23,15 +23,15 @@ DOORS: dict[str, Callable[[Campaign, str], Any]] = {
     "description": lambda campaign, text: campaign.settings.set_collection(description=text),
     "licence": lambda campaign, text: campaign.settings.set_collection(licence=text),
     "URL": lambda campaign, text: campaign.settings.set_collection(url=f"https://example.org/{text}"),
-    "account": lambda campaign, text: campaign.accounts.invite(f"ann {text}", "annotator"),
-    "group": lambda campaign, text: campaign.accounts.invite("ann", "annotator", [text]),
-    "e-mail": lambda campaign, text: campaign.accounts.invite("ann", "annotator", email=f"{text}@example.org"),
-    "topics of the overlap": lambda campaign, text: campaign.assignments.update(which="topics", topics=(text,)),
-    "qualification set": lambda campaign, text: campaign.qualification_set.set_pairs([("1", text)]),
+    "account": lambda campaign, text: campaign.people.accounts.invite(f"ann {text}", "annotator"),
+    "group": lambda campaign, text: campaign.people.accounts.invite("ann", "annotator", [text]),
+    "e-mail": lambda campaign, text: campaign.people.accounts.invite("ann", "annotator", email=f"{text}@example.org"),
+    "topics of the overlap": lambda campaign, text: campaign.people.assignments.update(which="topics", topics=(text,)),
+    "qualification set": lambda campaign, text: campaign.people.qualification_set.set_pairs([("1", text)]),
     "image host": lambda campaign, text: campaign.settings.set_judging_page(image_hosts=(text,)),
     "mode": lambda campaign, text: campaign.settings.set_loop(mode=text),
     "arrangement of a card": lambda campaign, text: campaign.settings.keep_card_arrangement("ann", {"keys": text}),
-    "address": lambda campaign, text: campaign.server_state.keep_address(text),
+    "address": lambda campaign, text: campaign.operations.server_state.keep_address(text),
 }
 
 
@@ -85,9 +85,9 @@ def test_a_campaign_with_such_a_grade_from_before_opens_and_exports(campaign: Ca
     with campaign.store.transaction():
         campaign.store.connection.db.conn.execute("UPDATE settings SET value = ? WHERE key = 'grades'", (written,))
     with Campaign(campaign.directory) as again:
-        assert again.grades.sentences[1] == "\ufffd Yes"
+        assert again.settings.grades.sentences[1] == "\ufffd Yes"
         again.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
-        again.collection_export.write(tmp_path / "collection")
+        again.exports.collection.write(tmp_path / "collection")
 
 
 @pytest.mark.parametrize("field", ["uuid", "query_id", "doc_id", "reason", "note", "shown_at", "source"])
@@ -97,15 +97,15 @@ def test_a_judgement_with_such_a_text_is_refused(campaign: Campaign, field: str,
     result = campaign.judging.judge_many([good._replace(**{field: text})])
     assert result.saved == []
     assert "judgement: expected text that can be written as UTF-8" in result.refused[0].reason
-    assert campaign.progress.counts()["logged"] == 0
+    assert campaign.store.judgements.counts()["logged"] == 0
 
 
 @pytest.mark.parametrize("text", UNWRITABLE)
 def test_a_choice_or_preference_with_such_a_note_is_refused(campaign: Campaign, text: str) -> None:
     choice = Choice(str(uuid4()), "ann", "1", "chosen", ("d1", "d2"), ("d1",), note=text)
     preference = Preference(str(uuid4()), "ann", "1", "d1", "d2", "left", note=text)
-    assert "choice: expected text" in campaign.topic_tasks.choose([choice]).refused[0].reason
-    assert "preference: expected text" in campaign.topic_tasks.prefer([preference]).refused[0].reason
+    assert "choice: expected text" in campaign.judging.topic_tasks.choose([choice]).refused[0].reason
+    assert "preference: expected text" in campaign.judging.topic_tasks.prefer([preference]).refused[0].reason
 
 
 def test_an_argument_that_is_no_utf8_is_one_line(campaign: Campaign) -> None:

@@ -357,7 +357,7 @@ def test_a_demo_that_is_there_is_opened_as_it_is(campaign: Campaign, started: li
     (program,) = started
     assert program[:4] == [sys.executable, "-m", "annotate", str(campaign.directory)]
     assert "--no-browser" in program
-    assert campaign.progress.counts()["documents"] == 8
+    assert campaign.store.judgements.counts()["documents"] == 8
 
 
 @pytest.mark.slow
@@ -460,7 +460,7 @@ def test_clicks_and_ranks_in_an_export(campaign: Campaign, tmp_path: Path) -> No
     (tmp_path / "march.csv").write_text("query_id,doc_id,rank,shown,clicked\n1,d1,1,10,4\n1,d2,2,10,1\n")
     ok("import", campaign.directory, "--clicks", tmp_path / "march.csv")
     ok("export", campaign.directory, "--clicks", tmp_path / "c.tsv")
-    campaign.clicks.export(table=tmp_path / "wanted.tsv")
+    campaign.corpus.clicks.export(table=tmp_path / "wanted.tsv")
     assert (tmp_path / "c.tsv").read_bytes() == (tmp_path / "wanted.tsv").read_bytes()
     for ranks in ("5", "a-b", "1-"):
         refused = run("export", campaign.directory, "--triples", tmp_path / "t.tsv", "--ranks", ranks)

@@ -39,7 +39,7 @@ def test_a_rule_labels_the_pool(campaign: Campaign) -> None:
 @pytest.mark.slow
 def test_runs_are_declared_and_warned_of(campaign: Campaign, tmp_path: Path) -> None:
     directory = campaign.directory
-    campaign.machine_labels.create("gpt", "llm", {"model": "gpt-9"})
+    campaign.machine_labels.sets.create("gpt", "llm", {"model": "gpt-9"})
     assert "beta" in ok("labels", "declare", directory, "gpt", "beta")
     assert json.loads(ok("labels", "list", directory, "--format", "json"))[0]["built_on"] == ["beta"]
     exported = run("export", directory, "--machine-labels", "gpt", tmp_path / "l.csv")
@@ -51,16 +51,16 @@ def test_runs_are_declared_and_warned_of(campaign: Campaign, tmp_path: Path) -> 
 
 def test_the_next_step_after_a_sample_is_not_the_export(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label_study, "LEAST_SAMPLE", 1)
-    campaign.machine_labels.label_by_rule("contains-string", name="weak")
-    campaign.label_study.ask_people("weak", 2)
+    campaign.machine_labels.sets.label_by_rule("contains-string", name="weak")
+    campaign.machine_labels.study.ask_people("weak", 2)
     asked = campaign.store.pool.annotators_wanted()
     for query_id, doc_id in asked.loc[asked["wanted"] > 0, ["query_id", "doc_id"]].itertuples(index=False):
         campaign.judging.judge("ann", query_id, doc_id, 1)
-    step = campaign.overview.next_step()
+    step = campaign.results.overview.next_step()
     assert step.page == "machine-labels"
     assert "4 other pairs of the pool are not judged" in step.sentence
-    campaign.label_study.ask_for_pool()
-    assert campaign.overview.next_step().page == "judge"
+    campaign.machine_labels.study.ask_for_pool()
+    assert campaign.results.overview.next_step().page == "judge"
     both = run("labels", "ask", campaign.directory, "weak", "--pairs", "20", "--whole-pool")
     assert "expected one of --pairs and --whole-pool" in both.stderr
 
@@ -68,7 +68,7 @@ def test_the_next_step_after_a_sample_is_not_the_export(campaign: Campaign, monk
 @pytest.mark.slow
 def test_filled_qrels_are_told(campaign: Campaign, tmp_path: Path) -> None:
     campaign.judging.judge("ann", "1", "d1", 0)
-    campaign.machine_labels.label_by_rule("contains-string", name="weak")
+    campaign.machine_labels.sets.label_by_rule("contains-string", name="weak")
     exported = run("export", campaign.directory, "--qrels", tmp_path / "q", "--fill-with", "weak")
     assert exported.stdout == f"{tmp_path / 'q'}: 6 lines\n"
     said = "note: {0}: pairs without a grade by people have labels of weak; {0}.labels.json says which"
@@ -94,7 +94,7 @@ def test_filled_qrels_are_told(campaign: Campaign, tmp_path: Path) -> None:
 )
 def test_rules_that_are_refused(campaign: Campaign, options: list[str], said: str) -> None:
     assert said in refused("labels", "rule", campaign.directory, *options)
-    assert campaign.machine_labels.sets() == []
+    assert campaign.store.machine_labels.sets() == []
 
 
 def test_labels_are_added_to_qrels_only(campaign: Campaign) -> None:
@@ -109,7 +109,7 @@ def test_rules_are_listed() -> None:
 
 def test_the_setting_of_the_judging_page(campaign: Campaign) -> None:
     assert "unknown label set 'weak'" in refused("judging-page", campaign.directory, "--show-labels", "weak")
-    campaign.machine_labels.create("weak", "rule", {})
+    campaign.machine_labels.sets.create("weak", "rule", {})
     assert (
         json.loads(ok("judging-page", campaign.directory, "--show-labels", "weak", "--format", "json"))["show_labels"]
         == "weak"

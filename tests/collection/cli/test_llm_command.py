@@ -22,7 +22,7 @@ pytest.importorskip("openai")
 
 def stored(campaign: Campaign) -> list[tuple[str, str, str]]:
     """Topic, document and status of each row of the label set m."""
-    found = campaign.machine_labels.find("m")
+    found = campaign.machine_labels.sets.find("m")
     rows = [] if found is None else campaign.store.machine_labels.log(found.key)
     return [(row.query_id, row.doc_id, row.status) for row in rows]
 

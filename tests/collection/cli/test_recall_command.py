@@ -25,7 +25,7 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
     directory = review.directory
     planned = ok("recall", directory, "--across-topics", "--recall", 0.8)
     assert planned == ok("recall", directory, "--across-topics", "--alpha", 0.2, "--plan")
-    header = [name.lower() for name in review.calibration_topics.plan(0.2).table()]
+    header = [name.lower() for name in review.recall.across_topics.plan(0.2).table()]
     assert re.split("  +", planned.splitlines()[2]) == header
     none = ok("recall", directory, "--across-topics", "--plan", "--recall", 0.8, "--topics", 3)
     assert "With 3 calibration topics, no rule can be chosen: every document of every topic has to be judged." in none
@@ -39,7 +39,7 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
 
     started = ok("recall", directory, "--across-topics", "--recall", 0.8, "--topics", 5, "--family", "fixed")
     assert started.startswith("Recall across topics: judging calibration topics. 0 of 5 calibration topics are judged")
-    drawn = [topic.query_id for topic in review.calibration_topics.state().topics]
+    drawn = [topic.query_id for topic in review.recall.across_topics.progress.state().topics]
     assert "Next: Judge the calibration topics first: 300 documents of 5 topics are left." in ok("status", directory)
     assert f"See `cleverdon recall {directory} --across-topics`" in ok("recall", directory)
     assert "calibration topics are not judged to the end" in fails("recall", directory, "--across-topics", "--again")
@@ -109,7 +109,7 @@ def test_another_campaign_s_rule_warns_everywhere(
     for command in ("recall", "status"):
         assert TRANSFER_WARNING in ok(command, directory)
     judge_rest(review, "9", but=50)
-    facts = review.collection_card.facts()["recall_across_topics"]
+    facts = review.exports.collection_card.facts()["recall_across_topics"]
     assert facts["limits"][0] == TRANSFER_WARNING
     assert (facts["source"], facts["calibration_topics"]) == ("review", [])
     ok("export", directory, "--collection", tmp_path / "exported")

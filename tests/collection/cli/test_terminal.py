@@ -32,12 +32,12 @@ def hostile(tmp_path: Path) -> Path:
         (tmp_path / f"{name[-5:]}.run").write_text("".join(lines))
     (tmp_path / "qrels.txt").write_text("1 0 d1 1\n1 0 d2 0\n")
     with Campaign.create(tmp_path / "c", title=TITLE) as campaign:
-        campaign.importer.import_files(
+        campaign.imports.import_files(
             topics=tmp_path / "topics.jsonl",
             runs=sorted(tmp_path.glob("*.run")),
             qrels=tmp_path / "qrels.txt",
         )
-        campaign.pools.add("depth", depth=2)
+        campaign.people.pools.add("depth", depth=2)
     return tmp_path
 
 
@@ -151,12 +151,12 @@ def test_a_campaign_lists_topics_in_natural_order(tmp_path: Path) -> None:
     labels = [f"{who},{t},d{n},{n % 2}\n" for who in ("ann", "ben") for t in topics for n in (1, 2)]
     (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\n" + "".join(labels))
     with Campaign.create(tmp_path / "c", grades="0-1") as campaign:
-        campaign.importer.import_files(
+        campaign.imports.import_files(
             topics=tmp_path / "topics.tsv",
             runs=[tmp_path / "a.run", tmp_path / "b.run"],
             labels=tmp_path / "labels.csv",
         )
-        campaign.pools.add("depth", depth=2)
+        campaign.people.pools.add("depth", depth=2)
     for command in ("status", "assign", "recall"):
         printed = ok(command, tmp_path / "c")
         assert re.findall(r"^(\d+) {2,}[a-z]", printed, re.M)[:3] == ["1", "2", "10"], printed

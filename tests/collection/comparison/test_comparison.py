@@ -667,14 +667,14 @@ def test_imported_costs_of_a_system_are_those_of_its_seeds(campaign: Campaign, t
     for n in (1, 2):
         (tmp_path / f"{n}.run").write_text(f"1 Q0 d{n} 1 1.0 dense#{n}\n")
     (tmp_path / "c.csv").write_text("run,latency_ms\ndense,60\nnobody,1\n")
-    report = campaign.importer.import_files(runs=[tmp_path / "1.run", tmp_path / "2.run"], costs=tmp_path / "c.csv")
+    report = campaign.imports.import_files(runs=[tmp_path / "1.run", tmp_path / "2.run"], costs=tmp_path / "c.csv")
     (notice,) = (n for n in report.notices if "called" in n)
     assert notice.endswith("the campaign has no run or system called 'nobody'")
     campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
-    evaluation = campaign.evaluation.evaluate([parse("AP")], runs=["dense#1", "dense#2"])
+    evaluation = campaign.results.evaluation.evaluate([parse("AP")], runs=["dense#1", "dense#2"])
     assert evaluation.costs is not None
     assert evaluation.costs["latency_ms"].to_dict() == {"dense#1": 60.0, "dense#2": 60.0}
-    compared = campaign.evaluation.compare([parse("AP")]).evaluation.costs
+    compared = campaign.results.evaluation.compare([parse("AP")]).evaluation.costs
     assert compared is not None
     assert compared.loc["dense", "latency_ms"] == 60.0
 

@@ -82,35 +82,35 @@ def test_nobody_is_signed_out_and_no_time_is_of_the_future(
     campaign: Campaign, machine: Machine, monkeypatch: pytest.MonkeyPatch, change: float
 ) -> None:
     monkeypatch.setattr(clock, "_CLOCK", machine.clock)
-    tokens, secret = Tokens(campaign.server_state.secret(), campaign.id), signed_in(campaign)
-    person = campaign.accounts.session(secret)
+    tokens, secret = Tokens(campaign.operations.server_state.secret(), campaign.id), signed_in(campaign)
+    person = campaign.people.accounts.session(secret)
     assert person is not None
     cookie, token, link = (
         tokens.cookie(secret),
         tokens.token("ann", person.session),
-        campaign.accounts.make_signin_link("ann"),
+        campaign.people.accounts.make_signin_link("ann"),
     )
     machine.wall += change
     machine.passes(10)
     assert tokens.read_cookie(cookie) == secret
     assert tokens.read_token(token) is not None
     campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
-    campaign.accounts.open_session("ann")  # forgets sessions that are over
-    assert campaign.accounts.session(secret) == person
-    assert campaign.accounts.signin_link_account(link) == "ann"
-    assert campaign.judgement_log.judgements()["judged_at"].tolist() == ["2001-09-09T01:46:50.000+00:00"]
+    campaign.people.accounts.open_session("ann")  # forgets sessions that are over
+    assert campaign.people.accounts.session(secret) == person
+    assert campaign.people.accounts.signin_link_account(link) == "ann"
+    assert campaign.store.judgements.table()["judged_at"].tolist() == ["2001-09-09T01:46:50.000+00:00"]
 
 
 def test_a_cookie_is_valid_after_a_restart_with_an_earlier_clock(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock, "_CLOCK", Machine().clock)
-    tokens, secret = Tokens(campaign.server_state.secret(), campaign.id), signed_in(campaign)
+    tokens, secret = Tokens(campaign.operations.server_state.secret(), campaign.id), signed_in(campaign)
     cookie, restarted = tokens.cookie(secret), Machine()
     restarted.wall -= A_DAY
     monkeypatch.setattr(clock, "_CLOCK", Clock(lambda: restarted.wall, lambda: 0.0))
     assert tokens.read_cookie(cookie) == secret
-    assert campaign.accounts.session(secret) is not None
+    assert campaign.people.accounts.session(secret) is not None
 
 
 @pytest.mark.skipif(not hasattr(time, "CLOCK_MONOTONIC"), reason="the system has no such clock")

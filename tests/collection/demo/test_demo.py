@@ -373,11 +373,11 @@ def test_the_demo_tells_the_whole_story(built):
     # Tests replace docstrings in their process (two hooks of the interpreter), and each Python has its own.
     lacking = [re.search(r"lack .*?(\d+) (?:documents|judgements?)", notice) for notice in report.notices]
     assert all(found and int(found[1]) < 50 for found in lacking)
-    status = campaign.overview.status()
+    status = campaign.results.overview.status()
     by_topic = {row["query_id"]: row for row in status["per_topic"]}
     # Judged by two to the end: agreement, with disagreements to adjudicate.
     assert all(by_topic[q]["left"] == 0 for q in BY_BOTH)
-    assert len(campaign.adjudication.queue()) > 20
+    assert len(campaign.judging.adjudication.queue()) > 20
     # In the loop: one topic half judged, one ready to stop before all is judged.
     recall = campaign.recall.table().set_index("query_id")
     unfinished, finished = (recall.loc[q] for q in IN_LOOP)
@@ -389,7 +389,7 @@ def test_the_demo_tells_the_whole_story(built):
     assert campaign.settings.modes()["1"] == campaign.settings.modes()["7"] == "loop-in-pool"
     assert campaign.settings.tour()
     # Annotators differ in pace.
-    seconds = campaign.agreement.annotator_statistics().facts.set_index("annotator")["seconds"]
+    seconds = campaign.results.agreement.annotator_statistics().facts.set_index("annotator")["seconds"]
     assert seconds["simulated-2"] > 1.5 * seconds["simulated-1"]
 
 
@@ -400,18 +400,18 @@ def test_the_runs_are_worth_pooling(built):
     runs = list(campaign.corpus.runs())
     assert len(runs) == len(SYSTEMS)
     pool = pd.concat([r.frame[r.frame["rank"] <= 10] for r in runs]).drop_duplicates(["query_id", "doc_id"])
-    assert 20 <= len(pool) / len(campaign.corpus.topics()) <= 60
+    assert 20 <= len(pool) / len(campaign.store.corpus.topics()) <= 60
 
 
 @pytest.mark.slow
 def test_the_next_judgement_of_the_demo_is_answered_by_the_model(built):
     campaign, _ = built
     topic = next(iter(IN_LOOP))
-    before = campaign.active_learning.next_round(topic, 5)
+    before = campaign.loop.next_round(topic, 5)
     assert before.came_by == "model"
     [document] = campaign.judging.next_pairs("ann", topic, 1).documents
     campaign.judging.judge("ann", topic, document.doc_id, 0)
-    after = campaign.active_learning.next_round(topic, 5)
+    after = campaign.loop.next_round(topic, 5)
     assert after.model_round == before.model_round + 1
     assert document.doc_id not in [chosen.doc_id for chosen in after.selections]
 
@@ -419,10 +419,10 @@ def test_the_next_judgement_of_the_demo_is_answered_by_the_model(built):
 @pytest.mark.slow
 def test_the_demo_compares_systems_that_differ_and_some_that_do_not(built):
     campaign, _ = built
-    tests = campaign.evaluation.compare(["nDCG@10"]).tests
+    tests = campaign.results.evaluation.compare(["nDCG@10"]).tests
     assert tests["significant"].any()
     assert not tests["significant"].all()
-    assert campaign.evaluation.reusability().verdict
+    assert campaign.results.evaluation.reusability().verdict
 
 
 @pytest.mark.slow
@@ -430,7 +430,7 @@ def test_the_demo_compares_systems_that_differ_and_some_that_do_not(built):
 def test_two_demos_are_the_same_campaign(built, tmp_path):
     build(tmp_path / "again")
     with Campaign(tmp_path / "again") as again:
-        first, second = (c.judgement_log.judgements() for c in (built[0], again))
+        first, second = (c.store.judgements.table() for c in (built[0], again))
         shared = first["annotator"].isin(ANNOTATORS)
         pd.testing.assert_frame_equal(first[shared].reset_index(drop=True), second)
         assert again.id == built[0].id
@@ -444,5 +444,5 @@ def test_documents_that_this_machine_lacks_are_left_out(tmp_path, monkeypatch):
     report = build(tmp_path / "demo")
     assert len(report.notices) == 2
     with Campaign(tmp_path / "demo") as campaign:
-        assert len(campaign.corpus.missing_documents()) == 0
-        assert campaign.progress.counts()["pool"] > 0
+        assert len(campaign.store.corpus.missing_documents()) == 0
+        assert campaign.store.judgements.counts()["pool"] > 0

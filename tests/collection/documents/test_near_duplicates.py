@@ -260,7 +260,7 @@ def copies(make_campaign: Callable[..., Campaign], tmp_path: Path) -> Campaign:
         {"doc_id": "d8", "title": "one.", "text": "The text of document: two"},
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    campaign.importer.import_files(documents=[path], replace=True)
+    campaign.imports.import_files(documents=[path], replace=True)
     return campaign
 
 
@@ -276,22 +276,22 @@ def test_titles_are_compared_with_the_texts(make_campaign: Callable[..., Campaig
         {"doc_id": "d6", "title": "", "text": other},
     ]
     (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    campaign.importer.import_files(documents=[tmp_path / "t.jsonl"], replace=True)
-    assert [group.doc_ids for group in campaign.near_duplicates.groups("all").groups] == [("d1", "d3")]
-    campaign.pools.add("depth", depth=3, near_duplicates="skip")
+    campaign.imports.import_files(documents=[tmp_path / "t.jsonl"], replace=True)
+    assert [group.doc_ids for group in campaign.corpus.near_duplicates.groups("all").groups] == [("d1", "d3")]
+    campaign.people.pools.add("depth", depth=3, near_duplicates="skip")
     assert set(campaign.store.pool.pairs().query("query_id == '1'")["doc_id"]) == {"d1", "d2", "d6"}
-    near = campaign.near_duplicates.of_documents("1", "ann", ["d1", "d2", "d3"]).near
+    near = campaign.corpus.near_duplicates.of_documents("1", "ann", ["d1", "d2", "d3"]).near
     assert {doc: [n.doc_id for n in found] for doc, found in near.items()} == {"d1": ["d3"], "d2": [], "d3": ["d1"]}
 
 
 def test_the_pool_or_all_documents(copies: Campaign) -> None:
-    pooled, everything = copies.near_duplicates.groups(), copies.near_duplicates.groups("all")
+    pooled, everything = copies.corpus.near_duplicates.groups(), copies.corpus.near_duplicates.groups("all")
     assert [group.doc_ids for group in pooled.groups] == [("d2", "d6")]
     assert (pooled.documents, pooled.pairs, pooled.pool) == (6, 1, 6)
     assert [group.doc_ids for group in everything.groups] == [("d2", "d6", "d8")]
     assert (everything.documents, everything.pairs, everything.pool) == (8, 1, 6)
     with pytest.raises(UnknownNameError, match="did you mean 'pool'"):
-        copies.near_duplicates.groups("pools")
+        copies.corpus.near_duplicates.groups("pools")
 
 
 def test_the_command_lists_groups(copies: Campaign) -> None:

@@ -64,7 +64,7 @@ def judged(campaign: Campaign) -> Campaign:
 def looping(files: Path, tmp_path: Path) -> Iterator[Campaign]:
     """No pool: the model searches the whole collection."""
     with Campaign.create(tmp_path / "looping", grades="0-3") as campaign:
-        campaign.importer.import_files(topics=files / "topics.jsonl", documents=[files / "documents.jsonl"])
+        campaign.imports.import_files(topics=files / "topics.jsonl", documents=[files / "documents.jsonl"])
         campaign.settings.set_loop(mode="loop")
         yield campaign
 
@@ -74,7 +74,7 @@ def looping(files: Path, tmp_path: Path) -> Iterator[Campaign]:
 
 @pytest.mark.slow
 def test_unjudged_pairs_of_the_pool_are_minus_one(judged: Campaign, tmp_path: Path) -> None:
-    written = judged.export.files(qrels=tmp_path / "q.txt", unjudged=True)
+    written = judged.exports.files.write(qrels=tmp_path / "q.txt", unjudged=True)
     assert (tmp_path / "q.txt").read_text() == ("1 0 d1 3\n1 0 d2 0\n1 0 d6 1\n2 0 d4 2\n2 0 d5 0\n2 0 d7 -1\n")
     assert written == {str(tmp_path / "q.txt"): 6}
     report = json.loads((tmp_path / "q.txt.rule.json").read_text())
@@ -97,7 +97,9 @@ def test_qrels_and_collection_of_finished_topics_reproduce_the_comparison(judged
     card = (out / "collection.md").read_text()
     assert "1 topic with grades was left out of the qrels." in card
     assert "no grade" not in card.replace("without a grade", "")
-    of_page = judged.evaluation.evaluate(["nDCG@3", "AP"], topics=judged.qrels.topics_with_grades().usual).means()
+    of_page = judged.results.evaluation.evaluate(
+        ["nDCG@3", "AP"], topics=judged.results.qrels.topics_with_grades().usual
+    ).means()
     runs = sorted((out / "runs").iterdir())
     of_files = json.loads(ok("evaluate", out / "qrels.txt", *runs, "-m", "nDCG@3", "-m", "AP", "--format", "json"))
     for row in of_files["values"]:
@@ -107,15 +109,15 @@ def test_qrels_and_collection_of_finished_topics_reproduce_the_comparison(judged
 @pytest.mark.slow
 def test_a_topic_that_a_loop_without_a_pool_judged_is_finished_once_it_is_closed(looping: Campaign) -> None:
     say(looping, "ann", "1 d1 3, 1 d2 0")
-    assert looping.qrels.topics_with_grades() == (("1",), ())
+    assert looping.results.qrels.topics_with_grades() == (("1",), ())
     looping.settings.set_loop(mode="closed", topics=["1"])
-    assert looping.qrels.topics_with_grades() == (("1",), ("1",))
-    assert looping.qrels.topics_with_grades(closed_early=False).finished == ()
+    assert looping.results.qrels.topics_with_grades() == (("1",), ("1",))
+    assert looping.results.qrels.topics_with_grades(closed_early=False).finished == ()
 
 
 def test_topics_without_a_grade_are_not_included_beside_a_selection(judged: Campaign, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be included if topics are selected"):
-        judged.export.files(qrels=tmp_path / "q.txt", unjudged=True, include_unjudged_topics=True, topics=["1"])
+        judged.exports.files.write(qrels=tmp_path / "q.txt", unjudged=True, include_unjudged_topics=True, topics=["1"])
     refused = invoke("export", judged.directory, "--judgements", tmp_path / "j.jsonl", "--topics", "finished")
     assert "expected --qrels or --collection too" in refused.stderr
 
@@ -124,7 +126,7 @@ def test_a_topic_closed_early_is_finished_but_not_completely_judged(judged: Camp
     judged.settings.set_loop(mode="closed", topics=["2"])
     assert judged.progress.finished() == {"1", "2"}
     assert judged.progress.finished(closed_early=False) == {"1"}
-    assert judged.qrels.topics_with_grades(closed_early=False).usual == ("1",)
+    assert judged.results.qrels.topics_with_grades(closed_early=False).usual == ("1",)
     say(judged, "ann", "2 d7 0")
     assert judged.progress.finished(closed_early=False) == {"1", "2"}
 
@@ -160,7 +162,7 @@ def sampled(tmp_path: Path) -> Iterator[Campaign]:
     (tmp_path / "d.tsv").write_text("".join(f"{d}\tText of {d}.\n" for d in RUN))
     (tmp_path / "one.run").write_text("".join(f"1 Q0 {d} {i} {40 - i} one\n" for i, d in enumerate(RUN)))
     campaign = Campaign.create(tmp_path / "sampled", grades="0-1")
-    campaign.importer.import_files(
+    campaign.imports.import_files(
         documents=[tmp_path / "d.tsv"], topics=tmp_path / "t.tsv", runs=[tmp_path / "one.run"]
     )
     rank = np.arange(1, 21)
@@ -227,14 +229,14 @@ def test_a_fully_judged_sample_has_the_value_of_the_whole(sampled: Campaign) -> 
 
 @pytest.mark.slow
 def test_qrels_with_probabilities(sampled: Campaign, tmp_path: Path) -> None:
-    sampled.export.files(qrels=tmp_path / "p.txt", qrels_form="probabilities")
+    sampled.exports.files.write(qrels=tmp_path / "p.txt", qrels_form="probabilities")
     back = formats.read_qrels(tmp_path / "p.txt", form="probabilities")
     assert dict(zip(back["doc_id"], back["probability"], strict=True)) == {
         **{f"d0{i}": 1.0 for i in range(1, 5)},
         **dict.fromkeys(["d08", "d12", "d16", "d20"], 0.25),
     }
     # The number of relevant documents is estimated alike from both: two for themselves, two for four each.
-    strata = align(next(sampled.corpus.runs()).frame, sampled.qrels.in_form("strata"))
+    strata = align(next(sampled.corpus.runs()).frame, sampled.results.qrels.in_form("strata"))
     chances = align(next(sampled.corpus.runs()).frame, back)
     for aligned in (strata, chances):
         assert aligned.sample is not None
@@ -247,12 +249,12 @@ def test_what_was_not_drawn_stands_for_itself(sampled: Campaign, tmp_path: Path)
     """A pair judged outside the sample is a stratum of its own; one that the draw left out stays -1 when judged."""
     say(sampled, "ann", "1 d05 1")
     (tmp_path / "more.tsv").write_text("d99\tFound by a search.\n")
-    sampled.importer.import_files(documents=[tmp_path / "more.tsv"])
+    sampled.imports.import_files(documents=[tmp_path / "more.tsv"])
     say(sampled, "ann", "1 d99 1")
-    found = sampled.qrels.in_form("strata").set_index("doc_id")
+    found = sampled.results.qrels.in_form("strata").set_index("doc_id")
     assert found.loc["d99", ["stratum", "relevance"]].tolist() == [0, 1]
     assert found.loc["d05", ["stratum", "relevance"]].tolist() == [2, -1]
-    chances = sampled.qrels.in_form("probabilities").set_index("doc_id")["probability"]
+    chances = sampled.results.qrels.in_form("probabilities").set_index("doc_id")["probability"]
     assert chances["d99"] == 1
     assert "d05" not in chances.index
     assert (1 / chances.drop("d99")).sum() == 20  # those that were drawn stand for the whole pool, and for no more
@@ -317,9 +319,9 @@ def test_samples_that_no_estimate_takes_together() -> None:
 def test_a_sample_that_the_campaign_drew(make_campaign: Callable[..., Campaign]) -> None:
     """Everything that the sample was drawn from is in the qrels, in the stratum from which it was drawn or not."""
     campaign = make_campaign(pooled=False)
-    campaign.pools.add("stratified", strata="1:1,3:.5", seed=3)
+    campaign.people.pools.add("stratified", strata="1:1,3:.5", seed=3)
     say(campaign, "ann", "1 d1 1, 1 d2 0")
-    found = campaign.qrels.in_form("strata", include_unjudged_topics=True)
+    found = campaign.results.qrels.in_form("strata", include_unjudged_topics=True)
     assert set(zip(found["query_id"], found["doc_id"], strict=True)) == {
         ("1", "d1"), ("1", "d2"), ("1", "d3"), ("1", "d6"), ("2", "d4"), ("2", "d5"), ("2", "d7")
     }  # fmt: skip
@@ -336,7 +338,7 @@ def test_a_sample_that_the_campaign_drew(make_campaign: Callable[..., Campaign])
 def half_judged(make_campaign: Callable[..., Campaign]) -> Campaign:
     """A stratified sample of two topics; in topic 1 all that was drawn is judged, in topic 2 nothing."""
     campaign = make_campaign(pooled=False)
-    campaign.pools.add("stratified", strata="1:1,3:.5", seed=3)
+    campaign.people.pools.add("stratified", strata="1:1,3:.5", seed=3)
     drawn = campaign.store.pool.pairs().query("query_id == '1'")["doc_id"]
     say(campaign, "ann", ", ".join(f"1 {doc} {n % 2}" for n, doc in enumerate(drawn)))
     return campaign
@@ -354,7 +356,7 @@ def test_topics_without_a_grade_are_left_out_unless_asked_for(
     assert "left out 1 topic without a grade; --include-unjudged-topics includes them" in result.stderr
     assert formats.read_qrels(tmp_path / "q.txt", form=form)["query_id"].unique().tolist() == ["1"]
     assert json.loads((tmp_path / "q.txt.rule.json").read_text())["unjudged_topics_left_out"] == 1
-    assert half_judged.qrels.in_form(form, unjudged=unjudged)["query_id"].unique().tolist() == ["1"]
+    assert half_judged.results.qrels.in_form(form, unjudged=unjudged)["query_id"].unique().tolist() == ["1"]
     result = invoke("export", half_judged.directory, *options, "--include-unjudged-topics")
     assert "left out" not in result.stderr
     both = formats.read_qrels(tmp_path / "q.txt", form=form)
@@ -366,15 +368,15 @@ def test_topics_without_a_grade_are_left_out_unless_asked_for(
 @pytest.mark.slow
 def test_the_mean_of_exported_strata_is_the_mean_over_judged_topics(half_judged: Campaign, tmp_path: Path) -> None:
     """The value of the one judged topic, computed alone, is the mean; with the other topic it would be half of it."""
-    alone = half_judged.qrels.in_form("strata", include_unjudged_topics=True).query("query_id == '1'")
+    alone = half_judged.results.qrels.in_form("strata", include_unjudged_topics=True).query("query_id == '1'")
     run = next(half_judged.corpus.runs())
     value = float(parse("xinfAP")(align(run.frame, alone))[0])
     assert value > 0
-    half_judged.export.files(qrels=tmp_path / "s.txt", qrels_form="strata")
+    half_judged.exports.files.write(qrels=tmp_path / "s.txt", qrels_form="strata")
     formats.write_run(run, tmp_path / "alpha.run")
     printed = ok("evaluate", tmp_path / "s.txt", tmp_path / "alpha.run", "-m", "xinfAP", "--format", "tsv")
     assert float(printed.split("\t")[3]) == pytest.approx(value, abs=1e-12)
-    half_judged.export.files(qrels=tmp_path / "s.txt", qrels_form="strata", include_unjudged_topics=True)
+    half_judged.exports.files.write(qrels=tmp_path / "s.txt", qrels_form="strata", include_unjudged_topics=True)
     result = invoke("evaluate", tmp_path / "s.txt", tmp_path / "alpha.run", "-m", "xinfAP", "--format", "tsv")
     assert float(result.stdout.split("\t")[3]) == pytest.approx(value / 2, abs=1e-12)
     assert "1 of 2 topics without judged documents count as 0" in result.stderr
@@ -383,12 +385,12 @@ def test_the_mean_of_exported_strata_is_the_mean_over_judged_topics(half_judged:
 @pytest.mark.slow
 def test_no_exported_file_has_topics_without_a_grade(half_judged: Campaign, tmp_path: Path) -> None:
     """Nor has the collection, whose card says how many topics that are."""
-    half_judged.collection_export.write(tmp_path / "c")
+    half_judged.exports.collection.write(tmp_path / "c")
     for name, form in (("qrels.txt", "judged"), ("qrels.strata.txt", "strata")):
         assert set(formats.read_qrels(tmp_path / "c" / name, form=form)["query_id"]) == {"1"}  # type: ignore[arg-type]
     assert "\n2\t" not in (tmp_path / "c" / "qrels" / "test.tsv").read_text()
     assert "1 topic has no grade and is not in the qrels." in (tmp_path / "c" / "collection.md").read_text()
-    half_judged.export.files(qrels=tmp_path / "p.txt", qrels_form="probabilities")
+    half_judged.exports.files.write(qrels=tmp_path / "p.txt", qrels_form="probabilities")
     assert set(formats.read_qrels(tmp_path / "p.txt", form="probabilities")["query_id"]) == {"1"}
 
 
@@ -396,7 +398,7 @@ def test_topics_without_a_grade_go_only_where_unjudged_pairs_go(judged: Campaign
     said = fails("export", judged.directory, "--qrels", tmp_path / "q", "--include-unjudged-topics")
     assert "topics without grades have only unjudged pairs; include the unjudged pairs too" in said
     with pytest.raises(InputError, match="apply to a qrels file only"):
-        judged.export.files(include_unjudged_topics=True)
+        judged.exports.files.write(include_unjudged_topics=True)
 
 
 @pytest.mark.slow
@@ -404,11 +406,11 @@ def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path
     said = fails("export", judged.directory, "--qrels", tmp_path / "q", "--qrels-form", "strata")
     assert "the pool has no strata, which only the strategies stratified and uniform make" in said
     with pytest.raises(CampaignError, match="the pool has no probabilities"):
-        judged.export.files(qrels=tmp_path / "q", qrels_form="probabilities")
+        judged.exports.files.write(qrels=tmp_path / "q", qrels_form="probabilities")
     with pytest.raises(InputError, match="found subtopics"):
-        judged.export.files(qrels=tmp_path / "q", qrels_form="subtopics")
+        judged.exports.files.write(qrels=tmp_path / "q", qrels_form="subtopics")
     with pytest.raises(InputError, match="apply to a qrels file only"):
-        judged.export.files(pool=tmp_path / "p", unjudged=True)
+        judged.exports.files.write(pool=tmp_path / "p", unjudged=True)
     assert not list(tmp_path.glob("q*"))
 
 
@@ -440,8 +442,8 @@ def test_every_form_of_qrels_is_read_back(rows: list[tuple[str, str, int, str, f
 
 def test_the_log_as_parquet_is_the_log_as_json(judged: Campaign, tmp_path: Path) -> None:
     say(judged, "ann", "1 d2 2", passages=((4, 8), (9, 11)), note="two places", flagged=True)
-    judged.export.files(judgements=tmp_path / "log.parquet")
-    judged.export.files(judgements=tmp_path / "log.jsonl")
+    judged.exports.files.write(judgements=tmp_path / "log.parquet")
+    judged.exports.files.write(judgements=tmp_path / "log.jsonl")
     table = pq.read_table(tmp_path / "log.parquet")
     assert table.to_pylist() == [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     types = {field.name: str(field.type) for field in table.schema}
@@ -451,18 +453,18 @@ def test_the_log_as_parquet_is_the_log_as_json(judged: Campaign, tmp_path: Path)
 
 
 def test_an_empty_log_has_its_types_too(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.export.files(judgements=tmp_path / "log.parquet")
+    campaign.exports.files.write(judgements=tmp_path / "log.parquet")
     table = pq.read_table(tmp_path / "log.parquet")
     assert (table.num_rows, str(table.schema.field("relevance").type)) == (0, "int64")
     with pytest.raises(InputError, match=r"ends in \.jsonl, \.csv or \.parquet for judgements"):
-        campaign.export.files(judgements=tmp_path / "log.xlsx")
+        campaign.exports.files.write(judgements=tmp_path / "log.xlsx")
 
 
 def test_marked_passages(judged: Campaign, tmp_path: Path) -> None:
     say(judged, "ann", "1 d2 2", passages=((4, 8), (9, 11)))
     ok("export", judged.directory, "--passages", tmp_path / "p.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
-    text = judged.document_view.shown(judged.corpus.documents(["d2"])["d2"]).text
+    text = judged.corpus.view.shown(judged.store.corpus.documents(["d2"])["d2"]).text
     assert [(r["query_id"], r["doc_id"], r["annotator"], r["relevance"], r["start"], r["end"]) for r in rows] == [
         ("1", "d2", "ann", 2, 4, 8), ("1", "d2", "ann", 2, 9, 11)
     ]  # fmt: skip
@@ -471,7 +473,7 @@ def test_marked_passages(judged: Campaign, tmp_path: Path) -> None:
 
 def test_a_failed_export_leaves_the_old_file(judged: Campaign, tmp_path: Path) -> None:
     (tmp_path / "log.parquet").write_bytes(b"before")
-    broken = judged.judgement_log.judgements(current=False).assign(seconds="slow")
+    broken = judged.store.judgements.table(current=False).assign(seconds="slow")
     with pytest.raises(pa.ArrowInvalid, match="slow"):
         formats.write_judgements(broken, tmp_path / "log.parquet")
     assert (tmp_path / "log.parquet").read_bytes() == b"before"
@@ -503,7 +505,7 @@ def test_a_run_is_read_back(rows: list[tuple[str, str, float]]) -> None:
 def whole(judged: Campaign, tmp_path: Path) -> Path:
     """The directory of an exported collection, with runs."""
     judged.settings.set_guidelines("# Relevant\n\nIs what answers.")
-    judged.collection_export.write(tmp_path / "wings", with_runs=True)
+    judged.exports.collection.write(tmp_path / "wings", with_runs=True)
     return tmp_path / "wings"
 
 
@@ -560,7 +562,7 @@ def test_beir_loads_it(whole: Path) -> None:
      ("title-description", "running average Smooth a series.")],
 )  # fmt: skip
 def test_the_text_of_queries(judged: Campaign, tmp_path: Path, what: str, text: str) -> None:
-    report = judged.collection_export.write(tmp_path / "c", query_text=what)
+    report = judged.exports.collection.write(tmp_path / "c", query_text=what)
     assert json.loads((tmp_path / "c" / "queries.jsonl").read_text().splitlines()[0])["text"] == text
     assert report.facts["topics"] == {"count": 2, "query_text": what}
 
@@ -614,7 +616,7 @@ def test_a_name_that_ir_datasets_has_itself(
     load: Callable[[Path], Any], campaign: Campaign, registry: Any, tmp_path: Path
 ) -> None:
     campaign.judging.judge("ann", "1", "d1", 3)
-    campaign.collection_export.write(tmp_path / "made", name="cranfield")
+    campaign.exports.collection.write(tmp_path / "made", name="cranfield")
     with pytest.warns(UserWarning, match="ir_datasets has a dataset 'cranfield'; this one is"):
         load(tmp_path / "made")
     assert [q.doc_id for q in registry.load("cleverdon/cranfield").qrels_iter()] == ["d1"]
@@ -627,25 +629,25 @@ def test_loading_leaves_nothing_in_the_folder(
     load: Callable[[Path], Any], campaign: Campaign, registry: Any, tmp_path: Path
 ) -> None:
     campaign.judging.judge("ann", "1", "d1", 3)
-    campaign.collection_export.write(tmp_path / "made")
+    campaign.exports.collection.write(tmp_path / "made")
     before = sorted(tmp_path.rglob("*"))
     load(tmp_path / "made")
     assert registry.load("campaign").docs_store().get("d1").title == "Title 1"
     assert sorted(tmp_path.rglob("*")) == before
-    campaign.collection_export.write(tmp_path / "made", replace=True)
+    campaign.exports.collection.write(tmp_path / "made", replace=True)
 
 
 @pytest.mark.slow
 def test_the_card_says_where_the_text_of_queries_is_another_one(campaign: Campaign, tmp_path: Path) -> None:
     campaign.judging.judge("ann", "1", "d1", 3)
     (tmp_path / "more.jsonl").write_text('{"query_id": "3", "title": "only a title"}\n')
-    campaign.importer.import_files(topics=tmp_path / "more.jsonl")
+    campaign.imports.import_files(topics=tmp_path / "more.jsonl")
     for wanted, sentence in (
         ("title", "is the topic's title."),
         ("description", "is the topic's description; for 1 topic without it, the first of title"),
         ("title-description", "is the topic's title and description."),
     ):
-        campaign.collection_export.write(tmp_path / wanted, query_text=wanted)
+        campaign.exports.collection.write(tmp_path / wanted, query_text=wanted)
         assert sentence in (tmp_path / wanted / "collection.md").read_text()
     assert '{"_id": "3", "text": "only a title"}' in (tmp_path / "description" / "queries.jsonl").read_text()
 
@@ -670,7 +672,7 @@ def test_other_tools_read_the_qrels(whole: Path, judged: Campaign) -> None:
     qrels = list(ir_measures.read_trec_qrels(str(whole / "qrels.txt")))
     ranking = list(ir_measures.read_trec_run(str(whole / "runs" / "alpha.run")))
     theirs = ir_measures.calc_aggregate([ir_measures.nDCG @ 10, ir_measures.AP], qrels, ranking)
-    ours = judged.evaluation.evaluate([parse("nDCG@10"), parse("AP")], runs=["alpha"]).means().iloc[0]
+    ours = judged.results.evaluation.evaluate([parse("nDCG@10"), parse("AP")], runs=["alpha"]).means().iloc[0]
     assert {str(m): v for m, v in theirs.items()} == pytest.approx(dict(ours))
     with (whole / "qrels.txt").open() as file:
         assert pytrec_eval.parse_qrel(file) == {"1": {"d1": 3, "d2": 0, "d6": 1}, "2": {"d4": 2, "d5": 0}}
@@ -681,7 +683,7 @@ def test_a_reviewer_gets_the_same_digits(whole: Path, judged: Campaign) -> None:
     told = ok("evaluate", whole / "qrels.txt", whole / "runs", "-m", "nDCG@10", "-m", "AP", "--per-topic",
               "--format", "tsv")  # fmt: skip
     theirs = {tuple(line.split("\t")[:3]): float(line.split("\t")[3]) for line in told.splitlines()}
-    ours = judged.evaluation.evaluate([parse("nDCG@10"), parse("AP")]).values
+    ours = judged.results.evaluation.evaluate([parse("nDCG@10"), parse("AP")]).values
     ours = {(r, q, m): v for r, q, m, v in ours[["run", "query_id", "measure", "value"]].itertuples(index=False)}
     assert theirs == ours
 
@@ -689,14 +691,14 @@ def test_a_reviewer_gets_the_same_digits(whole: Path, judged: Campaign) -> None:
 @pytest.mark.slow
 def test_imported_and_exported_again_it_has_the_same_bytes(whole: Path, tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "again", title="campaign") as again:
-        again.importer.import_files(
+        again.imports.import_files(
             documents=[whole / "corpus.jsonl"],
             topics=whole / "topics.jsonl",
             runs=sorted((whole / "runs").iterdir()),
             labels=whole / "judgements.jsonl",
         )
-        again.pools.add("depth", depth=2)
-        again.collection_export.write(tmp_path / "second", with_runs=True)
+        again.people.pools.add("depth", depth=2)
+        again.exports.collection.write(tmp_path / "second", with_runs=True)
     for same in ("corpus.jsonl", "topics.jsonl", "queries.jsonl", "qrels.txt", "qrels/test.tsv", "pool.tsv", "load.py",
                  "runs/alpha.run", "runs/beta.run"):  # fmt: skip
         assert (tmp_path / "second" / same).read_bytes() == (whole / same).read_bytes(), same
@@ -711,9 +713,9 @@ def test_imported_and_exported_again_it_has_the_same_bytes(whole: Path, tmp_path
 def test_zeros_of_either_sign_have_the_same_bytes_again(campaign: Campaign, tmp_path: Path) -> None:
     lines = "1 Q0 d1 1 0.0 z\n1 Q0 d3 2 -0.0 z\n1 Q0 d2 3 0.0 z\n2 Q0 d4 1 -0.0 z\n2 Q0 d5 2 0.0 z\n2 Q0 d8 3 -0.0 z\n"
     (tmp_path / "z.run").write_text(lines)
-    campaign.importer.import_files(runs=[tmp_path / "z.run"])
+    campaign.imports.import_files(runs=[tmp_path / "z.run"])
     say(campaign, "ann", "1 d1 1")
-    campaign.collection_export.write(tmp_path / "c", with_runs=True)
+    campaign.exports.collection.write(tmp_path / "c", with_runs=True)
     assert (tmp_path / "c" / "runs" / "z.run").read_text() == lines
 
 
@@ -735,14 +737,14 @@ def test_an_imported_log_keeps_what_it_says_beside_the_grades(
     for annotator, query_id, doc_id, grade, more in rows:
         judgement = Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", grade, source="key", **more)
         assert not first.judging.judge_many([judgement]).refused
-    first.export.files(judgements=tmp_path / name, qrels=tmp_path / "q.txt", rule="latest")
+    first.exports.files.write(judgements=tmp_path / name, qrels=tmp_path / "q.txt", rule="latest")
     logs = [first.store.judgements.table(current=False)]
     for number in (2, 3):
         again = make_campaign(f"again {number}", pooled=False)
-        again.importer.import_files(labels=tmp_path / name)
+        again.imports.import_files(labels=tmp_path / name)
         logs.append(again.store.judgements.table(current=False))
         before, before_qrels = (tmp_path / name).read_bytes(), (tmp_path / "q.txt").read_bytes()
-        again.export.files(judgements=tmp_path / name, qrels=tmp_path / "q.txt", rule="latest")
+        again.exports.files.write(judgements=tmp_path / name, qrels=tmp_path / "q.txt", rule="latest")
         assert (tmp_path / "q.txt").read_bytes() == before_qrels
         assert number == 2 or (tmp_path / name).read_bytes() == before
     assert logs[0]["strategy"].tolist() == ["depth"] * 6
@@ -754,10 +756,10 @@ def test_an_imported_log_keeps_what_it_says_beside_the_grades(
 @pytest.mark.slow
 def test_a_log_may_be_imported_beside_its_own_campaign(judged: Campaign, tmp_path: Path) -> None:
     """Under the names of the collection: what has its uuid already gets another."""
-    judged.collection_export.write(tmp_path / "c")
-    judged.assignments.update(annotators=4)
-    judged.importer.import_files(labels=tmp_path / "c" / "judgements.jsonl")
-    assert judged.judgement_log.annotators()["judgements"].tolist() == [4, 5, 5, 4]
+    judged.exports.collection.write(tmp_path / "c")
+    judged.people.assignments.update(annotators=4)
+    judged.imports.import_files(labels=tmp_path / "c" / "judgements.jsonl")
+    assert judged.store.judgements.annotators()["judgements"].tolist() == [4, 5, 5, 4]
     seconds = judged.store.judgements.table(annotator="a1")["seconds"]
     assert seconds.tolist() == [4.0] * 4
 
@@ -810,8 +812,8 @@ def test_a_carriage_return_in_a_note_is_read_back_from_csv(campaign: Campaign, t
     """Python's csv module before 3.13 leaves a cell with a carriage return unquoted, and then refuses to read it."""
     said = Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1, note=note)
     assert not campaign.judging.judge_many([said]).refused
-    stored = campaign.judgement_log.judgements()["note"].tolist()
-    campaign.export.files(judgements=tmp_path / "log.csv")
+    stored = campaign.store.judgements.table()["note"].tolist()
+    campaign.exports.files.write(judgements=tmp_path / "log.csv")
     assert formats.read_label_log(tmp_path / "log.csv").labels["note"].tolist() == stored == [note]
 
 
@@ -839,7 +841,7 @@ def test_what_a_log_cannot_say_is_refused_with_its_line(
     (tmp_path / "log.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(row | {'doc_id': 'd2', field: value})}\n")
     said = fails("import", campaign.directory, "--labels", tmp_path / "log.jsonl")
     assert f"log.jsonl, line 2: expected {wanted}" in said
-    assert campaign.progress.counts()["logged"] == 0
+    assert campaign.store.judgements.counts()["logged"] == 0
 
 
 json_values = st.recursive(
@@ -875,8 +877,8 @@ def test_a_document_written_twice_is_the_same(doc_id: str, text: str, metadata: 
 def test_a_text_that_stands_under_another_name_is_not_lost(judged: Campaign, tmp_path: Path) -> None:
     """A text that is null is none: the next field that can hold one is read, and the null is kept beside it."""
     (tmp_path / "more.jsonl").write_text('{"id": "d9", "text": null, "contents": "Flow past a wing."}\n')
-    judged.importer.import_files(documents=[tmp_path / "more.jsonl"])
-    judged.collection_export.write(tmp_path / "c")
+    judged.imports.import_files(documents=[tmp_path / "more.jsonl"])
+    judged.exports.collection.write(tmp_path / "c")
     last = json.loads((tmp_path / "c" / "corpus.jsonl").read_text().splitlines()[-1])
     assert last == {"_id": "d9", "title": "", "text": "Flow past a wing.", "other_text": None}
 
@@ -886,8 +888,8 @@ def test_runs_whose_names_are_cut_alike_have_files_of_their_own(judged: Campaign
     names = ["r" * 200 + end for end in "ab"] + ["Alpha"]
     for name in names:
         (tmp_path / f"{name[-5:]}.run").write_text(f"1 Q0 d1 1 2.0 {name}\n")
-    judged.importer.import_files(runs=[tmp_path / f"{name[-5:]}.run" for name in names])
-    judged.collection_export.write(tmp_path / "c", with_runs=True)
+    judged.imports.import_files(runs=[tmp_path / f"{name[-5:]}.run" for name in names])
+    judged.exports.collection.write(tmp_path / "c", with_runs=True)
     files = sorted((tmp_path / "c" / "runs").iterdir())
     assert sorted(formats.name_runs(files)) == sorted(["alpha", "beta", *names])
     assert len({file.name.casefold() for file in files}) == 5
@@ -900,7 +902,7 @@ def test_runs_whose_names_are_cut_alike_have_files_of_their_own(judged: Campaign
 def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: Path) -> None:
     judged.settings.set_guidelines("# Relevant\n\nIs what answers.")
     judged.settings.set_collection(licence="CC BY 4.0", description="A small one.")
-    report = judged.collection_export.write(tmp_path / "c", name="tests/wings")
+    report = judged.exports.collection.write(tmp_path / "c", name="tests/wings")
     facts = json.loads((tmp_path / "c" / "collection.json").read_text())
     assert facts == report.facts
     assert (facts["name"], facts["licence"], facts["citation"]) == ("tests/wings", "CC BY 4.0", "")
@@ -911,7 +913,9 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
         "judged_per_topic": {"min": 2, "median": 2.5, "mean": 2.5, "max": 3},
         "relevant_per_topic": {"min": 1, "median": 1.5, "mean": 1.5, "max": 2},
     }  # fmt: skip
-    assert facts["rule"]["by"] == {"agreed": 3, "one judgement": 1, "tie": 1} == judged.qrels.rule_report()["by"]
+    assert (
+        facts["rule"]["by"] == {"agreed": 3, "one judgement": 1, "tie": 1} == judged.results.qrels.rule_report()["by"]
+    )
     assert [(p["annotator"], p["judgements"], p["median_seconds"]) for p in facts["judging"]["annotators"]] == [
         ("a1", 4, 4.0), ("a2", 5, 4.0)
     ]  # fmt: skip
@@ -919,7 +923,7 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
     assert (facts["pool"]["pairs"], facts["pool"]["judged"], facts["pool"]["outside"]) == (6, 5, 0)
     assert [r["strategy"] for r in facts["pool"]["rounds"]] == ["depth"]
     assert facts["pool"]["rounds"][0]["runs"] == ["alpha", "beta"]
-    agreement = judged.agreement.report(sides=()).values
+    agreement = judged.results.agreement.report(sides=()).values
     assert [v["value"] for v in facts["agreement"]["values"]] == export.plain(agreement["value"].tolist())
     recall = judged.recall.table().set_index("query_id")
     assert {r["query_id"]: (r["found"], r["high"]) for r in facts["recall"]["per_topic"]} == {
@@ -939,7 +943,7 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
 def test_nobody_is_named_unless_asked(judged: Campaign, tmp_path: Path) -> None:
     """Names of people are in none of the files: not in logs, not in the card, not where a rule names one."""
     rule = 'annotator(annotator="zoe")'
-    judged.collection_export.write(tmp_path / "quiet", rule=rule)
+    judged.exports.collection.write(tmp_path / "quiet", rule=rule)
     everything = b"".join(p.read_bytes() for p in (tmp_path / "quiet").rglob("*") if p.is_file())
     assert b"zoe" not in everything
     assert b'"ann"' not in everything
@@ -947,7 +951,7 @@ def test_nobody_is_named_unless_asked(judged: Campaign, tmp_path: Path) -> None:
     assert facts["rule"]["rule"] == "annotator(annotator=a1)"
     log = [json.loads(line) for line in (tmp_path / "quiet" / "judgements.jsonl").read_text().splitlines()]
     assert [row["annotator"] for row in log] == ["a1"] * 4 + ["a2"] * 5
-    report = judged.collection_export.write(tmp_path / "named", name_annotators=True, rule=rule)
+    report = judged.exports.collection.write(tmp_path / "named", name_annotators=True, rule=rule)
     assert [p["annotator"] for p in report.facts["judging"]["annotators"]] == ["zoe", "ann"]
     assert '"zoe"' in (tmp_path / "named" / "judgements.jsonl").read_text()
 
@@ -955,15 +959,15 @@ def test_nobody_is_named_unless_asked(judged: Campaign, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_imported_qrels_are_nobody(judged: Campaign, tmp_path: Path) -> None:
     (tmp_path / "old.txt").write_text("2 0 d7 1\n")
-    judged.importer.import_files(qrels=tmp_path / "old.txt")
-    people = judged.collection_export.write(tmp_path / "c").facts["judging"]["annotators"]
+    judged.imports.import_files(qrels=tmp_path / "old.txt")
+    people = judged.exports.collection.write(tmp_path / "c").facts["judging"]["annotators"]
     assert [(p["annotator"], p["imported"]) for p in people] == [("a1", False), ("a2", False), ("qrels:old", True)]
 
 
 @pytest.mark.parametrize(("corpus", "documents"), [("all", 8), ("judged", 5), ("none", 0)])
 @pytest.mark.slow
 def test_which_documents(judged: Campaign, tmp_path: Path, registry: Any, corpus: Any, documents: int) -> None:
-    report = judged.collection_export.write(tmp_path / "c", corpus=corpus)
+    report = judged.exports.collection.write(tmp_path / "c", corpus=corpus)
     path = tmp_path / "c" / "corpus.jsonl"
     assert path.exists() == (corpus != "none")
     assert report.facts["documents"]["exported"] == documents
@@ -972,7 +976,7 @@ def test_which_documents(judged: Campaign, tmp_path: Path, registry: Any, corpus
     found = registry.load("campaign")
     assert found.has_docs() == (corpus != "none")
     assert not documents or found.docs_count() == documents
-    assert judged.collection_card.facts(corpus=corpus)["documents"] == report.facts["documents"]
+    assert judged.exports.collection_card.facts(corpus=corpus)["documents"] == report.facts["documents"]
 
 
 @pytest.mark.slow
@@ -981,22 +985,22 @@ def test_images_go_with_their_documents(judged: Campaign, tmp_path: Path) -> Non
     (tmp_path / "wing.png").write_bytes(picture)
     images = [{"src": "wing.png", "alt": "A wing"}, "https://example.org/b.png"]
     (tmp_path / "more.jsonl").write_text(json.dumps({"doc_id": "d9", "text": "See.", "images": images}) + "\n")
-    judged.importer.import_files(documents=[tmp_path / "more.jsonl"])
-    judged.collection_export.write(tmp_path / "c")
+    judged.imports.import_files(documents=[tmp_path / "more.jsonl"])
+    judged.exports.collection.write(tmp_path / "c")
     (file,) = (tmp_path / "c" / "files").iterdir()
     assert file.read_bytes() == picture
     with Campaign.create(tmp_path / "again") as again:
-        again.importer.import_files(documents=[tmp_path / "c" / "corpus.jsonl"])
+        again.imports.import_files(documents=[tmp_path / "c" / "corpus.jsonl"])
         assert again.corpus.document("d9") == judged.corpus.document("d9")
-        assert again.document_view.image_file(file.name) is not None
+        assert again.corpus.view.image_file(file.name) is not None
 
 
 @pytest.mark.slow
 def test_a_collection_of_a_sampled_pool_has_strata(sampled: Campaign, tmp_path: Path) -> None:
-    report = sampled.collection_export.write(tmp_path / "c")
+    report = sampled.exports.collection.write(tmp_path / "c")
     back = formats.read_qrels(tmp_path / "c" / "qrels.strata.txt", form="strata")
     pd.testing.assert_frame_equal(
-        back, sampled.qrels.in_form("strata").astype({"stratum": "str"})[list(back.columns)], check_dtype=False
+        back, sampled.results.qrels.in_form("strata").astype({"stratum": "str"})[list(back.columns)], check_dtype=False
     )
     assert report.facts["pool"]["sampled_out"] == 12
 
@@ -1006,11 +1010,13 @@ def test_a_collection_of_choices(campaign: Campaign, tmp_path: Path) -> None:
     """Where nothing is graded, the qrels are what was chosen."""
     campaign.settings.set_judging_page(task="list")
     campaign.settings.set_loop(level=2)
-    campaign.topic_tasks.choose([Choice(str(uuid4()), "zoe", "1", "chosen", ("d1", "d2"), ("d2",))])
-    facts = campaign.collection_export.write(tmp_path / "c").facts
+    campaign.judging.topic_tasks.choose([Choice(str(uuid4()), "zoe", "1", "chosen", ("d1", "d2"), ("d2",))])
+    facts = campaign.exports.collection.write(tmp_path / "c").facts
     assert (facts["qrels"]["relevant_from"], facts["qrels"]["relevant"]) == (1, 1)
     assert "shown but not chosen are unjudged" in (tmp_path / "c" / "collection.md").read_text()
-    assert (tmp_path / "c" / "qrels.txt").read_text() == f"1 0 d2 {campaign.qrels.from_choices()['relevance'][0]}\n"
+    assert (
+        tmp_path / "c" / "qrels.txt"
+    ).read_text() == f"1 0 d2 {campaign.results.qrels.from_choices()['relevance'][0]}\n"
     assert (facts["qrels"]["made_of"], facts["rule"], facts["agreement"]) == ("choices", None, None)
     assert json.loads((tmp_path / "c" / "choices.jsonl").read_text())["annotator"] == "a1"
     assert not (tmp_path / "c" / "judgements.jsonl").exists()
@@ -1020,8 +1026,8 @@ def test_a_collection_of_choices(campaign: Campaign, tmp_path: Path) -> None:
 def test_a_collection_of_preferences(campaign: Campaign, tmp_path: Path) -> None:
     """The card does not say of such grades what the scale says of them."""
     campaign.settings.set_judging_page(task="preference")
-    campaign.topic_tasks.prefer([Preference(str(uuid4()), "zoe", "1", "d1", "d2", "left")])
-    facts = campaign.collection_export.write(tmp_path / "c").facts
+    campaign.judging.topic_tasks.prefer([Preference(str(uuid4()), "zoe", "1", "d1", "d2", "left")])
+    facts = campaign.exports.collection.write(tmp_path / "c").facts
     assert facts["qrels"]["made_of"] == "preferences"
     assert "do not tell whether any of them is relevant" in (tmp_path / "c" / "collection.md").read_text()
 
@@ -1032,9 +1038,9 @@ def test_the_size_is_told_where_what_is_judged_was_not_pooled(
 ) -> None:
     campaign = make_campaign(pooled=False)
     (tmp_path / "old.txt").write_text("2 0 d7 1\n")
-    campaign.importer.import_files(qrels=tmp_path / "old.txt")
-    outline = campaign.collection_card.outline(corpus="judged")
-    campaign.collection_export.write(tmp_path / "c", corpus="judged")
+    campaign.imports.import_files(qrels=tmp_path / "old.txt")
+    outline = campaign.exports.collection_card.outline(corpus="judged")
+    campaign.exports.collection.write(tmp_path / "c", corpus="judged")
     assert outline.documents == 1
     assert outline.bytes == pytest.approx((tmp_path / "c" / "corpus.jsonl").stat().st_size, rel=0.2)
 
@@ -1052,10 +1058,10 @@ def test_what_is_there_is_not_written_over(judged: Campaign, whole: Path, tmp_pa
     (tmp_path / "mine" / "collection.json").write_text("{}")  # other programs call files so, too
     for replace in (False, True):
         with pytest.raises(CampaignError, match="is not an exported collection"):
-            judged.collection_export.write(tmp_path / "mine", replace=replace)
+            judged.exports.collection.write(tmp_path / "mine", replace=replace)
     assert (tmp_path / "mine" / "thesis.tex").read_text() == "years of work"
     with pytest.raises(InputError, match="belongs to the campaign"):
-        judged.collection_export.write(judged.directory, replace=True)
+        judged.exports.collection.write(judged.directory, replace=True)
 
 
 @pytest.mark.slow
@@ -1082,7 +1088,7 @@ def test_a_failed_export_leaves_nothing_behind(
     monkeypatch.setattr(formats, "write_pool", broken)
     for place in (whole, tmp_path / "new"):
         with pytest.raises(InputError, match="the disk is full"):
-            judged.collection_export.write(place, replace=True)
+            judged.exports.collection.write(place, replace=True)
     assert {f.path: f.sha256 for f in formats.list_files(whole)} == before
     assert not (tmp_path / "new").exists()
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
@@ -1097,23 +1103,23 @@ def test_people_judge_while_a_collection_is_written(judged: Campaign, tmp_path: 
         with Campaign(judged.directory) as other:
             say(other, "ann", "2 d7 1")
 
-    said = judged.collection_export.write(tmp_path / "c", with_runs=True, progress=meanwhile)
+    said = judged.exports.collection.write(tmp_path / "c", with_runs=True, progress=meanwhile)
     assert said.facts["judging"]["judgements"] == 9
     assert len((tmp_path / "c" / "judgements.jsonl").read_text().splitlines()) == 9
-    assert judged.progress.counts()["judgements"] == 10
+    assert judged.store.judgements.counts()["judgements"] == 10
 
 
 @pytest.mark.slow
 def test_what_is_no_collection_is_refused(campaign: Campaign, judged: Campaign, tmp_path: Path) -> None:
     for name in ("Wings", "a b", "../up", "", "a//b"):
         with pytest.raises(InputError, match="collection name: expected lower-case letters"):
-            judged.collection_export.write(tmp_path / "c", name=name)
+            judged.exports.collection.write(tmp_path / "c", name=name)
     with pytest.raises(UnknownNameError, match="did you mean 'judged'"):
-        judged.collection_export.write(tmp_path / "c", corpus="judge")  # type: ignore[arg-type]
+        judged.exports.collection.write(tmp_path / "c", corpus="judge")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="text of queries"):
-        judged.collection_export.write(tmp_path / "c", query_text="narrative")
+        judged.exports.collection.write(tmp_path / "c", query_text="narrative")
     with pytest.raises(CampaignError, match="grades by this rule have fractions"):
-        judged.collection_export.write(tmp_path / "c", rule="mean")
+        judged.exports.collection.write(tmp_path / "c", rule="mean")
     with pytest.raises(UnknownNameError, match="did you mean 'licence'"):
         judged.settings.set_collection(license="CC0")
     assert not (tmp_path / "c").exists()
@@ -1121,7 +1127,7 @@ def test_what_is_no_collection_is_refused(campaign: Campaign, judged: Campaign, 
         Campaign.create(tmp_path / "empty") as empty,
         pytest.raises(CampaignError, match="a collection needs grades, found none"),
     ):
-        empty.collection_export.write(tmp_path / "c")
+        empty.exports.collection.write(tmp_path / "c")
 
 
 @pytest.mark.slow
@@ -1146,7 +1152,7 @@ def page(judged: Campaign, opened: Callable[..., AppTest]) -> Callable[..., AppT
 
 @pytest.mark.slow
 def test_a_manager_describes_the_collection(page: Callable[..., AppTest], judged: Campaign, tmp_path: Path) -> None:
-    judged.collection_export.write(tmp_path / "c")
+    judged.exports.collection.write(tmp_path / "c")
     size = (tmp_path / "c" / "corpus.jsonl").stat().st_size
     app = page()
     # Half of the topics are finished, so that only these are exported by default, as they are compared.
@@ -1203,14 +1209,14 @@ def test_what_is_packed_is_the_collection(judged: Campaign, tmp_path: Path) -> N
 def test_the_page_offers_the_forms_of_a_sample(
     opened: Callable[..., AppTest], judged: Campaign, sampled: Campaign
 ) -> None:
-    assert judged.qrels.forms() == ["judged"]
-    assert sampled.qrels.forms() == ["judged", "strata", "probabilities"]
+    assert judged.results.qrels.forms() == ["judged"]
+    assert sampled.results.qrels.forms() == ["judged", "strata", "probabilities"]
     app = opened(judged, "export")
     app.toggle(key="unjudged").set_value(True).run()
     assert not app.exception
     app = opened(sampled, "export")
     assert "The pool is a random sample" in words(app)
-    for form in sampled.qrels.forms():
+    for form in sampled.results.qrels.forms():
         app.radio(key="form").set_value(form).run()
         assert not app.exception
         assert not app.error

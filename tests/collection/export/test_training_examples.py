@@ -346,13 +346,13 @@ def judged(campaign: Campaign) -> Campaign:
 
 @pytest.mark.slow
 def test_negatives_of_a_campaign(judged: Campaign) -> None:
-    found = triples(judged.training_data.examples(count=9))
+    found = triples(judged.exports.training_data.examples(count=9))
     assert sorted(found) == [("1", "d1", "d2"), ("1", "d1", "d6"), ("2", "d4", "d7")]
     # Fusion of topic 1: d2 (ranks 2 and 1), d1, d6, d3; of topic 2: d4, d5, d7. Nobody could judge d5, or judged d3.
-    assert set(triples(judged.training_data.examples("hard", count=9, ranks=(1, 2)))) == {
+    assert set(triples(judged.exports.training_data.examples("hard", count=9, ranks=(1, 2)))) == {
         ("1", "d1", "d2"),
     }
-    unjudged = judged.training_data.examples("unjudged-hard", count=9)
+    unjudged = judged.exports.training_data.examples("unjudged-hard", count=9)
     assert set(triples(unjudged)) == {("1", "d1", "d2"), ("1", "d1", "d6"), ("1", "d1", "d3"), ("2", "d4", "d7")}
     assert unjudged.frame.set_index("negative_id")["judged"].to_dict() == {
         "d2": True,
@@ -360,39 +360,41 @@ def test_negatives_of_a_campaign(judged: Campaign) -> None:
         "d3": False,
         "d7": True,
     }
-    assert negatives_of(judged.training_data.examples("unjudged-hard", count=9, ranks=(3, 3), ranks_of="any")) == {"d3"}
-    everywhere = judged.training_data.examples("unjudged-random", count=9)
+    assert negatives_of(
+        judged.exports.training_data.examples("unjudged-hard", count=9, ranks=(3, 3), ranks_of="any")
+    ) == {"d3"}
+    everywhere = judged.exports.training_data.examples("unjudged-random", count=9)
     assert set(everywhere.frame.query("query_id == '2'")["negative_id"]) == {"d1", "d2", "d3", "d6", "d7", "d8"}
 
 
 def test_a_grade_that_was_voted_down_still_bars(judged: Campaign) -> None:
-    judged.assignments.update(annotators=3)
+    judged.people.assignments.update(annotators=3)
     say(judged, "ben", "1", "d2", 2)
     say(judged, "cid", "1", "d2", 0)
-    assert judged.qrels.build("majority").set_index(["query_id", "doc_id"])["relevance"]["1", "d2"] == 0
-    assert negatives_of(judged.training_data.examples(count=9, rule="majority")) == {"d6", "d7"}
+    assert judged.results.qrels.build("majority").set_index(["query_id", "doc_id"])["relevance"]["1", "d2"] == 0
+    assert negatives_of(judged.exports.training_data.examples(count=9, rule="majority")) == {"d6", "d7"}
 
 
 def test_a_judgement_that_came_too_late_still_bars(judged: Campaign) -> None:
     say(judged, "ben", "1", "d2", 2, counts_as="surplus")
-    assert judged.qrels.build().set_index(["query_id", "doc_id"])["relevance"]["1", "d2"] == 0
-    assert negatives_of(judged.training_data.examples(count=9)) == {"d6", "d7"}
+    assert judged.results.qrels.build().set_index(["query_id", "doc_id"])["relevance"]["1", "d2"] == 0
+    assert negatives_of(judged.exports.training_data.examples(count=9)) == {"d6", "d7"}
 
 
 @pytest.mark.slow
 def test_a_pair_that_somebody_too_late_could_not_judge_is_in_no_example(judged: Campaign) -> None:
-    before = negatives_of(judged.training_data.examples(count=9))
+    before = negatives_of(judged.exports.training_data.examples(count=9))
     say(judged, "ben", "1", "d2", None, counts_as="surplus")
-    assert negatives_of(judged.training_data.examples(count=9)) == before - {"d2"} != before
+    assert negatives_of(judged.exports.training_data.examples(count=9)) == before - {"d2"} != before
 
 
 @pytest.mark.slow
 def test_the_level_is_that_of_the_loop_unless_one_is_given(judged: Campaign) -> None:
     judged.settings.set_loop(level=2)
-    assert set(judged.training_data.examples(count=9).frame["positive_id"]) == {"d1"}
-    assert set(judged.training_data.examples(count=9, level=1).frame["positive_id"]) == {"d1", "d4"}
+    assert set(judged.exports.training_data.examples(count=9).frame["positive_id"]) == {"d1"}
+    assert set(judged.exports.training_data.examples(count=9, level=1).frame["positive_id"]) == {"d1", "d4"}
     # At level 2 the document d4 is a negative of nothing: its topic has no positive.
-    assert "d4" not in negatives_of(judged.training_data.examples(count=9))
+    assert "d4" not in negatives_of(judged.exports.training_data.examples(count=9))
 
 
 @pytest.mark.slow
@@ -400,17 +402,17 @@ def test_near_duplicates_of_positives_are_left_out(judged: Campaign, files: Path
     text = "Air flows past the wing and the wing is lifted by it as long as the flow holds."
     rows = [{"doc_id": d, "text": text} for d in ("d1", "d6")]
     (files / "same.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    judged.importer.import_files(documents=[files / "same.jsonl"], replace=True)
-    assert negatives_of(judged.training_data.examples(count=9)) == {"d2", "d6", "d7"}
-    assert negatives_of(judged.training_data.examples(count=9, apart=True)) == {"d2", "d7"}
+    judged.imports.import_files(documents=[files / "same.jsonl"], replace=True)
+    assert negatives_of(judged.exports.training_data.examples(count=9)) == {"d2", "d6", "d7"}
+    assert negatives_of(judged.exports.training_data.examples(count=9, apart=True)) == {"d2", "d7"}
 
 
 @pytest.mark.slow
 def test_texts_that_are_not_here_are_not_asked_for(judged: Campaign, files: Path, tmp_path: Path) -> None:
     (files / "c.run").write_text("1 Q0 gone 1 9.0 gamma\n1 Q0 d8 2 8.0 gamma\n")
-    judged.importer.import_files(runs=[files / "c.run"])
-    assert "gone" in negatives_of(judged.training_data.examples("unjudged-hard", count=20))
-    (file,) = judged.training_data.export(triples=tmp_path / "t.jsonl", negatives="unjudged-hard", count=20)
+    judged.imports.import_files(runs=[files / "c.run"])
+    assert "gone" in negatives_of(judged.exports.training_data.examples("unjudged-hard", count=20))
+    (file,) = judged.exports.training_data.export(triples=tmp_path / "t.jsonl", negatives="unjudged-hard", count=20)
     read = [json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines()]
     assert len(read) == file.lines
     assert {r["negatives"][0]["doc_id"] for r in read} == {"d2", "d6", "d3", "d8", "d7"}
@@ -426,7 +428,9 @@ def test_texts_that_are_not_here_are_not_asked_for(judged: Campaign, files: Path
 
 @pytest.mark.slow
 def test_beside_a_file_stands_what_made_it(judged: Campaign, tmp_path: Path) -> None:
-    (file,) = judged.training_data.export(tuples=tmp_path / "t.tsv", negatives="hard", count=2, ranks=(1, 50), seed=3)
+    (file,) = judged.exports.training_data.export(
+        tuples=tmp_path / "t.tsv", negatives="hard", count=2, ranks=(1, 50), seed=3
+    )
     assert (tmp_path / "t.tsv").read_text().splitlines()[0] == "query_id\tpositive_id\tnegative_ids"
     said = json.loads((tmp_path / "t.tsv.rule.json").read_text())
     assert said == file.report
@@ -439,18 +443,18 @@ def test_beside_a_file_stands_what_made_it(judged: Campaign, tmp_path: Path) -> 
     assert said["counts"]["positives_short"] == 1
     assert said["counts"]["positives_used"] == file.lines == 1
     first = (tmp_path / "t.tsv").read_bytes()
-    judged.training_data.export(tuples=tmp_path / "t.tsv", negatives="hard", count=2, ranks=(1, 50), seed=3)
+    judged.exports.training_data.export(tuples=tmp_path / "t.tsv", negatives="hard", count=2, ranks=(1, 50), seed=3)
     assert (tmp_path / "t.tsv").read_bytes() == first
 
 
 def test_positives_that_were_chosen_from_lists(campaign: Campaign) -> None:
     campaign.settings.set_judging_page(task="list")
     with pytest.raises(CampaignError, match="training data needs grades, found none"):
-        campaign.training_data.examples("unjudged-hard")
+        campaign.exports.training_data.examples("unjudged-hard")
     choice = Choice(str(uuid4()), "ann", "1", "chosen", shown=("d2", "d1", "d6"), chosen=("d1",))
-    assert not campaign.topic_tasks.choose([choice]).refused
-    assert campaign.training_data.examples().frame.empty  # nobody said of any document that it is not relevant
-    found = campaign.training_data.examples("unjudged-hard", count=9)
+    assert not campaign.judging.topic_tasks.choose([choice]).refused
+    assert campaign.exports.training_data.examples().frame.empty  # nobody said of any document that it is not relevant
+    found = campaign.exports.training_data.examples("unjudged-hard", count=9)
     assert set(triples(found)) == {("1", "d1", "d2"), ("1", "d1", "d6"), ("1", "d1", "d3")}
     assert not found.frame["judged"].any()
 
@@ -458,26 +462,26 @@ def test_positives_that_were_chosen_from_lists(campaign: Campaign) -> None:
 def test_what_is_chosen_from_a_list_is_no_negative_of_grades(judged: Campaign) -> None:
     judged.settings.set_judging_page(task="list")
     choice = Choice(str(uuid4()), "ben", "1", "chosen", shown=("d2", "d1", "d6"), chosen=("d6",))
-    assert not judged.topic_tasks.choose([choice]).refused
+    assert not judged.judging.topic_tasks.choose([choice]).refused
     judged.settings.set_judging_page(task="grades")
-    assert negatives_of(judged.training_data.examples(count=9)) == {"d2", "d7"}
+    assert negatives_of(judged.exports.training_data.examples(count=9)) == {"d2", "d7"}
 
 
 @pytest.mark.slow
 def test_campaigns_that_are_not_ready(tmp_path: Path, campaign: Campaign) -> None:
     with pytest.raises(CampaignError, match="judge some pairs first"):
-        campaign.training_data.examples()
+        campaign.exports.training_data.examples()
     with pytest.raises(InputError, match="rule judged for negatives does not use ranks"):
-        campaign.training_data.examples(ranks=(1, 5))
+        campaign.exports.training_data.examples(ranks=(1, 5))
     with pytest.raises(UnknownNameError, match="unknown source of ranks 'best'"):
-        campaign.training_data.examples("hard", ranks_of="best")  # type: ignore[arg-type]
+        campaign.exports.training_data.examples("hard", ranks_of="best")  # type: ignore[arg-type]
     with Campaign.create(tmp_path / "none", grades=GradeScale({0: "no", 1: "yes"})) as other:
         (tmp_path / "t.tsv").write_text("1\tone\n")
         (tmp_path / "q.txt").write_text("1 0 a 1\n1 0 b 0\n")
-        other.importer.import_files(topics=tmp_path / "t.tsv", qrels=tmp_path / "q.txt")
-        assert triples(other.training_data.examples()) == [("1", "a", "b")]
+        other.imports.import_files(topics=tmp_path / "t.tsv", qrels=tmp_path / "q.txt")
+        assert triples(other.exports.training_data.examples()) == [("1", "a", "b")]
         with pytest.raises(CampaignError, match="hard negatives need runs, found none"):
-            other.training_data.examples("hard")
+            other.exports.training_data.examples("hard")
 
 
 @pytest.mark.slow
@@ -509,8 +513,8 @@ def test_topics_with_fewer_negatives_than_asked_for_are_counted(judged: Campaign
         done.stderr
     )
     assert "u.tsv: 1 topic has fewer than 2 negatives of this kind: 1 of 2 positives left out" in done.stderr
-    assert judged.training_data.examples(count=2).counts["topics_short"] == 1
-    assert judged.training_data.examples(count=1).counts["topics_short"] == 0
+    assert judged.exports.training_data.examples(count=2).counts["topics_short"] == 1
+    assert judged.exports.training_data.examples(count=1).counts["topics_short"] == 0
 
 
 @pytest.mark.parametrize("option", ["--triples", "--missing-documents", "--qrels", "--collection"])

@@ -66,8 +66,8 @@ def test_copies_of_documents_and_topics(tmp_path: Path) -> None:
     assert found == ["d1", "d2"]
     assert notes == [f"{path}: dropped 2 identical repetitions of documents"]
     with Campaign.create(tmp_path / "campaign") as campaign:
-        report = campaign.importer.import_files(documents=[path])
-        assert campaign.progress.counts()["documents"] == 2
+        report = campaign.imports.import_files(documents=[path])
+        assert campaign.store.judgements.counts()["documents"] == 2
     assert report.notices == [f"{path}: dropped 2 identical repetitions of documents"]
     path.write_text('{"_id": "d1", "text": "a", "year": 1}\n{"_id": "d1", "text": "a", "year": 2}\n')
     with pytest.raises(
@@ -116,7 +116,7 @@ def test_an_import_reports_lines_of_a_run_that_begin_with_a_hash(tmp_path: Path)
     (tmp_path / "t.tsv").write_text("t3\ta\n")
     (tmp_path / "x.run").write_text(RUN)
     with Campaign.create(tmp_path / "campaign") as campaign:
-        report = campaign.importer.import_files(topics=tmp_path / "t.tsv", runs=[tmp_path / "x.run"])
+        report = campaign.imports.import_files(topics=tmp_path / "t.tsv", runs=[tmp_path / "x.run"])
     assert f"{tmp_path / 'x.run'}: skipped 2 lines that begin with #, such as '#energy Q0 d2 1 3 r'" in report.notices
 
 
@@ -131,5 +131,5 @@ def test_an_iterator_that_was_read_before_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("t3 Q0 d2 1 3 r\n")
     (tmp_path / "t.tsv").write_text("t3\ta\n")
     with Campaign.create(tmp_path / "campaign") as campaign:
-        campaign.importer.import_files(topics=tmp_path / "t.tsv", runs=iter([tmp_path / "a.run"]))
+        campaign.imports.import_files(topics=tmp_path / "t.tsv", runs=iter([tmp_path / "a.run"]))
         assert [run.name for run in campaign.corpus.runs()] == ["r"]

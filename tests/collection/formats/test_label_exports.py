@@ -47,14 +47,14 @@ def test_asreview_into_a_campaign_with_one_topic(tmp_path: Path, form: str) -> N
     export, topics = EXPORTS / f"asreview.{form}", tmp_path / "topics.tsv"
     topics.write_text("7\theat pumps\n")
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
-        report = campaign.importer.import_files(documents=[export], topics=topics, labels=export)
+        report = campaign.imports.import_files(documents=[export], topics=topics, labels=export)
         assert [duplicate.reason for duplicate in report.duplicates] == ["title and year", "DOI"]
-        assert campaign.progress.counts()["documents"] == 2
-        assert campaign.agreement.labels().iloc[:, :4].values.tolist() == [
+        assert campaign.store.judgements.counts()["documents"] == 2
+        assert campaign.results.agreement.labels().iloc[:, :4].values.tolist() == [
             ["ann@example.org", "7", "10.5555/hp.2019.1", 1]
         ]
-        assert campaign.judgement_log.judgements()["judged_at"].tolist() == ["2026-03-02T09:00:00.000+00:00"]
-        metadata = campaign.corpus.documents(["10.5555/hp.2019.1"])["10.5555/hp.2019.1"].metadata
+        assert campaign.store.judgements.table()["judged_at"].tolist() == ["2026-03-02T09:00:00.000+00:00"]
+        metadata = campaign.store.corpus.documents(["10.5555/hp.2019.1"])["10.5555/hp.2019.1"].metadata
         assert not any("asreview" in str(name) for name in metadata)
 
 
@@ -63,27 +63,27 @@ def test_labels_and_qrels_that_come_later_know_the_records_that_were_left_out(tm
     export, topics, qrels = EXPORTS / "asreview.ris", tmp_path / "topics.tsv", tmp_path / "qrels.txt"
     topics.write_text("7\theat pumps\n")
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
-        (left_out, _) = campaign.importer.import_files(documents=[export], topics=topics).duplicates
+        (left_out, _) = campaign.imports.import_files(documents=[export], topics=topics).duplicates
     qrels.write_text(f"7 0 {left_out.doc_id} 1\n")
     with Campaign(tmp_path / "campaign") as campaign:
-        campaign.importer.import_files(labels=export, qrels=qrels)
-        assert campaign.progress.counts()["documents"] == 2
-        log = campaign.judgement_log.judgements()
+        campaign.imports.import_files(labels=export, qrels=qrels)
+        assert campaign.store.judgements.counts()["documents"] == 2
+        log = campaign.store.judgements.table()
         assert sorted(log[["annotator", "doc_id", "relevance"]].itertuples(index=False, name=None)) == [
             ("ann@example.org", "10.5555/hp.2019.1", 1), ("qrels:qrels", "10.5555/hp.2019.1", 1)
         ]  # fmt: skip
         (tmp_path / "own.jsonl").write_text(json.dumps({"doc_id": left_out.doc_id, "text": "Its own text."}) + "\n")
-        campaign.importer.import_files(documents=[tmp_path / "own.jsonl"])
-        campaign.importer.import_files(qrels=qrels)
-        assert left_out.doc_id in campaign.judgement_log.judgements()["doc_id"].tolist()
+        campaign.imports.import_files(documents=[tmp_path / "own.jsonl"])
+        campaign.imports.import_files(qrels=qrels)
+        assert left_out.doc_id in campaign.store.judgements.table()["doc_id"].tolist()
 
 
 def test_asreview_into_a_campaign_with_several_topics(tmp_path: Path) -> None:
     (tmp_path / "topics.tsv").write_text("7\theat pumps\n8\tcellars\n")
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
-        campaign.importer.import_files(topics=tmp_path / "topics.tsv")
+        campaign.imports.import_files(topics=tmp_path / "topics.tsv")
         with pytest.raises(InputError, match=r"need a campaign with exactly one topic, found 2 topics$"):
-            campaign.importer.import_files(labels=EXPORTS / "asreview.csv")
+            campaign.imports.import_files(labels=EXPORTS / "asreview.csv")
 
 
 @pytest.mark.parametrize("name", ["label_studio.json", "label_studio_min.json", "label_studio.csv"])
@@ -99,15 +99,15 @@ def test_label_studio(name: str) -> None:
 def test_names_of_grades_are_those_of_the_campaign(tmp_path: Path) -> None:
     (tmp_path / "topics.tsv").write_text("2\tsolar roofs\n")
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
-        campaign.importer.import_files(topics=tmp_path / "topics.tsv", labels=EXPORTS / "label_studio.json")
-        assert campaign.agreement.labels()["relevance"].tolist() == [1, 0, 0]
+        campaign.imports.import_files(topics=tmp_path / "topics.tsv", labels=EXPORTS / "label_studio.json")
+        assert campaign.results.agreement.labels()["relevance"].tolist() == [1, 0, 0]
     with Campaign.create(tmp_path / "other", grades="0-1") as campaign:
         (tmp_path / "l.json").write_text((EXPORTS / "label_studio.json").read_text().replace('"Relevant"', '"Great"'))
         with pytest.raises(
             FormatError,
             match=r"l\.json, line 2: expected a number .* its name \(0 = 'not .*', 1 = 'relevant'\), found 'Great'",
         ):
-            campaign.importer.import_files(topics=tmp_path / "topics.tsv", labels=tmp_path / "l.json")
+            campaign.imports.import_files(topics=tmp_path / "topics.tsv", labels=tmp_path / "l.json")
 
 
 def test_two_choices_in_one_annotation(tmp_path: Path) -> None:
@@ -242,8 +242,8 @@ def test_negative_labels_are_unjudged_in_a_campaign(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("1\twings\n")
     (tmp_path / "l.csv").write_text("annotator,query_id,doc_id,relevance\nann,1,d1,-1\nann,1,d2,skip\nann,1,d3,1\n")
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
-        report = campaign.importer.import_files(topics=tmp_path / "t.tsv", labels=tmp_path / "l.csv")
-        assert campaign.agreement.labels()["doc_id"].tolist() == ["d3"]
+        report = campaign.imports.import_files(topics=tmp_path / "t.tsv", labels=tmp_path / "l.csv")
+        assert campaign.results.agreement.labels()["doc_id"].tolist() == ["d3"]
     assert report.notices == [
         f"{tmp_path / 'l.csv'}: skipped 1 entry without a grade (empty, skipped or cancelled)",
         f"{tmp_path / 'l.csv'}: skipped 1 label with a negative grade (unjudged)",
@@ -368,8 +368,8 @@ def test_topics_by_their_titles(tmp_path: Path) -> None:
     (tmp_path / "topics.tsv").write_text("7\tHeat  Pumps\n8\tcellars\n")
     (tmp_path / "q.csv").write_text("query,docid,rating\nheat pumps,d1,1\n8,d2,0\n")
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
-        campaign.importer.import_files(topics=tmp_path / "topics.tsv", labels=tmp_path / "q.csv", annotator="ann")
-        labels = campaign.agreement.labels()
+        campaign.imports.import_files(topics=tmp_path / "topics.tsv", labels=tmp_path / "q.csv", annotator="ann")
+        labels = campaign.results.agreement.labels()
     assert labels[["query_id", "doc_id"]].values.tolist() == [["7", "d1"], ["8", "d2"]]
 
 

@@ -385,8 +385,8 @@ def test_a_malicious_file_leaves_a_campaign_as_it_was(tmp_path: Path, bombs: dic
     with Campaign.create(tmp_path / "c") as campaign:
         for name in ("letters", "NUL"):
             with pytest.raises(CleverdonError):
-                campaign.importer.import_files(topics=tmp_path / "topics.tsv", documents=[bombs[name]])
+                campaign.imports.import_files(topics=tmp_path / "topics.tsv", documents=[bombs[name]])
         with pytest.raises(CleverdonError):
-            campaign.importer.import_files(topics=tmp_path / "topics.tsv", documents=[tmp_path / "laughs.xml"])
-        assert campaign.progress.counts()["topics"] == 0
+            campaign.imports.import_files(topics=tmp_path / "topics.tsv", documents=[tmp_path / "laughs.xml"])
+        assert campaign.store.judgements.counts()["topics"] == 0
         assert campaign.corpus.document("d1") is None

@@ -184,11 +184,11 @@ def test_conflicts_of_labels_and_costs_name_path_and_line(tmp_path: Path) -> Non
     for name, text, _ in files.values():
         (tmp_path / name).write_text(text)
     with Campaign.create(tmp_path / "campaign") as campaign:
-        campaign.importer.import_files(**{kind: tmp_path / name for kind, (name, _, _) in files.items()})
+        campaign.imports.import_files(**{kind: tmp_path / name for kind, (name, _, _) in files.items()})
         for kind, (name, text, change) in files.items():
             if change:
                 (tmp_path / name).write_text(text.replace(*change.split("|")))
                 line = 2 if kind == "qrels" else 3
                 with pytest.raises(ConflictError) as caught:
-                    campaign.importer.import_files(**{kind: tmp_path / name})
+                    campaign.imports.import_files(**{kind: tmp_path / name})
                 assert str(caught.value).startswith(f"{tmp_path / name}, line {line}: ")

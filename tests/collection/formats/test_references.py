@@ -466,8 +466,8 @@ def test_a_record_without_end_is_bounded(
 def test_the_card_shows_authors_year_doi_and_link(tmp_path: Path) -> None:
     path = written(tmp_path, "a.ris", rispy.dumps(RECORDS))
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
-        campaign.importer.import_files(documents=[path])
-        documents = campaign.corpus.documents(["10.5555/hp.2019.1"]).values()
+        campaign.imports.import_files(documents=[path])
+        documents = campaign.store.corpus.documents(["10.5555/hp.2019.1"]).values()
         (payload,) = document_payloads(campaign, documents, None)
     assert payload["metadata"] == {
         "authors": ["Keller, Anna", "Brandt, Jonas"], "doi": "10.5555/hp.2019.1", "journal": "Journal of Home Energy",

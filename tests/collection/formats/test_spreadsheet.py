@@ -109,25 +109,27 @@ def test_no_file_for_spreadsheets_has_a_formula(
     (files / "documents.tsv").write_text("-d1\ttext\n=f(A2)\ttext\n")
     (files / "odd.run").write_text("1 Q0 -d1 1 2.0 =cmd|x\n1 Q0 =f(A2) 2 1.0 =cmd|x\n")
     campaign = make_campaign("odd")
-    campaign.importer.import_files(documents=[files / "documents.tsv"], runs=[files / "odd.run"])
+    campaign.imports.import_files(documents=[files / "documents.tsv"], runs=[files / "odd.run"])
     said = [
         Judgement(str(uuid4()), name, "1", doc, "graded", 1, note=note)
         for name, note in (("=ann", "=1+1"), ("-ben", "'=quoted"))
         for doc in ("-d1", "=f(A2)")
     ]
     assert not campaign.judging.judge_many(said).refused
-    campaign.export.files(judgements=tmp_path / "log.csv", labels=tmp_path / "labels.csv", qrels=tmp_path / "q.txt")
+    campaign.exports.files.write(
+        judgements=tmp_path / "log.csv", labels=tmp_path / "labels.csv", qrels=tmp_path / "q.txt"
+    )
     header, *rows = cells((tmp_path / "log.csv").read_text(), ",")
     log = pd.DataFrame(rows, columns=header)
     assert log["doc_id"].tolist() == ["-d1", "'=f(A2)"] * 2
     assert log["note"].tolist() == ["'=1+1", "'=1+1", "''=quoted", "''=quoted"]
     assert {row[0] for row in cells((tmp_path / "labels.csv").read_text(), ",")} == {"annotator", "'=ann", "'-ben"}
-    campaign.export.files(judgements=tmp_path / "log.jsonl")
+    campaign.exports.files.write(judgements=tmp_path / "log.jsonl")
     assert '"note": "=1+1"' in (tmp_path / "log.jsonl").read_text()
     other = make_campaign("other")
-    other.importer.import_files(documents=[files / "documents.tsv"], labels=tmp_path / "log.csv")
-    assert set(other.judgement_log.judgements()["annotator"]) == {"=ann", "-ben"}
-    other.export.files(qrels=tmp_path / "again.txt")
+    other.imports.import_files(documents=[files / "documents.tsv"], labels=tmp_path / "log.csv")
+    assert set(other.store.judgements.table()["annotator"]) == {"=ann", "-ben"}
+    other.exports.files.write(qrels=tmp_path / "again.txt")
     assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "q.txt").read_bytes()
     assert "=cmd|x" in ok("evaluate", tmp_path / "q.txt", files / "odd.run", "--format", "tsv")
     values = cells(ok("evaluate", tmp_path / "q.txt", files / "odd.run", "-m", "AP", "--format", "csv"), ",")

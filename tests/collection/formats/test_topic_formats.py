@@ -298,8 +298,8 @@ def test_what_a_file_of_topics_has_besides_is_reported(tmp_path: Path) -> None:
 def test_an_import_reports_topics_without_a_text(tmp_path: Path) -> None:
     topics = write(tmp_path / "t.csv", "id,Titel,Frage\n1,Bahn,Wo?\n2,,\n")
     with Campaign.create(tmp_path / "campaign") as campaign:
-        report = campaign.importer.import_files(topics=topics)
-        assert campaign.corpus.topics()["narrative"].tolist() == ["titel: Bahn\nfrage: Wo?", ""]
+        report = campaign.imports.import_files(topics=topics)
+        assert campaign.store.corpus.topics()["narrative"].tolist() == ["titel: Bahn\nfrage: Wo?", ""]
     assert report.notices == [
         f"{topics}: 2 other fields follow the narrative: titel and frage",
         f"{topics}: 1 topic has no title, description or narrative ('2')",

@@ -99,8 +99,8 @@ def test_a_beir_directory_is_one_argument(tmp_path: Path, form: str) -> None:
     ending = ".tsv" if form == ".jsonl" else form
     assert f"{folder}/qrels/train{ending}: 1 judgement by annotator 'qrels:train{ending}' (1 new)" in said
     with Campaign(tmp_path / "campaign") as campaign:
-        assert campaign.progress.counts()["documents"] == 2
-        assert len(campaign.qrels.build()) == 3
+        assert campaign.store.judgements.counts()["documents"] == 2
+        assert len(campaign.results.qrels.build()) == 3
 
 
 @pytest.mark.slow
@@ -117,9 +117,9 @@ def test_a_directory_as_on_the_hugging_face_hub(tmp_path: Path) -> None:
         said = ok("import", directory, *given)
         assert f"{folder}/corpus/corpus-00001-of-00002.parquet: 1 document (1 new)" in said
         with Campaign(directory) as campaign:
-            counts = campaign.progress.counts()
+            counts = campaign.store.judgements.counts()
             assert (counts["documents"], counts["topics"]) == (2, 2)
-            assert len(campaign.qrels.build()) == (3 if number == 0 else 0)
+            assert len(campaign.results.qrels.build()) == (3 if number == 0 else 0)
     assert "found 2 files" in run("import", directory, "--topics", folder / "corpus").stderr
     assert "0 new, 2 unchanged" in ok("import", directory, "--topics", folder / "queries")
 
@@ -144,21 +144,21 @@ def test_of_a_beir_directory_the_documents_are_the_corpus(tmp_path: Path) -> Non
 
 
 def test_a_collection_that_was_exported_comes_back(campaign: Campaign, files: Path, tmp_path: Path) -> None:
-    campaign.importer.import_files(topics=files / "topics.jsonl", documents=[files / "documents.jsonl"])
+    campaign.imports.import_files(topics=files / "topics.jsonl", documents=[files / "documents.jsonl"])
     campaign.judging.judge("ann", "1", "d1", relevance=2)
-    campaign.collection_export.write(tmp_path / "out")
+    campaign.exports.collection.write(tmp_path / "out")
     with Campaign.create(tmp_path / "other") as other:
-        other.importer.import_files(collection=tmp_path / "out")
-        assert other.corpus.topics().equals(campaign.corpus.topics())
-        assert other.corpus.documents(["d3"]) == campaign.corpus.documents(["d3"])
-        assert other.qrels.build().values.tolist() == campaign.qrels.build().values.tolist()
+        other.imports.import_files(collection=tmp_path / "out")
+        assert other.store.corpus.topics().equals(campaign.store.corpus.topics())
+        assert other.store.corpus.documents(["d3"]) == campaign.store.corpus.documents(["d3"])
+        assert other.results.qrels.build().values.tolist() == campaign.results.qrels.build().values.tolist()
 
 
 def test_a_directory_without_a_collection_is_refused(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "campaign") as campaign:
         for path, said in ((tmp_path, "no corpus.jsonl"), (tmp_path / "none", "no such directory")):
             with pytest.raises(FormatError, match=rf"expected a directory with corpus\.jsonl.*found {said}"):
-                campaign.importer.import_files(collection=path)
+                campaign.imports.import_files(collection=path)
 
 
 BAD_QRELS: dict[str, tuple[list[dict[str, Any]], int, str]] = {
@@ -389,10 +389,10 @@ def test_a_dataset_in_place_of_files(registry: Any, tmp_path: Path) -> None:
     qrels = tmp_path / "wings"
     with Campaign(tmp_path / "campaign") as campaign:
         qrels.write_text("1 0 d1 3\n")
-        campaign.importer.import_files(qrels=qrels)
+        campaign.imports.import_files(qrels=qrels)
         (tmp_path / "qrels").write_text("1 0 d2 1\n1 0 d1 1\n")
         with pytest.raises(ConflictError, match=r"ir_datasets:local/wings, record 1: expected 0"):
-            campaign.importer.import_files(qrels=name)
+            campaign.imports.import_files(qrels=name)
 
 
 def test_others_can_write_while_a_dataset_is_fetched(registry: Any, tmp_path: Path) -> None:
@@ -410,9 +410,9 @@ def test_others_can_write_while_a_dataset_is_fetched(registry: Any, tmp_path: Pa
 
     registry.register("local/far", Dataset(Fetched()))
     with Campaign(tmp_path / "campaign") as campaign:
-        campaign.importer.import_files(documents=["ir_datasets:local/far"])
+        campaign.imports.import_files(documents=["ir_datasets:local/far"])
         assert free[0], "the first document is asked for in a transaction"
-        assert campaign.progress.counts()["documents"] == 1
+        assert campaign.store.judgements.counts()["documents"] == 1
 
 
 def test_documents_without_a_field_of_text(registry: Any, tmp_path: Path) -> None:

@@ -387,17 +387,17 @@ def test_every_function_takes_measures_as_text(campaign: Campaign, tmp_path: Pat
         pairs = next(campaign.corpus.runs()).frame[["query_id", "doc_id"]].itertuples(index=False)
         rows = [f"{annotator},{query_id},{doc_id},{n % 3}\n" for n, (query_id, doc_id) in enumerate(pairs)]
         labels.write_text("annotator,query_id,doc_id,relevance\n" + "".join(rows))
-        campaign.importer.import_files(labels=labels)
+        campaign.imports.import_files(labels=labels)
     with campaign:
-        runs, qrels = list(campaign.corpus.runs()), campaign.qrels.build()
+        runs, qrels = list(campaign.corpus.runs()), campaign.results.qrels.build()
         name = runs[0].name
         topic = str(qrels["query_id"].iloc[0])
-        assert campaign.evaluation.evaluate(asked).means().columns.tolist() == ["nDCG@10"]
-        assert campaign.evaluation.compare(asked).leaderboard["measure"].unique().tolist() == ["nDCG@10"]
-        assert str(campaign.evaluation.explain(one, name, topic).measure) == "nDCG@10"
-        assert campaign.evaluation.reusability(asked).verdict
-        assert isinstance(campaign.agreement.conclusions(one), list)
-        assert campaign.evaluation.compare_rules(None, "majority", one).places is not None
+        assert campaign.results.evaluation.evaluate(asked).means().columns.tolist() == ["nDCG@10"]
+        assert campaign.results.evaluation.compare(asked).leaderboard["measure"].unique().tolist() == ["nDCG@10"]
+        assert str(campaign.results.evaluation.explain(one, name, topic).measure) == "nDCG@10"
+        assert campaign.results.evaluation.reusability(asked).verdict
+        assert isinstance(campaign.results.agreement.conclusions(one), list)
+        assert campaign.results.evaluation.compare_rules(None, "majority", one).places is not None
     assert comparison.evaluate(runs, qrels, asked).means().shape == (len(runs), 1)
     assert len(comparison.compare(runs, qrels, asked).leaderboard) == len(runs)
     assert comparison.explain(runs[0], qrels, one, topic).value >= 0

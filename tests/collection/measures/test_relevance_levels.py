@@ -147,16 +147,16 @@ def test_which_grades_bounds_assume_is_said(clicked: tuple[Path, Path], campaign
     assert "--grades: expected two or more grades, such as 0-3 or 0,1,2,3, found '3'" in refused
     labels = tmp_path / "labels.csv"
     labels.write_text("annotator,query_id,doc_id,relevance\na,1,d1,1\na,1,d2,0\n")
-    campaign.importer.import_files(labels=labels)
-    evaluation = campaign.evaluation.evaluate(["nDCG@10"], with_bounds=True)
+    campaign.imports.import_files(labels=labels)
+    evaluation = campaign.results.evaluation.evaluate(["nDCG@10"], with_bounds=True)
     assert any("any grade of the scale (0, 1, 2, 3)" in note for note in evaluation.notes)
     lowest, _ = evaluation.bounds()
     plain, _ = comparison.evaluate(
-        campaign.corpus.runs(), campaign.qrels.build(), ["nDCG@10"], with_bounds=True
+        campaign.corpus.runs(), campaign.results.qrels.build(), ["nDCG@10"], with_bounds=True
     ).bounds()
     assert (lowest <= plain).all(axis=None)
     assert (lowest < plain).any(axis=None)
-    assert "grades of the scale" not in " ".join(campaign.evaluation.evaluate(["nDCG@10"]).notes)
-    report = campaign.evaluation.reusability(["nDCG@10"], with_bounds=True)
+    assert "grades of the scale" not in " ".join(campaign.results.evaluation.evaluate(["nDCG@10"]).notes)
+    report = campaign.results.evaluation.reusability(["nDCG@10"], with_bounds=True)
     assert report.bounds is not None
     assert (report.bounds.set_index("run")["lowest"] <= plain["nDCG@10"]).all()

@@ -35,7 +35,7 @@ def build(folder: Path) -> Campaign:
     fill(campaign, TOPICS, DOCS)
     campaign.settings.set_judging_page(task="list", list_size=4, most_chosen=2)
     for name in ("ann", "ben", "cai"):
-        campaign.accounts.add(name, "annotator")
+        campaign.people.accounts.add(name, "annotator")
     return campaign
 
 
@@ -45,7 +45,7 @@ def campaign(copy_of: Callable[..., Campaign]) -> Campaign:
 
 
 def take(campaign: Campaign, annotator: str, count: int = 1, *holding: str) -> str:
-    return " ".join(campaign.topic_tasks.next_topics(annotator, count, holding).fresh)
+    return " ".join(campaign.judging.topic_tasks.next_topics(annotator, count, holding).fresh)
 
 
 def chosen(annotator: str, query_id: str, ids: str = "", kind: str = "chosen", **more: Any) -> Choice:
@@ -54,13 +54,13 @@ def chosen(annotator: str, query_id: str, ids: str = "", kind: str = "chosen", *
 
 
 def choose(campaign: Campaign, annotator: str, query_id: str, ids: str = "", kind: str = "chosen") -> JudgeResult:
-    return campaign.topic_tasks.choose([chosen(annotator, query_id, ids, kind)], handed_out_only=True)
+    return campaign.judging.topic_tasks.choose([chosen(annotator, query_id, ids, kind)], handed_out_only=True)
 
 
 def refusal(campaign: Campaign, choice: Choice, *, handed_out_only: bool = False) -> str:
-    result = campaign.topic_tasks.choose([choice], handed_out_only=handed_out_only)
+    result = campaign.judging.topic_tasks.choose([choice], handed_out_only=handed_out_only)
     assert result.saved == []
-    assert len(campaign.topic_tasks.choices(current=False)) == 0
+    assert len(campaign.store.topic_tasks.choices(current=False)) == 0
     return result.refused[0].reason
 
 
@@ -81,18 +81,18 @@ def test_topics_come_in_their_order_each_to_one_and_again_when_the_reservation_e
     campaign: Campaign, clock: Clock
 ) -> None:
     assert take(campaign, "ann", 2) == "1 2"
-    assert campaign.topic_tasks.next_topics("ben", 2) == (["3"], [], True)
+    assert campaign.judging.topic_tasks.next_topics("ben", 2) == (["3"], [], True)
     assert take(campaign, "ann", 2) == "1 2"  # a card that was reloaded gets what it had
     clock.passes(3601)
     assert take(campaign, "ben", 2, "3") == "1 2"
-    assert campaign.topic_tasks.next_topics("ann", 0, ["1", "2"]).closed == ["1", "2"]
+    assert campaign.judging.topic_tasks.next_topics("ann", 0, ["1", "2"]).closed == ["1", "2"]
 
 
 def test_a_card_that_is_open_keeps_what_it_holds(campaign: Campaign, clock: Clock) -> None:
     take(campaign, "ann", 1)
     for _ in range(5):
         clock.passes(3000)
-        assert campaign.topic_tasks.next_topics("ann", 0, ["1"]).closed == []
+        assert campaign.judging.topic_tasks.next_topics("ann", 0, ["1"]).closed == []
     assert take(campaign, "ben", 1) == "2"
 
 
@@ -100,17 +100,17 @@ def test_a_save_that_hands_nothing_out_writes_no_young_reservation_again(campaig
     take(campaign, "ann", 2)
     before = campaign.store.connection.db.conn.total_changes
     clock.passes(60)
-    assert campaign.topic_tasks.next_topics("ann", 0, ["1", "2"]) == ([], [], False)
+    assert campaign.judging.topic_tasks.next_topics("ann", 0, ["1", "2"]) == ([], [], False)
     assert campaign.store.connection.db.conn.total_changes == before
 
 
 def test_several_decide_on_a_topic_where_its_pairs_want_several(campaign: Campaign) -> None:
-    campaign.assignments.update(annotators=2, which="topics", topics=["1"])
+    campaign.people.assignments.update(annotators=2, which="topics", topics=["1"])
     assert [take(campaign, name) for name in ("ann", "ben", "cai")] == ["1", "1", "2"]
     choose(campaign, "ann", "1", "d0")
     choose(campaign, "ben", "1")
-    assert campaign.topic_tasks.progress("cai") == (0, 2, 2)
-    assert campaign.topic_tasks.progress("ann") == (1, 3, 2)
+    assert campaign.judging.topic_tasks.progress("cai") == (0, 2, 2)
+    assert campaign.judging.topic_tasks.progress("ann") == (1, 3, 2)
 
 
 def test_what_is_not_open_is_not_handed_out(campaign: Campaign) -> None:
@@ -119,11 +119,11 @@ def test_what_is_not_open_is_not_handed_out(campaign: Campaign) -> None:
         campaign.store.pool.add(
             pd.DataFrame({"query_id": ["5"], "doc_id": ["unknown"], "rank": [1]}), "depth", {}, ["system"]
         )
-    campaign.assignments.assign(["2"], accounts=["ben"])
+    campaign.people.assignments.assign(["2"], accounts=["ben"])
     campaign.settings.set_loop(topics=["1"], mode="closed")
     assert take(campaign, "ann", 9) == "3"
     assert take(campaign, "ben", 9) == "2"
-    assert campaign.topic_tasks.progress("ann") == (0, 1, 1)
+    assert campaign.judging.topic_tasks.progress("ann") == (0, 1, 1)
     put(campaign, documents=[Document("unknown", "", "now it has one")])
     campaign.settings.set_judging_page(
         list_size=5
@@ -138,7 +138,7 @@ def test_lists_have_the_first_documents_of_the_pool_that_have_a_text(campaign: C
         campaign.store.pool.add(
             pd.DataFrame({"query_id": "4", "doc_id": ids, "rank": range(1, 8)}), "depth", {}, ["system"]
         )
-    assert campaign.topic_tasks.documents("4") == ["d3", "d1", "d2", "d0"]
+    assert campaign.judging.topic_tasks.state().documents("4") == ["d3", "d1", "d2", "d0"]
 
 
 @pytest.mark.slow
@@ -148,7 +148,7 @@ def test_an_order_of_chance_is_each_annotators_own(tmp_path: Path) -> None:
         fill(campaign, topics, DOCS)
         campaign.settings.set_judging_page(task="list")
         campaign.settings.set_loop(mode="random")
-        campaign.assignments.update(annotators=3)
+        campaign.people.assignments.update(annotators=3)
         orders = [take(campaign, name, 40).split() for name in ("ann", "ben", "cai")]
         assert len({tuple(order) for order in orders}) == 3
         assert all(sorted(order) == sorted(topics) != order for order in orders)
@@ -157,7 +157,7 @@ def test_an_order_of_chance_is_each_annotators_own(tmp_path: Path) -> None:
 
 def test_a_task_of_grades_hands_out_no_topic(campaign: Campaign) -> None:
     campaign.settings.set_judging_page(task="grades")
-    assert campaign.topic_tasks.next_topics("ann", 3, ["1"]) == ([], ["1"], True)
+    assert campaign.judging.topic_tasks.next_topics("ann", 3, ["1"]) == ([], ["1"], True)
 
 
 @pytest.mark.parametrize(("wanted", "mode"), [(1, "pool"), (2, "random"), (3, "pool")])
@@ -167,7 +167,7 @@ def test_no_topic_is_decided_by_more_than_are_wanted_whoever_vanishes(
 ) -> None:
     """Six annotators at two servers take, choose, take back and vanish, by chance; the clock leaps."""
     chance = random.Random(f"{wanted}{mode}")
-    campaign.assignments.update(annotators=wanted, lease=2)
+    campaign.people.assignments.update(annotators=wanted, lease=2)
     campaign.settings.set_loop(mode=mode)
     with Campaign(campaign.directory) as other:
         at = {f"p{number}": (campaign, other)[number % 2] for number in range(6)}
@@ -178,7 +178,7 @@ def test_no_topic_is_decided_by_more_than_are_wanted_whoever_vanishes(
             mine = hands[name]
             act = chance.random()
             if act < 0.45:
-                answer = at[name].topic_tasks.next_topics(name, chance.randint(0, 2), list(mine))
+                answer = at[name].judging.topic_tasks.next_topics(name, chance.randint(0, 2), list(mine))
                 for query_id in answer.closed:
                     del mine[query_id]
                 arrives = chance.random() < 0.8  # otherwise the answer never does
@@ -190,7 +190,7 @@ def test_no_topic_is_decided_by_more_than_are_wanted_whoever_vanishes(
                 if mine.pop(query_id) > clock.at:
                     assert choose(at[name], name, query_id, chance.choice(["", "d0", "d1 d2"])).saved
                     decided[query_id].add(name)
-                for query_id in at[name].topic_tasks.next_topics(name, 0, list(mine)).closed:
+                for query_id in at[name].judging.topic_tasks.next_topics(name, 0, list(mine)).closed:
                     del mine[query_id]
             elif act < 0.85 and any(name in names for names in decided.values()):
                 query_id = chance.choice([q for q, names in decided.items() if name in names])
@@ -201,14 +201,14 @@ def test_no_topic_is_decided_by_more_than_are_wanted_whoever_vanishes(
                 if chance.random() < 0.3:
                     mine.clear()
             assert all(len(names) <= wanted for names in decided.values()), decided
-            done, goal, left = at[name].topic_tasks.progress(name)
+            done, goal, left = at[name].judging.topic_tasks.progress(name)
             assert (done, goal) == (sum(name in names for names in decided.values()), done + left)
             assert left == sum(name not in names and len(names) < wanted for names in decided.values())
         clock.passes(1000)
         for name, server in at.items():
-            while fresh := server.topic_tasks.next_topics(name, 1).fresh:
+            while fresh := server.judging.topic_tasks.next_topics(name, 1).fresh:
                 choose(server, name, fresh[0])
-        counted = Counter(campaign.topic_tasks.choices()["query_id"])
+        counted = Counter(campaign.store.topic_tasks.choices()["query_id"])
         assert counted == dict.fromkeys(TOPICS, wanted)
 
 
@@ -216,11 +216,11 @@ def test_what_a_failed_transaction_had_written_was_never_decided(campaign: Campa
     take(campaign, "ann", 3)
     with pytest.raises(RuntimeError), campaign.transaction():
         choose(campaign, "ann", "1", "d0")
-        assert campaign.topic_tasks.progress("ann") == (1, 3, 2)
+        assert campaign.judging.topic_tasks.progress("ann") == (1, 3, 2)
         raise RuntimeError
-    assert campaign.topic_tasks.progress("ann") == (0, 3, 3)
+    assert campaign.judging.topic_tasks.progress("ann") == (0, 3, 3)
     choose(campaign, "ann", "2", "d0")  # gets the number in the log that the other had
-    assert campaign.topic_tasks.progress("ann") == (1, 3, 2)
+    assert campaign.judging.topic_tasks.progress("ann") == (1, 3, 2)
     assert take(campaign, "ann", 3) == "1 3"
 
 
@@ -231,23 +231,23 @@ def test_a_choice_is_kept_with_its_list_and_may_be_changed_and_taken_back(campai
     take(campaign, "ann")
     first = chosen("ann", "1", "d2 d0", seconds=4.5, away=1.0, note="both", shown_at="2026-01-01T00:00:00.000Z")
     for _ in range(2):
-        assert campaign.topic_tasks.choose([first], handed_out_only=True).saved == [first.uuid]
-    row = campaign.topic_tasks.choices().iloc[0]
+        assert campaign.judging.topic_tasks.choose([first], handed_out_only=True).saved == [first.uuid]
+    row = campaign.store.topic_tasks.choices().iloc[0]
     assert (row["shown"], row["chosen"]) == (("d0", "d1", "d2", "d3"), ("d0", "d2"))  # in the order of the list
     assert row[["seconds", "away", "note"]].tolist() == [4.5, 1.0, "both"]
     choose(campaign, "ann", "1")
-    log = campaign.topic_tasks.choices(current=False)
+    log = campaign.store.topic_tasks.choices(current=False)
     assert log["chosen"].tolist() == [("d0", "d2"), ()]
     assert log["revises"].tolist()[1] == first.uuid
-    assert campaign.topic_tasks.choices()["chosen"].tolist() == [()]
+    assert campaign.store.topic_tasks.choices()["chosen"].tolist() == [()]
     choose(campaign, "ann", "1", kind="undone")
-    assert len(campaign.topic_tasks.choices()) == 0
+    assert len(campaign.store.topic_tasks.choices()) == 0
     assert take(campaign, "ben") == "2"  # ann has it in hand again
     assert take(campaign, "ann") == "1"
 
 
 def test_a_filter_of_another_name_is_refused_and_not_passed_over(campaign: Campaign) -> None:
-    for read in (campaign.topic_tasks.choices, campaign.topic_tasks.preferences):
+    for read in (campaign.store.topic_tasks.choices, campaign.store.topic_tasks.preferences):
         with pytest.raises(TypeError, match="annotators"):
             read(annotators="ann")  # type: ignore[call-arg]
 
@@ -267,8 +267,8 @@ def test_who_takes_a_late_choice_back_takes_nothing_from_others(campaign: Campai
     take(campaign, "ben")
     choose(campaign, "ann", "1", "d0")
     choose(campaign, "ann", "1", kind="undone")
-    assert campaign.topic_tasks.next_topics("ann", 1, ["1"]).closed == ["1"]
-    assert campaign.topic_tasks.next_topics("ben", 0, ["1"]).closed == []
+    assert campaign.judging.topic_tasks.next_topics("ann", 1, ["1"]).closed == ["1"]
+    assert campaign.judging.topic_tasks.next_topics("ben", 0, ["1"]).closed == []
 
 
 def test_a_late_choice_is_kept(campaign: Campaign, clock: Clock) -> None:
@@ -277,7 +277,7 @@ def test_a_late_choice_is_kept(campaign: Campaign, clock: Clock) -> None:
     assert take(campaign, "ben") == "1"
     assert choose(campaign, "ben", "1", "d0").saved
     assert choose(campaign, "ann", "1", "d1").saved
-    assert len(campaign.topic_tasks.choices(query_id="1")) == 2
+    assert len(campaign.store.topic_tasks.choices(query_id="1")) == 2
 
 
 @pytest.mark.parametrize(
@@ -313,8 +313,8 @@ def test_what_was_not_on_the_page_is_refused(campaign: Campaign) -> None:
     strange = chosen("ann", "1", "d0", shown=("d0", "outside"))
     assert "'outside' is not in the pool of topic '1'" in refusal(campaign, strange, handed_out_only=True)
     assert choose(campaign, "ann", "1", "d0").saved
-    same = campaign.topic_tasks.choices().iloc[0]["uuid"]
-    taken = campaign.topic_tasks.choose([Choice(same, "ben", "1", "chosen", ("d0",))])
+    same = campaign.store.topic_tasks.choices().iloc[0]["uuid"]
+    taken = campaign.judging.topic_tasks.choose([Choice(same, "ben", "1", "chosen", ("d0",))])
     assert "of another choice" in taken.refused[0].reason
 
 
@@ -390,14 +390,14 @@ def test_agreement_by_hand() -> None:
 
 @pytest.mark.slow
 def test_files_of_a_campaign(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     for name, ids in (("ann", "d1"), ("ben", "d1 d2")):
         take(campaign, name, 3)
         choose(campaign, name, "1", ids)
     choose(campaign, "ann", "2", "")
     choose(campaign, "ben", "2", "d3")
     cannot = chosen("ann", "3", kind="cannot judge", reason="no text", note='she said "no",\ntwice \u2028 \U0001f600')
-    campaign.topic_tasks.choose([cannot])
+    campaign.judging.topic_tasks.choose([cannot])
     choose(campaign, "ben", "2", kind="undone")
     where = campaign.directory
     said = ok("export", where, "--sparse-qrels", tmp_path / "s.txt", "--choices", tmp_path / "c.jsonl")
@@ -409,7 +409,7 @@ def test_files_of_a_campaign(campaign: Campaign, tmp_path: Path) -> None:
     assert "choose from all, any, majority" in fails(
         "export", where, "--sparse-qrels", tmp_path / "s.txt", "--choice-rule", "some"
     )
-    log = campaign.topic_tasks.choices(current=False).astype(object)
+    log = campaign.store.topic_tasks.choices(current=False).astype(object)
     written = [json.loads(line) for line in (tmp_path / "c.jsonl").read_text().split("\n")[:-1]]
     assert [list(row) for row in written] == [list(Choice._fields)] * 6
     assert written == json.loads(json.dumps(log.where(log.notna(), None).to_dict("records")))
@@ -422,15 +422,15 @@ def test_files_of_a_campaign(campaign: Campaign, tmp_path: Path) -> None:
 
 
 def test_what_is_next_when_all_lists_are_decided(campaign: Campaign) -> None:
-    assert campaign.overview.next_step() == ("judge", "Choose documents: 3 of 3 lists are left.")
-    assert campaign.overview.status()["decisions"]["agreement"] is None
+    assert campaign.results.overview.next_step() == ("judge", "Choose documents: 3 of 3 lists are left.")
+    assert campaign.results.overview.status()["decisions"]["agreement"] is None
     take(campaign, "ann", 3)
     for query_id in TOPICS:
         choose(campaign, "ann", query_id, "d0")
-    assert campaign.overview.next_step().page == "export"
+    assert campaign.results.overview.next_step().page == "export"
     campaign.settings.set_judging_page(task="grades")
-    assert campaign.overview.next_step().page == "judge"
-    assert campaign.overview.status()["decisions"] is None
+    assert campaign.results.overview.next_step().page == "judge"
+    assert campaign.results.overview.status()["decisions"] is None
 
 
 def test_choices_are_written_as_jsonl(tmp_path: Path) -> None:
@@ -443,12 +443,12 @@ def test_what_was_chosen_before_the_manager_lowered_the_number_is_kept(campaign:
     take(campaign, "ann", 1)
     campaign.settings.set_judging_page(most_chosen=1)
     assert choose(campaign, "ann", "1", "d0 d1").refused == []
-    assert campaign.topic_tasks.choices()["chosen"].tolist() == [("d0", "d1")]
-    script = campaign.topic_tasks.choose([chosen("ann", "1", "d0 d1")])
+    assert campaign.store.topic_tasks.choices()["chosen"].tolist() == [("d0", "d1")]
+    script = campaign.judging.topic_tasks.choose([chosen("ann", "1", "d0 d1")])
     assert script.refused[0].reason == "expected at most 1 chosen document, found 2"
     shown = tuple(f"x{number}" for number in range(51))
     put(campaign, documents=[Document(doc_id, "", "text") for doc_id in shown])
-    (refused,) = campaign.topic_tasks.choose(
+    (refused,) = campaign.judging.topic_tasks.choose(
         [chosen("ann", "1", shown=shown, chosen=shown)], handed_out_only=True
     ).refused
     assert refused.reason == "expected at most 50 chosen documents, found 51"

@@ -443,11 +443,11 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
             [Document(d, f"Title of {d}", f"text of {d}") for d in (*names(6), "outside")],
             {"forth": {topic: names(6) for topic in "12"}},
         )
-        campaign.pools.add("depth", depth=6)
+        campaign.people.pools.add("depth", depth=6)
         put(campaign, runs={"back": {topic: names(6)[::-1] for topic in "12"}})
         campaign.settings.set_judging_page(task="preference", preference_size=5)
         for name in ("ann", "ben"):
-            campaign.accounts.add(name, "annotator")
+            campaign.people.accounts.add(name, "annotator")
         yield campaign
 
 
@@ -458,8 +458,8 @@ def preferred(annotator: str, query_id: str, left: str, right: str, kind: str = 
 def compare(campaign: Campaign, annotator: str, query_id: str, answer: Answer) -> int:
     """Answer all that is asked of a topic; how many pairs that were."""
     count = 0
-    while (pair := campaign.topic_tasks.plan(annotator, query_id)[0].pair) is not None:
-        result = campaign.topic_tasks.prefer(
+    while (pair := campaign.judging.topic_tasks.plan(annotator, query_id)[0].pair) is not None:
+        result = campaign.judging.topic_tasks.prefer(
             [preferred(annotator, query_id, *pair, answer(*pair))], handed_out_only=True
         )
         assert result.refused == []
@@ -471,56 +471,58 @@ FIRST = by({doc_id: -place for place, doc_id in enumerate(names(6))})
 
 
 def test_a_topic_is_compared_to_its_end_and_then_anothers(campaign: Campaign) -> None:
-    assert campaign.topic_tasks.next_topics("ann", 1).fresh == ["1"]
-    assert campaign.topic_tasks.next_topics("ben", 3) == (["2"], [], True)
+    assert campaign.judging.topic_tasks.next_topics("ann", 1).fresh == ["1"]
+    assert campaign.judging.topic_tasks.next_topics("ben", 3) == (["2"], [], True)
     assert compare(campaign, "ann", "1", FIRST) == 6 <= cost(5)  # each in its turn is the last
-    assert campaign.topic_tasks.progress("ann") == (1, 2, 1)
-    assert campaign.topic_tasks.progress("ben") == (0, 1, 1)
-    assert campaign.topic_tasks.next_topics("ann", 1, ["1"]).closed == ["1"]
-    assert campaign.topic_tasks.plan("ann", "1")[0].ranking == [[doc_id] for doc_id in names(5)]
+    assert campaign.judging.topic_tasks.progress("ann") == (1, 2, 1)
+    assert campaign.judging.topic_tasks.progress("ben") == (0, 1, 1)
+    assert campaign.judging.topic_tasks.next_topics("ann", 1, ["1"]).closed == ["1"]
+    assert campaign.judging.topic_tasks.plan("ann", "1")[0].ranking == [[doc_id] for doc_id in names(5)]
     # Taking one back opens the topic again, for the one who has it.
-    pair = campaign.topic_tasks.preferences().iloc[-1]
-    campaign.topic_tasks.prefer([preferred("ann", "1", pair["right"], pair["left"], "undone")], handed_out_only=True)
-    assert campaign.topic_tasks.progress("ann") == (0, 2, 2)
-    assert campaign.topic_tasks.next_topics("ben", 3, ["2"]).fresh == []
-    assert set(campaign.topic_tasks.plan("ann", "1")[0].pair or ()) == {pair["left"], pair["right"]}
+    pair = campaign.store.topic_tasks.preferences().iloc[-1]
+    campaign.judging.topic_tasks.prefer(
+        [preferred("ann", "1", pair["right"], pair["left"], "undone")], handed_out_only=True
+    )
+    assert campaign.judging.topic_tasks.progress("ann") == (0, 2, 2)
+    assert campaign.judging.topic_tasks.next_topics("ben", 3, ["2"]).fresh == []
+    assert set(campaign.judging.topic_tasks.plan("ann", "1")[0].pair or ()) == {pair["left"], pair["right"]}
 
 
 @pytest.mark.slow
 def test_a_board_made_anew_says_the_same(campaign: Campaign) -> None:
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     for name in ("ann", "ben"):
-        campaign.topic_tasks.next_topics(name, 2)
+        campaign.judging.topic_tasks.next_topics(name, 2)
         compare(campaign, name, "1", FIRST)
-    campaign.topic_tasks.prefer([preferred("ben", "2", "d00", "d01")])
+    campaign.judging.topic_tasks.prefer([preferred("ben", "2", "d00", "d01")])
     with Campaign(campaign.directory) as other:
         for name in ("ann", "ben"):
-            assert other.topic_tasks.progress(name) == campaign.topic_tasks.progress(name) == (1, 2, 1)
-        assert other.overview.status()["decisions"] == campaign.overview.status()["decisions"]
+            assert other.judging.topic_tasks.progress(name) == campaign.judging.topic_tasks.progress(name) == (1, 2, 1)
+        assert other.results.overview.status()["decisions"] == campaign.results.overview.status()["decisions"]
 
 
 def test_what_the_log_says_is_read_once_for_all_connections(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    campaign.topic_tasks.next_topics("ann", 2)
+    campaign.judging.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
 
     def never(self: TopicTaskTables) -> Iterator[Any]:
         raise AssertionError("the whole log is read anew")
 
     monkeypatch.setattr(TopicTaskTables, "preferences_by_topic", never)
-    made = campaign.topic_tasks.state()
+    made = campaign.judging.topic_tasks.state()
     with Campaign(campaign.directory) as other:
         other.settings.keep_card_arrangement("ann", {"size": 2})
         other.settings.set_judging_page(rest_after=10)  # nothing that topics depend on
-        assert other.overview.next_step() == ("judge", "Compare documents: 1 of 2 topics is left.")
-        assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 2, 1)
-        assert campaign.topic_tasks.state() is made
+        assert other.results.overview.next_step() == ("judge", "Compare documents: 1 of 2 topics is left.")
+        assert other.judging.topic_tasks.progress("ann") == campaign.judging.topic_tasks.progress("ann") == (1, 2, 1)
+        assert campaign.judging.topic_tasks.state() is made
         other.settings.set_loop(topics=["2"], mode="closed")
-        assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 1, 0)
+        assert other.judging.topic_tasks.progress("ann") == campaign.judging.topic_tasks.progress("ann") == (1, 1, 0)
         other.settings.set_judging_page(preference_size=6)
         with pytest.raises(AssertionError, match="read anew"):
-            campaign.topic_tasks.progress("ann")
+            campaign.judging.topic_tasks.progress("ann")
 
 
 @pytest.mark.slow
@@ -528,23 +530,23 @@ def test_a_board_that_begins_with_what_another_has_read_goes_on_by_itself(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(topic_task_state, "SHARE_AFTER", 1)
-    campaign.assignments.update(annotators=2)
-    campaign.topic_tasks.next_topics("ann", 2)
+    campaign.people.assignments.update(annotators=2)
+    campaign.judging.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
     with Campaign(campaign.directory) as other:
-        assert other.topic_tasks.progress("ann") == (1, 2, 1)
+        assert other.judging.topic_tasks.progress("ann") == (1, 2, 1)
         compare(other, "ann", "2", FIRST)
-        assert campaign.topic_tasks.progress("ann") == other.topic_tasks.progress("ann") == (2, 2, 0)
-        pair = other.topic_tasks.preferences().iloc[-1]
-        campaign.topic_tasks.prefer([preferred("ann", "2", pair["left"], pair["right"], "undone")])
-        assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 2, 1)
+        assert campaign.judging.topic_tasks.progress("ann") == other.judging.topic_tasks.progress("ann") == (2, 2, 0)
+        pair = other.store.topic_tasks.preferences().iloc[-1]
+        campaign.judging.topic_tasks.prefer([preferred("ann", "2", pair["left"], pair["right"], "undone")])
+        assert other.judging.topic_tasks.progress("ann") == campaign.judging.topic_tasks.progress("ann") == (1, 2, 1)
     with Campaign(campaign.directory) as third:
-        assert third.overview.status()["decisions"] == campaign.overview.status()["decisions"]
+        assert third.results.overview.status()["decisions"] == campaign.results.overview.status()["decisions"]
 
 
 def test_what_a_failed_transaction_said_is_known_to_nobody(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(topic_task_state, "SHARE_AFTER", 1)
-    campaign.topic_tasks.next_topics("ann", 2)
+    campaign.judging.topic_tasks.next_topics("ann", 2)
 
     class Failed(Exception):
         pass
@@ -552,25 +554,25 @@ def test_what_a_failed_transaction_said_is_known_to_nobody(campaign: Campaign, m
     def fails() -> None:
         with campaign.transaction():
             compare(campaign, "ann", "1", FIRST)
-            assert campaign.topic_tasks.progress("ann").done == 1
+            assert campaign.judging.topic_tasks.progress("ann").done == 1
             raise Failed
 
     with pytest.raises(Failed):
         fails()
     with Campaign(campaign.directory) as other:
-        assert other.topic_tasks.progress("ann").done == campaign.topic_tasks.progress("ann").done == 0
+        assert other.judging.topic_tasks.progress("ann").done == campaign.judging.topic_tasks.progress("ann").done == 0
 
 
 def test_a_copy_of_a_campaign_goes_its_own_way(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.topic_tasks.next_topics("ann", 1)
+    campaign.judging.topic_tasks.next_topics("ann", 1)
     compare(campaign, "ann", "1", FIRST)
     campaign.close()
     shutil.copytree(campaign.directory, tmp_path / "copy")
     with Campaign(campaign.directory) as one, Campaign(tmp_path / "copy") as copy:
-        assert one.topic_tasks.progress("ann").done == copy.topic_tasks.progress("ann").done == 1
-        assert one.topic_tasks.next_topics("ann", 1).fresh == ["2"]
+        assert one.judging.topic_tasks.progress("ann").done == copy.judging.topic_tasks.progress("ann").done == 1
+        assert one.judging.topic_tasks.next_topics("ann", 1).fresh == ["2"]
         compare(one, "ann", "2", FIRST)
-        assert (one.topic_tasks.progress("ann").done, copy.topic_tasks.progress("ann").done) == (2, 1)
+        assert (one.judging.topic_tasks.progress("ann").done, copy.judging.topic_tasks.progress("ann").done) == (2, 1)
 
 
 def test_texts_that_others_import_are_noticed_at_once(campaign: Campaign, tmp_path: Path) -> None:
@@ -579,22 +581,22 @@ def test_texts_that_others_import_are_noticed_at_once(campaign: Campaign, tmp_pa
         pool = pd.DataFrame({"query_id": "3", "doc_id": ["d00", "nowhere"], "rank": [1, 2]})
         campaign.store.corpus.add_document_ids(["nowhere"])
         campaign.store.pool.add(pool, "depth", {}, ["forth"])
-    assert campaign.topic_tasks.next_topics("ann", 9).fresh == ["1", "2"]
+    assert campaign.judging.topic_tasks.next_topics("ann", 9).fresh == ["1", "2"]
     compare(campaign, "ann", "1", FIRST)
     (tmp_path / "d.jsonl").write_text('{"doc_id": "nowhere", "text": "here it is"}\n')
     with Campaign(campaign.directory) as other:
-        other.importer.import_files(documents=[tmp_path / "d.jsonl"])
-    assert campaign.topic_tasks.next_topics("ann", 9, ["2"]).fresh == ["3"]
-    assert campaign.topic_tasks.progress("ann") == (1, 3, 2)
+        other.imports.import_files(documents=[tmp_path / "d.jsonl"])
+    assert campaign.judging.topic_tasks.next_topics("ann", 9, ["2"]).fresh == ["3"]
+    assert campaign.judging.topic_tasks.progress("ann") == (1, 3, 2)
 
 
 def test_a_longer_pool_asks_on(campaign: Campaign) -> None:
-    campaign.topic_tasks.next_topics("ann", 1)
+    campaign.judging.topic_tasks.next_topics("ann", 1)
     compare(campaign, "ann", "1", FIRST)
     campaign.settings.set_judging_page(preference_size=6)
-    assert campaign.topic_tasks.progress("ann").done == 0
+    assert campaign.judging.topic_tasks.progress("ann").done == 0
     assert 1 <= compare(campaign, "ann", "1", FIRST) <= 3
-    assert campaign.topic_tasks.progress("ann").done == 1
+    assert campaign.judging.topic_tasks.progress("ann").done == 1
 
 
 def test_topics_with_one_document_are_not_handed_out(campaign: Campaign) -> None:
@@ -602,23 +604,23 @@ def test_topics_with_one_document_are_not_handed_out(campaign: Campaign) -> None
         campaign.store.corpus.add_topics([Topic("3", "one text")])
         pool = pd.DataFrame({"query_id": "3", "doc_id": ["d00", "nowhere"], "rank": [1, 2]})
         campaign.store.pool.add(pool, "depth", {}, ["forth"])
-    assert campaign.topic_tasks.next_topics("ann", 9).fresh == ["1", "2"]
+    assert campaign.judging.topic_tasks.next_topics("ann", 9).fresh == ["1", "2"]
     with pytest.raises(UnknownNameError, match="unknown topic '9'"):
-        campaign.topic_tasks.plan("ann", "9")
+        campaign.judging.topic_tasks.plan("ann", "9")
 
 
 def test_a_preference_is_kept_once_and_may_be_changed_whichever_stood_where(campaign: Campaign) -> None:
-    campaign.topic_tasks.next_topics("ann", 1)
+    campaign.judging.topic_tasks.next_topics("ann", 1)
     first = preferred("ann", "1", "d00", "d01", note="clear", seconds=2.5, away=0.5)
     for _ in range(2):
-        assert campaign.topic_tasks.prefer([first], handed_out_only=True).saved == [first.uuid]
-    campaign.topic_tasks.prefer([preferred("ann", "1", "d01", "d00", "equal")])
-    log = campaign.topic_tasks.preferences(current=False)
+        assert campaign.judging.topic_tasks.prefer([first], handed_out_only=True).saved == [first.uuid]
+    campaign.judging.topic_tasks.prefer([preferred("ann", "1", "d01", "d00", "equal")])
+    log = campaign.store.topic_tasks.preferences(current=False)
     assert log["kind"].tolist() == ["left", "equal"]
     assert log["revises"].tolist()[1] == first.uuid
     assert log.loc[0, ["note", "seconds", "away"]].tolist() == ["clear", 2.5, 0.5]
-    assert campaign.topic_tasks.preferences()["kind"].tolist() == ["equal"]
-    again = campaign.topic_tasks.prefer([first._replace(left="d02")])
+    assert campaign.store.topic_tasks.preferences()["kind"].tolist() == ["equal"]
+    again = campaign.judging.topic_tasks.prefer([first._replace(left="d02")])
     assert "of another preference" in again.refused[0].reason
 
 
@@ -636,17 +638,19 @@ def test_a_preference_is_kept_once_and_may_be_changed_whichever_stood_where(camp
 )
 @pytest.mark.slow
 def test_what_is_no_preference_is_refused(campaign: Campaign, preference: Preference, reason: str) -> None:
-    result = campaign.topic_tasks.prefer([preference])
+    result = campaign.judging.topic_tasks.prefer([preference])
     assert result.saved == []
     assert reason in result.refused[0].reason
-    assert len(campaign.topic_tasks.preferences(current=False)) == 0
+    assert len(campaign.store.topic_tasks.preferences(current=False)) == 0
 
 
 def test_what_was_not_handed_out_is_refused(campaign: Campaign) -> None:
-    refused = campaign.topic_tasks.prefer([preferred("ann", "2", "d00", "d01")], handed_out_only=True).refused
+    refused = campaign.judging.topic_tasks.prefer([preferred("ann", "2", "d00", "d01")], handed_out_only=True).refused
     assert refused[0].reason == "topic '2' is not assigned to ann"
-    campaign.topic_tasks.next_topics("ann", 2)
-    refused = campaign.topic_tasks.prefer([preferred("ann", "2", "d00", "outside")], handed_out_only=True).refused
+    campaign.judging.topic_tasks.next_topics("ann", 2)
+    refused = campaign.judging.topic_tasks.prefer(
+        [preferred("ann", "2", "d00", "outside")], handed_out_only=True
+    ).refused
     assert refused[0].reason == "document 'outside' is not in the pool of topic '2'"
 
 
@@ -654,24 +658,24 @@ def test_what_was_not_handed_out_is_refused(campaign: Campaign) -> None:
 def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     where = campaign.directory
     assert "there are no preferences yet to evaluate with" in fails("preferences", where)
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     for name in ("ann", "ben"):
-        campaign.topic_tasks.next_topics(name, 2)
+        campaign.judging.topic_tasks.next_topics(name, 2)
         for query_id in "12":
             compare(campaign, name, query_id, FIRST)
     odd = preferred("ann", "1", "d03", "d04", "cannot judge", reason="both, I'd say", note='a "note",\nin two lines')
-    campaign.topic_tasks.prefer(
+    campaign.judging.topic_tasks.prefer(
         [odd, preferred("ben", "2", "d00", "d01", "right"), preferred("ben", "1", "d00", "d01", "undone")]
     )
     ok("export", where, "--preferences", tmp_path / "p.jsonl", "--preference-qrels", tmp_path / "q.txt")
     ok("export", where, "--preferences", tmp_path / "p.csv")
-    log = campaign.topic_tasks.preferences(current=False).astype(object)
+    log = campaign.store.topic_tasks.preferences(current=False).astype(object)
     for name in ("p.jsonl", "p.csv"):
         read = formats.read_preferences(tmp_path / name)
         plain = read.astype(object)
         assert plain.where(plain.notna(), None).values.tolist() == log.where(log.notna(), None).values.tolist()
         current = preferences.latest_preferences(read)
-        assert sorted(current["uuid"]) == sorted(campaign.topic_tasks.preferences()["uuid"])
+        assert sorted(current["uuid"]) == sorted(campaign.store.topic_tasks.preferences()["uuid"])
     qrels = formats.read_qrels(tmp_path / "q.txt")
     assert qrels[qrels["query_id"] == "1"].set_index("doc_id")["relevance"].loc[["d00", "d02", "d04"]].tolist() == [
         3,
@@ -684,7 +688,7 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [line.split()[0] for line in said.stdout.splitlines()[1:]] == ["forth", "back"]
     assert "same preference in" in said.stderr
-    means = campaign.evaluation.by_preferences(depth=2).means()
+    means = campaign.results.evaluation.by_preferences(depth=2).means()
     for name, ids in {"forth": names(6), "back": names(6)[::-1]}.items():
         lines = [f"{q} Q0 {d} {rank} {-rank} {name}\n" for q in "12" for rank, d in enumerate(ids)]
         (tmp_path / f"{name}.run").write_text("".join(lines))
@@ -700,21 +704,21 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_status_and_what_is_next(campaign: Campaign) -> None:
-    assert campaign.overview.next_step() == ("judge", "Compare documents: 2 of 2 topics are left.")
-    campaign.topic_tasks.next_topics("ann", 2)
+    assert campaign.results.overview.next_step() == ("judge", "Compare documents: 2 of 2 topics are left.")
+    campaign.judging.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
-    state = campaign.overview.status()["decisions"]
+    state = campaign.results.overview.status()["decisions"]
     assert (state["task"], state["made"], state["remaining"], state["decided"]) == ("preference", 1, 1, 1)
     assert (state["preferences"], state["agreement"]) == (6, None)
     assert "2, 1 decided, 1 left" in ok("status", campaign.directory)
     compare(campaign, "ann", "2", FIRST)
-    assert campaign.overview.next_step().page == "export"
+    assert campaign.results.overview.next_step().page == "export"
 
 
 def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
     with pytest.raises(CampaignError, match="compare some documents first"):
-        campaign.evaluation.by_preferences()
-    assert campaign.qrels.from_preferences().empty
+        campaign.results.evaluation.by_preferences()
+    assert campaign.results.qrels.from_preferences().empty
 
 
 @pytest.mark.parametrize(

@@ -825,12 +825,12 @@ def test_the_campaign_says_what_the_files_say(files_of: tuple[Path, list[Path]],
     (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
     with Campaign.create(tmp_path / "campaign") as campaign:
         with pytest.raises(CampaignError, match="no runs to leave out"):
-            campaign.evaluation.reusability()
-        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=paths)
+            campaign.results.evaluation.reusability()
+        campaign.imports.import_files(topics=tmp_path / "topics.tsv", runs=paths)
         with pytest.raises(CampaignError, match="judge some pairs first"):
-            campaign.evaluation.reusability()
-        campaign.importer.import_files(qrels=qrels)
-        report = campaign.evaluation.reusability([parse("P@2")], groups=None)
+            campaign.results.evaluation.reusability()
+        campaign.imports.import_files(qrels=qrels)
+        report = campaign.results.evaluation.reusability([parse("P@2")], groups=None)
     of_files = assess([X, Y, Z], QRELS, [parse("P@2")], groups=None)
     pd.testing.assert_frame_equal(
         report.left_out.sort_values("run", ignore_index=True), of_files.left_out.sort_values("run", ignore_index=True)
@@ -950,8 +950,8 @@ def test_the_page_has_the_verdict_on_top(
     qrels, paths = files_of
     (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
     with Campaign.create(tmp_path / "campaign") as campaign:
-        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=paths, qrels=qrels)
-        report = campaign.evaluation.reusability(groups=None)
+        campaign.imports.import_files(topics=tmp_path / "topics.tsv", runs=paths, qrels=qrels)
+        report = campaign.results.evaluation.reusability(groups=None)
         app = opened(campaign, "reusability", "rae", "reader")
     assert not app.exception
     assert not app.error
@@ -983,7 +983,7 @@ def test_the_page_shows_each_depth_and_an_estimate_of_what_is_missing(
     qrels, paths = made_files
     (tmp_path / "topics.tsv").write_text("".join(f"{t}\ttopic {t}\n" for t in range(12)))
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
-        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=paths, qrels=qrels)
+        campaign.imports.import_files(topics=tmp_path / "topics.tsv", runs=paths, qrels=qrels)
         app = opened(campaign, "reusability", "rae", "reader")
     report = assess(*made)
     depths = app.dataframe[0].value

@@ -111,9 +111,9 @@ function takeMore(turn, want, answer, judged) {
   dropFromHistory(turn, fresh);
   lineUp(state, fresh);
   if (want > 0) state.exhausted = fresh.length < want;
-  // No other topic hands out documents before the calibration set is judged.
+  // No other topic hands out documents before the qualification set is judged.
   if (!answer.first || answer.first === state.scope.topic || turn.item || turn.waiting) return;
-  bringTo(turn, answer.first, "calibration-first");
+  bringTo(turn, answer.first, "qualification-first");
   state.scope.calibrating = true;
 }
 

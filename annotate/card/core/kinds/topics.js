@@ -121,7 +121,7 @@ export function takeTopics(turn, { topics, last: there, work }) {
 export function goWhereWorkIs(turn, { documents, next, budget = "", across_topics: acrossTopics = false }) {
   const { state } = turn;
   const { scope } = state;
-  if (documents.some((/** @type {Doc} */ doc) => !doc.calibration)) scope.calibrating = false;
+  if (documents.some((/** @type {Doc} */ doc) => !doc.qualification)) scope.calibrating = false;
   const idle = turn.item === null && !turn.waiting;
   if (!idle || documents.length) Object.assign(scope, { tried: [], chosen: false });
   Object.assign(scope, { nextTopic: next ?? null, budget, acrossTopics });

@@ -136,7 +136,7 @@ export function documentPart(view, drawn) {
       // The visible text stays in place where only more of it is drawn, or less.
       const seen = turned || drawn.isDrawn(doc, opened) ? null : drawn.inSight(scroller);
       drawn.draw(doc, opened);
-      view.setHidden("calibration", !doc.calibration);
+      view.setHidden("qualification", !doc.qualification);
       view.setHidden("machineLabel", !doc.label);
       if (doc.label) view.setText("machineLabel", labelWords(view, doc.label));
       view.node("document").classList.toggle("cd-alone", doc.text === "" && doc.images.length > 0);

@@ -1,13 +1,13 @@
-// The reference grades of calibration pairs that were just judged, until the next ones or Escape.
+// The reference grades of qualification pairs that were just judged, until the next ones or Escape.
 
-/** @import { CalibrationFeedback, Part, View } from "../types.js" */
+/** @import { QualificationFeedback, Part, View } from "../types.js" */
 
 import { apart, cut, make } from "../frame/nodes.js";
 import { wordsOf } from "../units/grades.js";
 
 /** @param {View} view @returns {Part} */
 export function feedback(view) {
-  /** @type {CalibrationFeedback[] | null} */
+  /** @type {QualificationFeedback[] | null} */
   let drawn = null;
   const close = () => view.card.dispatch({ type: "close-feedback" });
   return {
@@ -23,7 +23,7 @@ export function feedback(view) {
   };
 }
 
-/** @param {View} view @param {CalibrationFeedback} feedback */
+/** @param {View} view @param {QualificationFeedback} feedback */
 function drawFeedback(view, { uuid, doc_id, title, relevance, settled, note }) {
   const own = view.state.history.find(({ decision }) => decision.uuid === uuid)?.decision;
   const said = own ?? { kind: relevance === null ? "cannot judge" : "graded", relevance };

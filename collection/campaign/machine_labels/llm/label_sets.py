@@ -108,7 +108,7 @@ class LlmLabelSets:
 
     def summaries(self) -> list[LlmLabelSet]:
         """Return the label sets of language models, in order of creation."""
-        return [self.summary(made) for made in self.labels.sets() if made.kind == "llm"]
+        return [self.summary(made) for made in self.store.machine_labels.sets() if made.kind == "llm"]
 
     def summary(self, made: LabelSet) -> LlmLabelSet:
         """Count pairs, tokens and cost of a label set of a language model."""

@@ -398,7 +398,7 @@ class LlmLabels:
         return estimate_cost(requests, tokens / max(1, requests), (SHORTEST_REPLY, settings.reply_limit), prices)
 
     def _topic_ids(self) -> list[str]:
-        ids: list[str] = self.corpus.topics()["query_id"].tolist()
+        ids: list[str] = self.store.corpus.topics()["query_id"].tolist()
         return ids
 
     def _require_topics(self, topics: Sequence[str]) -> None:
@@ -406,7 +406,7 @@ class LlmLabels:
 
     def _topic_fields(self, query_ids: Sequence[str]) -> dict[str, dict[str, str]]:
         """Topic -> its fields with a text."""
-        words = self.corpus.topic_words(query_ids)
+        words = self.store.corpus.topic_words(query_ids)
         return {q: {name: words[q][name] for name in _FIELDS if words[q][name].strip()} for q in query_ids}
 
     def _document_tokens(self, doc_ids: Sequence[str], settings: LlmSettings) -> dict[str, float]:

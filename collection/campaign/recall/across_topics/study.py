@@ -19,7 +19,6 @@ from collection.campaign.progress.calibration_record import CalibrationRecord, C
 from collection.campaign.recall.across_topics import state as states
 from collection.campaign.recall.across_topics.progress import CalibrationProgress, why_so_few
 from collection.campaign.recall.across_topics.source import read_source
-from collection.campaign.recall.across_topics.state import CalibrationState
 from collection.campaign.settings.loop_settings import LOOPING, LoopSettings
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
@@ -58,14 +57,6 @@ class CalibrationTopics:
     progress: CalibrationProgress
     _failed: str = field(default="", init=False)
     """Version of the record with which a calibration failed."""
-
-    def state(self) -> CalibrationState:
-        """Return the state of the calibration topics, with what limits the promise; cached."""
-        return self.progress.state()
-
-    def cache_key(self) -> str:
-        """Cache key of :meth:`state` and :meth:`plan`, which changes with anything they read."""
-        return self.progress.cache_key()
 
     def plan(
         self,

@@ -91,12 +91,17 @@ def test_a_decision_is_on_disk_when_it_is_acknowledged_and_counts_once(client: T
         assert (answer["saved"], answer["units"], answer["closed"]) == ([item["uuid"]], [], [])
         assert "progress" not in answer
     with Campaign(differing.directory) as other:
-        log = other.judgement_log.judgements(current=False).query("counts_as == 'adjudication'")
+        log = other.store.judgements.table(current=False).query("counts_as == 'adjudication'")
     assert log[["uuid", "annotator", "doc_id", "relevance", "note", "seconds", "away"]].values.tolist() == [
         [item["uuid"], "ann", "d1", 2, "the second sentence", 2.346, 1.0]
     ]
     assert sync(client, want=5)["progress"] == {"done": 1, "goal": 3}
-    assert dict(zip(differing.qrels.build()["doc_id"], differing.qrels.build()["relevance"], strict=True))["d1"] == 2
+    assert (
+        dict(zip(differing.results.qrels.build()["doc_id"], differing.results.qrels.build()["relevance"], strict=True))[
+            "d1"
+        ]
+        == 2
+    )
 
 
 @pytest.mark.slow
@@ -110,7 +115,7 @@ def test_the_second_of_two_managers_is_told_and_replaces_nothing(client: TestCli
         {"uuid": theirs["uuid"], "reason": "ann has already adjudicated this pair, with grade 2"}
     ]
     assert answer["closed"] == [name("1", "d1")]
-    assert differing.judgement_log.adjudications()[["annotator", "relevance"]].values.tolist() == [["ann", 2]]
+    assert differing.log.adjudications()[["annotator", "relevance"]].values.tolist() == [["ann", 2]]
 
 
 @pytest.mark.slow
@@ -139,7 +144,7 @@ def test_a_pair_on_which_nobody_differs_any_more_is_refused_and_closed(client: T
         {"uuid": each["uuid"], "reason": "annotators do not disagree on this pair"} for each in (item, agreed)
     ]
     assert answer["closed"] == [name("1", "d1")]
-    assert differing.judgement_log.adjudications().empty
+    assert differing.log.adjudications().empty
 
 
 @pytest.mark.slow
@@ -166,15 +171,15 @@ def test_the_last_adjudications_and_one_pair(client: TestClient, differing: Camp
 
 
 @pytest.mark.slow
-def test_calibration_pairs_come_last_and_are_filtered(client: TestClient, differing: Campaign) -> None:
-    differing.qualification_set.set_pairs([("1", "d6"), ("2", "d5")])
+def test_qualification_pairs_come_last_and_are_filtered(client: TestClient, differing: Campaign) -> None:
+    differing.people.qualification_set.set_pairs([("1", "d6"), ("2", "d5")])
     assert ids(sync(client, want=9)) == ["d1", "d2", "d4", "d6", "d5"]
-    only = sync(client, want=9, filter={"why": "calibration"})
+    only = sync(client, want=9, filter={"why": "qualification"})
     assert (ids(only), only["progress"]) == (["d6", "d5"], {"done": 0, "goal": 2})
     assert only["units"][1]["opinions"] == []
     assert ids(sync(client, want=9, filter={"distance": 2, "names": ["bob"]})) == ["d2"]
     assert ids(sync(client, want=9, filter={"query_id": "2", "why": "disagreement", "distance": None})) == ["d4"]
-    after = sync(client, decisions=[grade("d6", 3)], want=9, filter={"why": "calibration"})
+    after = sync(client, decisions=[grade("d6", 3)], want=9, filter={"why": "qualification"})
     assert (ids(after), after["progress"]) == (["d5"], {"done": 1, "goal": 2})
 
 
@@ -184,7 +189,7 @@ def test_one_odd_decision_does_not_keep_the_others(client: TestClient, differing
     answer = sync(client, odd=True, decisions=[*odd, good])
     assert answer["saved"] == [good["uuid"]]
     assert {refused["uuid"] for refused in answer["refused"]} == {item["uuid"] for item in odd}
-    assert differing.judgement_log.adjudications()["doc_id"].tolist() == ["d1"]
+    assert differing.log.adjudications()["doc_id"].tolist() == ["d1"]
 
 
 @pytest.mark.slow
@@ -202,7 +207,7 @@ def test_the_log_is_read_again_only_where_something_has_changed(
     assert [fetched(), fetched()] == [(3, 1), (3, 1)]
     assert differing.judging.judge_many([Judgement(str(uuid4()), "dan", "1", "d6", "graded", 0)]).saved
     assert [fetched(), fetched()] == [(4, 2), (4, 2)]
-    differing.qualification_set.set_pairs([("2", "d5")])
+    differing.people.qualification_set.set_pairs([("2", "d5")])
     assert [fetched(), fetched()] == [(5, 3), (5, 3)]
 
 
@@ -256,12 +261,12 @@ def test_without_any_text_pairs_are_adjudicated_by_their_ids(client: TestClient,
 
 def test_a_decision_is_saved_whatever_else_the_request_says(client: TestClient, differing: Campaign) -> None:
     sync(client, 400, decisions=[grade("d2", 2)], holding=["d1"], want="2")
-    assert differing.judgement_log.adjudications()["doc_id"].tolist() == ["d2"]
+    assert differing.log.adjudications()["doc_id"].tolist() == ["d2"]
 
 
 @pytest.mark.slow
 def test_a_card_that_has_skipped_hundreds_of_pairs_goes_on(client: TestClient, differing: Campaign) -> None:
-    differing.qualification_set.set_pairs([(query_id, f"d{n}") for query_id in "12" for n in range(1, 9)])
+    differing.people.qualification_set.set_pairs([(query_id, f"d{n}") for query_id in "12" for n in range(1, 9)])
     held = [name("1", "d1"), *[name("9", str(n)) for n in range(300)], name("1", "d2")]
     item = grade("d4", 1, "2")
     answer = sync(client, decisions=[item], holding=held, want=1, due=True)
@@ -297,7 +302,7 @@ def test_the_routes_are_for_managers(client: TestClient, differing: Campaign) ->
         post(client, "adjudication/unit", does, unit=name("1", "d1"))
         if does == 403:
             assert answer["error"] == f"{role}s cannot adjudicate; a manager of the campaign can change your role"
-    assert differing.judgement_log.adjudications().empty
+    assert differing.log.adjudications().empty
 
 
 def test_long_texts_are_cut(client: TestClient, differing: Campaign) -> None:

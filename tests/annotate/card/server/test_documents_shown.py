@@ -182,13 +182,13 @@ def test_an_exported_log_quotes_the_passages(campaign: Campaign, tmp_path: Path)
 def test_a_document_without_a_text_has_no_words_to_quote(campaign: Campaign) -> None:
     marked(campaign, "d1", (0, 3))
     campaign.store.connection.db.conn.execute("UPDATE documents SET text = NULL WHERE doc_id = 'd1'")
-    assert campaign.document_view.quoted(campaign.judgement_log.judgements())["passages"].tolist() == [
+    assert campaign.corpus.view.quoted(campaign.store.judgements.table())["passages"].tolist() == [
         [{"start": 0, "end": 3, "text": None}]
     ]
 
 
 def test_an_empty_log_is_exported(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.export.files(judgements=tmp_path / "log.csv")
+    campaign.exports.files.write(judgements=tmp_path / "log.csv")
     assert pd.read_csv(tmp_path / "log.csv").empty
 
 
@@ -211,11 +211,11 @@ LINK = {"link": "https://x.org/a.png?b='\"<", "alt": "C"}
 
 def places(campaign: Campaign) -> dict[str, dict[str, Any]]:
     """Every page that prints a document, and the state in which it prints d1 of topic 1."""
-    rows = campaign.judgement_log.judgements(annotator="ann")
+    rows = campaign.store.judgements.table(annotator="ann")
     return {
         "my-judgements": {"picked": rows["uuid"].iloc[0]},
         "judging-page": {
-            "pair": next(i for i, d in enumerate(campaign.document_view.first_of_pool()["doc_id"]) if d == "d1")
+            "pair": next(i for i, d in enumerate(campaign.store.pool.with_text(100)["doc_id"]) if d == "d1")
         },
     }
 
@@ -262,7 +262,7 @@ def test_every_page_shows_a_document_as_the_card_does(
 ) -> None:
     document, texts, html = FORMS[form]
     put(campaign, documents=[document])
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     for annotator, grade in (("ann", 3), ("ben", 0)):
         campaign.judging.judge_many([Judgement(str(uuid4()), annotator, "1", "d1", "graded", grade)])
     app = opened(campaign, view, state=places(campaign)[view])

@@ -100,8 +100,8 @@ def test_the_card_gets_guidelines_as_html_and_the_notes_of_its_topics(client: Te
     campaign.settings.set_guidelines("Read **all**. <b>")
     campaign.settings.set_topic_note("1", " <i>Both</i> count. ")
     campaign.settings.set_topic_note("2", "Not yours.")
-    campaign.accounts.add("ben", "annotator")
-    campaign.assignments.assign(["2"], ["ben"])
+    campaign.people.accounts.add("ben", "annotator")
+    campaign.people.assignments.assign(["2"], ["ben"])
     written = post(client, "guidelines")
     assert written == {
         "html": "<p>Read <strong>all</strong>. &lt;b&gt;</p>\n",
@@ -136,7 +136,7 @@ def test_a_note_is_kept_and_no_odd_one_costs_a_judgement(
     post(client, "sync", query_id="1", want=3)
     item = judged("d2", 2, note=sent)
     assert post(client, "sync", odd=not isinstance(sent, str | None), decisions=[item])["saved"] == [item["uuid"]]
-    note = campaign.judgement_log.judgements()["note"].iloc[0]
+    note = campaign.store.judgements.table()["note"].iloc[0]
     assert (note if isinstance(note, str) else None) == kept
 
 
@@ -213,9 +213,9 @@ def test_what_somebody_saved_meanwhile_is_not_written_over_unseen(
 
 @pytest.mark.slow
 def test_an_annotator_reads_the_notes_of_their_topics(opened: Callable[..., AppTest], campaign: Campaign) -> None:
-    campaign.accounts.add("ben", "annotator")
-    campaign.accounts.add("cara", "annotator")
-    campaign.assignments.assign(["2"], ["cara"])
+    campaign.people.accounts.add("ben", "annotator")
+    campaign.people.accounts.add("cara", "annotator")
+    campaign.people.assignments.assign(["2"], ["cara"])
     campaign.settings.set_topic_note("1", "Of the first.")
     campaign.settings.set_topic_note("2", "Of the second.")
     seen = texts(opened(campaign, "guidelines", "ben", "annotator"))
@@ -249,13 +249,13 @@ def test_my_judgements_changes_a_note(opened: Callable[..., AppTest], campaign: 
     app.text_area[0].set_value("All of it.")
     save(app)
     assert not app.exception
-    row = campaign.judgement_log.judgements(annotator="ann").set_index("doc_id").loc["d1"]
+    row = campaign.store.judgements.table(annotator="ann").set_index("doc_id").loc["d1"]
     assert (row["relevance"], row["note"]) == (2, "All of it.")
     app = select(opened(campaign, "my-judgements"), 1)
     assert app.text_area[0].value == ""
     app.text_area[0].set_value("Only a picture.")
     save(app)
-    row = campaign.judgement_log.judgements(annotator="ann").set_index("doc_id").loc["d2"]
+    row = campaign.store.judgements.table(annotator="ann").set_index("doc_id").loc["d2"]
     assert (row["kind"], row["reason"], row["note"]) == ("cannot judge", "no text", "Only a picture.")
 
 
@@ -272,7 +272,7 @@ def test_my_judgements_shows_others_only_where_judging_is_not_blind(
     app = select(opened(campaign, "my-judgements"), 0)
     assert [s.value for s in app.subheader] == ["Topic 1: running average"]
     assert len(app.dataframe) == 1
-    campaign.assignments.update(blind=False)
+    campaign.people.assignments.update(blind=False)
     app = select(opened(campaign, "my-judgements"), 0)
     assert not app.exception
     said, ranks = app.dataframe[1].value, app.dataframe[2].value
@@ -310,7 +310,7 @@ def test_my_judgements_are_found_by_topic_grade_and_words(opened: Callable[..., 
 @pytest.mark.slow
 def test_my_judgements_of_what_could_not_be_judged(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     """The reason stays until a grade is chosen. Nobody else has judged the document, and no run has it."""
-    campaign.assignments.update(blind=False)
+    campaign.people.assignments.update(blind=False)
     campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d8", "cannot judge", reason="no text")])
     app = select(opened(campaign, "my-judgements"), 0)
     assert r"reason\: no text" in [c.value for c in app.caption]
@@ -321,7 +321,7 @@ def test_my_judgements_of_what_could_not_be_judged(opened: Callable[..., AppTest
     assert [e.value for e in app.error] == ["Choose a grade, or change the note or the flag."]
     app.radio[0].set_value(1)
     save(app)
-    row = campaign.judgement_log.judgements(annotator="ann").iloc[0]
+    row = campaign.store.judgements.table(annotator="ann").iloc[0]
     assert (row["kind"], row["relevance"]) == ("graded", 1)
     assert app.expander[-1].label == "History of this pair (2 entries)"
 
@@ -333,7 +333,7 @@ def test_marked_passages_of_a_document_that_was_changed(
     marked = Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2, passages=((12, 20),))
     assert campaign.judging.judge_many([marked]).saved
     (tmp_path / "d.tsv").write_text("d1\tshort\n")
-    campaign.importer.import_files(documents=[tmp_path / "d.tsv"], replace=True)
+    campaign.imports.import_files(documents=[tmp_path / "d.tsv"], replace=True)
     app = select(opened(campaign, "my-judgements"), 0)
     assert "The document has changed and no longer contains the marked passages." in [t.value for t in app.text]
 
@@ -342,7 +342,7 @@ def test_marked_passages_of_a_document_that_was_changed(
 def test_a_judged_document_without_a_text(opened: Callable[..., AppTest], campaign: Campaign, tmp_path: Path) -> None:
     (tmp_path / "c.run").write_text("1 Q0 elsewhere 1 2.0 c\n")
     (tmp_path / "l.csv").write_text("annotator,query_id,doc_id,relevance\nann,1,elsewhere,2\n")
-    campaign.importer.import_files(runs=[tmp_path / "c.run"], labels=tmp_path / "l.csv")
+    campaign.imports.import_files(runs=[tmp_path / "c.run"], labels=tmp_path / "l.csv")
     app = select(opened(campaign, "my-judgements"), 0)
     assert not app.exception
     assert [i.value for i in app.info] == ["The text of this document has not been imported."]
@@ -372,6 +372,6 @@ def test_notes_and_modes_of_topics_are_edited_in_a_table(
     assert not app.exception
     assert app.button(key=f"save-{unit}s").disabled
     if column == "note":
-        assert campaign.settings.topic_notes() == {"2": "Only for Windows."}
+        assert campaign.store.corpus.topic_notes() == {"2": "Only for Windows."}
     else:
         assert campaign.settings.own_modes() == {"1": None, "2": "closed"}

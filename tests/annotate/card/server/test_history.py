@@ -185,7 +185,7 @@ def test_words_in_text_title_id_and_note(client: TestClient, campaign: Campaign,
         {"doc_id": "d6", "title": "", "text": "东京都是日本的首都"},
     ]
     (tmp_path / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    campaign.importer.import_files(documents=[tmp_path / "d.jsonl"], replace=True)
+    campaign.imports.import_files(documents=[tmp_path / "d.jsonl"], replace=True)
     said(campaign, "d1", 2)
     said(campaign, "d2", 1, note="Window seat! A% B_")
     said(campaign, "d6", 0)
@@ -241,9 +241,9 @@ def test_a_page_after_the_other_has_everything_once(client: TestClient, campaign
 
 def test_limits_are_those_of_the_library_too(campaign: Campaign) -> None:
     with pytest.raises(InputError, match="1 to 100"):
-        campaign.history.judgements("ann", limit=101)
+        campaign.judging.history.judgements("ann", limit=101)
     with pytest.raises(UnknownNameError, match="unknown grade"):
-        campaign.history.judgements("ann", grade="relevant")
+        campaign.judging.history.judgements("ann", grade="relevant")
 
 
 # --- near-duplicates ------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def copies(campaign: Campaign, tmp_path: Path) -> Campaign:
     texts |= {"d6": "Flow past a wing.", "d7": "flow past a wing"}
     rows = [{"doc_id": d, "title": "A title", "text": text} for d, text in texts.items()]
     (tmp_path / "copies.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    campaign.importer.import_files(documents=[tmp_path / "copies.jsonl"], replace=True)
+    campaign.imports.import_files(documents=[tmp_path / "copies.jsonl"], replace=True)
     return campaign
 
 
@@ -317,20 +317,20 @@ def test_sketches_are_kept_and_made_anew_when_documents_change(
 ) -> None:
     said(copies, "d2", 2)
     for _ in range(2):
-        assert [n.doc_id for n in copies.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"]] == ["d2"]
+        assert [n.doc_id for n in copies.corpus.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"]] == ["d2"]
         assert len(sketched) == 2
     (tmp_path / "other.jsonl").write_text(json.dumps({"doc_id": "d2", "text": "quite another text by now"}) + "\n")
-    copies.importer.import_files(documents=[tmp_path / "other.jsonl"], replace=True)
-    assert copies.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"] == []
+    copies.imports.import_files(documents=[tmp_path / "other.jsonl"], replace=True)
+    assert copies.corpus.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"] == []
 
 
 def test_no_more_sketches_are_kept_than_may_be(
     copies: Campaign, monkeypatch: pytest.MonkeyPatch, sketched: list[str]
 ) -> None:
     monkeypatch.setattr(near_duplicates, "SKETCHES", 2)
-    assert set(copies.near_duplicates.of_documents("1", "ann", ["d1", "d2", "d3"]).near) == {"d1", "d2", "d3"}
+    assert set(copies.corpus.near_duplicates.of_documents("1", "ann", ["d1", "d2", "d3"]).near) == {"d1", "d2", "d3"}
     for asked, number in (["d2", "d3"], 3), (["d1"], 4):
-        copies.near_duplicates.of_documents("1", "ann", asked)
+        copies.corpus.near_duplicates.of_documents("1", "ann", asked)
         assert len(sketched) == number
 
 
@@ -360,7 +360,7 @@ def test_time_by_hand(campaign: Campaign) -> None:
     said(campaign, "d1", kind="undone", judged_at=at(4241))
     said(campaign, "d6", annotator="bob", judged_at=at(4242), seconds=999)
     said(campaign, "d3", source="script", judged_at=at(4243))
-    found = campaign.history.time("ann", now=NOON + timedelta(seconds=4250))
+    found = campaign.judging.history.time("ann", now=NOON + timedelta(seconds=4250))
     # d5 was judged twice and d1 was taken back: they took time, but only the last word on d5 is a judgement.
     assert found.today == (2, 30.0, 602.5)
     assert [(s.judgements, s.seconds, s.away) for s in found.sessions] == [(1, 18, 602.5), (1, 12, 0), (1, 50, 45)]
@@ -376,11 +376,11 @@ def test_time_by_hand(campaign: Campaign) -> None:
     assert found.left == 2
     assert found.estimate is None
     assert found.why == "a time estimate needs 15 timed decisions; you have 6"
-    later = campaign.history.time("ann", now=NOON + timedelta(seconds=4240 + 1801))
+    later = campaign.judging.history.time("ann", now=NOON + timedelta(seconds=4240 + 1801))
     assert later.session is None
     assert later.since_break == 0
     paris = datetime.fromisoformat("2026-03-02T14:00:00+01:00")
-    assert campaign.history.time("ann", day=paris, now=NOON + timedelta(seconds=4250)).today.judgements == 1
+    assert campaign.judging.history.time("ann", day=paris, now=NOON + timedelta(seconds=4250)).today.judgements == 1
 
 
 @pytest.mark.slow
@@ -431,7 +431,7 @@ def test_what_the_card_says_of_the_time() -> None:
 def test_an_estimate_and_on_what_it_depends(client: TestClient, campaign: Campaign) -> None:
     for grade in [0, 1, 2] * 6:  # the same pair again and again: each took its time
         said(campaign, "d1", grade, seconds=10 + grade)
-    found = campaign.history.time("ann")
+    found = campaign.judging.history.time("ann")
     assert found.estimate is not None
     low, mid, high = found.estimate
     assert mid == 55.0
@@ -468,11 +468,11 @@ def test_what_is_saved_while_the_time_is_read_counts_once(campaign: Campaign, mo
             return value
 
         monkeypatch.setattr(campaign.store.connection, "value", slow)
-        first = campaign.history.time("ann").today
+        first = campaign.judging.history.time("ann").today
         assert not waiting
         assert first.judgements == 1
-        assert campaign.history.time("ann").today[:2] == (2, 12.0)
-        assert campaign.history.time("ann").today[:2] == (2, 12.0)
+        assert campaign.judging.history.time("ann").today[:2] == (2, 12.0)
+        assert campaign.judging.history.time("ann").today[:2] == (2, 12.0)
 
 
 def test_lists_take_time_as_well(campaign: Campaign) -> None:
@@ -481,16 +481,16 @@ def test_lists_take_time_as_well(campaign: Campaign) -> None:
         query_id = "12"[n % 2]
         shown = ("d1", "d2") if query_id == "1" else ("d4", "d5")
         choice = Choice(str(uuid4()), "ann", query_id, "chosen", shown, shown[:1], seconds=20.0, source="key")
-        assert campaign.topic_tasks.choose([choice]).saved
+        assert campaign.judging.topic_tasks.choose([choice]).saved
     undo = Choice(str(uuid4()), "ann", "2", "undone", source="key")
-    assert campaign.topic_tasks.choose([undo]).saved
+    assert campaign.judging.topic_tasks.choose([undo]).saved
     said(campaign, "d1", seconds=1000)
-    found = campaign.history.time("ann")
+    found = campaign.judging.history.time("ann")
     assert (found.today.judgements, found.today.seconds) == (21, 1400)
     assert found.left == 1
     assert found.estimate == pytest.approx((20, 20, 20))  # a grade before that says nothing of a list
     campaign.settings.set_judging_page(task="preference")
-    assert campaign.history.time("ann").estimate is None
+    assert campaign.judging.history.time("ann").estimate is None
 
 
 # --- a second device ------------------------------------------------------------------------------------
@@ -545,32 +545,32 @@ def test_a_second_card_gets_what_the_first_one_holds_first(
 
 
 def test_the_card_stays_as_it_was_arranged(client: TestClient, campaign: Campaign) -> None:
-    assert campaign.settings.card_arrangement("ann") is None
+    assert campaign.store.settings.card_arrangement("ann") is None
     settings = {"keys": {"grade-0": "a"}, "size": 1.25, "colours": ["yellow"], "名": "東京 😀"}
     assert post(client, "settings", settings=settings) == {}
-    assert campaign.settings.card_arrangement("ann") == settings
+    assert campaign.store.settings.card_arrangement("ann") == settings
     post(client, "settings", settings={})
-    assert campaign.settings.card_arrangement("ann") == {}
-    assert campaign.settings.card_arrangement("bob") is None
+    assert campaign.store.settings.card_arrangement("ann") == {}
+    assert campaign.store.settings.card_arrangement("bob") is None
     client.headers[TOKEN_HEADER] = judging_token(campaign, "bob", "annotator")
     post(client, "settings", settings={"size": 2})
-    assert campaign.settings.card_arrangement("ann") == {}
+    assert campaign.store.settings.card_arrangement("ann") == {}
     longest = {"x": "y" * (CARD_BYTES - len('{"x": ""}'))}
     post(client, "settings", settings=longest)
-    assert campaign.settings.card_arrangement("bob") == longest
+    assert campaign.store.settings.card_arrangement("bob") == longest
 
 
 # --- flags ----------------------------------------------------------------------------------------------
 
 
 def test_flagged_pairs_for_managers(campaign: Campaign) -> None:
-    assert campaign.judgement_log.flagged().empty
+    assert campaign.log.flagged().empty
     said(campaign, "d1", 2, flagged=True, note="odd")
     said(campaign, "d1", 0, annotator="bob")
     said(campaign, "d2", None, annotator="bob", flagged=True)
     said(campaign, "d4", 1, query_id="2", flagged=True)
     said(campaign, "d4", 1, query_id="2")  # the flag is gone with a later word
-    rows = campaign.judgement_log.flagged()[["query_id", "doc_id", "annotator", "kind", "note"]]
+    rows = campaign.log.flagged()[["query_id", "doc_id", "annotator", "kind", "note"]]
     assert [tuple(row) for row in rows.astype(object).where(rows.notna(), None).to_numpy()] == [
         ("1", "d2", "bob", "cannot judge", None),
         ("1", "d1", "ann", "graded", "odd"),
@@ -580,9 +580,9 @@ def test_flagged_pairs_for_managers(campaign: Campaign) -> None:
 def test_a_script_can_flag(campaign: Campaign) -> None:
     pair = ("--topic", "1", "--doc", "d1", "--annotator", "ann")
     ok("judge", campaign.directory, *pair, "--grade", "2", "--flag")
-    assert campaign.judgement_log.flagged()["doc_id"].tolist() == ["d1"]
+    assert campaign.log.flagged()["doc_id"].tolist() == ["d1"]
     ok("judge", campaign.directory, *pair, "--grade", "2")
-    assert campaign.judgement_log.flagged().empty
+    assert campaign.log.flagged().empty
 
 
 # --- pages ----------------------------------------------------------------------------------------------
@@ -598,7 +598,7 @@ def test_my_judgements_shows_flags_passages_and_time_away(opened: Callable[..., 
     [only_flagged] = [box for box in app.checkbox if box.label == "Flagged"]
     only_flagged.check().run()
     assert app.dataframe[0].value["doc_id"].tolist() == ["d1"]
-    app.session_state["picked"] = campaign.judgement_log.judgements()["uuid"].iloc[0]
+    app.session_state["picked"] = campaign.store.judgements.table()["uuid"].iloc[0]
     app.run()
     assert not app.exception
     assert "5 seconds on screen · 4 seconds away" in [caption.value for caption in app.caption]
@@ -626,16 +626,16 @@ def test_a_change_keeps_the_flag_and_what_was_marked(opened: Callable[..., AppTe
     assert "grade, note and flag are unchanged" in app.info[0].value
     next(radio for radio in app.radio if radio.label == "Grade").set_value(3)
     save()
-    [row] = campaign.judgement_log.judgements().to_dict("records")
+    [row] = campaign.store.judgements.table().to_dict("records")
     assert (row["relevance"], row["flagged"], row["passages"], row["note"]) == (3, True, ((0, 8),), "odd")
     pick(row["uuid"])
     next(box for box in app.checkbox if box.label.startswith("Flag for")).uncheck()
     save()
-    [row] = campaign.judgement_log.judgements().to_dict("records")
+    [row] = campaign.store.judgements.table().to_dict("records")
     assert (row["relevance"], row["flagged"], row["passages"]) == (3, False, ((0, 8),))
     pick(row["uuid"])
     next(button for button in app.button if button.label.startswith("Undo")).click().run()
-    last = campaign.judgement_log.judgements(current=False).iloc[-1]
+    last = campaign.store.judgements.table(current=False).iloc[-1]
     assert (last["kind"], last["flagged"], last["passages"]) == ("undone", False, ())
 
 
@@ -684,7 +684,7 @@ def test_thousands_of_judgements_are_looked_through_quickly(campaign: Campaign, 
     """Counted in instructions of SQLite's machine, of which it executes some millions in a tenth of a second."""
     rows = [{"doc_id": f"n{n}", "title": f"number {n}", "text": f"words common{n % 7} rare{n}"} for n in range(6000)]
     (tmp_path / "many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    campaign.importer.import_files(documents=[tmp_path / "many.jsonl"])
+    campaign.imports.import_files(documents=[tmp_path / "many.jsonl"])
     with campaign.transaction():
         for n in range(6000):
             said(campaign, f"n{n}", n % 4, judged_at=at(n * 20), seconds=10 + n % 5)
@@ -697,9 +697,9 @@ def test_thousands_of_judgements_are_looked_through_quickly(campaign: Campaign, 
     campaign.store.connection.db.conn.set_progress_handler(count, 1000)
     for which in ({}, {"words": "rare5999"}, {"words": "common3"}, {"grade": 2, "words": "zzz"}, {"grade": "flagged"}):
         steps = 0
-        campaign.history.judgements("ann", **which)
+        campaign.judging.history.judgements("ann", **which)
         assert steps < 300_000, which
-    campaign.history.time("ann")
+    campaign.judging.history.time("ann")
     steps = 0
-    campaign.history.time("ann")
+    campaign.judging.history.time("ann")
     assert steps < 300_000

@@ -53,7 +53,7 @@ def build_looping(folder: Path) -> Campaign:
     (folder / "a.run").write_text("".join(f"1 Q0 d{i} {i + 1} {SIZE - i} a\n" for i in range(20)))
     campaign = Campaign.create(folder / "looping", grades="0-1")
     files = {"documents": [folder / "documents.jsonl"], "topics": folder / "topics.tsv"}
-    campaign.importer.import_files(**files, runs=[folder / "a.run"])
+    campaign.imports.import_files(**files, runs=[folder / "a.run"])
     campaign.settings.set_loop(mode="loop")
     return campaign
 
@@ -65,7 +65,7 @@ def looping(copy_of: Callable[..., Campaign]) -> Campaign:
 
 def judged_by_hand(campaign: Campaign, doc_ids: list[str], query_id: str = "1") -> None:
     """Judgements as of a script, in the order of the loop, by what the documents are about."""
-    conditions = campaign.store.queue.number_conditions(campaign.active_learning.describe_order(query_id))
+    conditions = campaign.store.queue.number_conditions(campaign.loop.describe_order(query_id))
     chosen = [Selection(doc_id, "loop", conditions=conditions) for doc_id in doc_ids]
     campaign.store.queue.lease(query_id, chosen, "ann", time.time(), time.time() + 60)
     campaign.judging.judge_many(
@@ -191,7 +191,7 @@ def test_the_loop_finds_what_is_relevant_and_says_how_each_pair_came_up(ann: Car
     seen = [ann.judge() for _ in range(20)]
     assert len(set(seen)) == 20
     assert sum(map(relevant, seen)) == 12, "twenty judgements are enough for twelve that are so plain"
-    log = looping.judgement_log.judgements()
+    log = looping.store.judgements.table()
     assert set(log["strategy"]) == {"start", "loop"}
     assert log["strategy"][0] == "start"
     assert log["strategy"].iloc[-1] == "loop"
@@ -206,7 +206,7 @@ def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Camp
     ann.settle()
     for _ in range(10):
         ann.judge()
-    log = looping.judgement_log.judgements()
+    log = looping.store.judgements.table()
     drawn = log["strategy"] == "random"
     assert 3 <= drawn.sum() <= 7
     assert log.loc[drawn, "probability"].between(1 / SIZE, 1 / 40).all()
@@ -263,7 +263,7 @@ def test_two_annotators_never_judge_the_same_pair(client: TestClient, looping: C
             assert doc_id not in seen, f"{doc_id} was judged by {seen.get(doc_id)}"
             seen[doc_id] = card.annotator
     assert len(seen) == SIZE
-    assert looping.progress.counts()["logged"] == SIZE
+    assert looping.store.judgements.counts()["logged"] == SIZE
     assert set(seen.values()) == {"ann", "bob"}
 
 
@@ -312,12 +312,12 @@ class Idle:
 
     def request(self, query_id: str) -> None:
         with Campaign(self.directory) as another:
-            self.asked.append((query_id, another.progress.counts()["logged"]))
+            self.asked.append((query_id, another.store.judgements.counts()["logged"]))
 
 
 def test_a_save_waits_for_the_disk_once_and_learning_begins_after_it(looping: Campaign) -> None:
     idle: Any = Idle(looping.directory)
-    idle.made = looping.active_learning.next_round("1")
+    idle.made = looping.loop.next_round("1")
     held = _sync(idle, looping, "ann", {"query_id": "1", "want": 12})["order"]
     done: list[str] = []
     looping.store.connection.db.conn.set_trace_callback(done.append)
@@ -342,10 +342,10 @@ def test_what_cannot_be_handed_out_undoes_no_judgement(
     monkeypatch.setattr(Judging, "next_pairs", fails)
     answer = ann.post("sync", 503, decisions=[item], holding=ann.holding[1:], want=12)
     assert "the features are gone" in answer["error"]
-    assert looping.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]
+    assert looping.store.judgements.table()["uuid"].tolist() == [item["uuid"]]
     monkeypatch.undo()
     assert ann.post("sync", decisions=[item], holding=ann.holding[1:], want=12)["saved"] == [item["uuid"]]
-    assert looping.progress.counts()["logged"] == 1
+    assert looping.store.judgements.counts()["logged"] == 1
 
 
 # --- when the model fails --------------------------------------------------------------------------
@@ -370,7 +370,7 @@ def test_a_model_that_fails_does_not_stop_judging(ann: Card, looping: Campaign, 
     held = list(ann.holding)
     seen = [ann.judge() for _ in range(5)]
     assert seen == held[:5], "the last order that there was holds"
-    assert looping.progress.counts()["logged"] == 5
+    assert looping.store.judgements.counts()["logged"] == 5
     assert ann.last["problem"] == "no memory left"
     sentence = "The model is not available, and documents come from its last ranking: no memory left."
     assert ann.last["chooser"][1] == sentence
@@ -404,8 +404,8 @@ def test_a_new_process_goes_on_from_the_log(ann: Card, looping: Campaign) -> Non
         ann.judge()
     with serving(JudgingService(looping.directory)) as client:
         card = Card(client, "ann")
-        assert card.settle()["model_round"] == 6 == looping.progress.counts()["logged"]
-        chosen = looping.active_learning.next_round("1").selections
+        assert card.settle()["model_round"] == 6 == looping.store.judgements.counts()["logged"]
+        chosen = looping.loop.next_round("1").selections
         assert card.holding == [way.doc_id for way in chosen][: len(card.holding)]
 
 
@@ -448,10 +448,10 @@ def test_search_take_and_judge(ann: Card, looping: Campaign) -> None:
     ann.settle()  # a newer order comes while it is on screen
     assert ann.holding[0] == wanted
     assert ann.judge() == wanted
-    row = looping.judgement_log.judgements().iloc[-1]
+    row = looping.store.judgements.table().iloc[-1]
     assert (row["doc_id"], row["strategy"]) == (wanted, "search")
     assert ann.holding[0] != wanted
-    assert before not in set(looping.judgement_log.judgements()["doc_id"])
+    assert before not in set(looping.store.judgements.table()["doc_id"])
     again = {f["doc_id"]: (f["judged"], f["relevance"]) for f in ann.post("search", words="ducks")["documents"]}
     assert again[wanted] == (True, 1)
     assert sum(judged for judged, _ in again.values()) == 1
@@ -460,11 +460,11 @@ def test_search_take_and_judge(ann: Card, looping: Campaign) -> None:
 @pytest.mark.slow
 def test_search_outside_the_pool_of_a_topic_that_has_one(ann: Card, looping: Campaign) -> None:
     looping.settings.set_loop(mode="pool")
-    looping.pools.add("depth", depth=3)
+    looping.people.pools.add("depth", depth=3)
     taken = ann.post("take", doc_id="d55")["doc_id"]
     answer = ann.post("sync", decisions=[judged(taken)], holding=[], want=5)
     assert answer["refused"] == []
-    assert looping.judgement_log.judgements()["strategy"].tolist() == ["search"]
+    assert looping.store.judgements.table()["strategy"].tolist() == ["search"]
     assert answer["progress"]["topic"] == {"judged": 0, "pool": 3}
 
 
@@ -550,13 +550,13 @@ def test_uuid_again_in_the_loop_changes_nothing(ann: Card, looping: Campaign) ->
     for _ in range(3):
         assert ann.sync(item)["saved"] == [item["uuid"]]
         ann.settle()
-    assert looping.progress.counts()["logged"] == 1
+    assert looping.store.judgements.counts()["logged"] == 1
 
 
 @pytest.mark.slow
 def test_decisive_pairs_lead_from_topic_to_topic(ann: Card, looping: Campaign, tmp_path: Path) -> None:
     (tmp_path / "b.run").write_text("".join(f"{q} Q0 d{i * 7 % SIZE} {i} {-i} b\n" for q in "12" for i in range(1, 6)))
-    looping.importer.import_files(runs=[tmp_path / "b.run"])
+    looping.imports.import_files(runs=[tmp_path / "b.run"])
     looping.settings.set_loop(by="decisive", measure="nDCG@5")
     ann.settle()
     assert len(ann.holding) == 10, "the first five of each run"
@@ -574,14 +574,16 @@ def test_decisive_pairs_lead_from_topic_to_topic(ann: Card, looping: Campaign, t
 
 @pytest.mark.slow
 def test_a_card_leaves_a_topic_that_the_stopping_rule_closes(client: TestClient, looping: Campaign) -> None:
-    (drawn,) = looping.calibration_topics.start(0.6, topics=1, family="fixed").topics
+    (drawn,) = looping.recall.across_topics.start(0.6, topics=1, family="fixed").topics
     other = {"1": "2", "2": "1"}[drawn]
     card = Card(client, "ann", other)
     assert looping.judging.topic_with_work("ann") == drawn
     judged_by_hand(looping, sorted([f"d{i}" for i in range(SIZE)], key=relevant, reverse=True), drawn)
-    looping.calibration_topics.calibrate()
+    looping.recall.across_topics.calibrate()
     stop = 10  # 10 of 12 relevant documents: (2 / 12 + 1) / 2 is at most 0.6, and (3 / 12 + 1) / 2 is not
-    assert "a topic that stops after 10 judgements is at least 40%" in looping.calibration_topics.state().report
+    assert (
+        "a topic that stops after 10 judgements is at least 40%" in looping.recall.across_topics.progress.state().report
+    )
     card.settle()
     for _ in range(stop - 1):
         card.judge()
@@ -591,5 +593,5 @@ def test_a_card_leaves_a_topic_that_the_stopping_rule_closes(client: TestClient,
     assert looping.settings.mode(other) == "closed"
     assert set(card.last["closed"]) >= set(held[:1])
     assert card.last["order"] == []
-    assert len(looping.judgement_log.judgements(query_id=other)) == stop
+    assert len(looping.store.judgements.table(query_id=other)) == stop
     assert card.last["next"] is None  # the other topic is judged to the end

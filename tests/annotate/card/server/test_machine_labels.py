@@ -12,7 +12,7 @@ from tests.helpers import judged, post
 
 @pytest.fixture
 def labelled(campaign: Campaign) -> Campaign:
-    campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3})
+    campaign.machine_labels.sets.label_by_rule("contains-string", {"string": "document 2", "then": 3})
     return campaign
 
 
@@ -34,15 +34,15 @@ def test_a_shown_label_is_recorded_with_the_lease(client: TestClient, labelled: 
     assert (document["doc_id"], document["label"]) == ("d2", {"label_set": "contains-string", "relevance": 3.0})
     assert views(labelled) == [("ann", "d2")]
     post(client, "sync", decisions=[judged("d2", 3)])
-    assert labelled.machine_labels.unseen("contains-string", labelled.agreement.labels()).empty
+    assert labelled.machine_labels.sets.unseen("contains-string", labelled.results.agreement.labels()).empty
     recent = post(client, "sync", query_id="1", want=0, recent=True)["recent"]
     assert [each["doc_id"] for each in recent if "label" not in each] == ["d2"]
 
 
 @pytest.mark.slow
 def test_a_document_found_by_searching_has_its_label(client: TestClient, labelled: Campaign) -> None:
-    labelled.pools.add("depth", depth=3)
-    labelled.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3})
+    labelled.people.pools.add("depth", depth=3)
+    labelled.machine_labels.sets.label_by_rule("contains-string", {"string": "document 2", "then": 3})
     labelled.settings.set_judging_page(show_labels="contains-string")
     assert post(client, "take", query_id="1", doc_id="d3")["label"]["relevance"] == 0
     assert "label" not in post(client, "take", query_id="1", doc_id="d8")  # it has none

@@ -35,7 +35,7 @@ def test_hand_out_judge_and_go_on(client: TestClient, campaign: Campaign) -> Non
     assert second["saved"] == [item["uuid"]]
     assert [d["doc_id"] for d in second["documents"]] == ["d6"]
     assert second["progress"]["topic"] == {"judged": 1, "pool": 3}
-    row = campaign.judgement_log.judgements().iloc[0]
+    row = campaign.store.judgements.table().iloc[0]
     assert row[["annotator", "doc_id", "relevance", "seconds", "source"]].tolist() == ["ann", "d2", 3, 1.235, "key"]
 
 
@@ -44,15 +44,15 @@ def test_the_same_request_again_changes_nothing(client: TestClient, campaign: Ca
     item = judged("d2")
     for _ in range(3):
         assert post(client, "sync", decisions=[item])["saved"] == [item["uuid"]]
-    assert campaign.progress.counts()["logged"] == 1
+    assert campaign.store.judgements.counts()["logged"] == 1
 
 
 def test_undo_and_regrade_in_one_request_keep_their_order(client: TestClient, campaign: Campaign) -> None:
     post(client, "sync", query_id="1", want=3)
     items = [judged("d2", 1), judged("d2", None, kind="undone"), judged("d2", 2)]
     assert post(client, "sync", decisions=items)["refused"] == []
-    assert campaign.judgement_log.judgements()["relevance"].tolist() == [2]
-    assert campaign.judgement_log.judgements(current=False)["kind"].tolist() == ["graded", "undone", "graded"]
+    assert campaign.store.judgements.table()["relevance"].tolist() == [2]
+    assert campaign.store.judgements.table(current=False)["kind"].tolist() == ["graded", "undone", "graded"]
 
 
 def test_what_was_not_handed_out_is_refused_and_the_rest_is_kept(client: TestClient) -> None:
@@ -138,7 +138,7 @@ def test_what_no_card_sends_is_answered_400_and_changes_nothing(
     client: TestClient, campaign: Campaign, payload: dict[str, Any]
 ) -> None:
     assert "expected" in post(client, "sync", 400, **payload)["error"]
-    assert campaign.progress.counts()["logged"] == 0
+    assert campaign.store.judgements.counts()["logged"] == 0
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_one_odd_judgement_does_not_keep_the_others_from_being_saved(client: Tes
 def test_no_judgement_is_lost_for_a_clock_that_is_wrong(client: TestClient, campaign: Campaign, seconds: Any) -> None:
     post(client, "sync", query_id="1", want=3)
     assert post(client, "sync", odd=True, decisions=[judged("d2", seconds=seconds)])["refused"] == []
-    assert campaign.judgement_log.judgements()["seconds"].isna().tolist() == [True]
+    assert campaign.store.judgements.table()["seconds"].isna().tolist() == [True]
 
 
 def test_what_was_judged_elsewhere_is_closed(client: TestClient, campaign: Campaign) -> None:
@@ -190,7 +190,7 @@ def test_a_busy_campaign_is_answered_503_and_nothing_is_lost(
     monkeypatch.setattr("annotate.card.server.routes._progress", busy)
     item = judged("d2")
     assert "busy" in post(client, "sync", 503, decisions=[item])["error"]
-    assert campaign.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]
+    assert campaign.store.judgements.table()["uuid"].tolist() == [item["uuid"]]
 
 
 def test_a_body_that_is_no_json(client: TestClient) -> None:
@@ -206,9 +206,9 @@ def test_every_route_wants_a_token(client: TestClient, service: JudgingService, 
     routes = [route.path.removeprefix(f"{PREFIX}/") for route in service.routes() if route.methods == {"POST"}]
     assert {"topics", "sync", "document", "why", "search", "take", "token"} <= set(routes)
     secret = signed_in(campaign)
-    person = campaign.accounts.session(secret)
+    person = campaign.people.accounts.session(secret)
     assert person is not None
-    tokens = Tokens(campaign.server_state.secret(), campaign.id)
+    tokens = Tokens(campaign.operations.server_state.secret(), campaign.id)
     other_campaign = Tokens(b"secret", "other").token("ann", person.session)
     somebody_else = tokens.token("bob", person.session)
     for value in (
@@ -248,9 +248,9 @@ ABOUT_TOPIC_1: dict[str, dict[str, Any]] = {
 
 def test_annotators_are_told_of_their_own_topics_only(client: TestClient, campaign: Campaign) -> None:
     bob = {TOKEN_HEADER: judging_token(campaign, "bob", "annotator")}
-    campaign.accounts.add("eve", "annotator")
-    campaign.assignments.assign(["1"], ["eve"])
-    campaign.assignments.assign(["2"], ["bob"])
+    campaign.people.accounts.add("eve", "annotator")
+    campaign.people.assignments.assign(["1"], ["eve"])
+    campaign.people.assignments.assign(["2"], ["bob"])
     for route, asked in ABOUT_TOPIC_1.items():
         answer = client.post(f"{PREFIX}/{route}", json=asked, headers=bob)
         assert (answer.status_code, answer.json()) == (400, {"error": "topic '1' is not yours"}), route
@@ -259,7 +259,7 @@ def test_annotators_are_told_of_their_own_topics_only(client: TestClient, campai
     assert client.post(f"{PREFIX}/document", json={"doc_id": "d2"}, headers=bob).status_code == 200
 
 
-@pytest.mark.parametrize("how", ["judged", "leased", "calibration", "claimed", "chosen from", "compared"])
+@pytest.mark.parametrize("how", ["judged", "leased", "qualification", "claimed", "chosen from", "compared"])
 def test_annotators_are_told_of_topics_that_were_theirs(client: TestClient, campaign: Campaign, how: str) -> None:
     bob = {TOKEN_HEADER: judging_token(campaign, "bob", "annotator")}
     match how:
@@ -267,17 +267,17 @@ def test_annotators_are_told_of_topics_that_were_theirs(client: TestClient, camp
             campaign.judging.judge("bob", "1", "d2", 1)
         case "leased":
             campaign.judging.next_pairs("bob", "1", 1)
-        case "calibration":
-            campaign.qualification_set.set_pairs([("1", "d2")])
+        case "qualification":
+            campaign.people.qualification_set.set_pairs([("1", "d2")])
         case "claimed":
             campaign.settings.set_judging_page(task="list")
-            campaign.topic_tasks.next_topics("bob", 2)
+            campaign.judging.topic_tasks.next_topics("bob", 2)
         case "chosen from":
-            campaign.topic_tasks.choose([Choice("u", "bob", "1", "chosen", ("d1", "d2"), ("d1",))])
+            campaign.judging.topic_tasks.choose([Choice("u", "bob", "1", "chosen", ("d1", "d2"), ("d1",))])
         case "compared":
-            campaign.topic_tasks.prefer([Preference("u", "bob", "1", "d1", "d2", "left")])
-    campaign.accounts.add("eve", "annotator")
-    campaign.assignments.assign(["1"], ["eve"])
+            campaign.judging.topic_tasks.prefer([Preference("u", "bob", "1", "d1", "d2", "left")])
+    campaign.people.accounts.add("eve", "annotator")
+    campaign.people.assignments.assign(["1"], ["eve"])
     for route, asked in ABOUT_TOPIC_1.items():
         assert client.post(f"{PREFIX}/{route}", json=asked, headers=bob).status_code == 200, route
 
@@ -288,7 +288,7 @@ def test_a_save_is_durable_before_it_is_acknowledged(client: TestClient, campaig
     item = judged("d2")
     post(client, "sync", decisions=[item])
     with Campaign(campaign.directory) as other:
-        assert other.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]
+        assert other.store.judgements.table()["uuid"].tolist() == [item["uuid"]]
         assert other.store.connection.db.execute("PRAGMA synchronous").fetchone()[0] == 2
 
 
@@ -319,8 +319,8 @@ def test_a_backup_restored_elsewhere_serves_the_same_and_sessions_go_on(
 ) -> None:
     """With the tokens of the first server, which the key and the sessions in the backup make valid."""
     post(client, "sync", decisions=[], query_id="1", want=2)
-    assert campaign.backups.make().secrets
-    (made,) = campaign.backups.available()
+    assert campaign.operations.backups.make().secrets
+    (made,) = campaign.operations.backups.available()
     backup_archive.restore(made.path, tmp_path / "elsewhere")
     service = JudgingService(tmp_path / "elsewhere")
     app = Starlette(routes=service.routes(), lifespan=service.lifespan)
@@ -389,11 +389,11 @@ def test_repeated_ids_count_once(client: TestClient) -> None:
 
 def test_a_card_that_leaves_gives_back_what_it_holds_and_saves(client: TestClient, campaign: Campaign) -> None:
     post(client, "sync", query_id="1", want=3)
-    assert len(campaign.assignments.reservations()) == 3
+    assert len(campaign.people.assignments.reservations()) == 3
     item = judged("d2")
     answer = post(client, "sync", decisions=[item], query_id="1", holding=["d1", "d6"], leave=True)
     assert (answer["saved"], answer["documents"]) == ([item["uuid"]], [])
-    assert campaign.assignments.reservations().empty
+    assert campaign.people.assignments.reservations().empty
     assert [d.doc_id for d in campaign.judging.next_pairs("bob", "1", 5).documents] == ["d1", "d6"]
 
 
@@ -404,5 +404,5 @@ def test_each_save_tells_what_is_on_screen_and_hears_what_was_taken_over(
     assert [d.doc_id for d in campaign.judging.next_pairs("bob", "1", 5).documents] == ["d6"]
     answer = post(client, "sync", decisions=[judged("d2")], query_id="1", holding=["d1", "d6"], want=0)
     assert answer["closed"] == ["d6"]
-    table = campaign.assignments.reservations().set_index("doc_id")
+    table = campaign.people.assignments.reservations().set_index("doc_id")
     assert table.loc["d1", ["annotator", "place"]].tolist() == ["ann", "screen"]

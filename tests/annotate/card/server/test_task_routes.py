@@ -77,7 +77,7 @@ def test_hand_out_choose_and_go_on(client: TestClient, listing: Campaign) -> Non
     second = sync(client, decisions=[item], want=5)
     assert (second["saved"], ids(second["units"]), second["exhausted"]) == ([item["uuid"]], ["2"], True)
     assert second["progress"] == {"done": 1, "goal": 2}
-    row = listing.topic_tasks.choices().iloc[0]
+    row = listing.store.topic_tasks.choices().iloc[0]
     assert row[["annotator", "chosen", "seconds", "away", "source"]].tolist() == ["ann", ("d1",), 2.346, 1, "click"]
 
 
@@ -86,7 +86,7 @@ def test_the_same_request_again_changes_nothing(client: TestClient, listing: Cam
     item = chosen("1", "d1")
     for _ in range(3):
         assert sync(client, decisions=[item], holding=["2"])["saved"] == [item["uuid"]]
-    assert len(listing.topic_tasks.choices(current=False)) == 1
+    assert len(listing.store.topic_tasks.choices(current=False)) == 1
 
 
 def test_one_odd_decision_does_not_keep_the_others(client: TestClient, listing: Campaign) -> None:
@@ -137,12 +137,12 @@ def test_no_decision_is_lost_because_nothing_can_be_handed_out_after_it(
         raise RuntimeError("out of order")
 
     with monkeypatch.context() as patch:
-        patch.setattr(campaign.topic_tasks, "next_topics", broken)
+        patch.setattr(campaign.judging.topic_tasks, "next_topics", broken)
         with pytest.raises(RuntimeError, match="out of order"):
             sync_directly(campaign, task, decisions=[item], want=1)
     assert len(tries) == 2
     with Campaign(campaign.directory) as other:
-        log = other.topic_tasks.choices() if task == "list" else other.topic_tasks.preferences()
+        log = other.store.topic_tasks.choices() if task == "list" else other.store.topic_tasks.preferences()
         assert log["uuid"].tolist() == [item["uuid"]]
     again = sync_directly(campaign, task, decisions=[item], want=1)
     assert again["saved"] == [item["uuid"]]
@@ -172,7 +172,7 @@ def test_look_back_change_and_take_back(client: TestClient, listing: Campaign) -
 
 
 def test_what_another_annotator_has_or_did_is_not_seen(client: TestClient, listing: Campaign) -> None:
-    listing.assignments.assign(["2"], accounts=["ann"])
+    listing.people.assignments.assign(["2"], accounts=["ann"])
     sync(client, want=2)
     sync(client, decisions=[chosen("1", "d1")])
     client.headers[TOKEN_HEADER] = judging_token(listing, "ben", "annotator")
@@ -347,12 +347,14 @@ def test_pages_speak_of_decisions(
     campaign: Campaign, opened: Callable[..., AppTest], task: str, view: str, role: Role
 ) -> None:
     campaign.settings.set_judging_page(task=task)
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     for name in ("ann", "ben"):
         if task == "list":
-            campaign.topic_tasks.choose([Choice(str(uuid4()), name, "1", "chosen", ("d2", "d1"), ("d2",))])
+            campaign.judging.topic_tasks.choose([Choice(str(uuid4()), name, "1", "chosen", ("d2", "d1"), ("d2",))])
         else:
-            campaign.topic_tasks.prefer([Preference(str(uuid4()), name, "1", "d2", d, "left") for d in ("d1", "d6")])
+            campaign.judging.topic_tasks.prefer(
+                [Preference(str(uuid4()), name, "1", "d2", d, "left") for d in ("d1", "d6")]
+            )
     app = opened(campaign, view, "ann", role)
     assert not app.exception
     assert not app.error
@@ -381,10 +383,10 @@ def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (tmp_path / "d.jsonl").write_text("\n".join(lines) + "\n")
     (tmp_path / "a.run").write_text("".join(f"{t} Q0 {doc} {d + 1} {100 - d} a\n" for t, doc, d in pairs))
     with Campaign.create(tmp_path / "campaign") as campaign:
-        campaign.importer.import_files(
+        campaign.imports.import_files(
             documents=[tmp_path / "d.jsonl"], topics=tmp_path / "t.tsv", runs=[tmp_path / "a.run"]
         )
-        campaign.pools.add("depth", depth=size)
+        campaign.people.pools.add("depth", depth=size)
     return tmp_path / "campaign"
 
 
@@ -395,7 +397,7 @@ def test_thousands_of_topics_cost_a_save_nothing(thousands: Path, tmp_path: Path
     shutil.copytree(thousands, tmp_path / "campaign")
     with Campaign(tmp_path / "campaign") as campaign:
         campaign.settings.set_judging_page(task=task)
-        campaign.accounts.add("ann", "annotator")
+        campaign.people.accounts.add("ann", "annotator")
         answer = sync_directly(campaign, task, want=6)
         assert len(json.dumps(answer)) < 200_000
         units, steps, finished = answer["units"], [], 0
@@ -425,5 +427,5 @@ def test_thousands_of_topics_cost_a_save_nothing(thousands: Path, tmp_path: Path
         assert all(one < other for one, other in pairwise(order))
         assert 0 < max(steps) < THOUSANDS
         with Campaign(campaign.directory) as page, sql_steps(page) as counted:  # as every page opens one
-            assert page.overview.next_step().page == "judge"
+            assert page.results.overview.next_step().page == "judge"
         assert 0 < len(counted) < 300 * THOUSANDS

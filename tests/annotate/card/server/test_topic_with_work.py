@@ -24,7 +24,7 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
     """Three topics with six pairs each; the first pair of each is everybody's."""
     with Campaign.create(tmp_path / "campaign", grades="0-3") as campaign:
         fill(campaign, ["1", "2", "3"], DOCUMENTS)
-        campaign.qualification_set.set_pairs([(topic, "d0") for topic in ("1", "2", "3")])
+        campaign.people.qualification_set.set_pairs([(topic, "d0") for topic in ("1", "2", "3")])
         yield campaign
 
 
@@ -52,7 +52,7 @@ def list_all(campaign: Campaign, name: str, query_id: str) -> int:
 
 
 @pytest.mark.slow
-def test_after_the_calibration_set_a_topic_with_work_is_named(client: TestClient, campaign: Campaign) -> None:
+def test_after_the_qualification_set_a_topic_with_work_is_named(client: TestClient, campaign: Campaign) -> None:
     calibrate(campaign, "ann")
     assert list_all(campaign, "ann", "3") == 5  # all that the last topic has left
     assert post(client, "topics")["work"] == "1"
@@ -73,8 +73,8 @@ def test_after_the_calibration_set_a_topic_with_work_is_named(client: TestClient
 
 def test_only_own_topics_that_are_open_are_named(campaign: Campaign) -> None:
     calibrate(campaign, "ben")
-    campaign.accounts.add("ann", "annotator")
-    campaign.assignments.assign(["1"], ["ann"])
+    campaign.people.accounts.add("ann", "annotator")
+    campaign.people.assignments.assign(["1"], ["ann"])
     assert campaign.judging.topic_with_work("ben") == "2"
     campaign.settings.set_loop(topics=["2"], mode="closed")
     assert campaign.judging.topic_with_work("ben") == "3"
@@ -89,12 +89,12 @@ def test_a_loop_is_named_while_its_budget_lasts(campaign: Campaign) -> None:
     (document,) = campaign.judging.next_pairs("ben", "1", 9).documents
     campaign.judging.judge_many([Judgement(str(uuid4()), "ben", "1", document.doc_id, "graded", 1)], leased_only=True)
     assert campaign.judging.topic_with_work("ben", "3") == "2"
-    assert campaign.budget.used_up("1") == "The topic's judgement budget (2) is used up"
-    assert campaign.budget.used_up("2") == ""
+    assert campaign.progress.budget.used_up("1") == "The topic's judgement budget (2) is used up"
+    assert campaign.progress.budget.used_up("2") == ""
     campaign.settings.set_loop(topic_budget=0, budget=6)
-    assert campaign.budget.used_up("1") == "The topic's share (2) of the judgement budget (6) is used up"
+    assert campaign.progress.budget.used_up("1") == "The topic's share (2) of the judgement budget (6) is used up"
     campaign.settings.set_loop(budget=4)
-    assert campaign.budget.used_up("1") == "The campaign's judgement budget (4) is used up"
+    assert campaign.progress.budget.used_up("1") == "The campaign's judgement budget (4) is used up"
     assert campaign.judging.topic_with_work("ben", "3") is None
 
 
@@ -106,12 +106,12 @@ def test_labels_outside_the_pool_leave_the_work_of_a_loop_within_it(
     calibrate(campaign, "ben")
     rows = "".join(f"zoe,{topic},elsewhere{n},1\n" for topic in ("1", "2", "3") for n in range(8))
     (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\n" + rows)
-    campaign.importer.import_files(labels=tmp_path / "labels.csv")
+    campaign.imports.import_files(labels=tmp_path / "labels.csv")
     campaign.settings.set_loop(mode="loop-in-pool", by="mtf", budget=budget)
     assert campaign.judging.topic_with_work("ben", "3") == "1"
     # Of a budget of 30, labels and the qualification set use 27: one more document for each topic.
     for number in range(1 if budget else 5):
-        assert campaign.budget.used_up("1") == ""
+        assert campaign.progress.budget.used_up("1") == ""
         (document,) = campaign.judging.next_pairs("ben", "1", 1).documents
         campaign.judging.judge_many(
             [Judgement(str(uuid4()), "ben", "1", document.doc_id, "graded", number % 2)], leased_only=True
@@ -120,12 +120,12 @@ def test_labels_outside_the_pool_leave_the_work_of_a_loop_within_it(
     assert campaign.judging.next_pairs("ben", "1", 1).documents == []
 
 
-def test_calibration_topics_are_marked_until_the_calibration_ends(client: TestClient, campaign: Campaign) -> None:
+def test_calibration_topics_are_marked_until_the_qualification_ends(client: TestClient, campaign: Campaign) -> None:
     def marked() -> list[str]:
         return [topic["query_id"] for topic in post(client, "topics")["topics"] if topic.get("first")]
 
     campaign.settings.set_loop(mode="loop-in-pool", by="mtf")
-    drawn = list(campaign.calibration_topics.start(0.5, topics=1).topics)
+    drawn = list(campaign.recall.across_topics.start(0.5, topics=1).topics)
     assert marked() == drawn
-    campaign.calibration_topics.stop()
+    campaign.recall.across_topics.stop()
     assert marked() == []

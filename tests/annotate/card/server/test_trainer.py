@@ -67,8 +67,8 @@ def test_it_makes_the_features_before_the_first_round_is_requested(trainer: Trai
 def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping: Campaign) -> None:
     for turn in range(3):
         trainer.request("1")
-        until(lambda: (made := trainer.latest("1")) and looping.active_learning.is_current(made), "the round")
-        made, here = trainer.latest("1"), looping.active_learning.next_explainable_round("1")
+        until(lambda: (made := trainer.latest("1")) and looping.loop.is_current(made), "the round")
+        made, here = trainer.latest("1"), looping.loop.next_explainable_round("1")
         assert made == here.round
         assert made.came_by == ("fusion" if turn == 0 else "model")
         assert trainer.reasons("1", 5) == here.reasons(5)

@@ -16,9 +16,9 @@ from collection import Campaign, Judgement
 def people(campaign: Campaign) -> Campaign:
     """The small campaign with a manager, two annotators of one group, and a reader."""
     for name, role in (("ann", "manager"), ("ben", "annotator"), ("cara", "annotator"), ("rita", "reader")):
-        campaign.accounts.add(name, role)
+        campaign.people.accounts.add(name, role)
     for name in ("ben", "cara"):
-        campaign.accounts.set_groups(name, ["students"])
+        campaign.people.accounts.set_groups(name, ["students"])
     return campaign
 
 
@@ -99,7 +99,7 @@ def test_share_and_number(opened: Callable[..., AppTest], people: Campaign) -> N
 
 @pytest.mark.slow
 def test_hours_are_estimated_at_the_current_pace(opened: Callable[..., AppTest], people: Campaign) -> None:
-    people.assignments.update(annotators=3)
+    people.people.assignments.update(annotators=3)
     *judged, _ = people.store.pool.pairs()[["query_id", "doc_id"]].itertuples(index=False, name=None)
     for query_id, doc_id in judged:
         for name in ("ann", "ben", "cara"):
@@ -143,8 +143,8 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     next(button for button in app.button if button.label == "Assign selected topics").click().run()
     assert not app.exception
     assert table(app, "who")["who"].tolist() == ["everybody", "ann; group students"]
-    people.assignments.assign(["2"], ["ann"])
-    people.assignments.update(annotators=2)
+    people.people.assignments.assign(["2"], ["ann"])
+    people.people.assignments.update(annotators=2)
     app = opened(people, "assign")
     assert "1 annotator for topic 2" in app.warning[0].value
     select(app, 0, 1).run()
@@ -155,9 +155,9 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
 
 @pytest.mark.slow
 def test_whatever_the_library_takes_the_page_shows(opened: Callable[..., AppTest], people: Campaign) -> None:
-    people.assignments.update(annotators=50, which="share", share=1, lease=5)
+    people.people.assignments.update(annotators=50, which="share", share=1, lease=5)
     assert not opened(people, "assign").exception
-    people.assignments.update(lease=0.05)
+    people.people.assignments.update(lease=0.05)
     assert not opened(people, "assign").exception
 
 
@@ -168,7 +168,7 @@ def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) 
     assert table(app, "pairs").to_dict("list") == {"name": ["ben", "cara"], "topics": [1, 1], "pairs": [3, 3]}
     app.button(key="deal").click().run()
     assert not app.exception
-    assert people.assignments.table()["accounts"].tolist() == [["ben"], ["cara"]]
+    assert people.people.assignments.table()["accounts"].tolist() == [["ben"], ["cara"]]
     rows = table(app, "done").set_index("name")
     assert rows.loc[["ann", "ben", "cara"], "topics"].tolist() == [0, 1, 1]
     assert rows.loc[["ann", "ben", "cara"], "left"].tolist() == [0, 3, 3]
@@ -177,16 +177,16 @@ def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) 
     assert any("found 3" in info.value for info in app.info)
 
 
-# ------------------------------------------------------------------------------------ calibration
+# ------------------------------------------------------------------------------------ qualification
 
 
 @pytest.mark.slow
-def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], people: Campaign) -> None:
+def test_the_qualification_set_is_pasted_or_drawn(opened: Callable[..., AppTest], people: Campaign) -> None:
     app = opened(people, "assign")
     app.text_area(key="pairs").set_value("1 d1\n\n 2   d4 \n").run()
     app.button(key="save-pairs").click().run()
     assert not app.exception
-    pairs = people.qualification_set.pairs()
+    pairs = people.store.assignments.qualification_set()
     assert pairs[["query_id", "doc_id"]].to_numpy().tolist() == [["1", "d1"], ["2", "d4"]]
     assert app.text_area(key="pairs").value == "1 d1\n2 d4"
     assert table(app, "finished")["annotator"].tolist() == ["ann", "ben", "cara"]
@@ -194,20 +194,20 @@ def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], 
         app.text_area(key="pairs").set_value(text).run()
         app.button(key="save-pairs").click().run()
         assert words in app.error[0].value.replace("\\", "")
-    assert len(people.qualification_set.pairs()) == 2
+    assert len(people.store.assignments.qualification_set()) == 2
     app.number_input(key="per-topic").set_value(3).run()
     app.multiselect(key="drawn-topics").set_value(["1"]).run()
     app.button(key="draw").click().run()
     assert sorted(app.text_area(key="pairs").value.split("\n")) == ["1 d1", "1 d2", "1 d6"]
-    assert len(people.qualification_set.pairs()) == 2  # nothing is saved yet
+    assert len(people.store.assignments.qualification_set()) == 2  # nothing is saved yet
     app.text_area(key="pairs").set_value("").run()
     app.button(key="save-pairs").click().run()
-    assert people.qualification_set.pairs().empty
+    assert people.store.assignments.qualification_set().empty
 
 
 @pytest.mark.slow
 def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], people: Campaign) -> None:
-    people.qualification_set.set_pairs([("1", "d1"), ("2", "d4")])
+    people.people.qualification_set.set_pairs([("1", "d1"), ("2", "d4")])
     say(people, "ben", "1", "d1", 2)
     app = opened(people, "assign")
     assert any("0 of 2 pairs have a reference grade" in text.value for text in app.markdown)
@@ -250,7 +250,7 @@ def test_reservations_are_shown_and_released(opened: Callable[..., AppTest], peo
     app.selectbox(key="reserved-by").set_value("ben").run()
     app.button(key="release").click().run()
     assert not app.exception
-    assert people.assignments.reservations()["annotator"].unique().tolist() == ["cara"]
+    assert people.people.assignments.reservations()["annotator"].unique().tolist() == ["cara"]
     app.button(key="release").click().run()
-    assert people.assignments.reservations().empty
+    assert people.people.assignments.reservations().empty
     assert any("Nothing is reserved" in each.value for each in app.markdown)

@@ -21,7 +21,7 @@ def test_a_backup_is_made_and_listed(campaign: Campaign, opened: Callable[..., A
     app = opened(campaign, "backups")
     assert "No backups on the server yet." in words(app)
     app.button(key="make").click().run()
-    (made,) = campaign.backups.available()
+    (made,) = campaign.operations.backups.available()
     assert app.dataframe[0].value["file"].tolist() == [made.path.name]
     assert "There is no backup" not in words(app)
 
@@ -32,7 +32,7 @@ def test_the_schedule_is_saved(campaign: Campaign, opened: Callable[..., AppTest
     app.number_input(key="keep").set_value(3)
     app.number_input(key="keep-days").set_value(30)
     app.button(key="save").click().run()
-    settings = campaign.backups.settings()
+    settings = campaign.operations.backups.settings()
     assert (settings.every_hours, settings.keep, settings.keep_days) == (24, 3, 30)
 
 
@@ -57,7 +57,7 @@ def test_the_check_shows_each_finding(campaign: Campaign, opened: Callable[..., 
 def test_a_download_has_no_secrets_of_the_operator(
     campaign: Campaign, opened: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    campaign.server_state.secret()
+    campaign.operations.server_state.secret()
     (campaign.directory / "sso.toml").write_text("client_secret = 'hush'\n")
     written: list[tuple[str, downloads.Write]] = []
     monkeypatch.setattr(downloads, "draw_deferred", lambda write, name, *_: written.append((name, write)))

@@ -48,11 +48,11 @@ def test_every_strategy_has_its_fields_and_its_cost(page: AppTest, unpooled: Cam
             f.key.removeprefix(f"{entry.name}-"): f.value for f in fields if f.key and f.key.startswith(entry.name)
         }
         assert shown == entry.parameters
-        cost = unpooled.pools.add(entry.name, dry_run=True)
+        cost = unpooled.people.pools.add(entry.name, dry_run=True)
         assert figures(page)["Pairs selected"] == str(cost.pairs)
         assert ("Sampled from" in figures(page)) == (cost.sampled_from is not None)
         assert next(t for t in page.toggle if t.key == "near").disabled == (cost.sampled_from is not None)
-    assert unpooled.progress.counts()["pool"] == 0
+    assert unpooled.store.judgements.counts()["pool"] == 0
 
 
 @pytest.mark.slow
@@ -65,8 +65,8 @@ def test_what_cannot_be_is_said_and_nothing_is_added(page: AppTest, unpooled: Ca
     page.text_input(key="stratified-strata").set_value("1:1,3:.5").run()
     assert not page.error
     page.button(key="add").click().run()
-    assert unpooled.pools.add("stratified", strata="1:1,3:.5", dry_run=True).new == 0
-    assert unpooled.progress.counts()["pool"] > 0
+    assert unpooled.people.pools.add("stratified", strata="1:1,3:.5", dry_run=True).new == 0
+    assert unpooled.store.judgements.counts()["pool"] > 0
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_the_runs_that_contribute_are_kept(page: AppTest, unpooled: Campaign) ->
     page.multiselect(key="runs").set_value(["beta"]).run()
     assert figures(page)["Pairs selected"] == "4"
     page.button(key="add").click().run()
-    assert json.loads(unpooled.pools.rounds()["runs"].iloc[0]) == ["beta"]
+    assert json.loads(unpooled.store.pool.rounds()["runs"].iloc[0]) == ["beta"]
     # What is in the pool is no longer new, and the table below says whence it came.
     assert page.button(key="add").disabled
     assert page.dataframe[-1].value["runs"].tolist() == ["beta"]
@@ -83,11 +83,11 @@ def test_the_runs_that_contribute_are_kept(page: AppTest, unpooled: Campaign) ->
 @pytest.mark.slow
 def test_near_duplicates_are_left_out(page: AppTest, unpooled: Campaign) -> None:
     page.toggle(key="near").set_value(True).run()
-    cost = unpooled.pools.add("depth", near_duplicates="skip", dry_run=True)
+    cost = unpooled.people.pools.add("depth", near_duplicates="skip", dry_run=True)
     # The texts of the small campaign are short, and differ.
     assert cost.near_duplicates == 0
     page.button(key="add").click().run()
-    assert json.loads(unpooled.pools.rounds()["parameters"].iloc[0])["near_duplicates"] == "skip"
+    assert json.loads(unpooled.store.pool.rounds()["parameters"].iloc[0])["near_duplicates"] == "skip"
 
 
 @pytest.mark.slow
@@ -98,7 +98,7 @@ def test_costs_of_all_strategies_stand_side_by_side(page: AppTest, unpooled: Cam
     assert not page.exception
     table = page.dataframe[0].value
     assert table["strategy"].tolist() == [entry.label for entry in STRATEGIES.values()]
-    assert table["pairs"].tolist() == unpooled.pools.costs(2)["pairs"].tolist()
+    assert table["pairs"].tolist() == unpooled.people.pools.costs(2)["pairs"].tolist()
 
 
 def written(page: AppTest) -> str:
@@ -109,7 +109,7 @@ def written(page: AppTest) -> str:
 def test_judging_time_is_that_of_the_recent_pace(page: AppTest, unpooled: Campaign, tmp_path: Path) -> None:
     assert "Judging time is estimated once enough pairs are judged in the app." in written(page)
     (tmp_path / "more.tsv").write_text("".join(f"n{n}\ttext {n}\n" for n in range(60)))
-    unpooled.importer.import_files(documents=[tmp_path / "more.tsv"])
+    unpooled.imports.import_files(documents=[tmp_path / "more.tsv"])
     judgements = [Judgement(str(uuid4()), "ann", "1", f"n{n}", "graded", 1, seconds=20.0) for n in range(60)]
     assert len(unpooled.judging.judge_many(judgements).saved) == 60
     page.run()
@@ -125,7 +125,7 @@ def test_topics_and_documents_that_lack_something_are_named(
 ) -> None:
     (tmp_path / "t.tsv").write_text("3\ta topic that no run knows\n")
     (tmp_path / "c.run").write_text("1 Q0 elsewhere 1 2.0 c\n")
-    unpooled.importer.import_files(topics=tmp_path / "t.tsv", runs=[tmp_path / "c.run"])
+    unpooled.imports.import_files(topics=tmp_path / "t.tsv", runs=[tmp_path / "c.run"])
     page = opened(unpooled, "pool")
     assert [i.value for i in page.info] == ["1 of 3 topics gets no pairs: no run retrieves documents for them."]
     assert [w.value for w in page.warning] == [
@@ -142,7 +142,7 @@ def test_identical_documents_are_counted_as_left_out(
     text = " ".join(f"word{n}" for n in range(80))
     (tmp_path / "d.tsv").write_text(f"c1\t{text}\nc2\t{text}\n")
     (tmp_path / "c.run").write_text("1 Q0 c1 1 2.0 c\n1 Q0 c2 2 1.0 c\n")
-    unpooled.importer.import_files(documents=[tmp_path / "d.tsv"], runs=[tmp_path / "c.run"])
+    unpooled.imports.import_files(documents=[tmp_path / "d.tsv"], runs=[tmp_path / "c.run"])
     page = opened(unpooled, "pool")
     assert "Near-duplicates left out" not in figures(page)
     page.toggle(key="near").set_value(True).run()
@@ -154,10 +154,10 @@ def test_pairs_of_a_round_are_removed_after_a_preview(
     opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]
 ) -> None:
     campaign = make_campaign("removal")
-    pairs = campaign.progress.counts()["pool"]
+    pairs = campaign.store.judgements.counts()["pool"]
     app = opened(campaign, "pool")
     app.multiselect[-1].select(app.multiselect[-1].options[0]).run()
     assert f"This removes {pairs} pooled pairs." in [text.value for text in app.markdown]
     app.button(key="remove").click().run()
     assert not app.exception
-    assert campaign.progress.counts()["pool"] == 0
+    assert campaign.store.judgements.counts()["pool"] == 0

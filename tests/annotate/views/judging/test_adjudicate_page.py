@@ -49,7 +49,7 @@ def card(app: AppTest) -> dict[str, Any]:
 
 def adjudicated(campaign: Campaign, doc_id: str, grade: int, who: str = "eve", query_id: str = "1") -> None:
     judgement = Judgement(str(uuid4()), who, query_id, doc_id, "graded", grade, counts_as="adjudication")
-    assert campaign.adjudication.adjudicate([judgement]).saved
+    assert campaign.judging.adjudication.adjudicate([judgement]).saved
 
 
 def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(
@@ -69,7 +69,7 @@ def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(
 
 @pytest.mark.slow
 def test_the_filter_goes_to_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    differing.qualification_set.set_pairs([("1", "d6")])
+    differing.people.qualification_set.set_pairs([("1", "d6")])
     app = opened(differing, "adjudicate")
     assert app.selectbox(key="topic").options == ["All topics", "1: running average", "2: read a table"]
     assert app.selectbox(key="distance").options[1:] == ["3", "2", "1", "0: a grade and “cannot judge”"]
@@ -157,7 +157,7 @@ def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Callable[..., AppT
 def test_what_is_done_is_listed_newest_first(opened: Callable[..., AppTest], differing: Campaign) -> None:
     adjudicated(differing, "d1", 2)
     out = Judgement(str(uuid4()), "eve", "1", "d2", "cannot judge", reason="broken", note="\u202eabc")
-    assert differing.adjudication.adjudicate([out]).saved
+    assert differing.judging.adjudication.adjudicate([out]).saved
     app = opened(differing, "adjudicate")
     app.session_state["done-open"] = True
     app.run()
@@ -214,7 +214,7 @@ def test_a_difference_between_two_annotators_is_the_answer(
     (tmp_path / "more.tsv").write_text(documents)
     labels = "".join(f"bob,1,n{n},{n % 2 + 1}\ncat,1,n{n},{n % 2}\n" for n in range(24))
     (tmp_path / "labels.csv").write_text(f"annotator,query_id,doc_id,relevance\n{labels}")
-    campaign.importer.import_files(documents=[tmp_path / "more.tsv"], labels=tmp_path / "labels.csv")
+    campaign.imports.import_files(documents=[tmp_path / "more.tsv"], labels=tmp_path / "labels.csv")
     app = opened(campaign, "annotators")
     assert words(app).count("bob's grades are 1.00 higher than cat's on average, on 24 common pairs") == 1
     assert "No annotator has unusual results" not in words(app)
@@ -231,7 +231,7 @@ def test_a_difference_between_two_annotators_is_the_answer(
 def hasty(campaign: Campaign, tmp_path: Path) -> Campaign:
     """bob gives one grade to 24 documents within a fifth of a second each, on two days; cat judges three of them."""
     (tmp_path / "more.tsv").write_text("".join(f"n{n}\ttext {n}\n" for n in range(24)))
-    campaign.importer.import_files(documents=[tmp_path / "more.tsv"])
+    campaign.imports.import_files(documents=[tmp_path / "more.tsv"])
     judgements = [
         Judgement(str(uuid4()), who, "1", f"n{n}", "graded", grade, seconds=seconds, judged_at=f"2026-03-0{day}T12:00Z")
         for who, seconds, grade, pairs in (("bob", 0.05, 2, 24), ("cat", 8.0, 1, 3))
@@ -368,5 +368,5 @@ def test_the_card_s_route_cannot_adjudicate(campaign: Campaign) -> None:
         answer = client.post(f"{PREFIX}/sync", headers=headers, content=json.dumps({"decisions": [item]}))
         assert answer.status_code == 200
         assert answer.json()["saved"] == [item["uuid"]]
-    assert campaign.judgement_log.adjudications().empty
-    assert set(campaign.judgement_log.judgements(current=False)["counts_as"]) == {"judgement"}
+    assert campaign.log.adjudications().empty
+    assert set(campaign.store.judgements.table(current=False)["counts_as"]) == {"judgement"}

@@ -44,14 +44,14 @@ def test_the_planner_draws_calibration_topics(opened: Opened, review: Campaign) 
     app.number_input(key="topics-0.2-0").set_value(5).run()
     app.button(key="draw-topics").click().run()
     assert not app.exception
-    assert len(review.calibration_topics.state().topics) == 5
+    assert len(review.recall.across_topics.progress.state().topics) == 5
     overview = words(opened(review, "overview"))
     assert "0 of 5 calibration topics are judged to the end" in overview
     assert "Judge the calibration topics first: 300 documents of 5 topics are left." in overview
     assert "Recall advises when to stop" not in overview
     assert "0 of 5 calibration topics are judged to the end; 300 documents left" in words(app)
     app.button(key="end-calibration").click().run()
-    assert review.calibration_topics.state().phase == "none"
+    assert review.recall.across_topics.progress.state().phase == "none"
     assert app.button(key="draw-topics")
 
 
@@ -74,7 +74,7 @@ def test_the_planner_needs_a_selection_for_any_rule(opened: Opened, review: Camp
     assert planned["Calibration judgements"].tolist() == [60 * topics for topics in planned["Calibration topics"]]
     app.button(key="draw-topics").click().run()
     assert not app.exception
-    assert len(review.calibration_topics.state().topics) == 7
+    assert len(review.recall.across_topics.progress.state().topics) == 7
 
 
 @pytest.mark.slow
@@ -99,7 +99,7 @@ def test_no_planner_where_decisive_pairs_are_selected(opened: Opened, review: Ca
 
 @pytest.mark.slow
 def test_recall_reopens_calibration_topics_that_were_closed_before_judging(opened: Opened, review: Campaign) -> None:
-    drawn = list(review.calibration_topics.start(0.2, topics=5).topics)
+    drawn = list(review.recall.across_topics.start(0.2, topics=5).topics)
     review.settings.set_loop(mode="closed", topics=drawn)
     reader = opened(review, "recall", "rea", "reader")
     assert "reopen-calibration" not in [button.key for button in reader.button]
@@ -115,7 +115,7 @@ def test_recall_reopens_calibration_topics_that_were_closed_before_judging(opene
 
 @pytest.mark.slow
 def test_the_progress_of_random_samples_starts_at_nothing(opened: Opened, review: Campaign) -> None:
-    drawn = list(review.calibration_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
+    drawn = list(review.recall.across_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
     (bar,) = opened(review, "recall").get("progress")
     assert bar.proto.value == 0
     judge_rest(review, drawn[0], but=39)  # 21 of 2 * (30 + 12)
@@ -127,7 +127,7 @@ def test_the_progress_of_random_samples_starts_at_nothing(opened: Opened, review
 def test_recall_shows_the_calibration(opened: Opened, review: Campaign) -> None:
     app = opened(review, "recall")
     assert "Recall across topics" not in words(app)
-    drawn = list(review.calibration_topics.start(0.2, topics=5).topics)
+    drawn = list(review.recall.across_topics.start(0.2, topics=5).topics)
     judge_rest(review, *drawn[1:])
     app = opened(review, "recall")
     assert "4 of 5 calibration topics are judged to the end; 60 documents left" in words(app)

@@ -88,7 +88,7 @@ def test_annotators_who_never_met(opened: Callable[..., AppTest], campaign: Camp
 @pytest.mark.parametrize("role", ["manager", "reader"])
 def test_the_numbers_are_the_library_s(opened: Callable[..., AppTest], judged: Campaign, role: Role) -> None:
     app = opened(judged, role)
-    found = judged.agreement.report()
+    found = judged.results.agreement.report()
     alpha = agreement.select_value(found.values, "alpha-ordinal")
     assert {m.label: m.value for m in app.metric} == {
         "Annotators": "3",
@@ -124,7 +124,7 @@ def test_the_binary_scale_and_its_level(opened: Callable[..., AppTest], judged: 
     app.selectbox(key="level").set_value(2).run()
     assert not app.exception
     shown = app.dataframe[0].value.set_index("coefficient")["value"]
-    wanted = agreement.values(Labels.of(judged.agreement.labels()), level=2).query("scale == 'binary'")
+    wanted = agreement.values(Labels.of(judged.results.agreement.labels()), level=2).query("scale == 'binary'")
     np.testing.assert_allclose(shown, wanted["value"])
     assert "alpha-ordinal" not in shown
 
@@ -152,7 +152,7 @@ def test_every_look(opened: Callable[..., AppTest], judged: Campaign) -> None:
     look(app, "Effect on rankings")
     tau = app.dataframe[0].value
     assert tau[["a", "b"]].to_numpy().tolist() == [["ann", "bob"], ["ann", "cat"], ["bob", "cat"]]
-    wanted = {(c.a, c.b): c.tau for c in judged.agreement.conclusions(parse("nDCG@10"))}
+    wanted = {(c.a, c.b): c.tau for c in judged.results.agreement.conclusions(parse("nDCG@10"))}
     np.testing.assert_allclose(tau["tau"].astype(float), list(wanted.values()))
     app.text_input[0].set_value("nDGC@10").run()
     assert "did you mean" in words(app)
@@ -165,11 +165,13 @@ def test_every_number_is_of_the_campaign_s_scale(opened: Callable[..., AppTest],
     app = opened(judged)
     app.session_state["by-graded"] = "ac1"
     topics = look(app, "Topics").dataframe[0].value.set_index("query_id")["value"]
-    alone = agreement.select_value(judged.agreement.report(topics=["1"], resamples=0).values, "ac1")["value"]
+    alone = agreement.select_value(judged.results.agreement.report(topics=["1"], resamples=0).values, "ac1")["value"]
     assert topics["1"] == pytest.approx(alone)
     assert (
         alone
-        != agreement.select_value(agreement.agreement(judged.agreement.labels(topics=["1"])).values, "ac1")["value"]
+        != agreement.select_value(agreement.agreement(judged.results.agreement.labels(topics=["1"])).values, "ac1")[
+            "value"
+        ]
     )
 
 
@@ -193,7 +195,7 @@ def test_many_conclusions_are_drawn_when_they_are_asked_for(opened: Callable[...
 def test_windows_of_time_are_drawn(opened: Callable[..., AppTest], tmp_path: Path, files: Path) -> None:
     with Campaign.create(tmp_path / "long") as campaign:
         (files / "many.tsv").write_text("".join(f"x{n}\tText {n}.\n" for n in range(40)))
-        campaign.importer.import_files(topics=files / "topics.jsonl", documents=[files / "many.tsv"])
+        campaign.imports.import_files(topics=files / "topics.jsonl", documents=[files / "many.tsv"])
         for n in range(40):
             say(campaign, "ann", "1", f"x{n}", n % 4, judged_at=f"2026-01-01T10:{n:02}:00+00:00")
             say(campaign, "bob", "1", f"x{n}", n % 3, judged_at=f"2026-01-01T11:{n:02}:00+00:00")
@@ -260,7 +262,7 @@ def test_hostile_names_are_no_markup(opened: Callable[..., AppTest], tmp_path: P
     (files / "t.tsv").write_text(f"q*1\t{HOSTILE}\n")
     (files / "d.tsv").write_text(f"d_1\t{HOSTILE}\t{HOSTILE}\nd_2\tTitle\tText.\n")
     with Campaign.create(tmp_path / "hostile", title=HOSTILE) as campaign:
-        campaign.importer.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
+        campaign.imports.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
         say(campaign, HOSTILE, "q*1", "d_1", 3)
         app = opened(campaign)
         pages = [app]

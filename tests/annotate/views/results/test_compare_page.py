@@ -67,7 +67,7 @@ def write(folder: Path, systems: dict[str, dict[str, str]], titles: dict[str, st
 def build_four(folder: Path) -> Campaign:
     files = write(folder / "files", SYSTEMS, {q: f"topic {q}" for q in TOPICS})
     campaign = Campaign.create(folder / "campaign", title="Four")
-    campaign.importer.import_files(**files)
+    campaign.imports.import_files(**files)
     return campaign
 
 
@@ -114,9 +114,9 @@ def table_with(app: AppTest, column: str) -> pd.DataFrame:
 
 @pytest.mark.slow
 def test_a_campaign_compares_as_the_library_does(compared: Campaign) -> None:
-    mine = compared.evaluation.compare(MEASURES, baseline="poor", runs=["good", "poor"], topics=TOPICS[:4])
+    mine = compared.results.evaluation.compare(MEASURES, baseline="poor", runs=["good", "poor"], topics=TOPICS[:4])
     other = comparison.compare(
-        compared.evaluation.evaluate(MEASURES, runs=["good", "poor"], topics=TOPICS[:4]), baseline="poor"
+        compared.results.evaluation.evaluate(MEASURES, runs=["good", "poor"], topics=TOPICS[:4]), baseline="poor"
     )
     pd.testing.assert_frame_equal(mine.leaderboard, other.leaderboard)
     pd.testing.assert_frame_equal(mine.tests, other.tests)
@@ -125,7 +125,7 @@ def test_a_campaign_compares_as_the_library_does(compared: Campaign) -> None:
 
 @pytest.mark.slow
 def test_rankings_side_by_side_have_the_settled_grades(compared: Campaign) -> None:
-    table = compared.evaluation.side_by_side("fair", "good", "t1", depth=3)
+    table = compared.results.evaluation.side_by_side("fair", "good", "t1", depth=3)
     assert table["doc_a"].tolist() == ["d", "a", "f"]
     assert table["doc_b"].tolist() == ["a", "d", "b"]
     np.testing.assert_array_equal(table["grade_a"], [2, 3, np.nan])
@@ -135,9 +135,9 @@ def test_rankings_side_by_side_have_the_settled_grades(compared: Campaign) -> No
 @pytest.mark.slow
 def test_rankings_of_what_is_not_there_are_refused_by_name(compared: Campaign) -> None:
     with pytest.raises(UnknownNameError, match="run 'godo'; did you mean 'good'"):
-        compared.evaluation.side_by_side("godo", "poor", "t1")
+        compared.results.evaluation.side_by_side("godo", "poor", "t1")
     with pytest.raises(UnknownNameError, match="topic 't99'"):
-        compared.evaluation.side_by_side("good", "poor", "t99")
+        compared.results.evaluation.side_by_side("good", "poor", "t99")
 
 
 # --- the page -------------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def test_the_leaderboard_is_the_library_s_best_first(
 ) -> None:
     app = opened(compared, role)
     shown = app.dataframe[0].value
-    known = compared.evaluation.compare(MEASURES)
+    known = compared.results.evaluation.compare(MEASURES)
     order = known.table()["nDCG@10"].sort_values(ascending=False).index
     assert list(shown.index) == list(order)
     pd.testing.assert_frame_equal(
@@ -168,7 +168,7 @@ def test_seeds_are_a_mean_and_a_spread_and_never_the_best_of_them(
     opened: Callable[..., AppTest], compared: Campaign
 ) -> None:
     shown = opened(compared).dataframe[0].value
-    means = compared.evaluation.evaluate([parse("nDCG@10")]).means()["nDCG@10"]
+    means = compared.results.evaluation.evaluate([parse("nDCG@10")]).means()["nDCG@10"]
     assert "mixed#1" not in shown.index
     assert shown.loc["mixed", "nDCG@10"] == pytest.approx(means[["mixed#1", "mixed#2"]].mean())
     assert shown.loc["mixed", "Seeds"] == 2
@@ -178,7 +178,7 @@ def test_seeds_are_a_mean_and_a_spread_and_never_the_best_of_them(
 @pytest.mark.slow
 def test_the_page_leads_with_at_most_five_numbers(opened: Callable[..., AppTest], compared: Campaign) -> None:
     app = opened(compared)
-    board = compared.evaluation.compare(MEASURES).leaderboard
+    board = compared.results.evaluation.compare(MEASURES).leaderboard
     rows = board[board["measure"] == "nDCG@10"]
     assert numbers(app) == {
         "Systems": "4",
@@ -195,7 +195,7 @@ def test_the_page_leads_with_at_most_five_numbers(opened: Callable[..., AppTest]
 def test_words_name_the_baseline_that_is_chosen(opened: Callable[..., AppTest], compared: Campaign) -> None:
     app = opened(compared)
     app.selectbox(key="baseline").set_value("poor").run()
-    said = compared.evaluation.compare(MEASURES, baseline="poor").sentence("nDCG@10", "good")
+    said = compared.results.evaluation.compare(MEASURES, baseline="poor").sentence("nDCG@10", "good")
     assert said in words(app)
     assert "detectable with 80% power" in words(look(app, "Tests"))
 
@@ -205,7 +205,7 @@ def test_every_value_with_its_interval_and_its_unjudged(opened: Callable[..., Ap
     app = opened(compared)
     app.toggle(key="full").set_value(True).run()
     shown = app.dataframe[0].value
-    board = compared.evaluation.compare(MEASURES).leaderboard.set_index(["system", "measure"])
+    board = compared.results.evaluation.compare(MEASURES).leaderboard.set_index(["system", "measure"])
     row = board.loc[("fair", "AP")]
     assert shown.loc["fair", "AP"] == f"{row['value']:.4f} ({row['low']:.2f} to {row['high']:.2f})"
     assert shown.loc["fair", "AP: unjudged"] == f"{row['unjudged']:.0%}"
@@ -223,7 +223,7 @@ def test_tests_are_the_library_s_with_the_choices_made(opened: Callable[..., App
     assert len(table_with(app, "p_adjusted").columns) == 7
     app.toggle(key="all-columns").set_value(True).run()
     shown = table_with(app, "p_adjusted").set_index("system")
-    known = compared.evaluation.compare(
+    known = compared.results.evaluation.compare(
         MEASURES, baseline="fair", test="wilcoxon", correction="bonferroni", alpha=0.01
     ).tests
     known = known[known["measure"] == "nDCG@10"].set_index("system")
@@ -241,7 +241,7 @@ def test_all_pairs_are_tested_together(opened: Callable[..., AppTest], compared:
     app.toggle(key="pairs").set_value(True).run()
     assert not app.exception
     shown = table_with(app, "system_b")
-    known = compared.evaluation.compare([parse("nDCG@10")], all_pairs=True).pairs
+    known = compared.results.evaluation.compare([parse("nDCG@10")], all_pairs=True).pairs
     assert known is not None
     assert len(shown) == len(known) == 6
     assert len(shown.columns) == 7
@@ -256,7 +256,7 @@ def test_topics_where_two_differ_most_lead_to_their_rankings(
     app = look(opened(compared), "Two systems")
     app.selectbox(key="a").set_value("good").run()
     app.selectbox(key="b").set_value("poor").run()
-    apart = comparison.differences(compared.evaluation.compare(MEASURES).evaluation, "good", "poor", "nDCG@10")
+    apart = comparison.differences(compared.results.evaluation.compare(MEASURES).evaluation, "good", "poor", "nDCG@10")
     first = apart["query_id"].iloc[0]
     topic = by_label(app, "Topic (largest difference first)")
     assert topic.value == first
@@ -273,7 +273,7 @@ def test_topics_where_two_differ_most_lead_to_their_rankings(
 def test_the_rank_in_a_ranking_without_the_document_is_empty(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     systems = {name: dict.fromkeys(TOPICS, documents) for name, documents in (("one", "ab"), ("two", "bc"))}
     with Campaign.create(tmp_path / "campaign") as campaign:
-        campaign.importer.import_files(**write(tmp_path / "files", systems, {q: f"topic {q}" for q in TOPICS}))
+        campaign.imports.import_files(**write(tmp_path / "files", systems, {q: f"topic {q}" for q in TOPICS}))
         app = look(opened(campaign), "Two systems")
     left = next(table for table in app.dataframe if "rival" in table.value.columns)
     shown = pa.ipc.open_stream(left.proto.arrow_data.styler.display_values).read_pandas()
@@ -296,10 +296,10 @@ def test_rankings_of_a_system_of_seeds_are_those_of_one_of_its_runs(
 def test_values_of_each_topic_and_the_calculation_of_one(opened: Callable[..., AppTest], compared: Campaign) -> None:
     app = look(opened(compared), "Topics")
     shown = table_with(app, "good")
-    values = compared.evaluation.compare(MEASURES).evaluation.per_topic()
+    values = compared.results.evaluation.compare(MEASURES).evaluation.per_topic()
     known = values[(values["measure"] == "nDCG@10") & (values["run"] == "fair")].set_index("query_id")["value"]
     assert shown.loc["t2: topic t2", "fair"] == pytest.approx(known["t2"])
-    assert f"{compared.evaluation.explain(parse('nDCG@10'), 'good', 't1')}" == app.code[0].value
+    assert f"{compared.results.evaluation.explain(parse('nDCG@10'), 'good', 't1')}" == app.code[0].value
 
 
 @pytest.mark.slow
@@ -309,7 +309,7 @@ def test_costs_are_there_where_they_are_known(
     app = opened(compared)
     assert "Costs" not in app.get("button_group")[0].options
     (tmp_path / "costs.csv").write_text(COSTS)
-    compared.importer.import_files(costs=tmp_path / "costs.csv")
+    compared.imports.import_files(costs=tmp_path / "costs.csv")
     app = look(opened(compared), "Costs")
     shown = table_with(app, "by").set_index("system")
     assert shown["by"].to_dict() == {"good": "", "fair": "", "poor": "fair"}  # nobody knows what mixed costs
@@ -319,14 +319,14 @@ def test_costs_are_there_where_they_are_known(
 
 @pytest.mark.slow
 def test_only_topics_that_are_judged_to_the_end(opened: Callable[..., AppTest], compared: Campaign) -> None:
-    compared.pools.add("depth", depth=6)  # with f, which nobody has judged yet
+    compared.people.pools.add("depth", depth=6)  # with f, which nobody has judged yet
     said = [Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:4]]
     compared.judging.judge_many(said)
     app = opened(compared)
     assert "Only finished topics (4 of 8 with grades)" in app.toggle[0].label
     assert numbers(app)["Topics"] == "4 of 8"
     assert " over 4 topics)" in words(app)
-    known = compared.evaluation.compare(MEASURES, topics=TOPICS[:4]).table()
+    known = compared.results.evaluation.compare(MEASURES, topics=TOPICS[:4]).table()
     assert app.dataframe[0].value.loc["fair", "AP"] == pytest.approx(known.loc["fair", "AP"])
     app.toggle[0].set_value(False).run()
     assert numbers(app)["Topics"] == "8 of 8"
@@ -335,7 +335,7 @@ def test_only_topics_that_are_judged_to_the_end(opened: Callable[..., AppTest], 
 
 @pytest.mark.slow
 def test_few_finished_topics_do_not_stand_for_all(opened: Callable[..., AppTest], compared: Campaign) -> None:
-    compared.pools.add("depth", depth=6)
+    compared.people.pools.add("depth", depth=6)
     compared.judging.judge_many([Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:3]])
     app = opened(compared)
     assert "Only finished topics (3 of 8 with grades)" in app.toggle[0].label
@@ -351,7 +351,7 @@ def test_the_page_warns_in_sight_of_very_few_topics(
     names = [f"t{n}" for n in range(topics)]
     systems = {"good": dict.fromkeys(names, "adbcef"), "poor": dict.fromkeys(names, "cefbda")}
     with Campaign.create(tmp_path / "few") as campaign:
-        campaign.importer.import_files(**write(tmp_path / "files", systems, dict.fromkeys(names, "title")))
+        campaign.imports.import_files(**write(tmp_path / "files", systems, dict.fromkeys(names, "title")))
         app = opened(campaign)
         assert [w.value.startswith(f"There are only {topics} topics.") for w in app.warning] == [True] * warned
 
@@ -360,7 +360,7 @@ def test_the_page_warns_in_sight_of_very_few_topics(
 def test_one_topic_has_values_and_nothing_to_test(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     files = write(tmp_path / "files", {n: {"t1": r["t1"]} for n, r in SYSTEMS.items()}, {"t1": "the only one"})
     with Campaign.create(tmp_path / "one") as campaign:
-        campaign.importer.import_files(**files)
+        campaign.imports.import_files(**files)
         app = opened(campaign)
         assert app.dataframe[0].value.loc["good", "RR"] == 1
         for at in ("Tests", "Two systems", "Topics", "Leaderboard"):
@@ -375,7 +375,7 @@ def test_one_topic_has_values_and_nothing_to_test(opened: Callable[..., AppTest]
 def test_one_system_has_values_and_nobody_to_be_compared_with(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     files = write(tmp_path / "files", {"good": SYSTEMS["good"]}, {q: q for q in TOPICS})
     with Campaign.create(tmp_path / "alone") as campaign:
-        campaign.importer.import_files(**files)
+        campaign.imports.import_files(**files)
         app = opened(campaign)
         assert "A test needs two systems" in words(look(app, "Tests"))
         assert "There is only one system" in words(look(app, "Two systems"))
@@ -390,9 +390,9 @@ def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest
         run = folder / f"{short}.run"
         run.write_text(re.sub(rf" {short}\n", f" {name}\n", run.read_text()))
     with Campaign.create(tmp_path / "hostile") as campaign:
-        campaign.importer.import_files(**files)
+        campaign.imports.import_files(**files)
         (folder / "costs.csv").write_text("run,latency_ms\n_one_,5\n<b>:smile:</b>,7\nvalues,9\n")
-        campaign.importer.import_files(costs=folder / "costs.csv")
+        campaign.imports.import_files(costs=folder / "costs.csv")
         app = opened(campaign)
         for at in ("Leaderboard", "Tests", "Two systems", "Topics", "Costs"):
             look(app, at)
@@ -409,7 +409,8 @@ def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest
 @pytest.mark.slow
 def test_notes_are_those_of_the_measure(compared: Campaign) -> None:
     known = replace(
-        compared.evaluation.compare(MEASURES), notes=("AP, RR: these are lopsided", "few topics", "odd: not a measure")
+        compared.results.evaluation.compare(MEASURES),
+        notes=("AP, RR: these are lopsided", "few topics", "odd: not a measure"),
     )
     assert comparison_tables.notes(known, "AP") == ["These are lopsided.", "Few topics.", "Odd: not a measure."]
     assert comparison_tables.notes(known, "P@10") == ["Few topics.", "Odd: not a measure."]
@@ -417,7 +418,7 @@ def test_notes_are_those_of_the_measure(compared: Campaign) -> None:
 
 @pytest.mark.slow
 def test_where_more_is_not_better_nobody_is_the_best(compared: Campaign) -> None:
-    known = compared.evaluation.compare([parse("Judged@10")])
+    known = compared.results.evaluation.compare([parse("Judged@10")])
     assert set(known.standings("Judged@10")["standing"]) == {""}
     chart = intervals.means_chart(known.standings("Judged@10"), "Judged@10").to_dict()
     assert chart["layer"][1]["mark"]["type"] == "point"
@@ -441,7 +442,7 @@ def test_the_line_of_the_frontier_is_what_can_be_had(cost: str, step: str) -> No
 
 @pytest.mark.slow
 def test_charts_keep_the_order_and_say_shapes_beside_colours(compared: Campaign) -> None:
-    rows = compared.evaluation.compare(MEASURES).standings("nDCG@10")
+    rows = compared.results.evaluation.compare(MEASURES).standings("nDCG@10")
     chart = intervals.means_chart(rows, "nDCG@10").to_dict()
     points = chart["layer"][1]["encoding"]
     assert points["y"]["sort"] == rows["system"].tolist()

@@ -21,8 +21,8 @@ def partly_judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("estimated")
     files = write(folder / "files", SYSTEMS, {q: f"topic {q}" for q in TOPICS})
     with Campaign.create(folder / "campaign") as campaign:
-        campaign.importer.import_files(**files)
-        campaign.pools.add("depth", depth=6)
+        campaign.imports.import_files(**files)
+        campaign.people.pools.add("depth", depth=6)
     return folder / "campaign"
 
 
@@ -36,7 +36,7 @@ def expected(opened: Callable[..., AppTest], campaign: Campaign) -> AppTest:
 def test_estimates_replace_values_and_tests(opened: Callable[..., AppTest], partly_judged: Path) -> None:
     with Campaign(partly_judged) as campaign:
         app = expected(opened, campaign)
-        known = campaign.evaluation.estimate("nDCG@10")
+        known = campaign.results.evaluation.estimate("nDCG@10")
     said = words(app)
     assert "Estimates for 8 topics: 40 of 48 pairs of the pool are judged; the grades of the other 8 are drawn" in said
     assert "they concern the unjudged grades, not the choice of topics" in said
@@ -77,7 +77,7 @@ def test_left_out_documents_mark_the_measures(opened: Callable[..., AppTest], pa
         by_label(app, "Unjudged documents").set_value("left-out").run()
         assert not app.exception
         assert "AP(judged_only=True)" in app.dataframe[0].value.columns
-        known = campaign.evaluation.evaluate("AP(judged_only=True)").means().iloc[:, 0]
+        known = campaign.results.evaluation.evaluate("AP(judged_only=True)").means().iloc[:, 0]
         assert app.dataframe[0].value.loc["good", "AP(judged_only=True)"] == pytest.approx(known["good"])
 
 
@@ -88,8 +88,8 @@ def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest
         run = folder / f"{short}.run"
         run.write_text(re.sub(rf" {short}\n", f" {name}\n", run.read_text()))
     with Campaign.create(tmp_path / "hostile") as campaign:
-        campaign.importer.import_files(**files)
-        campaign.pools.add("depth", depth=6)
+        campaign.imports.import_files(**files)
+        campaign.people.pools.add("depth", depth=6)
         app = expected(opened, campaign)
         for at in ("Leaderboard", "Probabilities", "Topics"):
             app.session_state["estimates-look"] = at

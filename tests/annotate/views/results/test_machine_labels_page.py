@@ -28,7 +28,7 @@ def test_from_labels_to_corrected_values(opened: Callable[..., AppTest], tmp_pat
     app.number_input(key="ask_number").set_value(60)
     app.button[0].click().run()
     with Campaign(directory) as campaign:
-        assert campaign.label_study.progress("gpt").asked == 60
+        assert campaign.machine_labels.study.progress("gpt").asked == 60
         judge(campaign, tmp_path)
         app = opened(campaign, "machine-labels")
     assert not app.exception
@@ -53,7 +53,7 @@ def test_only_the_chosen_set_is_counted(opened: Callable[..., AppTest], tmp_path
     counting = mock.patch.object(LlmLabelSets, "summary", autospec=True, side_effect=LlmLabelSets.summary)
     with Campaign(make(tmp_path)) as campaign, counting as summary:
         for name in ("other", "third"):
-            campaign.machine_labels.create(name, "llm", {"model": name})
+            campaign.machine_labels.sets.create(name, "llm", {"model": name})
         app = opened(campaign, "machine-labels")
     assert not app.exception
     assert "Labels by a language model (gpt-x)" in words(app)

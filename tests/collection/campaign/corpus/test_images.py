@@ -135,14 +135,14 @@ def test_a_column_of_a_table_is_metadata_whatever_it_is_called(
 ) -> None:
     path = folder / ("d.csv" if comma == "," else "d.tsv")
     path.write_text(f"id,text,{name}\ne1,a,none.png\ne2,b,\ne3,c,no picture\n".replace(",", comma))
-    campaign.importer.import_files(documents=[path])
-    kept = [campaign.corpus.documents([doc_id])[doc_id].metadata[name] for doc_id in ("e1", "e2", "e3")]
+    campaign.imports.import_files(documents=[path])
+    kept = [campaign.store.corpus.documents([doc_id])[doc_id].metadata[name] for doc_id in ("e1", "e2", "e3")]
     assert kept == ["none.png", "", "no picture"]
 
 
 def test_what_is_no_picture_is_imported_and_told_of_as_metadata(campaign: Campaign, folder: Path) -> None:
-    campaign.importer.import_files(documents=[written(folder, {"doc_id": "e1", "images": [7], "image": {"url": "x"}})])
-    document = campaign.corpus.documents(["e1"])["e1"]
+    campaign.imports.import_files(documents=[written(folder, {"doc_id": "e1", "images": [7], "image": {"url": "x"}})])
+    document = campaign.store.corpus.documents(["e1"])["e1"]
     assert document.metadata == {"images": [7], "image": {"url": "x"}} == other_fields(document)
     assert images_of(document.metadata) == []
     assert not (campaign.directory / "files").exists()
@@ -242,12 +242,12 @@ def test_what_cannot_be_taken_is_refused_with_its_line_and_nothing_is_imported(
 ) -> None:
     (folder / "outside.png").symlink_to(folder.parent / "secret.png")
     path = written(folder, {"doc_id": "e1", "images": ["a.png"]}, {"doc_id": "e2", "images": named})
-    before = campaign.progress.counts()
+    before = campaign.store.judgements.counts()
     with pytest.raises(FormatError) as caught:
-        campaign.importer.import_files(documents=[path])
+        campaign.imports.import_files(documents=[path])
     assert str(caught.value).startswith(f"{path}, line 2: ")
     assert message in str(caught.value)
-    assert campaign.progress.counts() == before
+    assert campaign.store.judgements.counts() == before
     assert not list((campaign.directory / "files").glob("*")), "files of an import that failed are left"
 
 
@@ -272,7 +272,7 @@ def test_images_are_kept_once_by_their_content(campaign: Campaign, folder: Path)
         {"doc_id": "e2", "image": "again.png"},
     ]
     path = written(folder, *records, name="documents.jsonl.gz")
-    report = campaign.importer.import_files(documents=[path])
+    report = campaign.imports.import_files(documents=[path])
     assert report.done == [f"{path}: 2 documents (2 new)", f"{path}: 2 images (2 new)"]
     kept = {file.name: file.read_bytes() for file in (campaign.directory / "files").iterdir()}
     assert kept == {name_of(PNG, "png"): PNG, name_of(GIF, "gif"): GIF}
@@ -282,13 +282,13 @@ def test_images_are_kept_once_by_their_content(campaign: Campaign, folder: Path)
     wanted = [{"file": name_of(PNG, "png"), "alt": ""}, {"file": name_of(GIF, "gif"), "alt": "B"}]
     assert first.metadata == {"images": wanted, "year": 1960}
     assert (second.text, second.metadata) == ("", {"images": wanted[:1]})
-    again = campaign.importer.import_files(documents=[path])
+    again = campaign.imports.import_files(documents=[path])
     assert again.done == [f"{path}: 2 documents (0 new, 2 unchanged)", f"{path}: 2 images (0 new)"]
     (folder / "a.png").write_bytes(WEBP)
     with pytest.raises(ConflictError, match="'e1' is already in the campaign"):
-        campaign.importer.import_files(documents=[path])
+        campaign.imports.import_files(documents=[path])
     assert {file.name for file in (campaign.directory / "files").iterdir()} == set(kept)
-    campaign.importer.import_files(documents=[path], replace=True)
+    campaign.imports.import_files(documents=[path], replace=True)
     assert name_of(WEBP, "webp") in {file.name for file in (campaign.directory / "files").iterdir()}
 
 
@@ -296,19 +296,19 @@ def test_what_a_killed_import_left_does_no_harm(campaign: Campaign, folder: Path
     (campaign.directory / "files").mkdir()
     (campaign.directory / "files" / f"{name_of(PNG, 'png')}.part").write_bytes(b"half")
     path = written(folder, ["a.png"])
-    campaign.importer.import_files(documents=[path], replace=True)
+    campaign.imports.import_files(documents=[path], replace=True)
     assert [file.read_bytes() for file in (campaign.directory / "files").iterdir()] == [PNG]
 
 
 def test_the_command_says_which_hosts_are_wanted(campaign: Campaign, folder: Path) -> None:
     path = written(folder, {"doc_id": "e1", "images": ["https://a.org/1.png", "http://B.org/2.png", "https://a.org/3"]})
-    report = campaign.importer.import_files(documents=[path])
+    report = campaign.imports.import_files(documents=[path])
     assert report.notices == [
         f"{path}: 3 images from a.org and b.org are shown as links. To show images from a host, allow it: "
         f"`cleverdon judging-page {campaign.directory} --image-host HOST`"
     ]
     ok("judging-page", campaign.directory, "--image-host", "a.org", "--image-host", "B.org")
-    assert campaign.importer.import_files(documents=[path]).notices == []
+    assert campaign.imports.import_files(documents=[path]).notices == []
     assert "no such file" in fails("import", campaign.directory, "--documents", written(folder, ["no.png"]))
 
 
@@ -339,7 +339,7 @@ def test_whatever_stands_in_the_metadata_is_no_image_unless_it_is_one() -> None:
 def shown(campaign: Campaign, folder: Path) -> Campaign:
     """Document d2, the first for topic 1, has two images, and a link to one."""
     images = ["a.png", {"src": "img/b.jpeg", "alt": "B"}, {"src": "https://x.org/c.png", "alt": "C"}]
-    campaign.importer.import_files(
+    campaign.imports.import_files(
         documents=[written(folder, {"doc_id": "d2", "images": images, "year": 7})], replace=True
     )
     return campaign
@@ -363,7 +363,9 @@ Sign = Callable[[str, Role], None]
 def sign(client: TestClient, shown: Campaign) -> Sign:
     def sign(name: str, role: Role) -> None:
         secret = signed_in(shown, name, role)
-        client.cookies.set(cookie_name(shown.id), Tokens(shown.server_state.secret(), shown.id).cookie(secret))
+        client.cookies.set(
+            cookie_name(shown.id), Tokens(shown.operations.server_state.secret(), shown.id).cookie(secret)
+        )
 
     return sign
 
@@ -402,14 +404,14 @@ def test_nobody_else_gets_one(client: TestClient, shown: Campaign, service: Judg
     client.headers[TOKEN_HEADER] = judging_token(shown)  # an <img> sends no header, so none opens this door
     assert client.get(path).status_code == 401
     secret = signed_in(shown, "rita", "reader")
-    tokens = Tokens(shown.server_state.secret(), shown.id)
+    tokens = Tokens(shown.operations.server_state.secret(), shown.id)
     for value in ("", "nonsense", secret, tokens.cookie("guess"), Tokens(b"other", shown.id).cookie(secret)):
         client.cookies.set(cookie_name(shown.id), value)
         assert client.get(path).status_code == 401
     client.cookies.clear()
     sign("rita", "reader")
     assert client.get(path).status_code == 200
-    shown.accounts.lock("rita")
+    shown.people.accounts.lock("rita")
     assert client.get(path).status_code == 401
 
 
@@ -444,7 +446,7 @@ def test_a_campaign_that_is_copied_has_its_files(shown: Campaign, tmp_path: Path
     shown.close()
     shutil.copytree(shown.directory, tmp_path / "copy")
     with Campaign(tmp_path / "copy") as copy:
-        place = copy.document_view.image_file(name_of(PNG, "png"))
+        place = copy.corpus.view.image_file(name_of(PNG, "png"))
         assert place is not None
         assert place.read_bytes() == PNG
         assert os.path.commonpath([place, tmp_path / "copy"]) == str(tmp_path / "copy")

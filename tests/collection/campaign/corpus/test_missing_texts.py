@@ -32,10 +32,10 @@ def build(folder: Path) -> Campaign:
     write_documents(folder / "docs.tsv", POOL[:WITH_TEXT])
     (folder / "a.run").write_text("".join(f"1 Q0 {d} {n} {200 - n} a\n" for n, d in enumerate(POOL, 1)))
     campaign = Campaign.create(folder / "c")
-    campaign.importer.import_files(
+    campaign.imports.import_files(
         topics=folder / "topics.tsv", documents=[folder / "docs.tsv"], runs=[folder / "a.run"]
     )
-    campaign.pools.add("depth", depth=100)
+    campaign.people.pools.add("depth", depth=100)
     return campaign
 
 
@@ -68,7 +68,7 @@ def test_unjudged_documents_without_a_text_are_no_certainty(partial: Campaign) -
     assert (known.estimate.low, known.estimate.high) == (24, 77)
     assert known.estimate.recall_low == pytest.approx(24 / 77)
     assert known.notes == ["51 pooled documents have no text and cannot be judged; they count as unjudged."]
-    assert partial.loop_scope.ledgers(["1"])["1"].unjudged == 53
+    assert partial.progress.loop_scope.ledgers(["1"])["1"].unjudged == 53
     row = partial.recall.table().iloc[0]
     assert row[["judged", "found", "without_text", "low", "high", "stop"]].tolist() == [38, 24, 51, 24, 77, False]
 
@@ -86,8 +86,8 @@ def test_judging_all_that_has_a_text_ends_nothing(partial: Campaign) -> None:
     assert known.cost == "All documents with a text are judged."
     assert "91 of 91 documents" not in " ".join(known.rules["reason"])
     assert not (known.rules["says"] == "stop").loc[known.rules["promises"] != "none (heuristic)"].any()
-    assert partial.qrels.topics_with_grades().finished == ()
-    step = partial.overview.next_step()
+    assert partial.results.qrels.topics_with_grades().finished == ()
+    step = partial.results.overview.next_step()
     assert step.page == "export"
     assert step.sentence.startswith("All pairs with a text are judged. 51 pooled documents have no text")
 
@@ -96,7 +96,7 @@ def test_a_promise_that_holds_whatever_the_missing_texts_say(partial: Campaign) 
     """38 of 40 relevant would not do against 51 unknown ones; 90 of 90 do against 1."""
     write = partial.directory.parent / "more.tsv"
     write_documents(write, POOL[WITH_TEXT:90])
-    partial.importer.import_files(documents=[write])
+    partial.imports.import_files(documents=[write])
     say(partial, POOL[:90], 90)
     known = partial.recall.of_topic("1")
     assert known.decision.stop
@@ -121,13 +121,13 @@ def test_in_the_loop_missing_texts_of_the_pool_count_too(partial: Campaign) -> N
 def test_an_imported_grade_of_a_missing_text_is_a_judgement(partial: Campaign, tmp_path: Path) -> None:
     say(partial, POOL[:38], 24)
     (tmp_path / "nist.txt").write_text("1 0 d60 1\n1 0 d61 0\n1 0 elsewhere 1\n")
-    partial.importer.import_files(qrels=tmp_path / "nist.txt")
+    partial.imports.import_files(qrels=tmp_path / "nist.txt")
     for mode, counted in (("pool", 40), ("loop", 41)):
         partial.settings.set_loop(mode=mode)
         known = partial.recall.of_topic("1")
         assert (known.judged, known.without_text) == (counted, 49)
-        assert partial.overview.status()["judged"] == counted
-        assert partial.loop_scope.ledgers(["1"])["1"].judged == counted
+        assert partial.results.overview.status()["judged"] == counted
+        assert partial.progress.loop_scope.ledgers(["1"])["1"].judged == counted
 
 
 def test_draws_promise_nothing_of_what_they_cannot_reach(partial: Campaign) -> None:
@@ -139,7 +139,7 @@ def test_draws_promise_nothing_of_what_they_cannot_reach(partial: Campaign) -> N
             "1", [Selection(doc_id, "random", None, 10 + n, 1 / (30 - n))], "ann", time.time(), 2e9
         )
         partial.judging.judge_many([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 0)])
-    ledger = partial.loop_scope.ledgers(["1"])["1"]
+    ledger = partial.progress.loop_scope.ledgers(["1"])["1"]
     assert ledger.out_of_reach[ledger.draws].tolist() == [51] * 29
     known = partial.recall.of_topic("1")
     assert not known.decision.stop
@@ -189,7 +189,7 @@ def test_every_surface_says_how_many_and_why(
     for view in ("overview", "recall", "pool"):
         app = opened(partial, view)
         assert any(sentence in warning.value for warning in app.warning), view
-    facts = partial.collection_export.write(tmp_path / "out").facts
+    facts = partial.exports.collection.write(tmp_path / "out").facts
     card = (tmp_path / "out" / "collection.md").read_text()
     assert sentence in card
     assert "51 pairs have no text and cannot be judged; they count as unjudged." in card
@@ -206,12 +206,12 @@ def test_of_a_real_track_without_some_texts_no_topic_is_certain(shared: Path, tm
     """TREC DL 2019 with every other text away: whatever the qrels say, unknown documents stay unknown."""
     folder = shared / "data" / "trecdl19-runs"
     with Campaign.create(tmp_path / "dl") as campaign:
-        campaign.importer.import_files(
+        campaign.imports.import_files(
             topics=folder / "topics.jsonl",
             documents=[folder / "documents.jsonl.gz"],
             runs=sorted((folder / "runs").iterdir())[:6],
         )
-        campaign.pools.add("depth", depth=10)
+        campaign.people.pools.add("depth", depth=10)
         campaign.store.connection.db.conn.execute("UPDATE documents SET text = NULL WHERE doc % 2")
         for row in campaign.store.pool.pairs().itertuples(index=False):
             document = campaign.corpus.document(row.doc_id)
@@ -246,40 +246,43 @@ def test_what_has_no_text_is_held_back_until_it_comes(partial: Campaign, tmp_pat
     partial.settings.set_loop(mode=mode, by=by)
     assert set(handed_out(partial)) == set(POOL[:WITH_TEXT])
     write_documents(tmp_path / "later.tsv", POOL[WITH_TEXT:50])
-    partial.importer.import_files(documents=[tmp_path / "later.tsv"])
+    partial.imports.import_files(documents=[tmp_path / "later.tsv"])
     assert set(handed_out(partial, "ben")) == set(POOL[WITH_TEXT:50])  # ann has the others in hand
 
 
 @pytest.mark.slow
-def test_second_opinions_and_calibration_are_of_documents_with_a_text(partial: Campaign, tmp_path: Path) -> None:
+def test_second_opinions_and_qualification_are_of_documents_with_a_text(partial: Campaign, tmp_path: Path) -> None:
     (tmp_path / "nist.txt").write_text("".join(f"1 0 {d} 1\n" for d in POOL[60:]))
-    partial.importer.import_files(qrels=tmp_path / "nist.txt")
-    partial.assignments.update(annotators=2)
+    partial.imports.import_files(qrels=tmp_path / "nist.txt")
+    partial.people.assignments.update(annotators=2)
     for mode in ("pool", "loop"):
         partial.settings.set_loop(mode=mode)
         assert set(handed_out(partial)) == set(POOL[:WITH_TEXT])
-    assert {doc_id for _, doc_id in partial.qualification_set.draw(90)} <= set(POOL[:WITH_TEXT])
+    assert {doc_id for _, doc_id in partial.people.qualification_set.draw(90)} <= set(POOL[:WITH_TEXT])
     with pytest.raises(InputError, match="expected documents with a text, found 'd60' without one"):
-        partial.qualification_set.set_pairs([("1", "d60")])
+        partial.people.qualification_set.set_pairs([("1", "d60")])
 
 
 def test_a_document_without_a_text_is_not_taken_from_a_search(partial: Campaign) -> None:
-    assert [found.doc_id for found in partial.search.find("1", "ann", "d60").documents] == ["d60"]
+    assert [found.doc_id for found in partial.judging.search.find("1", "ann", "d60").documents] == ["d60"]
     with pytest.raises(InputError, match="document 'd60' has no text yet and cannot be judged"):
-        partial.search.take("ann", "1", "d60")
+        partial.judging.search.take("ann", "1", "d60")
 
 
 def test_lists_and_preferences_are_of_documents_with_a_text(partial: Campaign) -> None:
     partial.settings.set_judging_page(task="list")
-    assert partial.topic_tasks.next_topics("ann", 1).fresh == ["1"]
-    assert set(partial.topic_tasks.documents("1")) <= set(POOL[:WITH_TEXT])
+    assert partial.judging.topic_tasks.next_topics("ann", 1).fresh == ["1"]
+    assert set(partial.judging.topic_tasks.state().documents("1")) <= set(POOL[:WITH_TEXT])
     choice = Choice(str(uuid4()), "ann", "1", "chosen", shown=("d0", "d60"), chosen=("d60",))
-    result = partial.topic_tasks.choose([choice], handed_out_only=True)
+    result = partial.judging.topic_tasks.choose([choice], handed_out_only=True)
     assert result.refused[0].reason == "document 'd60' has no text yet and cannot be judged"
     partial.settings.set_judging_page(task="preference")
-    assert partial.topic_tasks.next_topics("ann", 1).fresh == ["1"]
+    assert partial.judging.topic_tasks.next_topics("ann", 1).fresh == ["1"]
     preference = Preference(str(uuid4()), "ann", "1", "d0", "d60", "left")
-    assert partial.topic_tasks.prefer([preference], handed_out_only=True).refused[0].reason == result.refused[0].reason
+    assert (
+        partial.judging.topic_tasks.prefer([preference], handed_out_only=True).refused[0].reason
+        == result.refused[0].reason
+    )
 
 
 @pytest.mark.slow
@@ -287,15 +290,15 @@ def test_topics_that_wait_for_texts_are_not_called_decided(partial: Campaign, tm
     """Topic 2 has no pooled document with a text: its list cannot be shown."""
     (tmp_path / "more.tsv").write_text("2\theat\n")
     (tmp_path / "b.run").write_text("2 Q0 d60 1 2 b\n2 Q0 d61 2 1 b\n")
-    partial.importer.import_files(topics=tmp_path / "more.tsv", runs=[tmp_path / "b.run"])
-    partial.pools.add("depth", depth=2)
+    partial.imports.import_files(topics=tmp_path / "more.tsv", runs=[tmp_path / "b.run"])
+    partial.people.pools.add("depth", depth=2)
     partial.settings.set_judging_page(task="list")
-    shown = tuple(partial.topic_tasks.documents("1"))
-    partial.topic_tasks.choose([Choice(str(uuid4()), "ann", "1", "chosen", shown=shown, chosen=shown[:1])])
-    state = partial.overview.decisions()
+    shown = tuple(partial.judging.topic_tasks.state().documents("1"))
+    partial.judging.topic_tasks.choose([Choice(str(uuid4()), "ann", "1", "chosen", shown=shown, chosen=shown[:1])])
+    state = partial.results.overview.decisions()
     assert state is not None
     assert (state["topics"], state["decided"], state["waiting"]) == (1, 1, 1)
-    assert partial.overview.next_step().sentence.startswith(
+    assert partial.results.overview.next_step().sentence.startswith(
         "All topics with enough texts are judged. 1 topic cannot be judged yet"
     )
     assert "1 topic cannot be judged yet: too few of the pooled documents have a text." in ok(
@@ -305,7 +308,7 @@ def test_topics_that_wait_for_texts_are_not_called_decided(partial: Campaign, tm
 
 def test_an_import_says_what_it_releases(partial: Campaign, tmp_path: Path) -> None:
     write_documents(tmp_path / "later.tsv", [*POOL[WITH_TEXT:50], "elsewhere"])
-    done = partial.importer.import_files(documents=[tmp_path / "later.tsv"]).done
+    done = partial.imports.import_files(documents=[tmp_path / "later.tsv"]).done
     assert done[-1].endswith("10 pooled pairs have a text now and can be judged")
 
 
@@ -339,18 +342,18 @@ def test_where_no_document_has_a_text_all_are_handed_out_by_their_ids(tmp_path: 
     (tmp_path / "topics.tsv").write_text("1\twing flow\n")
     (tmp_path / "a.run").write_text("".join(f"1 Q0 {d} {n} {9 - n} a\n" for n, d in enumerate(POOL[:5], 1)))
     with Campaign.create(tmp_path / "ids") as campaign:
-        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=[tmp_path / "a.run"])
-        campaign.pools.add("depth", depth=10)
+        campaign.imports.import_files(topics=tmp_path / "topics.tsv", runs=[tmp_path / "a.run"])
+        campaign.people.pools.add("depth", depth=10)
         assert handed_out(campaign) == POOL[:5]
         assert not campaign.judging.judge_many(
             [Judgement(str(uuid4()), "ann", "1", "d0", "graded", 1)], leased_only=True
         ).refused
         known = campaign.recall.of_topic("1")
         assert (known.judged, known.size, known.without_text) == (1, 5, 0)
-        assert campaign.overview.status()["without_text"] == 0
+        assert campaign.results.overview.status()["without_text"] == 0
         assert campaign.progress.totals("ann") == (1, 5)
         write_documents(tmp_path / "docs.tsv", POOL[:2])
-        campaign.importer.import_files(documents=[tmp_path / "docs.tsv"])
+        campaign.imports.import_files(documents=[tmp_path / "docs.tsv"])
         assert handed_out(campaign) == ["d1"]
         assert campaign.progress.totals("ann") == (1, 2)
         assert campaign.recall.of_topic("1").without_text == 3

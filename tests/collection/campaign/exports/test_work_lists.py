@@ -22,7 +22,7 @@ def build(folder: Path) -> Campaign:
     campaign = Campaign.create(folder / "campaign", grades="0-1")
     fill(campaign, ["1", "2"], ["d1", "d2", "d3", "d4"])
     for name in ("ann", "ben"):
-        campaign.accounts.add(name, "annotator")
+        campaign.people.accounts.add(name, "annotator")
     return campaign
 
 
@@ -72,18 +72,18 @@ def test_a_work_list_is_exported_and_imported(campaign: Campaign, tmp_path: Path
         row["relevance"] = grade
     said = ok("import", campaign.directory, "--labels", save(path, rows))
     assert f"{path}: 4 judgements from a work list by 1 annotator (4 new)" in said
-    log = campaign.judgement_log.judgements()
+    log = campaign.store.judgements.table()
     assert log[["annotator", "query_id", "doc_id", "relevance", "source"]].values.tolist() == [
         ["ann", "1", "d1", 1, "work list"], ["ann", "1", "d2", 0, "work list"],
         ["ann", "1", "d3", 1, "work list"], ["ann", "2", "d1", 1, "work list"],
     ]  # fmt: skip
-    again = campaign.importer.import_files(labels=path)
+    again = campaign.imports.import_files(labels=path)
     assert again.done == [f"{path}: 4 judgements from a work list by 1 annotator (0 new, 4 unchanged)"]
     assert again.notices == [f"{path}: 1 row has no grade yet"]
 
 
 def test_pairs_are_handed_out_to_one_annotator_only(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
-    lists = campaign.work_lists
+    lists = campaign.exports.work_lists
     assert lists.write("ann", tmp_path / "ann.csv", 3) == 3
     clock.passes(6 * 24 * 3600)
     assert lists.write("ben", tmp_path / "ben.csv") == 5
@@ -95,7 +95,7 @@ def test_pairs_are_handed_out_to_one_annotator_only(campaign: Campaign, tmp_path
     clock.passes(30 * 24 * 3600)
     campaign.judging.judge("ben", "1", "d1", relevance=0)
     rows = [{**row, "relevance": 1} for row in rows_of(tmp_path / "ann.csv")]
-    report = campaign.importer.import_files(labels=save(tmp_path / "ann.csv", rows))
+    report = campaign.imports.import_files(labels=save(tmp_path / "ann.csv", rows))
     assert report.notices == [f"{tmp_path}/ann.csv: 1 judgement is surplus: others judged its pair in the meantime"]
     assert lists.write("ann", tmp_path / "next.csv") == 5
     assert lists.write("ben", tmp_path / "none.csv") == 0
@@ -128,38 +128,38 @@ CHANGES: dict[str, tuple[Callable[[Rows], object], str]] = {
 @pytest.mark.parametrize("case", CHANGES)
 def test_rows_that_are_not_assigned_are_refused(campaign: Campaign, tmp_path: Path, case: str, form: str) -> None:
     path, (change, said) = tmp_path / f"ann{form}", CHANGES[case]
-    campaign.work_lists.write("ann", path, 2)
+    campaign.exports.work_lists.write("ann", path, 2)
     rows = [{**row, "relevance": 1} for row in rows_of(path)]
     change(rows)
     with pytest.raises(FormatError) as caught:
-        campaign.importer.import_files(labels=save(path, rows))
+        campaign.imports.import_files(labels=save(path, rows))
     # In a CSV file a row takes several lines, since the meaning of the grades does.
     place = "row 3" if form == ".xlsx" else f"line {second_line(path)}"
     assert str(caught.value).startswith(f"{path}, {place}: expected {said}")
-    assert campaign.judgement_log.judgements().empty
+    assert campaign.store.judgements.table().empty
 
 
 def test_a_grade_that_changed(campaign: Campaign, tmp_path: Path) -> None:
     path = tmp_path / "ann.xlsx"
-    campaign.work_lists.write("ann", path, 1)
+    campaign.exports.work_lists.write("ann", path, 1)
     rows = rows_of(path)
     for grade in (1, 0):
         rows[0]["relevance"] = grade
         save(path, rows)
         if grade:
-            campaign.importer.import_files(labels=path)
+            campaign.imports.import_files(labels=path)
     with pytest.raises(
         FormatError, match=r"row 2: expected 1, the grade of 'ann' in the campaign, found 0; use --replace"
     ):
-        campaign.importer.import_files(labels=path)
-    assert "1 changed" in campaign.importer.import_files(labels=path, replace=True).done[0]
+        campaign.imports.import_files(labels=path)
+    assert "1 changed" in campaign.imports.import_files(labels=path, replace=True).done[0]
 
 
 def test_csv_with_semicolons(campaign: Campaign, tmp_path: Path) -> None:
     path = tmp_path / "ann.csv"
-    campaign.work_lists.write("ann", path, 2)
+    campaign.exports.work_lists.write("ann", path, 2)
     rows = [{**row, "relevance": 1, "text": "a; b, c"} for row in rows_of(path)]
-    assert "2 new" in campaign.importer.import_files(labels=save(path, rows, ";")).done[0]
+    assert "2 new" in campaign.imports.import_files(labels=save(path, rows, ";")).done[0]
 
 
 @pytest.mark.parametrize("form", [".csv", ".xlsx"])
@@ -167,7 +167,7 @@ def test_texts_that_a_spreadsheet_would_compute(campaign: Campaign, tmp_path: Pa
     text = '=HYPERLINK("https://evil.example","x")\x07'
     put(campaign, documents=[Document("d1", "+1", text + "y" * 40_000)])
     path = tmp_path / f"ann{form}"
-    campaign.work_lists.write("ann", path, 1)
+    campaign.exports.work_lists.write("ann", path, 1)
     if form == ".csv":
         (row,) = rows_of(path)
         assert row["title"] == "'+1"
@@ -184,7 +184,7 @@ def test_bibliographic_metadata_has_columns(campaign: Campaign, tmp_path: Path, 
     about = {"authors": ["Keller, Anna", "Brandt, Jonas"], "year": 2019, "doi": "10.5555/hp.1", "url": "", "pmid": "3"}
     put(campaign, documents=[Document("d1", "Heat pumps", "Ten.", about)])
     path = tmp_path / f"ann{form}"
-    campaign.work_lists.write("ann", path, 2)
+    campaign.exports.work_lists.write("ann", path, 2)
     first, second = rows_of(path)
     assert list(first)[5:10] == ["title", "authors", "year", "doi", "text"]
     assert [first[name] for name in ("authors", "year", "doi")] == [
@@ -194,11 +194,11 @@ def test_bibliographic_metadata_has_columns(campaign: Campaign, tmp_path: Path, 
     ]
     assert not second["authors"]
     first["relevance"] = second["relevance"] = 1
-    assert "2 new" in campaign.importer.import_files(labels=save(path, [first, second])).done[0]
+    assert "2 new" in campaign.imports.import_files(labels=save(path, [first, second])).done[0]
 
 
 def test_the_sheet_refuses_what_is_no_grade(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.work_lists.write("ann", tmp_path / "ann.xlsx", 2)
+    campaign.exports.work_lists.write("ann", tmp_path / "ann.xlsx", 2)
     (choice,) = openpyxl.load_workbook(tmp_path / "ann.xlsx").active.data_validations.dataValidation
     assert (choice.showErrorMessage, choice.error) == (True, "Choose one of the grades 0, 1.")
     assert (choice.formula1, str(choice.sqref)) == ('"0,1"', "H2:H3")
@@ -206,25 +206,25 @@ def test_the_sheet_refuses_what_is_no_grade(campaign: Campaign, tmp_path: Path) 
 
 def test_in_the_loop(campaign: Campaign, tmp_path: Path) -> None:
     campaign.settings.set_loop(mode="loop")
-    assert campaign.work_lists.write("ann", tmp_path / "ann.csv", 4) == 4
+    assert campaign.exports.work_lists.write("ann", tmp_path / "ann.csv", 4) == 4
     rows = [{**row, "relevance": 1} for row in rows_of(tmp_path / "ann.csv")]
-    assert "4 new" in campaign.importer.import_files(labels=save(tmp_path / "ann.csv", rows)).done[0]
+    assert "4 new" in campaign.imports.import_files(labels=save(tmp_path / "ann.csv", rows)).done[0]
 
 
 def test_refusals(campaign: Campaign, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="unknown annotator 'anne'; did you mean 'ann'"):
-        campaign.work_lists.write("anne", tmp_path / "anne.csv")
+        campaign.exports.work_lists.write("anne", tmp_path / "anne.csv")
     refused = run("export", campaign.directory, "--worklist", "Zoe B", tmp_path / "zoe.csv")
     assert f"or invite the person first: `cleverdon people {campaign.directory} --invite 'Zoe B'`\n" in refused.stderr
     assert refused.stderr.endswith("See `cleverdon docs how-to/import-files`.\n")
     with pytest.raises(InputError, match=r"ann\.txt: expected a name that ends in \.csv or \.xlsx for work lists"):
-        campaign.work_lists.write("ann", tmp_path / "ann.txt")
+        campaign.exports.work_lists.write("ann", tmp_path / "ann.txt")
     assert campaign.store.queue.held_pairs("ann", 0) == []
     with pytest.raises(InputError, match="belongs to the campaign"):
-        campaign.work_lists.write("ann", campaign.directory / "campaign.db")
+        campaign.exports.work_lists.write("ann", campaign.directory / "campaign.db")
     campaign.settings.set_judging_page(task="list")
     with pytest.raises(InputError, match="expected a campaign that judges by grades, found the task 'list'"):
-        campaign.work_lists.write("ann", tmp_path / "ann.csv")
+        campaign.exports.work_lists.write("ann", tmp_path / "ann.csv")
     refused = run("export", campaign.directory, "--worklist", "ann")
     assert (refused.exit_code, "--worklist" in refused.stderr) == (2, True)
     refused = run("export", campaign.directory, "--qrels", tmp_path / "qrels.txt", "--pairs", 5)

@@ -204,7 +204,7 @@ def test_the_same_record_of_two_databases_is_a_duplicate(review: Path, tmp_path:
     records = record("Wings", doi="10.5555/w"), record("Lift", doi="10.5555/l")
     first, second = ris(tmp_path / "a.ris", *records), ris(tmp_path / "b.ris", records[0])
     with Campaign(review) as campaign:
-        report = campaign.importer.import_files(documents=[first, second])
+        report = campaign.imports.import_files(documents=[first, second])
         assert [(d.file, d.doc_id, d.duplicate_of, d.reason, d.left_out) for d in report.duplicates] == [
             (str(second), "10.5555/w", "10.5555/w", "id and content", True)
         ]
@@ -212,8 +212,8 @@ def test_the_same_record_of_two_databases_is_a_duplicate(review: Path, tmp_path:
             f"{first}: 2 documents (2 new); 2 records read, 2 kept, 0 left out as duplicates",
             f"{second}: 1 document (0 new, 1 unchanged); 1 record read, 0 kept, 1 left out as a duplicate",
         ]
-        assert len(campaign.importer.import_files(documents=[second]).duplicates) == 1
-        assert len(campaign.importer.import_files(documents=[second], replace=True).duplicates) == 1
+        assert len(campaign.imports.import_files(documents=[second]).duplicates) == 1
+        assert len(campaign.imports.import_files(documents=[second], replace=True).duplicates) == 1
 
 
 def test_contradicting_labels_of_a_record_and_its_duplicate(review: Path, tmp_path: Path, left_out: str) -> None:
@@ -222,18 +222,18 @@ def test_contradicting_labels_of_a_record_and_its_duplicate(review: Path, tmp_pa
         f"bob,1,{left_out},0\nbob,1,10.5555/hp.1,0\nann,1,10.5555/c,0\n"
     )
     with Campaign(review) as campaign:
-        report = campaign.importer.import_files(
+        report = campaign.imports.import_files(
             documents=[tmp_path / "a.ris"], topics=tmp_path / "a.tsv", labels=tmp_path / "labels.csv"
         )
         said = "1 record and its left-out duplicates have different grades; the highest grade counts"
         assert f"{tmp_path / 'labels.csv'}: {said}" in report.notices
-        assert campaign.agreement.labels()["relevance"].tolist() == [1, 0, 0]
+        assert campaign.results.agreement.labels()["relevance"].tolist() == [1, 0, 0]
 
 
 def test_the_notice_counts_duplicates_and_names_the_first(review: Path, tmp_path: Path) -> None:
     path = ris(tmp_path / "a.ris", record("Wings"), *(record("Wings") for _ in range(5)))
     with Campaign(review) as campaign:
-        report = campaign.importer.import_files(documents=[path])
+        report = campaign.imports.import_files(documents=[path])
     (notice,) = report.notices[:1]
     assert notice.startswith(
         f"{path}: 5 duplicate records were left out (5 by title and year): line 8 (Wings) duplicates r"
@@ -252,7 +252,7 @@ def test_a_chain_of_records_is_one_publication(review: Path, tmp_path: Path) -> 
         record("Drag", urls=[link]),
     )
     with Campaign(review) as campaign:
-        report = campaign.importer.import_files(documents=[path])
+        report = campaign.imports.import_files(documents=[path])
         assert [(d.title, d.duplicate_of, d.reason) for d in report.duplicates] == [
             ("Lift", "10.5555/w", "DOI"), ("Drag", "10.5555/w", "PMID")
         ]  # fmt: skip
@@ -271,11 +271,11 @@ def test_a_record_that_changed_is_a_duplicate_unless_it_replaces(review: Path, t
         record("No year", year="", abstract="New."),
     )
     with Campaign(review) as campaign:
-        report = campaign.importer.import_files(documents=[tmp_path / "a.ris"])
+        report = campaign.imports.import_files(documents=[tmp_path / "a.ris"])
         assert [(d.title, d.reason) for d in report.duplicates] == [("Wings", "DOI")]
-        report = campaign.importer.import_files(documents=[tmp_path / "a.ris"], replace=True)
+        report = campaign.imports.import_files(documents=[tmp_path / "a.ris"], replace=True)
         assert [(d.title, d.reason) for d in report.duplicates] == [("No year", "id and content")]
-        assert campaign.corpus.documents(["10.5555/w"])["10.5555/w"].text == "New."
+        assert campaign.store.corpus.documents(["10.5555/w"])["10.5555/w"].text == "New."
         texts = [d.text for d in campaign.store.corpus.documents_with_text(pooled=False) if d.title == "No year"]
         assert texts == ["Old.", "New."]
 
@@ -285,13 +285,13 @@ def test_documents_with_their_own_ids_are_imported(review: Path, tmp_path: Path)
     path = tmp_path / "a.csv"
     path.write_text("doc_id,title,year,doi\nd1,Wings,2019,10.5555/w\nd2,Wings,2019,10.5555/W\nd3,Lift,2019,10.5555/l\n")
     with Campaign(review) as campaign:
-        report = campaign.importer.import_files(documents=[path])
-        assert campaign.progress.counts()["documents"] == 3
+        report = campaign.imports.import_files(documents=[path])
+        assert campaign.store.judgements.counts()["documents"] == 3
         assert [(d.doc_id, d.duplicate_of, d.left_out) for d in report.duplicates] == [("d2", "d1", False)]
         assert "1 duplicate record was imported, because documents with their own ids are never" in report.notices[0]
         path.write_text("doc_id,title,year,doi\nd1,Wings,2019,10.5555/other\n")
         with pytest.raises(ConflictError, match="use --replace"):
-            campaign.importer.import_files(documents=[path])
+            campaign.imports.import_files(documents=[path])
 
 
 RECORDS = (record("Heat pumps", doi="10.5555/hp.1"), record("Heat pumps"), record("Cellars", doi="10.5555/c"))
@@ -322,37 +322,37 @@ def test_runs_and_clicks_name_the_kept_record(review: Path, tmp_path: Path, left
     """A record that a run lists twice has the better rank; clicks of both are added."""
     files = {"documents": [tmp_path / "a.ris"], "topics": tmp_path / "a.tsv", "runs": [tmp_path / "a.run"]}
     with Campaign(review) as campaign:
-        report = campaign.importer.import_files(**files, clicks=tmp_path / "a.csv")
+        report = campaign.imports.import_files(**files, clicks=tmp_path / "a.csv")
         assert ranking(campaign) == KEPT
         said = "1 line names a record left out as a duplicate; the records that were kept take their place"
         assert [f"{tmp_path / name}: {said}" in report.notices for name in ("a.run", "a.csv")] == [True, True]
         clicks = campaign.store.corpus.clicks()[["doc_id", "rank", "shown", "clicked"]]
         assert clicks.values.tolist() == [["10.5555/hp.1", 1, 14, 5], ["10.5555/c", 2, 9, 0]]
-        again = campaign.importer.import_files(**files)
+        again = campaign.imports.import_files(**files)
         assert f"{tmp_path / 'a.run'}: run 'x' is already in the campaign" in again.done
 
 
 def test_a_run_that_came_before_its_records(review: Path, tmp_path: Path, left_out: str) -> None:
     with Campaign(review) as campaign:
-        campaign.importer.import_files(topics=tmp_path / "a.tsv", runs=[tmp_path / "a.run"])
-        report = campaign.importer.import_files(documents=[tmp_path / "a.ris"])
+        campaign.imports.import_files(topics=tmp_path / "a.tsv", runs=[tmp_path / "a.run"])
+        report = campaign.imports.import_files(documents=[tmp_path / "a.ris"])
         said = "run 'x': 1 line names a record left out as a duplicate; import its file again"
         assert any(notice.startswith(said) for notice in report.notices)
-        campaign.importer.import_files(runs=[tmp_path / "a.run"])
+        campaign.imports.import_files(runs=[tmp_path / "a.run"])
         assert ranking(campaign) == KEPT
 
 
 def test_a_pooled_record_gets_its_text(review: Path, tmp_path: Path, left_out: str) -> None:
     """It has a place in the pool, and would never be judged without a text."""
     with Campaign(review) as campaign:
-        campaign.importer.import_files(topics=tmp_path / "a.tsv", runs=[tmp_path / "a.run"])
-        campaign.pools.add("depth", depth=3)
-        report = campaign.importer.import_files(documents=[tmp_path / "a.ris"])
+        campaign.imports.import_files(topics=tmp_path / "a.tsv", runs=[tmp_path / "a.run"])
+        campaign.people.pools.add("depth", depth=3)
+        report = campaign.imports.import_files(documents=[tmp_path / "a.ris"])
         assert [(d.doc_id, d.duplicate_of, d.left_out) for d in report.duplicates] == [
             (left_out, "10.5555/hp.1", False)
         ]
-        assert campaign.corpus.documents([left_out])[left_out].text is not None
-        assert campaign.corpus.missing_documents() == []
+        assert campaign.store.corpus.documents([left_out])[left_out].text is not None
+        assert campaign.store.corpus.missing_documents() == []
 
 
 def test_an_ending_that_is_no_list(review: Path, tmp_path: Path) -> None:
@@ -360,7 +360,7 @@ def test_an_ending_that_is_no_list(review: Path, tmp_path: Path) -> None:
     refused = run("import", review, "--documents", path, "--duplicates", tmp_path / "d.txt")
     assert (refused.exit_code, "expected a name that ends in .jsonl or .csv" in refused.stderr) == (2, True)
     with Campaign(review) as campaign:
-        assert campaign.progress.counts()["documents"] == 0
+        assert campaign.store.judgements.counts()["documents"] == 0
 
 
 def test_the_kept_record_takes_what_it_lacks(review: Path, tmp_path: Path) -> None:
@@ -380,7 +380,7 @@ def test_the_kept_record_takes_what_it_lacks(review: Path, tmp_path: Path) -> No
     )
     with Campaign(review) as campaign:
         kept = next(document.doc_id for _, document in formats.read_documents(first))
-        report = campaign.importer.import_files(documents=[first, second])
+        report = campaign.imports.import_files(documents=[first, second])
         assert [(d.doc_id, d.duplicate_of, d.kept_from, d.merged) for d in report.duplicates] == [
             ("10.5555/hp", kept, f"{first}, line 2", "doi, keywords, url, abstract"),
             (kept, kept, f"{first}, line 2", "journal"),
@@ -391,13 +391,13 @@ def test_the_kept_record_takes_what_it_lacks(review: Path, tmp_path: Path) -> No
             "abstract" in notice
             for notice in report.notices
         )
-        document = campaign.corpus.documents([kept])[kept]
+        document = campaign.store.corpus.documents([kept])[kept]
         assert (document.title, document.text) == ("Heat pumps in old houses", "Ten.")
         assert document.metadata == {
             "authors": ["Berg, Tor"], "year": 2019, "keywords": ["attic", "roof"], "doi": "10.5555/hp",
             "url": "https://doi.org/10.5555/hp", "journal": "Cold",
         }  # fmt: skip
-        again = campaign.importer.import_files(documents=[first])
+        again = campaign.imports.import_files(documents=[first])
         assert again.done == [
             f"{first}: 1 document (0 new, 1 unchanged); this file was imported before: its record is already in the "
             "campaign"
@@ -410,8 +410,8 @@ def test_the_same_file_again(review: Path, tmp_path: Path) -> None:
     other = tmp_path / "b.ris"
     other.write_text(path.read_text() + "\n")
     with Campaign(review) as campaign:
-        campaign.importer.import_files(documents=[path])
-        report = campaign.importer.import_files(documents=[path, other])
+        campaign.imports.import_files(documents=[path])
+        report = campaign.imports.import_files(documents=[path, other])
         begin = "2 documents (0 new, 2 unchanged)"
         assert report.done == [
             f"{path}: {begin}; this file was imported before: all 3 records are already in the campaign",
@@ -419,7 +419,7 @@ def test_the_same_file_again(review: Path, tmp_path: Path) -> None:
             "campaign",
         ]
         assert [notice.partition(": ")[0] for notice in report.notices] == [str(other)] * 2
-        assert campaign.progress.counts()["documents"] == 2
+        assert campaign.store.judgements.counts()["documents"] == 2
 
 
 def test_distinct_records_of_two_files_get_ids_of_their_own(review: Path, tmp_path: Path) -> None:
@@ -429,12 +429,12 @@ def test_distinct_records_of_two_files_get_ids_of_their_own(review: Path, tmp_pa
     second = ris(tmp_path / "b.ris", record("Reply", authors=["Zorn, Z."], **(reply | {"abstract": "Pumps are loud."})))
     with Campaign(review) as campaign:
         for _ in range(2):
-            report = campaign.importer.import_files(documents=[first, second])
-            assert campaign.progress.counts()["documents"] == 2
+            report = campaign.imports.import_files(documents=[first, second])
+            assert campaign.store.judgements.counts()["documents"] == 2
         assert [d.reason for d in report.duplicates] == ["id and content"] * 2
 
 
 def test_missing_abstracts_are_counted(review: Path, tmp_path: Path) -> None:
     path = ris(tmp_path / "a.ris", record("Heat pumps", abstract="Ten."), record("Cellars"), record("Lofts"))
     with Campaign(review) as campaign:
-        assert campaign.importer.import_files(documents=[path]).notices == [f"{path}: 2 of 3 records have no abstract"]
+        assert campaign.imports.import_files(documents=[path]).notices == [f"{path}: 2 of 3 records have no abstract"]

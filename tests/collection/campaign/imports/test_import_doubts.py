@@ -18,22 +18,22 @@ def small(tmp_path: Path) -> Iterator[Campaign]:
     (tmp_path / "t.tsv").write_text("1\theat pump\n2\twing flow\n")
     (tmp_path / "d.tsv").write_text("".join(f"d{number}\tText {number} of a wing.\n" for number in range(1, 9)))
     with Campaign.create(tmp_path / "campaign") as campaign:
-        campaign.importer.import_files(documents=[tmp_path / "d.tsv"], topics=tmp_path / "t.tsv")
+        campaign.imports.import_files(documents=[tmp_path / "d.tsv"], topics=tmp_path / "t.tsv")
         yield campaign
 
 
 def notices(campaign: Campaign, tmp_path: Path, content: str, what: str = "labels", name: str = "l.csv") -> str:
     (tmp_path / name).write_text(content)
-    return "\n".join(campaign.importer.import_files(**{what: tmp_path / name}).notices)  # type: ignore[arg-type]
+    return "\n".join(campaign.imports.import_files(**{what: tmp_path / name}).notices)  # type: ignore[arg-type]
 
 
 def test_documents_as_topics_are_questioned(small: Campaign, tmp_path: Path) -> None:
     (tmp_path / "x.tsv").write_text("d1\tHello this is text\nd2\tAnother one\n")
     with pytest.raises(DoubtError, match=r"looks like documents: all its ids are ids of documents; .*--documents"):
-        small.importer.import_files(topics=tmp_path / "x.tsv")
-    assert small.corpus.topics()["query_id"].tolist() == ["1", "2"]
-    small.importer.import_files(topics=tmp_path / "x.tsv", accept_doubts=True)
-    assert small.corpus.topics()["query_id"].tolist() == ["1", "2", "d1", "d2"]
+        small.imports.import_files(topics=tmp_path / "x.tsv")
+    assert small.store.corpus.topics()["query_id"].tolist() == ["1", "2"]
+    small.imports.import_files(topics=tmp_path / "x.tsv", accept_doubts=True)
+    assert small.store.corpus.topics()["query_id"].tolist() == ["1", "2", "d1", "d2"]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_documents_as_topics_are_questioned(small: Campaign, tmp_path: Path) -> 
 def test_ids_of_the_campaign_raise_doubts(small: Campaign, tmp_path: Path, what: str, content: str, said: str) -> None:
     (tmp_path / "x.tsv").write_text(content)
     with pytest.raises(DoubtError, match=said):
-        small.importer.import_files(**{what: tmp_path / "x.tsv"})  # type: ignore[arg-type]
+        small.imports.import_files(**{what: tmp_path / "x.tsv"})  # type: ignore[arg-type]
 
 
 def test_the_command_asks_or_refuses(small: Campaign, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_the_command_asks_or_refuses(small: Campaign, tmp_path: Path) -> None:
 def test_ids_in_other_columns_are_refused(small: Campaign, tmp_path: Path, what: str) -> None:
     (tmp_path / "q.txt").write_text("d1 0 1 2\nd2 0 1 1\n")
     with pytest.raises(FormatError, match=r"column 1 has ids of documents, such as 'd1', column 3 has none; write"):
-        small.importer.import_files(**{what: tmp_path / "q.txt"})  # type: ignore[arg-type]
+        small.imports.import_files(**{what: tmp_path / "q.txt"})  # type: ignore[arg-type]
 
 
 def test_invisible_characters_are_named(small: Campaign, tmp_path: Path) -> None:
@@ -85,8 +85,8 @@ def test_times_of_the_future_are_questioned(small: Campaign, tmp_path: Path) -> 
         "annotator,query_id,doc_id,relevance,judged_at\nann,1,d1,1,2199-01-01\nann,1,d2,1,1712222222222\n"
     )
     with pytest.raises(DoubtError, match=r"1 label with a time in the future \(2199-01-01T00:00:00.000\+00:00\)"):
-        small.importer.import_files(labels=tmp_path / "l.csv")
-    report = small.importer.import_files(labels=tmp_path / "l.csv", accept_doubts=True)
+        small.imports.import_files(labels=tmp_path / "l.csv")
+    report = small.imports.import_files(labels=tmp_path / "l.csv", accept_doubts=True)
     assert any("in the future" in notice for notice in report.notices)
     ok("export", str(small.directory), "--judgements", tmp_path / "log.csv")
     assert "2024-04-04T09:17:02.222+00:00" in (tmp_path / "log.csv").read_text()

@@ -24,9 +24,9 @@ def build(folder: Path) -> Campaign:
     """Two topics with the same eight documents in the pool of each."""
     campaign = Campaign.create(folder / "campaign")
     fill(campaign, ["1", "2"], DOCS)
-    campaign.accounts.add("boss", "manager")
+    campaign.people.accounts.add("boss", "manager")
     for name in ("ann", "ben", "cai"):
-        campaign.accounts.add(name, "annotator")
+        campaign.people.accounts.add(name, "annotator")
     return campaign
 
 
@@ -107,7 +107,7 @@ def test_a_pair_that_was_taken_over_and_is_judged_all_the_same_is_kept_as_an_ext
     late = say(campaign, "ann", his[0])
     assert len(late.saved) == len(late.surplus) == 1
     assert not say(campaign, "ben", his[0]).surplus
-    log = campaign.judgement_log.judgements(current=False)
+    log = campaign.store.judgements.table(current=False)
     assert log["counts_as"].tolist() == ["surplus", "judgement"]
 
 
@@ -123,14 +123,14 @@ def test_judgements_made_without_a_connection_go_before_what_a_colleague_has_onl
     assert campaign.judging.next_pairs("ben", "1", 0, his).closed == his[1:]
     # Who was too late: ben, whose browser had not heard of it.
     assert [len(say(campaign, "ben", doc_id).surplus) for doc_id in his] == [0, 1, 1, 1]
-    assert sorted(campaign.qrels.build()["doc_id"]) == sorted(hers)
+    assert sorted(campaign.results.qrels.build()["doc_id"]) == sorted(hers)
 
 
 @pytest.mark.parametrize("annotators", [1, 2])
 def test_who_takes_a_judgement_back_goes_before_those_who_have_only_loaded_the_pair(
     campaign: Campaign, annotators: int
 ) -> None:
-    campaign.assignments.update(annotators=annotators)
+    campaign.people.assignments.update(annotators=annotators)
     take(campaign, "ann")
     if annotators == 2:
         take(campaign, "cai")
@@ -144,7 +144,7 @@ def test_who_takes_a_judgement_back_goes_before_those_who_have_only_loaded_the_p
 
 
 def test_with_two_annotators_a_pair_one_of_those_who_loaded_it_gives_it_up(campaign: Campaign) -> None:
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     hers, theirs = take(campaign, "ann"), take(campaign, "cai")
     assert hers == theirs
     his = take(campaign, "ben")
@@ -166,10 +166,10 @@ def test_the_selection_of_a_pair_goes_with_it(campaign: Campaign) -> None:
 
 def test_a_search_finds_what_is_loaded_and_not_what_is_on_a_screen(campaign: Campaign) -> None:
     take(campaign, "ann")
-    assert campaign.search.take("ben", "1", "d3").doc_id == "d3"
+    assert campaign.judging.search.take("ben", "1", "d3").doc_id == "d3"
     assert campaign.judging.next_pairs("ann", "1", 0, DOCS).closed == ["d3"]
     with pytest.raises(InputError, match="another annotator's screen"):
-        campaign.search.take("ben", "1", "d0")
+        campaign.judging.search.take("ben", "1", "d0")
     # It stays with ben behind whatever is on the screen.
     campaign.judging.next_pairs("ben", "1", 0, ["d7", "d3"])
     assert "d3" not in take(campaign, "cai")
@@ -178,12 +178,12 @@ def test_a_search_finds_what_is_loaded_and_not_what_is_on_a_screen(campaign: Cam
 def test_a_random_draw_that_is_found_by_searching_stays_one(campaign: Campaign) -> None:
     campaign.settings.set_loop(mode="loop", control=1.0)  # each document is a random draw
     last = take(campaign, "ann")[-1]
-    campaign.search.take("ben", "1", last)
+    campaign.judging.search.take("ben", "1", last)
     say(campaign, "ben", last)
-    [entry] = campaign.judgement_log.judgements().to_dict("records")
+    [entry] = campaign.store.judgements.table().to_dict("records")
     assert (entry["annotator"], entry["strategy"]) == ("ben", "random")
     assert 0 < entry["probability"] <= 1
-    assert campaign.loop_scope.ledgers(["1"])["1"].drawn == [True]
+    assert campaign.progress.loop_scope.ledgers(["1"])["1"].drawn == [True]
 
 
 def test_topics_with_free_pairs_come_before_those_that_others_have_loaded(campaign: Campaign) -> None:
@@ -199,7 +199,7 @@ def test_budgets_do_not_wait_for_what_is_loaded(campaign: Campaign) -> None:
     assert len(take(campaign, "ann")) == 6
     assert campaign.judging.topic_with_work("ben") == "1"
     assert len(take(campaign, "ben")) == 3
-    assert campaign.budget.room("1", "cai") == 0
+    assert campaign.progress.budget.room("1", "cai") == 0
 
 
 def test_lists_and_preferences_share_topics_in_the_same_way(tmp_path: Path) -> None:
@@ -210,16 +210,16 @@ def test_lists_and_preferences_share_topics_in_the_same_way(tmp_path: Path) -> N
 
 def check_topics(campaign: Campaign) -> None:
     campaign.settings.set_judging_page(task="list")
-    hers = campaign.topic_tasks.next_topics("ann", 12).fresh
+    hers = campaign.judging.topic_tasks.next_topics("ann", 12).fresh
     assert len(hers) == 8
-    his = campaign.topic_tasks.next_topics("ben", 12)
+    his = campaign.judging.topic_tasks.next_topics("ben", 12)
     assert (his.fresh, his.exhausted) == (hers[4:], True)
-    assert campaign.topic_tasks.next_topics("ann", 0, hers).closed == his.fresh
-    assert campaign.topic_tasks.next_topics("ben", 12, his.fresh).fresh == []
+    assert campaign.judging.topic_tasks.next_topics("ann", 0, hers).closed == his.fresh
+    assert campaign.judging.topic_tasks.next_topics("ben", 12, his.fresh).fresh == []
     late = Choice(str(uuid4()), "ann", his.fresh[0], kind="chosen", shown=("d0",), chosen=("d0",))
-    assert campaign.topic_tasks.choose([late], handed_out_only=True).saved
+    assert campaign.judging.topic_tasks.choose([late], handed_out_only=True).saved
     campaign.judging.leave("ben")
-    assert set(campaign.topic_tasks.next_topics("cai", 12).fresh) == {*his.fresh} - {his.fresh[0]}
+    assert set(campaign.judging.topic_tasks.next_topics("cai", 12).fresh) == {*his.fresh} - {his.fresh[0]}
 
 
 # --- leaving releases at once ------------------------------------------------------------------------
@@ -230,38 +230,38 @@ def leave(campaign: Campaign) -> None:
 
 
 def sign_out(campaign: Campaign) -> None:
-    secret = campaign.accounts.open_session("ann")
-    person = campaign.accounts.session(secret)
+    secret = campaign.people.accounts.open_session("ann")
+    person = campaign.people.accounts.session(secret)
     assert person is not None
-    campaign.accounts.end_session(person.session)
+    campaign.people.accounts.end_session(person.session)
 
 
 def end_sessions(campaign: Campaign) -> None:
-    campaign.accounts.end_sessions("ann")
+    campaign.people.accounts.end_sessions("ann")
 
 
 def rotate(campaign: Campaign) -> None:
-    campaign.server_state.rotate_secret()
+    campaign.operations.server_state.rotate_secret()
 
 
 def lock(campaign: Campaign) -> None:
-    campaign.accounts.lock("ann")
+    campaign.people.accounts.lock("ann")
 
 
 def demote(campaign: Campaign) -> None:
-    campaign.accounts.set_role("ann", "reader")
+    campaign.people.accounts.set_role("ann", "reader")
 
 
 def reassign(campaign: Campaign) -> None:
-    campaign.assignments.assign(["1"], ["ben"])
+    campaign.people.assignments.assign(["1"], ["ben"])
 
 
 def regroup(campaign: Campaign) -> None:
-    campaign.accounts.set_groups("ben", ["team"])
-    campaign.accounts.set_groups("ann", ["team"])
-    campaign.assignments.assign(["1"], groups=["team"])
+    campaign.people.accounts.set_groups("ben", ["team"])
+    campaign.people.accounts.set_groups("ann", ["team"])
+    campaign.people.assignments.assign(["1"], groups=["team"])
     assert len(campaign.store.reservations.table(0.0 + campaign_seconds())) > 0
-    campaign.accounts.set_groups("ann", [])
+    campaign.people.accounts.set_groups("ann", [])
 
 
 def close_and_reopen(campaign: Campaign) -> None:
@@ -270,12 +270,12 @@ def close_and_reopen(campaign: Campaign) -> None:
 
 
 def release(campaign: Campaign) -> None:
-    assert campaign.assignments.release("ann") == 8
+    assert campaign.people.assignments.release("ann") == 8
 
 
 def release_topic(campaign: Campaign) -> None:
-    assert campaign.assignments.release(topics=["2"]) == 0
-    assert campaign.assignments.release(topics=["1"]) == 8
+    assert campaign.people.assignments.release(topics=["2"]) == 0
+    assert campaign.people.assignments.release(topics=["1"]) == 8
 
 
 def campaign_seconds() -> float:
@@ -301,12 +301,12 @@ def test_whoever_leaves_holds_nothing(campaign: Campaign, end: Callable[[Campaig
 def test_a_shorter_lease_applies_to_what_is_reserved(campaign: Campaign, clock: Clock) -> None:
     take(campaign, "ann")
     clock.passes(50)
-    campaign.assignments.update(lease=1)
-    assert campaign.assignments.reservations()["minutes"].unique().tolist() == [1]
+    campaign.people.assignments.update(lease=1)
+    assert campaign.people.assignments.reservations()["minutes"].unique().tolist() == [1]
     clock.passes(11)
     assert take(campaign, "ben") == DOCS
-    campaign.assignments.update(lease=500)
-    assert campaign.assignments.reservations()["minutes"].unique().tolist() == [1]  # a longer one does not
+    campaign.people.assignments.update(lease=500)
+    assert campaign.people.assignments.reservations()["minutes"].unique().tolist() == [1]  # a longer one does not
 
 
 def test_another_topic_ends_what_was_held_in_the_first(campaign: Campaign) -> None:
@@ -316,13 +316,13 @@ def test_another_topic_ends_what_was_held_in_the_first(campaign: Campaign) -> No
 
 
 def test_a_work_list_stays_reserved_until_its_topic_is_somebody_elses(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.work_lists.write("ann", tmp_path / "list.csv", 8)
-    for end in (leave, end_sessions, lambda campaign: campaign.assignments.update(lease=1)):
+    campaign.exports.work_lists.write("ann", tmp_path / "list.csv", 8)
+    for end in (leave, end_sessions, lambda campaign: campaign.people.assignments.update(lease=1)):
         end(campaign)
         assert take(campaign, "ben") == []
     take(campaign, "ann", topic="2")
     assert take(campaign, "ben") == []
-    assert campaign.assignments.reservations()["place"].unique().tolist()[0] == "work list"
+    assert campaign.people.assignments.reservations()["place"].unique().tolist()[0] == "work list"
     reassign(campaign)
     assert take(campaign, "ben") == DOCS
 
@@ -331,7 +331,7 @@ def test_a_work_list_stays_reserved_until_its_topic_is_somebody_elses(campaign: 
 
 
 def listed(campaign: Campaign, path: Path, pairs: int = 4) -> list[tuple[str, str]]:
-    campaign.work_lists.write("ann", path, pairs)
+    campaign.exports.work_lists.write("ann", path, pairs)
     table = pd.read_csv(path, dtype=str)
     return list(zip(table["query_id"], table["doc_id"], strict=True))
 
@@ -343,13 +343,13 @@ def test_a_work_list_leaves_out_closed_and_reassigned_topics(campaign: Campaign,
     second = listed(campaign, tmp_path / "3.csv")
     assert second == [("2", doc_id) for doc_id in DOCS[:4]]
     campaign.settings.reopen_topic("1")
-    campaign.assignments.assign(["2"], ["ben"])
+    campaign.people.assignments.assign(["2"], ["ben"])
     assert listed(campaign, tmp_path / "4.csv") == first
 
 
 def test_a_work_list_begins_with_the_qualification_set(campaign: Campaign, tmp_path: Path) -> None:
     listed(campaign, tmp_path / "1.csv")
-    campaign.qualification_set.set_pairs([("2", "d5"), ("2", "d6")])
+    campaign.people.qualification_set.set_pairs([("2", "d5"), ("2", "d6")])
     assert listed(campaign, tmp_path / "2.csv") == [("2", "d5"), ("2", "d6")]
 
 
@@ -381,6 +381,6 @@ def test_a_manager_sees_and_releases_reservations_on_the_command_line(campaign: 
 
 def test_only_known_names_and_topics_are_released(campaign: Campaign) -> None:
     with pytest.raises(UnknownNameError):
-        campaign.assignments.release("zoe")
+        campaign.people.assignments.release("zoe")
     with pytest.raises(UnknownNameError):
-        campaign.assignments.release(topics=["9"])
+        campaign.people.assignments.release(topics=["9"])

@@ -61,7 +61,7 @@ def made(folder: Path, texts: str = "", **settings: object) -> Iterator[Campaign
     (folder / "docs.jsonl").write_text("".join(json.dumps({"doc_id": d, "text": f"text {d}"}) + "\n" for d in texts))
     with Campaign.create(folder / "campaign", grades="0-1") as campaign:
         documents = [folder / "docs.jsonl"] if texts else []
-        campaign.importer.import_files(topics=folder / "topics.tsv", runs=write_runs(folder), documents=documents)
+        campaign.imports.import_files(topics=folder / "topics.tsv", runs=write_runs(folder), documents=documents)
         campaign.settings.set_loop(**{"mode": "loop", "by": "mtf", **settings})
         yield campaign
 
@@ -105,7 +105,7 @@ def test_judging_takes_the_documents_in_the_order_of_a_replay(bare: Campaign, na
     for topic in ("1", "2"):
         order = judge_all(bare, topic=topic)
         assert order == replayed(bare, name, topic)
-        log = bare.judgement_log.judgements(query_id=topic)
+        log = bare.store.judgements.table(query_id=topic)
         assert set(log["strategy"]) == {name}
         assert set(log["pool_rank"]) == {1}
         assert log["model_round"].tolist() == list(range(len(order)))
@@ -135,8 +135,8 @@ def test_interrupted_it_goes_on_the_same(tmp_path: Path, name: str) -> None:
 def test_another_process_gives_the_same_order(tmp_path: Path) -> None:
     with made(tmp_path, by="thompson") as campaign:
         judge_all(campaign, 5)
-        here = [way.doc_id for way in campaign.active_learning.next_round("1").selections]
-        selections = "Campaign(sys.argv[1]).active_learning.next_round('1').selections"
+        here = [way.doc_id for way in campaign.loop.next_round("1").selections]
+        selections = "Campaign(sys.argv[1]).loop.next_round('1').selections"
         script = f"import sys; from collection import Campaign; print(*(way.doc_id for way in {selections}))"
         done = subprocess.run(
             [sys.executable, "-c", script, str(campaign.directory)], capture_output=True, text=True, check=True
@@ -152,15 +152,15 @@ def test_a_campaign_with_texts_leaves_out_what_has_none(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_in_the_pool_it_takes_what_the_pool_has(bare: Campaign) -> None:
-    bare.pools.add("depth", depth=3)
+    bare.people.pools.add("depth", depth=3)
     bare.settings.set_loop(mode="loop-in-pool")
     assert judge_all(bare) == replayed(bare, "mtf", among="abcilm")
-    assert set(bare.judgement_log.judgements()["strategy"]) == {"mtf"}
+    assert set(bare.store.judgements.table()["strategy"]) == {"mtf"}
 
 
 def test_a_topic_that_no_run_has_is_at_its_end(bare: Campaign) -> None:
-    made_round = bare.active_learning.next_round("3")
-    assert (made_round.selections, made_round.complete, bare.active_learning.is_short(made_round)) == ([], True, False)
+    made_round = bare.loop.next_round("3")
+    assert (made_round.selections, made_round.complete, bare.loop.is_short(made_round)) == ([], True, False)
     assert bare.judging.next_pairs("ann", "3", 1).documents == []
 
 
@@ -168,9 +168,9 @@ def test_a_topic_that_no_run_has_is_at_its_end(bare: Campaign) -> None:
 def test_new_runs_and_documents_count_at_once(tmp_path: Path) -> None:
     with made(tmp_path) as campaign:
         judge_all(campaign)
-        assert campaign.active_learning.next_round("1").complete
+        assert campaign.loop.next_round("1").complete
         (tmp_path / "d.run").write_text("1 Q0 q 1 1 d\n1 Q0 a 2 0 d\n")
-        campaign.importer.import_files(runs=[tmp_path / "d.run"])
+        campaign.imports.import_files(runs=[tmp_path / "d.run"])
         assert judge_all(campaign) == "q"
 
 
@@ -179,7 +179,7 @@ def test_new_runs_and_documents_count_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_others_judged_without_being_asked_counts_where_the_strategy_comes_to_it(bare: Campaign) -> None:
-    bare.active_learning.next_round("1")  # without texts the campaign knows no documents before
+    bare.loop.next_round("1")  # without texts the campaign knows no documents before
     # i is judged relevant by somebody else: the strategy asks for a and c, and goes on in the same run behind i.
     judge(bare, "i", annotator="bob", leased=False)
     assert judge_all(bare, 3) == "acj"
@@ -199,9 +199,9 @@ def test_what_nobody_could_judge_is_presumed_irrelevant(bare: Campaign) -> None:
 
 def test_a_grade_that_is_changed_changes_the_order(bare: Campaign) -> None:
     assert judge_all(bare, 2) == "ac"
-    assert [w.doc_id for w in bare.active_learning.next_round("1", 1).selections] == ["i"]
+    assert [w.doc_id for w in bare.loop.next_round("1", 1).selections] == ["i"]
     bare.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "c", "graded", 0)])
-    assert [w.doc_id for w in bare.active_learning.next_round("1", 1).selections] == ["l"]
+    assert [w.doc_id for w in bare.loop.next_round("1", 1).selections] == ["l"]
 
 
 @pytest.mark.slow
@@ -231,16 +231,16 @@ def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdefghijklmnopqrstuvwxyz") as campaign:
         assert campaign.settings.loop().draws_after == 0
         judge_all(campaign)
-        assert set(campaign.judgement_log.judgements()["strategy"]) == {"mtf"}
+        assert set(campaign.store.judgements.table()["strategy"]) == {"mtf"}
         assert "without random draws" in campaign.recall.of_topic("1").promise.lower()
     with made(tmp_path / "other", texts="abcdefghijklmnopqrstuvwxyz", run=2) as campaign:
         judge_all(campaign)
-        log = campaign.judgement_log.judgements()
+        log = campaign.store.judgements.table()
         drawn = log["strategy"] == "random"
         assert drawn.sum() >= 3
         assert log["strategy"][~drawn].eq("mtf").all()
         np.testing.assert_allclose(log["probability"][drawn], [1 / (26 - n) for n in np.flatnonzero(drawn)])
-        ledger = campaign.loop_scope.ledgers(["1"])["1"]
+        ledger = campaign.progress.loop_scope.ledgers(["1"])["1"]
         assert len(ledger.draws) == drawn.sum()
         assert ledger.size == 26
 
@@ -253,7 +253,7 @@ def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
 def test_a_budget_ends_the_loop(tmp_path: Path, by: str) -> None:
     with made(tmp_path, texts="abcdefghijklmnopxyz", by=by, topic_budget=5) as campaign:
         assert len(judge_all(campaign)) == 5
-        assert campaign.budget.room("1") == 0
+        assert campaign.progress.budget.room("1") == 0
         rules = campaign.recall.of_topic("1").rules.set_index("rule")
         assert rules.loc["Fixed budget", ["says", "reason"]].tolist() == ["stop", "5 of 5 judgements made."]
         campaign.settings.set_loop(topic_budget=7)
@@ -263,7 +263,7 @@ def test_a_budget_ends_the_loop(tmp_path: Path, by: str) -> None:
         assert judge_all(campaign) == ""
         assert len(judge_all(campaign, topic="3")) == (0 if by == "mtf" else 1)
         campaign.settings.set_loop(budget=0)
-        assert campaign.budget.room("1") is None
+        assert campaign.progress.budget.room("1") is None
         assert len(judge_all(campaign)) == (9 if by == "mtf" else 12)
 
 
@@ -294,7 +294,11 @@ def test_what_is_held_in_other_topics_is_within_the_budget_of_all(bare: Campaign
     assert ann is not None
     assert bob is not None
     assert (len(ann), len(bob)) == (3, 2)
-    assert (bare.budget.room("1"), bare.budget.room("1", "ann"), bare.budget.room("1", "bob")) == (0, 3, 0)
+    assert (
+        bare.progress.budget.room("1"),
+        bare.progress.budget.room("1", "ann"),
+        bare.progress.budget.room("1", "bob"),
+    ) == (0, 3, 0)
     judge(bare, ann[0])
     judge(bare, bob[0], "bob", "2")
     assert bare.judging.next_pairs("bob", "2", 4, bob[1:]).order == bob[1:]
@@ -304,14 +308,14 @@ def test_what_is_held_in_other_topics_is_within_the_budget_of_all(bare: Campaign
 @pytest.mark.slow
 def test_imported_grades_are_within_the_budget(bare: Campaign, tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("1 0 a 0\n2 0 x 1\n")
-    bare.importer.import_files(qrels=tmp_path / "qrels.txt")
+    bare.imports.import_files(qrels=tmp_path / "qrels.txt")
     bare.settings.set_loop(budget=3)
     assert len(judge_all(bare)) == 1
 
 
 @pytest.mark.slow
 def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
-    bare.assignments.update(annotators=2)
+    bare.people.assignments.update(annotators=2)
     bare.settings.set_loop(topic_budget=3)
     first = judge_all(bare)
     assert len(first) == 3
@@ -334,7 +338,7 @@ def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: py
         assert order[:2] == ["a", "c"]
         assert (card.holding, card.last["behind"], card.last["problem"]) == ([], False, None)
         assert "Move to front" in card.post("why", doc_id="c")["sentence"]
-    assert set(bare.judgement_log.judgements()["strategy"]) == {"mtf"}
+    assert set(bare.store.judgements.table()["strategy"]) == {"mtf"}
 
 
 # --- what people see ------------------------------------------------------------------------------
@@ -344,17 +348,22 @@ def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: py
 def test_why(bare: Campaign) -> None:
     judge_all(bare, 1)
     (document,) = bare.judging.next_pairs("ann", "1", 1).documents
-    why = bare.explanations.why("1", document.doc_id, "ann")
+    why = bare.judging.explanations.why("1", document.doc_id, "ann")
     assert why.sentence == (
         "Chosen by Move to front: reads a run until a document is irrelevant, "
         "then switches to the run with the fewest irrelevant ones."
     )
     assert why.terms == []
     bare.settings.set_loop(explain="terms and runs")
-    bare.assignments.update(blind=False)
-    assert bare.explanations.why("1", "c", "ann").sentence.endswith(" Retrieved by 3 of 3 systems, best at rank 1.")
-    bare.active_learning.next_round("2")
-    assert bare.explanations.why("1", "z", "ann").sentence == "No system retrieved it. Retrieved by 0 of 3 systems."
+    bare.people.assignments.update(blind=False)
+    assert bare.judging.explanations.why("1", "c", "ann").sentence.endswith(
+        " Retrieved by 3 of 3 systems, best at rank 1."
+    )
+    bare.loop.next_round("2")
+    assert (
+        bare.judging.explanations.why("1", "z", "ann").sentence
+        == "No system retrieved it. Retrieved by 0 of 3 systems."
+    )
 
 
 def test_settings_are_refused_by_name(bare: Campaign) -> None:

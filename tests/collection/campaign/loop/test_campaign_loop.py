@@ -34,7 +34,7 @@ def build(folder: Path) -> Campaign:
     (folder / "topics.tsv").write_text("1\tthe wing\n2\theat\n3\tnothing here\n")
     (folder / "a.run").write_text("1 Q0 heat0 1 9 a\n1 Q0 wing2 2 8 a\n1 Q0 ghost 3 7 a\n2 Q0 heat1 1 5 a\n")
     campaign = Campaign.create(folder / "wings")
-    campaign.importer.import_files(
+    campaign.imports.import_files(
         documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv", runs=[folder / "a.run"]
     )
     campaign.settings.set_loop(mode="loop")
@@ -76,7 +76,7 @@ def test_the_loop_begins_with_the_runs_and_goes_on_with_what_it_learned(wings: C
     order = [judge_next(wings, is_wing) for _ in range(6)]
     assert order[:2] == ["heat0", "wing2"]
     assert set(order[2:]) == {"wing0", "wing1", "wing3", "wing4"}
-    log = wings.judgement_log.judgements()
+    log = wings.store.judgements.table()
     assert log["strategy"].tolist() == ["start", "start", "loop", "loop", "loop", "loop"]
     assert log["model_round"].tolist() == list(range(6))
     assert log["pool_rank"].tolist() == [1] * 6
@@ -95,11 +95,11 @@ def test_after_a_row_of_irrelevant_documents_some_are_drawn(wings: Campaign) -> 
     wings.settings.set_loop(run=4)
     for _ in range(20):
         judge_next(wings, lambda _: 0)
-    log = wings.judgement_log.judgements()
+    log = wings.store.judgements.table()
     assert log["strategy"].tolist()[:4] == ["start"] * 4
     assert set(log["strategy"][4:]) == {"random"}
     np.testing.assert_allclose(log["probability"][4:], [1 / (70 - n) for n in range(4, 20)])
-    ledger = wings.loop_scope.ledgers(["1"])["1"]
+    ledger = wings.progress.loop_scope.ledgers(["1"])["1"]
     assert (ledger.size, ledger.judged, len(ledger.draws)) == (70, 20, 16)
 
 
@@ -108,7 +108,7 @@ def test_without_draws_there_are_none(wings: Campaign) -> None:
     wings.settings.set_loop(run=0)
     for _ in range(60):
         judge_next(wings, lambda _: 0)
-    assert "random" not in set(wings.judgement_log.judgements()["strategy"])
+    assert "random" not in set(wings.store.judgements.table()["strategy"])
 
 
 @pytest.mark.slow
@@ -122,7 +122,7 @@ def test_two_annotators_share_the_model_and_not_the_pairs(wings: Campaign) -> No
         assert set(made.order).isdisjoint(other)
         judge(wings, made.order[0], is_wing(made.order[0]), annotator=who)
         held[who] = made.order[1:]
-    log = wings.judgement_log.judgements()
+    log = wings.store.judgements.table()
     assert log["doc_id"].is_unique
     assert log["annotator"].value_counts().to_dict() == {"ann": 20, "bob": 20}
 
@@ -156,7 +156,7 @@ def test_a_judgement_of_a_pair_that_was_let_go_is_still_accepted(wings: Campaign
     judge(wings, first[0], 3)
     wings.judging.next_pairs("ann", "1", 0, [first[1]], client=Client(in_loop=2))
     judge(wings, first[9], 0)
-    row = wings.judgement_log.judgements().iloc[-1]
+    row = wings.store.judgements.table().iloc[-1]
     assert (row["doc_id"], row["model_round"]) == (first[9], 0)
 
 
@@ -165,38 +165,38 @@ def test_the_same_log_gives_the_same_round(wings: Campaign) -> None:
     for _ in range(5):
         judge_next(wings, is_wing)
     with Campaign(wings.directory) as again:
-        assert again.active_learning.next_round("1").selections == wings.active_learning.next_round("1").selections
+        assert again.loop.next_round("1").selections == wings.loop.next_round("1").selections
 
 
 def test_a_round_is_current_until_something_changes(wings: Campaign, folder: Path) -> None:
-    made = wings.active_learning.next_round("1")
-    assert wings.active_learning.is_current(made)
+    made = wings.loop.next_round("1")
+    assert wings.loop.is_current(made)
     judge_next(wings, is_wing)
-    assert not wings.active_learning.is_current(made)
-    made = wings.active_learning.next_round("1")
+    assert not wings.loop.is_current(made)
+    made = wings.loop.next_round("1")
     wings.settings.set_loop(learner="naive-bayes")
-    assert not wings.active_learning.is_current(made)
-    made = wings.active_learning.next_round("1")
+    assert not wings.loop.is_current(made)
+    made = wings.loop.next_round("1")
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "wing9", "text": "the wing of a wing"}) + "\n")
-    wings.importer.import_files(documents=[folder / "more.jsonl"])
-    assert not wings.active_learning.is_current(made)
-    assert "wing9" in [way.doc_id for way in wings.active_learning.next_round("1").selections]
+    wings.imports.import_files(documents=[folder / "more.jsonl"])
+    assert not wings.loop.is_current(made)
+    assert "wing9" in [way.doc_id for way in wings.loop.next_round("1").selections]
 
 
 def test_what_cannot_be_judged_does_not_come_again(wings: Campaign) -> None:
     document = wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id
     wings.judging.judge_many([Judgement("u", "ann", "1", document, "cannot judge", reason="broken")])
-    assert document not in [way.doc_id for way in wings.active_learning.next_round("1").selections]
+    assert document not in [way.doc_id for way in wings.loop.next_round("1").selections]
     wings.judging.judge_many([Judgement("v", "ann", "1", document, "undone")])
-    assert document in [way.doc_id for way in wings.active_learning.next_round("1").selections]
+    assert document in [way.doc_id for way in wings.loop.next_round("1").selections]
 
 
 def test_annotators_who_contradict_each_other(wings: Campaign) -> None:
     judge_next(wings, is_wing)
     for who, grade in (("ann", 0), ("bob", 2), ("cid", 2)):
         wings.judging.judge_many([Judgement(str(uuid4()), who, "1", "wing0", "graded", grade)])
-    assert wings.active_learning.next_round("1").came_by == "model"
-    ledger = wings.loop_scope.ledgers(["1"])["1"]
+    assert wings.loop.next_round("1").came_by == "model"
+    ledger = wings.progress.loop_scope.ledgers(["1"])["1"]
     assert (ledger.judged, ledger.found) == (2, 1)  # by majority
 
 
@@ -204,7 +204,7 @@ def test_annotators_who_contradict_each_other(wings: Campaign) -> None:
 
 
 def test_modes(wings: Campaign) -> None:
-    wings.pools.add("depth", depth=1)  # heat0 for topic 1, heat1 for topic 2
+    wings.people.pools.add("depth", depth=1)  # heat0 for topic 1, heat1 for topic 2
     wings.settings.set_loop(mode="pool")
     assert judge_next(wings, is_wing) == "heat0"
     assert wings.judging.next_pairs("ann", "1", 1).documents == []
@@ -221,24 +221,24 @@ def test_modes(wings: Campaign) -> None:
 
 @pytest.mark.slow
 def test_progress_says_when_there_is_no_end(wings: Campaign) -> None:
-    wings.pools.add("depth", depth=2)
+    wings.people.pools.add("depth", depth=2)
     judge_next(wings, is_wing)
     progress = wings.progress.topics().set_index("query_id")
     assert progress["goal"].isna().all()
     assert wings.progress.totals("ann") == (1, None)
-    assert "Judge 3 topics in the loop" in wings.overview.next_step().sentence
+    assert "Judge 3 topics in the loop" in wings.results.overview.next_step().sentence
     wings.settings.set_loop(mode="pool")
     assert wings.progress.topics()["goal"].tolist() == [2, 1, 0]
     assert wings.progress.totals("ann") == (1, 3)
     wings.settings.set_loop(mode="closed", topics=["1"])
     assert wings.progress.topics()["goal"].tolist() == [1, 1, 0]
     assert wings.progress.totals("ann") == (1, 2)
-    assert wings.overview.status()["remaining"] == 1
+    assert wings.results.overview.status()["remaining"] == 1
 
 
 def test_topics_without_any_run_begin_with_their_words(wings: Campaign) -> None:
-    assert wings.active_learning.next_round("2").came_by == "fusion"
-    assert wings.active_learning.next_round("3").came_by == "topic text"
+    assert wings.loop.next_round("2").came_by == "fusion"
+    assert wings.loop.next_round("3").came_by == "topic text"
 
 
 @pytest.mark.parametrize(
@@ -272,21 +272,21 @@ def test_what_a_pool_brought_is_not_the_models_turn(wings: Campaign) -> None:
     wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "wing0", "graded", 2)])
     for i in range(5):
         wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", f"heat{i}", "graded", 0)])
-    assert {way.strategy for way in wings.active_learning.next_round("1").selections[:4]} == {"loop"}
+    assert {way.strategy for way in wings.loop.next_round("1").selections[:4]} == {"loop"}
     wings.settings.set_loop(control=0.2, run=0)
-    assert wings.active_learning.next_round("1").selections[0].strategy == "random"
-    assert wings.active_learning.next_round("1").selections[1].strategy == "loop"
+    assert wings.loop.next_round("1").selections[0].strategy == "random"
+    assert wings.loop.next_round("1").selections[1].strategy == "loop"
 
 
 def test_many_annotators_on_one_topic_all_have_something(wings: Campaign) -> None:
-    made = wings.active_learning.next_round("1", 12)
+    made = wings.loop.next_round("1", 12)
     assert not made.complete
     for n in range(3):
         assert wings.judging.next_pairs(f"a{n}", "1", 4, made=made).order
     assert wings.judging.next_pairs("late", "1", 4, made=made).order == []
-    assert len(wings.active_learning.next_round("1").selections) > len(made.selections)
+    assert len(wings.loop.next_round("1").selections) > len(made.selections)
     assert len(wings.judging.next_pairs("late", "1", 4).order or []) == 4
-    assert wings.active_learning.next_round("1", 1000).complete
+    assert wings.loop.next_round("1", 1000).complete
 
 
 def test_a_draw_says_from_how_many_it_was_made(wings: Campaign) -> None:
@@ -298,21 +298,21 @@ def test_a_draw_says_from_how_many_it_was_made(wings: Campaign) -> None:
     out = 10 + (
         wings.store.queue.count_unavailable("1", clock.seconds(), "ann") > 10
     )  # the skipped one, unless bob holds it
-    assert wings.judgement_log.judgements()["probability"].iloc[0] == pytest.approx(1 / (70 - out))
+    assert wings.store.judgements.table()["probability"].iloc[0] == pytest.approx(1 / (70 - out))
 
 
 def test_an_old_round_says_the_right_number_all_the_same(wings: Campaign) -> None:
     wings.settings.set_loop(control=1.0)
-    made = wings.active_learning.next_round("1", 70)
+    made = wings.loop.next_round("1", 70)
     assert len(wings.judging.next_pairs("bob", "1", 10, made=made).documents) == 10
     for _ in range(12):  # by one round, as while the model fails
         judge(wings, wings.judging.next_pairs("ann", "1", 1, made=made).documents[0].doc_id, 0)
-    assert wings.loop_scope.ledgers(["1"])["1"].out_of_reach.tolist() == [10] * 12
+    assert wings.progress.loop_scope.ledgers(["1"])["1"].out_of_reach.tolist() == [10] * 12
 
 
 @pytest.mark.slow
 def test_a_long_round_lasts_while_no_newer_one_comes(wings: Campaign) -> None:
-    made = wings.active_learning.next_round("1", 70)
+    made = wings.loop.next_round("1", 70)
     for _ in range(70):
         judge(
             wings, wings.judging.next_pairs("ann", "1", 1, made=made, client=Client(in_loop=1)).documents[0].doc_id, 0
@@ -320,14 +320,14 @@ def test_a_long_round_lasts_while_no_newer_one_comes(wings: Campaign) -> None:
 
 
 def test_a_round_that_others_hold_is_short(wings: Campaign) -> None:
-    made = wings.active_learning.next_round("1", 20)
-    assert wings.active_learning.is_short(made)  # a hundred are usual
-    assert not wings.active_learning.is_short(wings.active_learning.next_round("1"))
+    made = wings.loop.next_round("1", 20)
+    assert wings.loop.is_short(made)  # a hundred are usual
+    assert not wings.loop.is_short(wings.loop.next_round("1"))
 
 
 @pytest.mark.slow
 def test_leases_that_ran_out_are_not_taken_back(wings: Campaign) -> None:
-    wings.pools.add("depth", depth=1)
+    wings.people.pools.add("depth", depth=1)
     wings.settings.set_loop(mode="pool-then-loop")
     wings.judging.judge_many([Judgement("p", "ann", "1", "heat0", "graded", 0)])
     mine = wings.judging.next_pairs("ann", "1", 4).order or []
@@ -340,10 +340,10 @@ def test_leases_that_ran_out_are_not_taken_back(wings: Campaign) -> None:
 def test_features_of_another_process_are_taken_in(wings: Campaign) -> None:
     from collection.active_learning import features
 
-    wings.active_learning.next_round("1")
+    wings.loop.next_round("1")
     features.update(wings.directory / "features", wings.store.corpus.texts(), blocks=("words",))
     with Campaign(wings.directory) as again:
-        assert again.active_learning.is_current(again.active_learning.next_round("1"))
+        assert again.loop.is_current(again.loop.next_round("1"))
 
 
 def test_a_lease_that_has_ended_tells_nothing_of_the_next(wings: Campaign) -> None:
@@ -351,11 +351,11 @@ def test_a_lease_that_has_ended_tells_nothing_of_the_next(wings: Campaign) -> No
     wings.judging.next_pairs("ann", "1", 70)
     wings.store.connection.db.conn.execute("UPDATE leases SET until = 1")
     wings.settings.set_loop(mode="pool")
-    wings.pools.add("depth", depth=1)
+    wings.people.pools.add("depth", depth=1)
     judge(wings, wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id, 0)
-    row = wings.judgement_log.judgements().iloc[0]
+    row = wings.store.judgements.table().iloc[0]
     assert (row["strategy"], row["pool_rank"]) == ("depth", 1)
-    assert wings.loop_scope.ledgers(["1"])["1"].draws.tolist() == []
+    assert wings.progress.loop_scope.ledgers(["1"])["1"].draws.tolist() == []
 
 
 def test_an_undo_does_not_change_what_was_drawn(wings: Campaign) -> None:
@@ -364,24 +364,24 @@ def test_an_undo_does_not_change_what_was_drawn(wings: Campaign) -> None:
     wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", document, "undone")])
     assert wings.store.judgements.count_ungraded()["1"] == (0, 1, 1)
     assert not wings.recall.of_topic("1").decision.stop
-    wings.search.take("ann", "1", document)
+    wings.judging.search.take("ann", "1", document)
     judge(wings, document, 1)
     assert wings.store.judgements.current_judgements("1")["strategy"].tolist() == ["random"]
-    assert wings.loop_scope.ledgers(["1"])["1"].draws.tolist() == [0]
+    assert wings.progress.loop_scope.ledgers(["1"])["1"].draws.tolist() == [0]
     assert wings.store.judgements.count_ungraded() == {}
 
 
 def test_what_was_found_by_searching_stays_so_while_it_is_held(wings: Campaign) -> None:
-    wings.search.take("ann", "1", "wing3")
+    wings.judging.search.take("ann", "1", "wing3")
     order = wings.judging.next_pairs("ann", "1", 10, ["heat0", "wing3"]).order or []
     assert "wing3" in order
     judge(wings, "wing3", 2)
-    assert wings.judgement_log.judgements()["strategy"].tolist() == ["search"]
+    assert wings.store.judgements.table()["strategy"].tolist() == ["search"]
 
 
 def test_a_round_of_another_mode_is_not_handed_out(wings: Campaign) -> None:
-    made = wings.active_learning.next_round("1")
-    wings.pools.add("depth", depth=1)
+    made = wings.loop.next_round("1")
+    wings.people.pools.add("depth", depth=1)
     wings.settings.set_loop(mode="loop-in-pool")
     assert wings.judging.next_pairs("ann", "1", 5, made=made).order == ["heat0"]
 
@@ -397,26 +397,26 @@ def test_documents_that_come_while_features_are_made_are_not_forgotten(
         report = real(*arguments, **more)  # type: ignore[arg-type]
         (folder / "late.jsonl").write_text(json.dumps({"doc_id": "late", "text": "late wing"}) + "\n")
         monkeypatch.setattr(features, "update", real)
-        wings.importer.import_files(documents=[folder / "late.jsonl"])
+        wings.imports.import_files(documents=[folder / "late.jsonl"])
         return report
 
     monkeypatch.setattr(features, "update", slow)
-    assert not wings.active_learning.is_current(wings.active_learning.next_round("1"))
-    assert "late" in [way.doc_id for way in wings.active_learning.next_round("1").selections]
+    assert not wings.loop.is_current(wings.loop.next_round("1"))
+    assert "late" in [way.doc_id for way in wings.loop.next_round("1").selections]
 
 
 @pytest.mark.slow
 def test_embeddings_without_the_newest_documents_do_not_stop_the_loop(wings: Campaign, folder: Path) -> None:
     np.save(folder / "own.npy", np.random.default_rng(0).normal(size=(70, 8)).astype(np.float32))
-    wings.features.update(dense=folder / "own.npy")
-    assert "dense" in wings.features.state().blocks
+    wings.corpus.features.update(dense=folder / "own.npy")
+    assert "dense" in wings.corpus.features.state().blocks
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "wing9", "text": "the wing of a wing"}) + "\n")
-    wings.importer.import_files(documents=[folder / "more.jsonl"])
-    assert "wing9" in [way.doc_id for way in wings.active_learning.next_round("1").selections]
-    assert "are not used" in wings.features.state().note
+    wings.imports.import_files(documents=[folder / "more.jsonl"])
+    assert "wing9" in [way.doc_id for way in wings.loop.next_round("1").selections]
+    assert "are not used" in wings.corpus.features.state().note
     np.save(folder / "own.npy", np.random.default_rng(0).normal(size=(71, 8)).astype(np.float32))
-    wings.features.update(dense=folder / "own.npy")
-    assert (wings.features.state().note, "dense" in wings.features.state().blocks) == ("", True)
+    wings.corpus.features.update(dense=folder / "own.npy")
+    assert (wings.corpus.features.state().note, "dense" in wings.corpus.features.state().blocks) == ("", True)
 
 
 @pytest.mark.slow
@@ -433,15 +433,15 @@ def test_cannot_judge_outside_the_pool_counts(wings: Campaign) -> None:
     wings.judging.judge_many([Judgement("u", "ann", "1", document, "cannot judge", reason="broken")])
     row = wings.progress.topics("1").iloc[0]
     assert (row["judged"], row["cannot_judge"]) == (1, 1)
-    assert wings.overview.status()["cannot_judge"] == 1
+    assert wings.results.overview.status()["cannot_judge"] == 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["loop", "pool"])
 def test_progress_after_each_save_is_what_a_count_of_everything_gives(wings: Campaign, mode: str) -> None:
-    wings.pools.add("depth", depth=3)
+    wings.people.pools.add("depth", depth=3)
     wings.settings.set_loop(mode=mode)
-    wings.assignments.update(annotators=2)
+    wings.people.assignments.update(annotators=2)
     chance = random.Random(4)
     people = ["ann", "bob", "cid"]
     for step in range(150):
@@ -451,7 +451,7 @@ def test_progress_after_each_save_is_what_a_count_of_everything_gives(wings: Cam
         grade, reason = (1 if kind == "graded" else None), ("torn" if kind == "cannot judge" else None)
         wings.judging.judge_many([Judgement(str(step), who, topic, document, kind, grade, reason, counts_as=counts_as)])
         if step == 70:
-            wings.assignments.update(annotators=3)
+            wings.people.assignments.update(annotators=3)
         for name in people:
             shown, _ = wings.progress.of_annotator(topic, name)
             assert shown == wings.progress.standing(topic, name), (step, name)
@@ -475,13 +475,17 @@ def test_another_tab_keeps_what_it_has(wings: Campaign) -> None:
 
 
 def test_an_id_finds_its_document(wings: Campaign) -> None:
-    assert wings.search.find("1", "ann", "wing3").documents[0].doc_id == "wing3"
+    assert wings.judging.search.find("1", "ann", "wing3").documents[0].doc_id == "wing3"
 
 
 def test_each_annotator_has_their_port(wings: Campaign) -> None:
-    wings.server_state.keep_port("ann", 8501)
-    wings.server_state.keep_port("bob", 8502)
-    assert (wings.server_state.port("ann"), wings.server_state.port("bob"), wings.server_state.port("cid")) == (
+    wings.operations.server_state.keep_port("ann", 8501)
+    wings.operations.server_state.keep_port("bob", 8502)
+    assert (
+        wings.operations.server_state.port("ann"),
+        wings.operations.server_state.port("bob"),
+        wings.operations.server_state.port("cid"),
+    ) == (
         8501,
         8502,
         None,
@@ -489,10 +493,10 @@ def test_each_annotator_has_their_port(wings: Campaign) -> None:
 
 
 def test_damaged_features_are_made_again(wings: Campaign) -> None:
-    wings.active_learning.next_round("1")
+    wings.loop.next_round("1")
     (wings.directory / "features" / "meta.json").write_text("{")
     with Campaign(wings.directory) as again:
-        assert again.active_learning.next_round("1").selections
+        assert again.loop.next_round("1").selections
 
 
 # Why, and what a search finds
@@ -500,48 +504,48 @@ def test_damaged_features_are_made_again(wings: Campaign) -> None:
 
 @pytest.mark.slow
 def test_why_names_the_terms(wings: Campaign) -> None:
-    assert "by the rankings of the systems" in wings.explanations.why("1", "heat0", "ann").sentence
+    assert "by the rankings of the systems" in wings.judging.explanations.why("1", "heat0", "ann").sentence
     for _ in range(3):
         judge_next(wings, is_wing)
-    seen = set(wings.judgement_log.judgements()["doc_id"])
-    why = wings.explanations.why("1", "wing3" if "wing3" not in seen else "wing2", "ann")
+    seen = set(wings.store.judgements.table()["doc_id"])
+    why = wings.judging.explanations.why("1", "wing3" if "wing3" not in seen else "wing2", "ann")
     assert "wing" in [term for term, share in why.terms if share > 0]
     assert max(abs(share) for _, share in why.terms) == 1
     assert "Retrieved by" not in why.sentence
     wings.settings.set_loop(explain="terms and runs")
-    assert "best at rank" not in wings.explanations.why("1", "wing2", "ann").sentence  # judging is blind
-    wings.assignments.update(blind=False)
-    assert "Retrieved by 1 of 1 system, best at rank 2" in wings.explanations.why("1", "wing2", "ann").sentence
-    assert "Retrieved by 0 of 1 system" in wings.explanations.why("1", "wing4", "ann").sentence
+    assert "best at rank" not in wings.judging.explanations.why("1", "wing2", "ann").sentence  # judging is blind
+    wings.people.assignments.update(blind=False)
+    assert "Retrieved by 1 of 1 system, best at rank 2" in wings.judging.explanations.why("1", "wing2", "ann").sentence
+    assert "Retrieved by 0 of 1 system" in wings.judging.explanations.why("1", "wing4", "ann").sentence
     wings.settings.set_loop(explain="nothing")
-    assert wings.explanations.why("1", "wing4", "ann").terms == []
+    assert wings.judging.explanations.why("1", "wing4", "ann").terms == []
     wings.settings.set_loop(mode="pool", explain="terms")
-    assert "in the pool" in wings.explanations.why("1", "wing4", "ann").sentence
+    assert "in the pool" in wings.judging.explanations.why("1", "wing4", "ann").sentence
 
 
 def test_why_leaves_out_stop_words_and_numbers(wings: Campaign) -> None:
     names = ["with", "wing", "0", "as", "numeric_only", "2024"]
     reasons = Reasons("model", [(name, 0.5 - 0.1 * i) for i, name in enumerate(names)], None)
-    why = wings.explanations.why("1", "wing2", "ann", lambda _: reasons)
+    why = wings.judging.explanations.why("1", "wing2", "ann", lambda _: reasons)
     assert why.terms == [("wing", 1.0), ("numeric_only", 0.25)]
 
 
 def test_a_search_is_a_way_in(wings: Campaign) -> None:
-    found = wings.search.find("1", "ann", "slab -steel").documents
+    found = wings.judging.search.find("1", "ann", "slab -steel").documents
     assert {f.doc_id for f in found} == {"heat0", "heat2"}
     assert "\x02slab\x03" in found[0].snippet
-    assert wings.search.take("ann", "1", "heat2").doc_id == "heat2"
+    assert wings.judging.search.take("ann", "1", "heat2").doc_id == "heat2"
     judge(wings, "heat2", 3)
-    row = wings.judgement_log.judgements().iloc[-1]
+    row = wings.store.judgements.table().iloc[-1]
     assert (row["strategy"], row.isna()["model_round"]) == ("search", True)
-    assert wings.search.find("1", "ann", "slab hot").documents[0].relevance == 3
-    assert wings.search.find("1", "ann", "wing -flow tunnel").documents[0].doc_id == "wing2"
-    assert wings.search.find("1", "ann", "wing -flow nothere").documents == []
-    assert {f.doc_id for f in wings.search.find("1", "ann", "cooling OR steel").documents} == {"heat3", "heat4"}
+    assert wings.judging.search.find("1", "ann", "slab hot").documents[0].relevance == 3
+    assert wings.judging.search.find("1", "ann", "wing -flow tunnel").documents[0].doc_id == "wing2"
+    assert wings.judging.search.find("1", "ann", "wing -flow nothere").documents == []
+    assert {f.doc_id for f in wings.judging.search.find("1", "ann", "cooling OR steel").documents} == {"heat3", "heat4"}
     # The loop learns from it: its like come next.
-    assert wings.active_learning.next_round("1").selections[0].doc_id.startswith("heat")
+    assert wings.loop.next_round("1").selections[0].doc_id.startswith("heat")
     with pytest.raises(InputError, match="has been judged or is open"):
-        wings.search.take("bob", "1", "heat2")
+        wings.judging.search.take("bob", "1", "heat2")
 
 
 @pytest.mark.parametrize(
@@ -550,17 +554,17 @@ def test_a_search_is_a_way_in(wings: Campaign) -> None:
 def test_any_search_has_an_answer(wings: Campaign, words: str) -> None:
     if words.startswith("-") or not re.search("[A-Za-z]", re.sub("AND|NOT|OR$", "", words)):
         with pytest.raises(InputError, match="expected at least one word to find"):
-            wings.search.find("1", "ann", words)
+            wings.judging.search.find("1", "ann", words)
     else:
-        found = wings.search.find("1", "ann", words).documents
+        found = wings.judging.search.find("1", "ann", words).documents
         assert all("wing" in f.doc_id for f in found)  # no other has any of these words
 
 
 def test_a_search_with_very_many_matches_ranks_the_first(wings: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = wings.search.find("1", "ann", "wing")
+    every = wings.judging.search.find("1", "ann", "wing")
     assert (len(every.documents) > 2, every.ranked) == (True, None)
     monkeypatch.setattr(corpus, "RANKED", 2)
-    some = wings.search.find("1", "ann", "wing")
+    some = wings.judging.search.find("1", "ann", "wing")
     assert some.ranked == 2
     imported = wings.store.corpus.doc_ids(range(wings.store.corpus.document_rows()))
     first = [doc_id for doc_id in imported if doc_id in {f.doc_id for f in every.documents}][:2]
@@ -568,33 +572,33 @@ def test_a_search_with_very_many_matches_ranks_the_first(wings: Campaign, monkey
 
 
 def test_a_search_for_a_phrase_of_common_words_is_not_ranked(wings: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    ranked = wings.search.find("1", "ann", '"a wing"')
+    ranked = wings.judging.search.find("1", "ann", '"a wing"')
     monkeypatch.setattr(corpus, "COMMON", 2)
-    plain = wings.search.find("1", "ann", '"a wing"')
+    plain = wings.judging.search.find("1", "ann", '"a wing"')
     assert (ranked.ranked, plain.ranked) == (None, 0)
     assert len(plain.documents) > 1
     assert sorted(plain.documents) == sorted(ranked.documents)
     rows = wings.store.corpus.rows_of(f.doc_id for f in plain.documents)
     assert list(rows.values()) == sorted(rows.values())
-    assert wings.search.find("1", "ann", "a wing").ranked is None
+    assert wings.judging.search.find("1", "ann", "a wing").ranked is None
 
 
 def test_a_search_refuses_a_prefix_of_too_many_words(wings: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert wings.search.find("1", "ann", "WI*").documents
+    assert wings.judging.search.find("1", "ann", "WI*").documents
     monkeypatch.setattr(corpus, "COMMON_PREFIX", 3)
     with pytest.raises(InputError, match='too many words of the collection match "WI"\\*; add letters'):
-        wings.search.find("1", "ann", "slab WI*")
-    assert wings.search.find("1", "ann", "stee*").documents
+        wings.judging.search.find("1", "ann", "slab WI*")
+    assert wings.judging.search.find("1", "ann", "stee*").documents
 
 
 def test_a_search_finds_what_comes_and_changes_later(wings: Campaign, folder: Path) -> None:
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "ghost", "text": "Überschall"}) + "\n")
-    wings.importer.import_files(documents=[folder / "more.jsonl"])  # a run named it before its text was there
-    assert [f.doc_id for f in wings.search.find("1", "ann", "uberschall").documents] == ["ghost"]
+    wings.imports.import_files(documents=[folder / "more.jsonl"])  # a run named it before its text was there
+    assert [f.doc_id for f in wings.judging.search.find("1", "ann", "uberschall").documents] == ["ghost"]
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "ghost", "text": "subsonic"}) + "\n")
-    wings.importer.import_files(documents=[folder / "more.jsonl"], replace=True)
-    assert wings.search.find("1", "ann", "uberschall").documents == []
-    assert [f.doc_id for f in wings.search.find("1", "ann", "subson*").documents] == ["ghost"]
+    wings.imports.import_files(documents=[folder / "more.jsonl"], replace=True)
+    assert wings.judging.search.find("1", "ann", "uberschall").documents == []
+    assert [f.doc_id for f in wings.judging.search.find("1", "ann", "subson*").documents] == ["ghost"]
 
 
 @pytest.mark.parametrize("form", ["auto", "html"])
@@ -606,15 +610,15 @@ def test_what_a_search_finds_in_a_page_of_html_is_its_words(wings: Campaign, fol
         {"doc_id": "other", "text": f"The tag <b> of a glider is no page. {page}"},
     ]
     (folder / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    wings.importer.import_files(documents=[folder / "more.jsonl"])
+    wings.imports.import_files(documents=[folder / "more.jsonl"])
     wings.settings.set_judging_page(form=form)
-    found = {f.doc_id: f.snippet for f in wings.search.find("1", "ann", "glider").documents}
+    found = {f.doc_id: f.snippet for f in wings.judging.search.find("1", "ann", "glider").documents}
     assert found["page"] == found["said"] == "A \x02glider\x03 has 1 < 2 wings ; 2 > 1"
     assert ("<b>" in found["other"]) is (form == "auto")
-    assert wings.search.find("1", "ann", "page").documents[0].snippet == "A glider has 1 < 2 wings ; 2 > 1"
+    assert wings.judging.search.find("1", "ann", "page").documents[0].snippet == "A glider has 1 < 2 wings ; 2 > 1"
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "odd", "text": f"{'<' * 40} zeppelin &#{'9' * 9000};<b"}))
-    wings.importer.import_files(documents=[folder / "more.jsonl"])
-    assert "\x02zeppelin\x03" in wings.search.find("1", "ann", "zeppelin").documents[0].snippet
+    wings.imports.import_files(documents=[folder / "more.jsonl"])
+    assert "\x02zeppelin\x03" in wings.judging.search.find("1", "ann", "zeppelin").documents[0].snippet
 
 
 # The commands
@@ -656,7 +660,7 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     )
     assert result.exit_code == 0, result.output
     assert "70 documents, features words, dense" in result.output
-    assert [block.name for block in wings.features.open().blocks] == ["words", "dense"]
+    assert [block.name for block in wings.corpus.features.open().blocks] == ["words", "dense"]
     np.save(folder / "short.npy", np.eye(3, dtype=np.float32))
     result = CliRunner().invoke(main, ["features", directory, "--embeddings", str(folder / "short.npy")])
     assert result.exit_code == 2
@@ -686,8 +690,8 @@ def test_a_search_finds_words_of_scripts_without_blanks(
     }
     lines = [json.dumps({"doc_id": doc_id, "title": "", "text": text}) for doc_id, text in texts.items()]
     (folder / "east.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    wings.importer.import_files(documents=[folder / "east.jsonl"])
-    hits = wings.search.find("1", "ann", words).documents
+    wings.imports.import_files(documents=[folder / "east.jsonl"])
+    hits = wings.judging.search.find("1", "ann", words).documents
     assert [hit.doc_id for hit in hits] == found
     assert all(hit.snippet.count("\x02") == hit.snippet.count("\x03") >= 1 for hit in hits)
 
@@ -699,4 +703,4 @@ def test_a_cluster_needs_a_folder_and_no_embeddings(wings: Campaign, folder: Pat
         ({"partitions": "memory://x", "dense": folder / "dense.npy"}, "expected words and characters, found your own"),
     ):
         with pytest.raises(InputError, match=message):
-            wings.features.update(cluster="tcp://127.0.0.1:9", **given)
+            wings.corpus.features.update(cluster="tcp://127.0.0.1:9", **given)

@@ -34,7 +34,7 @@ def _chosen_after_each_judgement(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def chosen(campaign: Campaign) -> list[tuple[str, str]]:
-    found = campaign.system_order.choose(seed_of(campaign.id))
+    found = campaign.loop.system_order.choose(seed_of(campaign.id))
     return list(zip(found.query_ids, found.doc_ids, strict=True))
 
 
@@ -43,7 +43,7 @@ def judge_everywhere(campaign: Campaign, annotator: str = "ann") -> list[tuple[s
     order: list[tuple[str, str]] = []
     topic, tried = campaign.judging.topic_with_work(annotator), set[str]()
     while topic is not None:
-        made_now = campaign.active_learning.next_round(topic)
+        made_now = campaign.loop.next_round(topic)
         documents = campaign.judging.next_pairs(annotator, topic, 1, made=made_now).documents
         if documents:
             tried.clear()
@@ -73,7 +73,7 @@ def test_all_pairs_are_judged_topic_by_topic_and_each_once(tmp_path: Path) -> No
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
         order = judge_everywhere(campaign)
         assert sorted(order) == [*(("1", d) for d in "abcilm"), *(("2", d) for d in "axyz")]
-        log = campaign.judgement_log.judgements()
+        log = campaign.store.judgements.table()
         assert set(log["strategy"]) == {"decisive"}
         assert chosen(campaign) == []
 
@@ -81,8 +81,8 @@ def test_all_pairs_are_judged_topic_by_topic_and_each_once(tmp_path: Path) -> No
 def test_the_budget_goes_across_topics(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3", budget=6) as campaign:
         assert len(judge_everywhere(campaign)) == 6
-        assert "budget (6) is used up" in campaign.budget.state().words
-        assert campaign.overview.next_step().sentence.startswith("System order shows how sure the order")
+        assert "budget (6) is used up" in campaign.progress.budget.state().words
+        assert campaign.results.overview.next_step().sentence.startswith("System order shows how sure the order")
         assert set(campaign.recall.table().query("judged > 0")["advice"]) == {"see System order"}
 
 
@@ -93,8 +93,8 @@ def test_everybody_gets_enough_pairs_until_the_next_choice(tmp_path: Path, monke
         first = chosen(campaign)[0][0]
         other = "2" if first == "1" else "1"
         for name, topic in (("ann", first), ("bob", other)):
-            campaign.accounts.add(name, "annotator")
-            campaign.assignments.assign([topic], [name])
+            campaign.people.accounts.add(name, "annotator")
+            campaign.people.assignments.assign([topic], [name])
         topics = [query_id for query_id, _ in chosen(campaign)]
         assert (topics.count(first), topics.count(other)) == (3, 3)
         # Pairs that somebody holds come on top.
@@ -131,7 +131,7 @@ def test_the_loop_page_sets_decisive_pairs_and_their_budget(tmp_path: Path, open
 
 def test_no_column_is_empty_and_the_budget_is_named(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3", mode="loop-in-pool", budget=4) as campaign:
-        campaign.pools.add("depth", depth=3)
+        campaign.people.pools.add("depth", depth=3)
         judge_some(campaign, 1)
         page = opened(campaign, "overview")
         assert list(page.dataframe[0].proto.column_order) == ["query_id", "title", "pool", "mode", "without_text"]
@@ -159,7 +159,7 @@ def test_documents_below_the_cutoff_and_without_text_are_not_handed_out(tmp_path
 
 def test_the_next_step_names_the_page_that_advises(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
-        step = campaign.overview.next_step()
+        step = campaign.results.overview.next_step()
         assert step == ("judge", "Judge pairs of 3 topics until System order advises stopping.")
 
 
@@ -173,10 +173,10 @@ def test_one_system_and_measures_without_a_cutoff_are_refused(tmp_path: Path) ->
     (tmp_path / "topics.tsv").write_text("1\tone\n")
     (tmp_path / "a.run").write_text("1 Q0 d 1 1 a\n")
     with Campaign.create(tmp_path / "campaign") as campaign:
-        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=[tmp_path / "a.run"])
+        campaign.imports.import_files(topics=tmp_path / "topics.tsv", runs=[tmp_path / "a.run"])
         campaign.settings.set_loop(mode="loop", by="decisive")
         with pytest.raises(CampaignError, match="needs at least 2 runs, found 1"):
-            campaign.system_order.choose(0)
+            campaign.loop.system_order.choose(0)
         for measure in ("AP", "xinfAP", "Judged@10", "nDCG(judged_only=True)@10"):
             with pytest.raises(InputError, match="cut-off"):
                 campaign.settings.set_loop(measure=measure)
@@ -184,7 +184,7 @@ def test_one_system_and_measures_without_a_cutoff_are_refused(tmp_path: Path) ->
 
 def test_recall_is_not_promised_where_decisive_pairs_are_judged(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive") as campaign, pytest.raises(CampaignError, match="do not aim at recall"):
-        campaign.calibration_topics.start(0.5, topics=1)
+        campaign.recall.across_topics.start(0.5, topics=1)
 
 
 def test_the_command_puts_topics_into_the_loop(tmp_path: Path) -> None:
@@ -224,15 +224,17 @@ def judge_some(campaign: Campaign, count: int) -> None:
 def test_the_order_is_sure_when_all_pairs_are_judged(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
         with pytest.raises(CampaignError, match="there are no grades yet"):
-            campaign.system_order.assess()
+            campaign.loop.system_order.assess()
         judge_some(campaign, 3)
-        early = campaign.system_order.assess()
+        early = campaign.loop.system_order.assess()
         assert (early.estimates.pool.judged, early.estimates.pool.unjudged, early.stop) == (3, 7, False)
-        key = campaign.system_order.cache_key()
+        key = campaign.loop.system_order.cache_key()
         judge_some(campaign, 7)
-        assert campaign.system_order.cache_key() != key
-        final = campaign.system_order.assess()
-        plain = campaign.evaluation.evaluate("nDCG@3").means()["nDCG@3"].sort_values(ascending=False, kind="stable")
+        assert campaign.loop.system_order.cache_key() != key
+        final = campaign.loop.system_order.assess()
+        plain = (
+            campaign.results.evaluation.evaluate("nDCG@3").means()["nDCG@3"].sort_values(ascending=False, kind="stable")
+        )
     pool = final.estimates.pool
     assert (pool.judged, pool.unjudged, final.stop, final.open_pairs) == (10, 0, True, 0)
     assert final.values["run"].tolist() == plain.index.tolist()
@@ -243,7 +245,7 @@ def test_the_order_is_sure_when_all_pairs_are_judged(tmp_path: Path) -> None:
 def test_the_command_prints_the_order(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
         judge_some(campaign, 3)
-        found, directory = campaign.system_order.assess(target=0.5), campaign.directory
+        found, directory = campaign.loop.system_order.assess(target=0.5), campaign.directory
     printed = ok("system-order", directory, "--target", "0.5")
     assert printed.startswith(
         f"{found.reason}\n3 of 10 pairs of 2 topics judged; expected tau {found.tau:.2f}, at least"
@@ -261,7 +263,7 @@ def test_the_page_shows_the_order_and_its_pairs(tmp_path: Path, opened: Callable
         empty = opened(campaign, "system-order")
         assert not empty.metric
         judge_some(campaign, 3)
-        found = campaign.system_order.assess()
+        found = campaign.loop.system_order.assess()
         app = opened(campaign, "system-order")
         shown = {metric.label: metric.value for metric in app.metric}
         assert shown["Judged pairs"] == "3 of 10"
@@ -280,7 +282,7 @@ def test_the_page_shows_the_order_and_its_pairs(tmp_path: Path, opened: Callable
 def test_pairs_that_nobody_can_judge_are_named(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
         judge_some(campaign, 5)
-        found = campaign.system_order.assess()
+        found = campaign.loop.system_order.assess()
         assert chosen(campaign) == []
         assert (found.estimates.pool.judged, found.estimates.pool.unjudged) == (5, 5)
         assert found.reason.startswith("All pairs that can be judged are judged; 5 pairs cannot be judged: with 95%")
@@ -290,16 +292,16 @@ def test_a_pair_beyond_the_cutoff_leaves_with_its_judgement(tmp_path: Path) -> N
     with made(tmp_path, texts="abcdefghijklmnopxyz", by="decisive", measure="nDCG@3") as campaign:
         judge_some(campaign, 1)
         judge(campaign, "h", leased=False)
-        assert campaign.system_order.assess().estimates.pool.judged == 2
+        assert campaign.loop.system_order.assess().estimates.pool.judged == 2
         campaign.judging.judge("ann", "1", "h", undo=True)
-        found = campaign.system_order.assess()
+        found = campaign.loop.system_order.assess()
         assert (found.estimates.pool.judged, found.estimates.pool.pairs) == (1, 10)
 
 
 def test_a_page_builds_no_features(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
         judge(campaign, "a", leased=False)
-        campaign.system_order.assess()
+        campaign.loop.system_order.assess()
         assert not (campaign.directory / "features").exists()
         chosen(campaign)
         assert (campaign.directory / "features").exists()
@@ -313,45 +315,47 @@ def test_too_many_graded_pairs_are_refused_before_they_are_read(
         monkeypatch.setattr(estimation, "GIGABYTES", 1e-5)
         monkeypatch.setattr(campaign.store.judgements, "table", None)
         with pytest.raises(InputError, match=r"expected grades of 2 pairs .* need about"):
-            campaign.system_order.assess()
+            campaign.loop.system_order.assess()
 
 
 def test_nothing_is_certain_before_all_is_judged(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
         judge_some(campaign, 9)
-        assert campaign.system_order.assess().pairs["probability_better"].between(0.5 / 400, 1 - 0.5 / 400).all()
-        assert list(campaign.system_order.assess().values)[2:] == ["estimate", "estimate_low", "estimate_high"]
+        assert campaign.loop.system_order.assess().pairs["probability_better"].between(0.5 / 400, 1 - 0.5 / 400).all()
+        assert list(campaign.loop.system_order.assess().values)[2:] == ["estimate", "estimate_low", "estimate_high"]
 
 
 def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
         judge_some(campaign, 3)
-        assert campaign.system_order.last_advice() is None
-        assert "system_order" not in campaign.overview.status()
-        campaign.system_order.keep_advice(campaign.system_order.assess())
-        assert "was to keep judging." in campaign.overview.next_step().sentence
+        assert campaign.loop.system_order.last_advice() is None
+        assert "system_order" not in campaign.results.overview.status()
+        campaign.loop.system_order.keep_advice(campaign.loop.system_order.assess())
+        assert "was to keep judging." in campaign.results.overview.next_step().sentence
         ok("system-order", campaign.directory, "--target", "0.01", "--confidence", "0.01")
-        assert not campaign.system_order.last_advice().stop  # another target is a look, not the campaign's advice
-        found = replace(campaign.system_order.assess(), lowest_tau=0.95)
+        assert not campaign.loop.system_order.last_advice().stop  # another target is a look, not the campaign's advice
+        found = replace(campaign.loop.system_order.assess(), lowest_tau=0.95)
         assert found.stop
-        campaign.system_order.keep_advice(found)
+        campaign.loop.system_order.keep_advice(found)
         judge_some(campaign, 1)
         said = f"Last advice of System order, at 3 judged pairs (1 log entry since then): {found.reason}"
-        assert campaign.overview.status()["system_order"] == said
-        step = campaign.overview.next_step()
+        assert campaign.results.overview.status()["system_order"] == said
+        step = campaign.results.overview.next_step()
         assert step == ("system-order", f"{said} To end judging, close the topics (page Loop).")
         printed = ok("status", campaign.directory)
         assert f"  {said}\n" in printed
         assert f"Next: {step.sentence}\n  cleverdon system-order {campaign.directory}" in printed
         assert opened(campaign, "overview").button(key="next-step").label == "See the system order"
         campaign.settings.set_loop(mode="closed")
-        assert campaign.system_order.last_advice() is not None
-        assert "cannot be" not in campaign.system_order.assess().reason  # the pairs of closed topics could be judged
+        assert campaign.loop.system_order.last_advice() is not None
+        assert (
+            "cannot be" not in campaign.loop.system_order.assess().reason
+        )  # the pairs of closed topics could be judged
         campaign.settings.set_loop(measure="P@3")
-        assert campaign.system_order.last_advice() is None  # it was about another measure
-        campaign.system_order.keep_advice(found)
-        campaign.pools.add("depth", depth=1)
-        assert campaign.system_order.last_advice() is None  # and of other pairs
+        assert campaign.loop.system_order.last_advice() is None  # it was about another measure
+        campaign.loop.system_order.keep_advice(found)
+        campaign.people.pools.add("depth", depth=1)
+        assert campaign.loop.system_order.last_advice() is None  # and of other pairs
 
 
 def test_advice_counts_judgements_during_the_estimate_as_later_ones(
@@ -366,8 +370,8 @@ def test_advice_counts_judgements_during_the_estimate_as_later_ones(
             return estimate(*args, **options)
 
         monkeypatch.setattr(estimation, "judge_order", meanwhile)
-        campaign.system_order.keep_advice(campaign.system_order.assess())
-        said = campaign.overview.status()["system_order"]
+        campaign.loop.system_order.keep_advice(campaign.loop.system_order.assess())
+        said = campaign.results.overview.status()["system_order"]
         assert said.startswith("Last advice of System order, at 3 judged pairs (1 log entry since then): ")
 
 
@@ -378,11 +382,11 @@ def test_the_order_is_printed_while_another_process_writes(tmp_path: Path, monke
         with campaign.transaction():
             result = run("system-order", campaign.directory)
         assert result.exit_code == 0
-        assert result.stdout.startswith(campaign.system_order.assess().reason)
+        assert result.stdout.startswith(campaign.loop.system_order.assess().reason)
         assert result.stderr.startswith("note: another process is writing, so `cleverdon status` and Overview do not")
-        assert campaign.system_order.last_advice() is None
+        assert campaign.loop.system_order.last_advice() is None
         assert "another process" not in run("system-order", campaign.directory).stderr
-        assert campaign.system_order.last_advice() is not None
+        assert campaign.loop.system_order.last_advice() is not None
 
 
 def test_exports_say_that_pairs_were_selected(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
@@ -391,13 +395,13 @@ def test_exports_say_that_pairs_were_selected(tmp_path: Path, opened: Callable[.
         "systems with `cleverdon evaluate --unjudged expected`"
     )
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3", mode="loop-in-pool") as campaign:
-        campaign.pools.add("depth", depth=3)
+        campaign.people.pools.add("depth", depth=3)
         judge(campaign, "d", leased=False)  # beyond the cut-off, so nothing selected it
         qrels, directory = tmp_path / "qrels.txt", campaign.directory
         assert run("export", directory, "--qrels", qrels).stderr == ""
         assert "decisive_pairs" not in json.loads((tmp_path / "qrels.txt.rule.json").read_text())
-        while len(campaign.judgement_log.judgements()) < 3:
-            made_now = campaign.active_learning.next_round("1")
+        while len(campaign.store.judgements.table()) < 3:
+            made_now = campaign.loop.next_round("1")
             (document,) = campaign.judging.next_pairs("ann", "1", 1, made=made_now).documents
             judge(campaign, document.doc_id)
         said = run("export", directory, "--qrels", qrels, "--collection", tmp_path / "out", "--licence", "x").stderr
@@ -419,9 +423,9 @@ def test_exports_say_that_pairs_were_selected(tmp_path: Path, opened: Callable[.
 
 def test_exported_qrels_give_estimates_for_all_topics_of_the_order(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdefghijklmnopxyz", by="decisive", measure="nDCG@3", mode="loop-in-pool") as campaign:
-        campaign.pools.add("depth", depth=3, ties="both")
+        campaign.people.pools.add("depth", depth=3, ties="both")
         judge(campaign, "a", leased=False)
-        pool, directory = campaign.system_order.assess().estimates.pool, campaign.directory
+        pool, directory = campaign.loop.system_order.assess().estimates.pool, campaign.directory
         runs = sorted(tmp_path.glob("*.run"))
         judged, every = tmp_path / "judged.txt", tmp_path / "every.txt"
         ok("export", directory, "--qrels", judged)
@@ -464,7 +468,7 @@ def test_only_settings_with_an_effect_are_shown(tmp_path: Path, opened: Callable
         assert {"mode", "by", "level", "measure", "budget", "explain"} <= shown
         assert not {"run", "control", "target", "confidence", "topic_budget", "learner", "draws"} & shown
         judge_everywhere(campaign)
-        assert set(campaign.judgement_log.judgements()["strategy"]) == {"decisive"}  # none is drawn at random
+        assert set(campaign.store.judgements.table()["strategy"]) == {"decisive"}  # none is drawn at random
 
 
 def test_every_pair_of_a_depth_pool_is_in_the_order(tmp_path: Path) -> None:
@@ -473,13 +477,13 @@ def test_every_pair_of_a_depth_pool_is_in_the_order(tmp_path: Path) -> None:
     (tmp_path / "up.run").write_text("1 Q0 a 1 5 up\n1 Q0 b 2 5 up\n")
     (tmp_path / "down.run").write_text("1 Q0 c 1 5 down\n1 Q0 a 2 4 down\n")
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
-        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=sorted(tmp_path.glob("*.run")))
-        assert campaign.pools.add("depth", depth=1).pairs == 2
+        campaign.imports.import_files(topics=tmp_path / "topics.tsv", runs=sorted(tmp_path.glob("*.run")))
+        assert campaign.people.pools.add("depth", depth=1).pairs == 2
         campaign.settings.set_loop(mode="loop-in-pool", by="decisive", measure="nDCG@1")
         assert sorted(chosen(campaign)) == [("1", "a"), ("1", "c")]
-        assert campaign.budget.most_in_loop() == {"1": 2}
+        assert campaign.progress.budget.most_in_loop() == {"1": 2}
         judge(campaign, "c", leased=False)
-        assert campaign.system_order.assess().estimates.pool.pairs == 2
+        assert campaign.loop.system_order.assess().estimates.pool.pairs == 2
 
 
 def test_a_script_finds_only_topics_that_have_selected_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -504,10 +508,10 @@ def test_a_script_finds_work_in_what_others_have_only_loaded(tmp_path: Path) -> 
 
 def test_after_closing_no_text_says_that_everything_is_judged(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdx", by="decisive", measure="nDCG@3") as campaign:
-        campaign.pools.add("depth", depth=3)
+        campaign.people.pools.add("depth", depth=3)
         judge_some(campaign, 3)
         campaign.settings.set_loop(mode="closed")
-        step = campaign.overview.next_step()
+        step = campaign.results.overview.next_step()
         assert step.page == "export"
         assert "closed before all pairs were judged" in step.sentence
         assert step.sentence.endswith("`evaluate --unjudged expected` estimates the missing grades.")
@@ -526,15 +530,15 @@ def test_the_command_and_the_page_name_pooled_pairs_that_can_turn_the_order_roun
         (tmp_path / f"{name}.run").write_text("".join(lines))
     with Campaign.create(tmp_path / "campaign") as campaign:
         runs = [tmp_path / "x.run", tmp_path / "y.run"]
-        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=runs)
-        campaign.pools.add("depth", depth=5)
+        campaign.imports.import_files(topics=tmp_path / "topics.tsv", runs=runs)
+        campaign.people.pools.add("depth", depth=5)
         campaign.settings.set_loop(mode="loop-in-pool", by="decisive", measure="nDCG@3")
         grades = {"1": "ab", "2": "cd", "3": "eg"}
         for topic, (relevant, other) in grades.items():
             campaign.judging.judge("ann", topic, f"{relevant}{topic}", 1)
             for irrelevant in (other, "h"):
                 campaign.judging.judge("ann", topic, f"{irrelevant}{topic}", 0)
-        found = campaign.system_order.assess()
+        found = campaign.loop.system_order.assess()
         before = found.values["run"].tolist()
         assert (found.estimates.pool.unjudged, found.final, found.unlisted.pooled) == (0, False, 6)
         reason = (
@@ -547,8 +551,8 @@ def test_the_command_and_the_page_name_pooled_pairs_that_can_turn_the_order_roun
         # The judgements of documents below the cut-off turn the order round.
         for topic, doc in product("13", "zw"):
             campaign.judging.judge("ann", topic, f"{doc}{topic}", 1)
-        assert campaign.system_order.assess().values["run"].tolist() == before[::-1]
+        assert campaign.loop.system_order.assess().values["run"].tolist() == before[::-1]
         campaign.settings.set_loop(mode="loop-in-pool", by="decisive", measure="P@3")
-        assert campaign.system_order.assess().reason == (
+        assert campaign.loop.system_order.assess().reason == (
             "All pairs that can change P@3 are judged: the order of the systems is final."
         )

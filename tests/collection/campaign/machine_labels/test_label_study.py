@@ -34,8 +34,8 @@ def make(folder: Path, *, topics: int = 10, documents: int = 12) -> Path:
         (folder / f"{name}.run").write_text("".join(each))
     with Campaign.create(folder / "campaign") as campaign:
         runs = [folder / f"{name}.run" for name in lines]
-        campaign.importer.import_files(topics=folder / "topics.tsv", runs=runs)
-        campaign.pools.add("depth", depth=documents)
+        campaign.imports.import_files(topics=folder / "topics.tsv", runs=runs)
+        campaign.people.pools.add("depth", depth=documents)
         made = campaign.store.machine_labels.create("gpt", "llm", {"model": "gpt-x"}, AT)
         campaign.store.machine_labels.add(made.key, labels)
     return folder / "campaign"
@@ -55,7 +55,7 @@ def judge(campaign: Campaign, folder: Path, most: int | None = None) -> None:
     ]
     path = folder / "labels.tsv"
     path.write_text("annotator\tquery_id\tdoc_id\trelevance\n" + "".join(rows[:most]))
-    campaign.importer.import_files(labels=path)
+    campaign.imports.import_files(labels=path)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def campaign(tmp_path: Path) -> Path:
 
 def test_people_judge_a_sample_and_correct_the_values(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
-        study = opened.label_study
+        study = opened.machine_labels.study
         assert study.progress("gpt") == (0, 0, 0, 120)
         with pytest.raises(InputError, match="found no sample; draw one on the page Machine labels or by"):
             study.correct("gpt")
@@ -87,24 +87,24 @@ def test_people_judge_a_sample_and_correct_the_values(campaign: Path, tmp_path: 
         study.ask_people("gpt", 120)
         judge(opened, tmp_path)
         everything = study.correct("gpt").values.set_index("run")["corrected"]
-        evaluated = opened.evaluation.evaluate(["nDCG@10"]).means()["nDCG@10"]
+        evaluated = opened.results.evaluation.evaluate(["nDCG@10"]).means()["nDCG@10"]
         assert everything.tolist() == pytest.approx(evaluated.loc[everything.index].tolist())
 
 
 @pytest.mark.parametrize(("measure", "said"), [("AP", "expected one of nDCG, DCG and P"), ("nDCG", "as in nDCG@10")])
 def test_measures_that_cannot_be_corrected_are_refused_before_anything(campaign: Path, measure: str, said: str) -> None:
     with Campaign(campaign) as opened:
-        for ask in (opened.label_study.plan, opened.label_study.correct):
+        for ask in (opened.machine_labels.study.plan, opened.machine_labels.study.correct):
             with pytest.raises(InputError, match=f"{measure} cannot be corrected; .*{said}"):
                 ask("gpt", measure)
         with pytest.raises(InputError, match="cannot be corrected"):
-            opened.label_study.ask_people("gpt", 40, measure)
+            opened.machine_labels.study.ask_people("gpt", 40, measure)
 
 
 def test_a_sample_leaves_out_what_is_judged_already(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         judge(opened, tmp_path, most=30)
-        study = opened.label_study
+        study = opened.machine_labels.study
         assert study.ask_people("gpt", 40) == (40, 0, 30, 120)
         judge(opened, tmp_path)
         found = study.correct("gpt")
@@ -113,9 +113,9 @@ def test_a_sample_leaves_out_what_is_judged_already(campaign: Path, tmp_path: Pa
 
 def test_the_sample_stays_whatever_changes_the_overlap(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
-        study = opened.label_study
+        study = opened.machine_labels.study
         study.ask_people("gpt", 40)
-        opened.assignments.update(annotators=2, share=1.0)
+        opened.people.assignments.update(annotators=2, share=1.0)
         assert opened.store.pool.annotators_wanted()["wanted"].value_counts().to_dict() == {0: 80, 2: 40}
         study.ask_people("gpt", 60)
         assert opened.store.pool.annotators_wanted()["wanted"].value_counts().to_dict() == {0: 60, 2: 60}
@@ -127,7 +127,7 @@ def test_the_sample_stays_whatever_changes_the_overlap(campaign: Path, tmp_path:
 
 def test_what_people_could_not_judge_is_no_gap(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
-        study = opened.label_study
+        study = opened.machine_labels.study
         study.ask_people("gpt", 40)
         first = opened.store.machine_labels.sample(study.labels.named("gpt").key).iloc[0]
         opened.judging.judge("bob", first["query_id"], first["doc_id"], cannot_judge="no text")
@@ -140,14 +140,14 @@ def without_texts(campaign: Campaign, folder: Path, pairs: list[str]) -> None:
     ids = campaign.store.pool.pairs()["doc_id"].unique()
     lines = [json.dumps({"doc_id": each, "text": "A text."}) for each in ids if each not in pairs]
     (folder / "texts.jsonl").write_text("\n".join(lines))
-    campaign.importer.import_files(documents=[folder / "texts.jsonl"])
+    campaign.imports.import_files(documents=[folder / "texts.jsonl"])
 
 
 @pytest.mark.parametrize("when", ["before the sample", "after the sample"])
 def test_pairs_without_a_text_are_no_gap_and_are_named(campaign: Path, tmp_path: Path, when: str) -> None:
     missing = [f"d{t}-{d}" for t in range(10) for d in (3, 7)]
     with Campaign(campaign) as opened:
-        study = opened.label_study
+        study = opened.machine_labels.study
         if when == "before the sample":
             without_texts(opened, tmp_path, missing)
         study.ask_people("gpt", 40)
@@ -163,8 +163,10 @@ def test_pairs_without_a_text_are_no_gap_and_are_named(campaign: Path, tmp_path:
         assert found.sampled == 40
         assert (len(ready), found.before) == ((40, 0) if when == "before the sample" else (len(ready), 0))
         said = "20 pairs of the pool without a text cannot be judged and count as not relevant in corrected values."
-        assert [each for each in opened.label_study.warnings("gpt") if said in each]
-        assert "The random sample for the machine labels is judged" in opened.overview.status()["next"]["sentence"]
+        assert [each for each in opened.machine_labels.study.warnings("gpt") if said in each]
+        assert (
+            "The random sample for the machine labels is judged" in opened.results.overview.status()["next"]["sentence"]
+        )
     assert "note: 20 pairs of the pool without a text" in run("labels", "ask", campaign, "gpt", "--pairs", 50).stderr
 
 
@@ -174,7 +176,7 @@ def test_judgements_from_before_the_sample_that_are_undone_are_asked_for_again(c
         relevant = [(f"q{t}", f"d{t}-{d}") for t in range(10) for d in range(12) if truth(t, 12)[d] > 0]
         for query_id, doc_id in relevant:
             opened.judging.judge("ann", query_id, doc_id, int(truth(int(query_id[1:]), 12)[int(doc_id[3:])]))
-        study = opened.label_study
+        study = opened.machine_labels.study
         study.ask_people("gpt", 40)
         judge(opened, tmp_path)
         known = study.correct("gpt", "P@10").values
@@ -183,7 +185,7 @@ def test_judgements_from_before_the_sample_that_are_undone_are_asked_for_again(c
         undone = f"{len(relevant)} pairs known before the sample was drawn .* have no judgement now; judge them"
         with pytest.raises(InputError, match=undone):
             study.correct("gpt", "P@10")
-        assert any("have no judgement now" in each for each in opened.label_study.warnings("gpt"))
+        assert any("have no judgement now" in each for each in opened.machine_labels.study.warnings("gpt"))
         assert study.progress("gpt").judged == 0
         judge(opened, tmp_path)
         assert study.correct("gpt", "P@10").values.equals(known)
@@ -191,7 +193,7 @@ def test_judgements_from_before_the_sample_that_are_undone_are_asked_for_again(c
 
 def test_judgements_after_a_gap_are_counted_and_the_gap_is_named(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
-        study = opened.label_study
+        study = opened.machine_labels.study
         study.ask_people("gpt", 30)
         judge(opened, tmp_path)
         second = opened.store.machine_labels.sample(study.labels.named("gpt").key).iloc[1]
@@ -204,20 +206,20 @@ def test_judgements_after_a_gap_are_counted_and_the_gap_is_named(campaign: Path,
 def test_a_pool_with_other_pairs_than_the_sample_is_refused(campaign: Path, tmp_path: Path) -> None:
     (tmp_path / "more.run").write_text("q0 Q0 new 1 1.0 more\n")
     with Campaign(campaign) as opened:
-        opened.label_study.ask_people("gpt", 40)
-        opened.importer.import_files(runs=[tmp_path / "more.run"])
-        opened.pools.add("depth", depth=1)
+        opened.machine_labels.study.ask_people("gpt", 40)
+        opened.imports.import_files(runs=[tmp_path / "more.run"])
+        opened.people.pools.add("depth", depth=1)
         connection = opened.store.connection
         connection.execute("DELETE FROM pool WHERE doc = (SELECT doc FROM documents WHERE doc_id = 'd0-1')")
         with pytest.raises(
             CampaignError, match="the pool has 120 pairs, but had other pairs when the sample was drawn"
         ):
-            opened.label_study.progress("gpt")
+            opened.machine_labels.study.progress("gpt")
 
 
 def test_annotators_progress_counts_the_sample_alone(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
-        opened.label_study.ask_people("gpt", 40)
+        opened.machine_labels.study.ask_people("gpt", 40)
     for done in (0, 40):
         with Campaign(campaign) as opened:  # totals of other topics are kept for a while
             by_topic = [opened.progress.standing(f"q{t}", "ann") for t in range(10)]
@@ -225,68 +227,68 @@ def test_annotators_progress_counts_the_sample_alone(campaign: Path, tmp_path: P
             assert opened.progress.of_annotator("q0", "ann") == (by_topic[0], (done, 40))
             judge(opened, tmp_path)
     with Campaign(campaign) as opened:
-        opened.label_study.ask_for_pool()
+        opened.machine_labels.study.ask_for_pool()
         assert opened.progress.totals("ann") == (40, 120)
 
 
 def test_topics_of_which_a_sample_was_judged_are_not_finished(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
-        opened.label_study.ask_people("gpt", 40)
+        opened.machine_labels.study.ask_people("gpt", 40)
         judge(opened, tmp_path)
-        there = opened.qrels.topics_with_grades()
+        there = opened.results.qrels.topics_with_grades()
         assert len(there.graded) > 5
-        assert (there.finished, opened.qrels.topics_with_grades(closed_early=False).finished) == ((), ())
+        assert (there.finished, opened.results.qrels.topics_with_grades(closed_early=False).finished) == ((), ())
     result = run("export", campaign, "--qrels", tmp_path / "out.qrels", "--topics", "finished")
     assert result.exit_code != 0
     assert "with a grade is finished; use --topics all" in result.stderr
     with Campaign(campaign) as opened:
-        opened.label_study.ask_for_pool()
+        opened.machine_labels.study.ask_for_pool()
         judge(opened, tmp_path)
-        assert len(opened.qrels.topics_with_grades().finished) == 10
+        assert len(opened.results.qrels.topics_with_grades().finished) == 10
 
 
 def test_a_loop_or_a_judged_pool_has_no_sample(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         opened.settings.set_loop(mode="loop-in-pool")
         with pytest.raises(CampaignError, match="expected topics that are judged from the pool, found 10 topics in a"):
-            opened.label_study.ask_people("gpt", 40)
+            opened.machine_labels.study.ask_people("gpt", 40)
         opened.settings.set_loop(mode="pool")
         judge(opened, tmp_path)
         with pytest.raises(InputError, match="expected pairs of the pool that nobody has judged, found none"):
-            opened.label_study.ask_people("gpt", 40)
+            opened.machine_labels.study.ask_people("gpt", 40)
 
 
 def test_a_gap_ends_the_sample(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
-        opened.label_study.ask_people("gpt", 60)
+        opened.machine_labels.study.ask_people("gpt", 60)
         judge(opened, tmp_path, most=59)
-        assert opened.label_study.progress("gpt").judged < 60
+        assert opened.machine_labels.study.progress("gpt").judged < 60
 
 
 def test_a_pool_that_has_grown_is_refused(campaign: Path, tmp_path: Path) -> None:
     (tmp_path / "more.run").write_text("q0 Q0 new 1 1.0 more\n")
     with Campaign(campaign) as opened:
-        opened.label_study.ask_people("gpt", 40)
-        opened.importer.import_files(runs=[tmp_path / "more.run"])
-        opened.pools.add("depth", depth=1)
+        opened.machine_labels.study.ask_people("gpt", 40)
+        opened.imports.import_files(runs=[tmp_path / "more.run"])
+        opened.people.pools.add("depth", depth=1)
         with pytest.raises(CampaignError, match="the pool has 121 pairs, but had 120 when the sample was drawn"):
-            opened.label_study.ask_people("gpt", 50)
+            opened.machine_labels.study.ask_people("gpt", 50)
 
 
 def test_cautions_name_what_limits_the_labels(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
-        study = opened.label_study
-        first = opened.label_study.warnings("gpt")
+        study = opened.machine_labels.study
+        first = opened.machine_labels.study.warnings("gpt")
         assert "(gpt-x-rerank): its labels may favour it." in first[0]
         assert "is unknown: expected people's grades of a random sample" in first[1]
         study.ask_people("gpt", 40)
         judge(opened, tmp_path)
-        few = opened.label_study.warnings("gpt")[1]
+        few = opened.machine_labels.study.warnings("gpt")[1]
         assert few.startswith("40 human judgements of the sample give an error of ±0.")
         assert few.endswith("for ±0.05 more are needed.")
         study.ask_people("gpt", 120)
         judge(opened, tmp_path)
-        assert len(opened.label_study.warnings("gpt")) == 1
+        assert len(opened.machine_labels.study.warnings("gpt")) == 1
 
 
 @pytest.mark.parametrize(
@@ -301,26 +303,26 @@ def test_warnings_are_about_the_measure_of_the_campaign(
     campaign: Path, tmp_path: Path, own: str, used: str, said: str
 ) -> None:
     with Campaign(campaign) as opened:
-        study = opened.label_study
+        study = opened.machine_labels.study
         key = study.cache_key()
         opened.settings.set_loop(measure=own)
         assert study.cache_key() != key
         study.ask_people("gpt", 40)
         judge(opened, tmp_path)
         assert study.correct("gpt").measure == used
-        assert said in opened.label_study.warnings("gpt")[1]
+        assert said in opened.machine_labels.study.warnings("gpt")[1]
     assert ok("labels", "correct", campaign, "gpt").startswith(f"{used} corrected by 40 human judgements")
     assert "in nDCG@5; for" in run("labels", "correct", campaign, "gpt", "-m", "nDCG@5").stderr
 
 
 def test_pairs_judged_after_the_label_was_seen_are_left_out(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
-        study = opened.label_study
-        made = opened.machine_labels.named("gpt")
+        study = opened.machine_labels.study
+        made = opened.machine_labels.sets.named("gpt")
         opened.store.machine_labels.record_view("ann", made.key, [("q0", "d0-0"), ("q0", "d0-1")], AT)
         judge(opened, tmp_path)
         assert len(study.people("gpt")) == 118
-        assert opened.label_study.warnings("gpt")[-1] == (
+        assert opened.machine_labels.study.warnings("gpt")[-1] == (
             "2 pairs judged after the label was seen: agreement excludes them, corrected values include them."
         )
 
@@ -334,7 +336,9 @@ def test_one_topic_with_most_of_the_disagreement_is_named(campaign: Path, tmp_pa
         ]  # fmt: skip
         opened.store.machine_labels.add(made.key, rows)
         judge(opened, tmp_path)
-        assert "Topic q3 accounts for 100% of the disagreement with people." in opened.label_study.warnings("odd")
+        assert "Topic q3 accounts for 100% of the disagreement with people." in opened.machine_labels.study.warnings(
+            "odd"
+        )
 
 
 def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> None:
@@ -362,7 +366,7 @@ def test_labels_with_fractions_have_corrected_values_but_no_agreement(campaign: 
         made = opened.store.machine_labels.create("clicks", "clicks", {}, AT)
         rows = [LabelRow(f"q{t}", f"d{t}-{d}", "graded", 0.1 + 0.05 * d, AT) for t in range(10) for d in range(12)]
         opened.store.machine_labels.add(made.key, rows)
-        opened.label_study.ask_people("clicks", 40)
+        opened.machine_labels.study.ask_people("clicks", 40)
         judge(opened, tmp_path)
     shown = ok("labels", "correct", campaign, "clicks")
     assert shown.startswith("nDCG@10 corrected by 40 human judgements of a random sample")
@@ -373,6 +377,6 @@ def test_labels_with_fractions_have_corrected_values_but_no_agreement(campaign: 
 
 def test_labels_change_no_judgement(campaign: Path) -> None:
     with Campaign(campaign) as opened:
-        assert opened.progress.counts()["judgements"] == 0
-        assert opened.qrels.build().empty
-        assert pd.DataFrame(opened.machine_labels.labels("gpt"))["relevance"].between(0, 3).all()
+        assert opened.store.judgements.counts()["judgements"] == 0
+        assert opened.results.qrels.build().empty
+        assert pd.DataFrame(opened.machine_labels.sets.labels("gpt"))["relevance"].between(0, 3).all()

@@ -21,12 +21,14 @@ AT = "2026-01-01T00:00:00.000+00:00"
 
 
 def grades(campaign: Campaign, name: str) -> dict[str, float]:
-    return dict(zip(*(campaign.machine_labels.labels(name)[column] for column in ("doc_id", "relevance")), strict=True))
+    return dict(
+        zip(*(campaign.machine_labels.sets.labels(name)[column] for column in ("doc_id", "relevance")), strict=True)
+    )
 
 
 def add_model_labels(campaign: Campaign, **by_document: float) -> None:
     """The set "judge" with labels of topic 1."""
-    made = campaign.machine_labels.create("judge", "llm", {"model": "acme/Alpha-7B"})
+    made = campaign.machine_labels.sets.create("judge", "llm", {"model": "acme/Alpha-7B"})
     rows = [
         LabelRow("1", doc_id, "graded", grade, AT, "Grade.", "Réponse", "alpha")
         for doc_id, grade in by_document.items()
@@ -39,41 +41,47 @@ def add_model_labels(campaign: Campaign, **by_document: float) -> None:
 
 @pytest.mark.slow
 def test_a_set_grows_with_the_pool(campaign: Campaign) -> None:
-    first = campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3}, name="twos")
+    first = campaign.machine_labels.sets.label_by_rule(
+        "contains-string", {"string": "document 2", "then": 3}, name="twos"
+    )
     assert (first.added, first.without_grade, first.pairs) == (6, 0, 6)
     assert grades(campaign, "twos") == {"d1": 0, "d2": 3, "d6": 0, "d4": 0, "d5": 0, "d7": 0}
-    campaign.pools.add("depth", depth=3)
+    campaign.people.pools.add("depth", depth=3)
     campaign.judging.judge("ann", "1", "d8", 1)  # outside the pool
-    again = campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3}, name="twos")
+    again = campaign.machine_labels.sets.label_by_rule(
+        "contains-string", {"string": "document 2", "then": 3}, name="twos"
+    )
     assert (again.label_set, again.added, again.pairs) == (first.label_set, 2, 8)
     with pytest.raises(ConflictError, match="was made in another way"):
-        campaign.machine_labels.label_by_rule("contains-string", {"string": "document 3"}, name="twos")
-    (summary,) = campaign.machine_labels.summaries()
+        campaign.machine_labels.sets.label_by_rule("contains-string", {"string": "document 3"}, name="twos")
+    (summary,) = campaign.machine_labels.sets.summaries()
     assert (summary.name, summary.kind, summary.graded, summary.no_grade) == ("twos", "rule", 8, 0)
 
 
 def test_a_rule_that_fails_leaves_no_set(campaign: Campaign) -> None:
     with pytest.raises(InputError):
-        campaign.machine_labels.label_by_rule("matches-pattern", {"pattern": "("})
+        campaign.machine_labels.sets.label_by_rule("matches-pattern", {"pattern": "("})
     with pytest.raises(InputError, match="expected a grade of this campaign"):
-        campaign.machine_labels.label_by_rule("contains-query", {"otherwise": 9})
-    assert campaign.machine_labels.sets() == []
+        campaign.machine_labels.sets.label_by_rule("contains-query", {"otherwise": 9})
+    assert campaign.store.machine_labels.sets() == []
 
 
 @pytest.mark.slow
 def test_clicks_are_labels_between_0_and_1(campaign: Campaign, tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match="no click log"):
-        campaign.machine_labels.label_by_clicks()
+        campaign.machine_labels.sets.label_by_clicks()
     lines = ["query_id,doc_id,rank,shown,clicked", "1,d1,1,100,50", "1,d1,2,100,25", "1,d2,2,100,50", "1,d2,1,10,9"]
     (tmp_path / "log.csv").write_text("\n".join([*lines, "9,d1,1,5,1\n"]))
-    campaign.importer.import_files(clicks=tmp_path / "log.csv")
-    found = campaign.machine_labels.label_by_clicks(smoothing=0)
-    estimate = campaign.clicks.estimate(smoothing=0).documents.set_index(["query_id", "doc_id"])["attractiveness"]
+    campaign.imports.import_files(clicks=tmp_path / "log.csv")
+    found = campaign.machine_labels.sets.label_by_clicks(smoothing=0)
+    estimate = campaign.corpus.clicks.estimate(smoothing=0).documents.set_index(["query_id", "doc_id"])[
+        "attractiveness"
+    ]
     assert grades(campaign, "clicks") == {doc_id: estimate["1", doc_id] for doc_id in ("d1", "d2")}
     assert found.label_set.settings["sources"] == {"log.csv": {"shown": 310, "clicked": 134}}
-    assert campaign.machine_labels.label_by_clicks(smoothing=0).added == 0
+    assert campaign.machine_labels.sets.label_by_clicks(smoothing=0).added == 0
     with pytest.raises(CampaignError, match="qrels cannot be filled with 'clicks': expected grades"):
-        campaign.label_files.filled(campaign.qrels.build(), "clicks")
+        campaign.machine_labels.files.filled(campaign.results.qrels.build(), "clicks")
 
 
 # --- names ----------------------------------------------------------------------------------------------
@@ -81,23 +89,23 @@ def test_clicks_are_labels_between_0_and_1(campaign: Campaign, tmp_path: Path) -
 
 def test_nobody_has_the_name_of_a_label_set(campaign: Campaign, tmp_path: Path) -> None:
     campaign.judging.judge("Ann", "1", "d1", 1)
-    campaign.accounts.add("bob", "annotator")
+    campaign.people.accounts.add("bob", "annotator")
     for taken in ("ann", "BOB"):
         with pytest.raises(ConflictError, match="is the name of an annotator"):
-            campaign.machine_labels.create(taken, "rule", {})
+            campaign.machine_labels.sets.create(taken, "rule", {})
     for wrong in ("people", "qrels:x", "", "a\nb"):
         with pytest.raises(InputError):
-            campaign.machine_labels.create(wrong, "rule", {})
-    campaign.machine_labels.create("Judge", "rule", {})
+            campaign.machine_labels.sets.create(wrong, "rule", {})
+    campaign.machine_labels.sets.create("Judge", "rule", {})
     with pytest.raises(ConflictError, match="there is a label set"):
-        campaign.machine_labels.create("judge", "rule", {})
+        campaign.machine_labels.sets.create("judge", "rule", {})
     with pytest.raises(ConflictError, match="is the name of a label set"):
-        campaign.accounts.add("judge", "annotator")
+        campaign.people.accounts.add("judge", "annotator")
     with pytest.raises(JudgementError, match="the name of a label set"):
         campaign.judging.judge("judge", "1", "d1", 1)
     (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\njudge,1,d1,2\n")
     with pytest.raises(ConflictError, match="has the name of a label set"):
-        campaign.importer.import_files(labels=tmp_path / "labels.csv")
+        campaign.imports.import_files(labels=tmp_path / "labels.csv")
 
 
 # --- exports --------------------------------------------------------------------------------------------
@@ -106,7 +114,7 @@ def test_nobody_has_the_name_of_a_label_set(campaign: Campaign, tmp_path: Path) 
 @pytest.mark.slow
 def test_a_set_is_exported_with_what_made_it(campaign: Campaign, tmp_path: Path) -> None:
     add_model_labels(campaign, d1=2.0, d6=0.0)
-    labels = campaign.label_files
+    labels = campaign.machine_labels.files
     assert labels.export("judge", tmp_path / "j.txt") == 2
     assert (tmp_path / "j.txt").read_text() == "1 0 d1 2\n1 0 d6 0\n"
     assert labels.export("judge", tmp_path / "j.csv") == 2
@@ -164,8 +172,8 @@ def test_filled_qrels_say_who_gave_each_grade(campaign: Campaign, tmp_path: Path
 def test_a_collection_with_machine_labels_says_so(campaign: Campaign, tmp_path: Path) -> None:
     add_model_labels(campaign, d1=2.0, d6=1.0)
     campaign.judging.judge("ann", "1", "d1", 0)
-    plain = campaign.collection_export.write(tmp_path / "plain").facts
-    filled = campaign.collection_export.write(tmp_path / "filled", fill_with="judge").facts
+    plain = campaign.exports.collection.write(tmp_path / "plain").facts
+    filled = campaign.exports.collection.write(tmp_path / "filled", fill_with="judge").facts
     of_people = set(filled) - {"files", "made_at", "machine_labels"}
     assert {name: filled[name] for name in of_people} == {name: plain[name] for name in of_people}
     assert "machine_labels" not in plain
@@ -184,23 +192,23 @@ def test_a_collection_with_machine_labels_says_so(campaign: Campaign, tmp_path: 
 def test_machine_labels_do_not_fill_choices(campaign: Campaign) -> None:
     add_model_labels(campaign, d1=2.0)
     with pytest.raises(CampaignError, match="fill qrels of judgements only, found qrels of choices"):
-        campaign.collection_card.filled(campaign.qrels.build(), "choices", "judge")
+        campaign.exports.collection_card.filled(campaign.results.qrels.build(), "choices", "judge")
 
 
 @pytest.mark.slow
 def test_warnings_name_runs_of_the_model(campaign: Campaign) -> None:
     add_model_labels(campaign, d1=2.0)
-    assert campaign.machine_labels.runs_built_on("judge") == ["alpha"]
-    campaign.machine_labels.declare_runs("judge", ["beta"])
-    declared, similar, *_ = campaign.label_study.warnings("judge")
+    assert campaign.machine_labels.sets.runs_built_on("judge") == ["alpha"]
+    campaign.machine_labels.sets.declare_runs("judge", ["beta"])
+    declared, similar, *_ = campaign.machine_labels.study.warnings("judge")
     assert "Alpha-7B is part of 1 pooled system as declared (beta): its labels may favour it." in declared
     assert "Alpha-7B may be part of 1 pooled system whose name contains 'alpha' (alpha):" in similar
-    campaign.machine_labels.declare_runs("judge", ["beta", "alpha"])
-    declared, other, *_ = campaign.label_study.warnings("judge")
+    campaign.machine_labels.sets.declare_runs("judge", ["beta", "alpha"])
+    declared, other, *_ = campaign.machine_labels.study.warnings("judge")
     assert "is part of 2 pooled systems as declared (beta and alpha): its labels may favour them." in declared
     assert "pooled system" not in other
     with pytest.raises(UnknownNameError, match="unknown run 'gamma'"):
-        campaign.machine_labels.declare_runs("judge", ["gamma"])
+        campaign.machine_labels.sets.declare_runs("judge", ["gamma"])
 
 
 # --- what annotators see --------------------------------------------------------------------------------
@@ -214,7 +222,7 @@ def test_judgements_after_seeing_a_label_are_marked(
         "collection.core.clock.now", lambda: datetime.fromtimestamp(clock.at, UTC).isoformat(timespec="milliseconds")
     )
     add_model_labels(campaign, d1=2.0, d2=1.0)
-    labels = campaign.machine_labels
+    labels = campaign.machine_labels.sets
     assert labels.show("ann", "1", ["d1"]) == {}
     assert campaign.store.machine_labels.views().empty
     campaign.settings.set_judging_page(show_labels="judge")
@@ -225,30 +233,30 @@ def test_judgements_after_seeing_a_label_are_marked(
     campaign.judging.judge("ann", "1", "d2", 1)
     campaign.judging.judge("ann", "1", "d6", 1)
     campaign.judging.judge("bob", "1", "d2", 1)
-    campaign.export.files(judgements=tmp_path / "log.csv")
+    campaign.exports.files.write(judgements=tmp_path / "log.csv")
     seen = [
         (row["annotator"], row["doc_id"], row["saw_label"]) for row in csv.DictReader((tmp_path / "log.csv").open())
     ]
     assert seen == [("ann", "d1", ""), ("ann", "d2", "judge"), ("ann", "d6", ""), ("bob", "d2", "")]
-    campaign.collection_export.write(tmp_path / "c")
+    campaign.exports.collection.write(tmp_path / "c")
     lines = (tmp_path / "c" / "judgements.jsonl").read_text().splitlines()
     assert [json.loads(line)["saw_label"] for line in lines] == ["", "judge", "", ""]
-    unseen = labels.unseen("judge", campaign.agreement.labels())
+    unseen = labels.unseen("judge", campaign.results.agreement.labels())
     assert list(zip(unseen["annotator"], unseen["doc_id"], strict=True)) == [
         ("ann", "d1"),
         ("ann", "d6"),
         ("bob", "d2"),
     ]
     note = "1 judgement was given after the annotator saw a machine label of the pair, and is not independent of it."
-    assert note in campaign.agreement.report(resamples=0).notes
+    assert note in campaign.results.agreement.report(resamples=0).notes
     campaign.judging.judge("ann", "1", "d1", 2)  # revised in view of the label
-    assert len(labels.unseen("judge", campaign.agreement.labels())) == 2
+    assert len(labels.unseen("judge", campaign.results.agreement.labels())) == 2
 
 
 def test_the_log_has_no_new_column_while_nobody_saw_a_label(campaign: Campaign, tmp_path: Path) -> None:
     add_model_labels(campaign, d1=2.0)
     campaign.judging.judge("ann", "1", "d1", 0)
-    campaign.export.files(judgements=tmp_path / "log.parquet")
+    campaign.exports.files.write(judgements=tmp_path / "log.parquet")
     assert "saw_label" not in pd.read_parquet(tmp_path / "log.parquet")
 
 
@@ -268,11 +276,11 @@ def test_two_processes_that_label_by_the_same_rule_label_each_pair_once(
     def label_meanwhile(*arguments: Any) -> Any:
         monkeypatch.setattr(machine_labels, "label_pairs", label)
         with Campaign(campaign.directory) as other:
-            assert other.machine_labels.label_by_rule("contains-query").added == 6
+            assert other.machine_labels.sets.label_by_rule("contains-query").added == 6
         return label(*arguments)
 
     monkeypatch.setattr(machine_labels, "label_pairs", label_meanwhile)
-    labelled = campaign.machine_labels.label_by_rule("contains-query")
+    labelled = campaign.machine_labels.sets.label_by_rule("contains-query")
     assert (labelled.added, labelled.pairs) == (0, 6)
     assert len(list(campaign.store.machine_labels.log(labelled.label_set.key))) == 6
 
@@ -298,14 +306,14 @@ def write_qrels(path: Path, tag: str = "0") -> Path:
 )
 def test_qrels_of_a_language_model_are_a_label_set(campaign: Campaign, tmp_path: Path, name: str, model: str) -> None:
     for added in ("3 new", "0 new, 3 unchanged"):
-        report = campaign.importer.import_files(qrels=write_qrels(tmp_path / name))
+        report = campaign.imports.import_files(qrels=write_qrels(tmp_path / name))
         assert f"3 machine labels in the label set {formats.stem(name)!r} ({added})" in report.done[0]
         assert any("they are machine labels, never judgements. If people gave them" in each for each in report.notices)
-    (made,) = campaign.machine_labels.sets()
+    (made,) = campaign.store.machine_labels.sets()
     assert (made.kind, made.settings["model"]) == ("llm", model)
     assert grades(campaign, formats.stem(name)) == {"d1": 2, "d2": 0, "d4": 3}
-    assert campaign.progress.counts()["judgements"] == 0
-    report = campaign.importer.import_files(qrels=tmp_path / name, by_people=True)
+    assert campaign.store.judgements.counts()["judgements"] == 0
+    report = campaign.imports.import_files(qrels=tmp_path / name, by_people=True)
     assert "3 judgements by annotator" in report.done[0]
 
 
@@ -317,9 +325,9 @@ def test_published_labels_of_a_model_are_no_judgements(tmp_path: Path) -> None:
         "".join(f"{topic}\tneed {topic}\n" for topic in sorted({row[0] for row in rows}))
     )
     with Campaign.create(tmp_path / "campaign", grades="0-3") as campaign:
-        campaign.importer.import_files(topics=tmp_path / "topics.tsv", qrels=file)
-        assert len(campaign.machine_labels.labels("qrels_umbrela_gpt-4o")) == len(rows) == 65
-        assert campaign.progress.counts()["judgements"] == 0
+        campaign.imports.import_files(topics=tmp_path / "topics.tsv", qrels=file)
+        assert len(campaign.machine_labels.sets.labels("qrels_umbrela_gpt-4o")) == len(rows) == 65
+        assert campaign.store.judgements.counts()["judgements"] == 0
 
 
 @pytest.mark.parametrize(
@@ -330,8 +338,8 @@ def test_published_labels_of_a_model_are_no_judgements(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_qrels_of_people_are_judgements(campaign: Campaign, tmp_path: Path, name: str) -> None:
-    assert "3 judgements" in campaign.importer.import_files(qrels=write_qrels(tmp_path / name)).done[0]
-    assert campaign.machine_labels.sets() == []
+    assert "3 judgements" in campaign.imports.import_files(qrels=write_qrels(tmp_path / name)).done[0]
+    assert campaign.store.machine_labels.sets() == []
 
 
 @pytest.mark.parametrize(
@@ -345,42 +353,42 @@ def test_qrels_of_people_are_judgements(campaign: Campaign, tmp_path: Path, name
 )
 def test_a_tag_in_qrels_says_that_a_model_gave_the_grades(campaign: Campaign, tmp_path: Path, text: str) -> None:
     (tmp_path / "mine.qrels").write_text(text)
-    campaign.importer.import_files(qrels=tmp_path / "mine.qrels")
+    campaign.imports.import_files(qrels=tmp_path / "mine.qrels")
     assert grades(campaign, "mine.qrels") == {"d1": 2, "d2": 0, "d4": 3}
-    assert campaign.progress.counts()["judgements"] == 0
+    assert campaign.store.judgements.counts()["judgements"] == 0
 
 
 def test_annotators_that_are_models_become_label_sets(campaign: Campaign, tmp_path: Path) -> None:
     rows = ["annotator,query_id,doc_id,relevance", "gpt-4o-mini,1,d1,2", "ann,1,d1,1", "Claude,1,d2,3", "llama3,1,d2,0"]
     (tmp_path / "labels.csv").write_text("\n".join(rows))
-    report = campaign.importer.import_files(labels=tmp_path / "labels.csv")
-    assert [each.name for each in campaign.machine_labels.sets()] == ["gpt-4o-mini", "llama3"]
+    report = campaign.imports.import_files(labels=tmp_path / "labels.csv")
+    assert [each.name for each in campaign.store.machine_labels.sets()] == ["gpt-4o-mini", "llama3"]
     judged = campaign.store.judgements.table(columns=("annotator",))["annotator"]
     assert sorted(judged) == ["Claude", "ann"]
     assert any("'gpt-4o-mini' and 'llama3' are the names of language models" in each for each in report.notices)
 
 
 def test_exported_labels_are_never_read_as_judgements(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.machine_labels.label_by_rule("contains-string", {"string": "document 2", "then": 3}, name="twos")
+    campaign.machine_labels.sets.label_by_rule("contains-string", {"string": "document 2", "then": 3}, name="twos")
     campaign.judging.judge("ann", "1", "d1", 1)
     ok("export", campaign.directory, "--machine-labels", "twos", tmp_path / "weak.qrels")
     ok("export", campaign.directory, "--qrels", tmp_path / "filled.qrels", "--fill-with", "twos")
     with Campaign.create(tmp_path / "other", grades="0-3") as other:
         (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
-        other.importer.import_files(topics=tmp_path / "topics.tsv", qrels=tmp_path / "weak.qrels")
-        (made,) = other.machine_labels.sets()
+        other.imports.import_files(topics=tmp_path / "topics.tsv", qrels=tmp_path / "weak.qrels")
+        (made,) = other.store.machine_labels.sets()
         assert (made.name, made.kind, made.settings["rule"]) == ("twos", "rule", "contains-string")
         assert grades(other, "twos") == grades(campaign, "twos")
-        assert other.progress.counts()["judgements"] == 0
+        assert other.store.judgements.counts()["judgements"] == 0
         ok("export", campaign.directory, "--machine-labels", "twos", tmp_path / "weak.csv")
-        report = other.importer.import_files(labels=tmp_path / "weak.csv", annotator="ann")
+        report = other.imports.import_files(labels=tmp_path / "weak.csv", annotator="ann")
         assert "6 machine labels in the label set 'twos' (0 new, 6 unchanged)" in report.done[0]
-        assert other.progress.counts()["judgements"] == 0
+        assert other.store.judgements.counts()["judgements"] == 0
         ok("export", campaign.directory, "--collection", tmp_path / "OUT", "--fill-with", "twos")
         with Campaign.create(tmp_path / "third", grades="0-3") as third:
-            third.importer.import_files(collection=tmp_path / "OUT")
-            assert third.progress.counts()["judgements"] == 1
-        report = other.importer.import_files(qrels=tmp_path / "filled.qrels")
+            third.imports.import_files(collection=tmp_path / "OUT")
+            assert third.store.judgements.counts()["judgements"] == 1
+        report = other.imports.import_files(qrels=tmp_path / "filled.qrels")
         assert "1 judgement by" in report.done[0]
         assert any("skipped 5 machine labels of 'twos' among the grades" in each for each in report.notices)
 
@@ -389,8 +397,8 @@ def test_labels_of_a_file_are_named_by_an_option(campaign: Campaign, tmp_path: P
     shown = ok("labels", "import", campaign.directory, write_qrels(tmp_path / "mine.txt"))
     assert "mine.txt: 3 machine labels in the label set 'mine' (3 new)" in shown
     (tmp_path / "high.txt").write_text("1 0 d1 7\n")
-    report = campaign.importer.import_files(machine_labels=tmp_path / "high.txt")
+    report = campaign.imports.import_files(machine_labels=tmp_path / "high.txt")
     assert "1 label is no grade of this campaign (0, 1, 2, 3), such as 7: they cannot" in report.notices[0]
     campaign.judging.judge("ann", "1", "d1", 1)
     with pytest.raises(ConflictError, match="'ann' is the name of an annotator; .*; rename the file"):
-        campaign.importer.import_files(machine_labels=write_qrels(tmp_path / "ann.txt"))
+        campaign.imports.import_files(machine_labels=write_qrels(tmp_path / "ann.txt"))

@@ -57,7 +57,7 @@ def golden(tmp_path: Path) -> Path:
     (directory / "exports" / "old.txt").write_text("an export")
     (directory / "notes.txt").write_text("the user's own")
     with Campaign(directory) as campaign:
-        campaign.server_state.secret()
+        campaign.operations.server_state.secret()
     return directory
 
 
@@ -104,17 +104,17 @@ def test_a_backup_does_not_migrate_or_change_the_campaign(tmp_path: Path, later_
 def test_embeddings_of_the_user_are_in_the_backup_and_computed_features_are_not(
     campaign: Campaign, tmp_path: Path
 ) -> None:
-    campaign.features.update()
+    campaign.corpus.features.update()
     backup_archive.write(campaign.directory, tmp_path / "computed.zip")
     names = zipfile.ZipFile(tmp_path / "computed.zip").namelist()
     assert not any(name.startswith("features/") for name in names)
     np.save(tmp_path / "own.npy", np.eye(8, dtype=np.float32))
-    campaign.features.update(dense=tmp_path / "own.npy")
+    campaign.corpus.features.update(dense=tmp_path / "own.npy")
     backup_archive.write(campaign.directory, tmp_path / "own.zip")
     backup_archive.restore(tmp_path / "own.zip", tmp_path / "restored")
     with Campaign(tmp_path / "restored") as restored:
-        assert restored.features.open().fingerprint == campaign.features.open().fingerprint
-        assert restored.features.state().blocks == campaign.features.state().blocks
+        assert restored.corpus.features.open().fingerprint == campaign.corpus.features.open().fingerprint
+        assert restored.corpus.features.state().blocks == campaign.corpus.features.state().blocks
 
 
 @pytest.mark.slow
@@ -185,7 +185,7 @@ def test_a_missing_run_is_reported_and_the_rest_is_backed_up(campaign: Campaign,
     assert report.problems == [f"{problem}; `cleverdon check {campaign.directory}` says what to do"]
     backup_archive.restore(tmp_path / "b.zip", tmp_path / "restored")
     with Campaign(tmp_path / "restored") as restored:
-        assert len(restored.corpus.run_table()) == 2
+        assert len(restored.store.corpus.runs()) == 2
 
 
 def test_a_run_that_is_replaced_meanwhile_is_in_the_backup_as_replaced(
@@ -346,7 +346,7 @@ def test_backups_from_before_names_had_a_digest_are_listed_and_restored(
 ) -> None:
     made, _ = backups.add(campaign.directory, campaign.directory / "backups")
     former = made.path.rename(made.path.with_name(f"{campaign.directory.name}-{campaign.id}-20010103-000000.zip"))
-    assert [backup.path for backup in campaign.backups.available()] == [former]
+    assert [backup.path for backup in campaign.operations.backups.available()] == [former]
 
     def without_series(_: dict[str, bytes], about: dict[str, object]) -> None:
         del about["directory"], about["with_secrets"]
@@ -370,18 +370,18 @@ def test_backups_of_a_copy_or_without_secrets_push_out_no_others(
 def test_the_schedule_counts_neither_backups_of_a_copy_nor_those_without_secrets(
     campaign: Campaign, tmp_path: Path, clock: Clock
 ) -> None:
-    campaign.backups.set_settings(every_hours=24)
+    campaign.operations.backups.set_settings(every_hours=24)
     backup_archive.write(campaign.directory, tmp_path / "b.zip")
     backup_archive.restore(tmp_path / "b.zip", tmp_path / "copy")
     folder = campaign.directory / "backups"
     (tmp_path / "copy" / "backups").symlink_to(folder)
     backups.add(campaign.directory, folder, secrets=False)
     with Campaign(tmp_path / "copy") as copy:
-        made = copy.backups.make_if_due()
+        made = copy.operations.backups.make_if_due()
         assert made is not None
-        assert [backup.path.name for backup in copy.backups.available()] == [made.path.name]
-    assert campaign.backups.available() == []
-    assert campaign.backups.make_if_due() is not None
+        assert [backup.path.name for backup in copy.operations.backups.available()] == [made.path.name]
+    assert campaign.operations.backups.available() == []
+    assert campaign.operations.backups.make_if_due() is not None
 
 
 def test_backups_of_a_damaged_campaign_push_out_no_good_ones(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
@@ -469,7 +469,7 @@ def test_a_file_that_cannot_be_read_to_its_end_is_cut_in_the_backup(
 @pytest.mark.parametrize("content", ["", "no JSON"])
 def test_damaged_embeddings_are_a_problem_of_the_backup(campaign: Campaign, tmp_path: Path, content: str) -> None:
     np.save(tmp_path / "own.npy", np.eye(8, dtype=np.float32))
-    campaign.features.update(dense=tmp_path / "own.npy")
+    campaign.corpus.features.update(dense=tmp_path / "own.npy")
     meta = campaign.directory / "features" / "meta.json"
     meta.write_text(content)
     (problem,) = backup_archive.write(campaign.directory, tmp_path / "b.zip").problems
@@ -492,16 +492,16 @@ def test_permissions_keep_no_old_backups(campaign: Campaign, tmp_path: Path, clo
     """On some file systems, such as exFAT, everybody can read every file."""
     (tmp_path / "disk").mkdir()
     (campaign.directory / "backups").symlink_to(tmp_path / "disk")
-    campaign.backups.set_settings(every_hours=1, keep=2)
+    campaign.operations.backups.set_settings(every_hours=1, keep=2)
     for _ in range(4):
-        made = campaign.backups.make_if_due()
+        made = campaign.operations.backups.make_if_due()
         assert made is not None
         assert made.problems == []
         made.path.chmod(0o755)
         clock.passes(3600)
-    assert "other users of this machine can read" in campaign.backups.check()[0].sentence
-    assert len(campaign.backups.available()) == 2
-    assert campaign.backups.problem() is None
+    assert "other users of this machine can read" in campaign.operations.backups.check()[0].sentence
+    assert len(campaign.operations.backups.available()) == 2
+    assert campaign.operations.backups.problem() is None
 
 
 def test_old_ones_are_removed_by_age_but_never_the_newest(campaign: Campaign, tmp_path: Path, clock: Clock) -> None:
@@ -534,13 +534,13 @@ def test_a_backup_made_with_a_wrong_clock_pushes_out_no_newer_one(
 
 def test_a_backup_made_with_a_wrong_clock_does_not_stop_the_schedule(campaign: Campaign, clock: Clock) -> None:
     start = clock.at
-    campaign.backups.set_settings(every_hours=24, keep=3)
+    campaign.operations.backups.set_settings(every_hours=24, keep=3)
     clock.at = start + 400 * 86_400
-    assert campaign.backups.make_if_due() is not None
+    assert campaign.operations.backups.make_if_due() is not None
     clock.at = start
     for _ in range(2):
-        assert campaign.backups.make_if_due() is not None
-        assert campaign.backups.make_if_due() is None
+        assert campaign.operations.backups.make_if_due() is not None
+        assert campaign.operations.backups.make_if_due() is None
         clock.passes(86_400)
 
 
@@ -556,7 +556,7 @@ def test_what_a_killed_backup_left_is_removed_after_a_day(campaign: Campaign, tm
 
 
 def test_the_schedule_makes_backups_by_age(campaign: Campaign, clock: Clock) -> None:
-    own = campaign.backups
+    own = campaign.operations.backups
     assert own.make_if_due() is None
     own.set_settings(every_hours=24, keep=2)
     first = own.make_if_due()
@@ -575,41 +575,41 @@ def test_the_command_shows_and_changes_the_schedule(campaign: Campaign) -> None:
     assert re.search(r"^--every-hours +0 .*\n--keep +7 .*\n--keep-days +unlimited ", ok(*command), re.M)
     ok(*command, "--every-hours", 24, "--keep-days", 30)
     ok(*command, "--keep", 3)
-    assert campaign.backups.settings() == backups.BackupSettings(24, 3, 30)
-    assert campaign.backups.available() == []
+    assert campaign.operations.backups.settings() == backups.BackupSettings(24, 3, 30)
+    assert campaign.operations.backups.available() == []
     campaign.store.settings.put("backup_problem", "2026-11-25 12:00 UTC: no backup was made: full")
     said = run(*command, "--keep-days", 0)
     assert said.stderr == "problem: 2026-11-25 12:00 UTC: no backup was made: full\n"
-    assert campaign.backups.settings().keep_days == 0
+    assert campaign.operations.backups.settings().keep_days == 0
 
 
 def test_a_problem_of_the_campaign_is_remembered_until_a_backup_has_none(campaign: Campaign, clock: Clock) -> None:
-    campaign.backups.set_settings(every_hours=1)
+    campaign.operations.backups.set_settings(every_hours=1)
     damaged = damage_a_run(campaign)
-    campaign.backups.make_if_due()
+    campaign.operations.backups.make_if_due()
     kept = "UTC: a backup was made, but the campaign has 1 problem, and older ones are kept: run 'alpha': runs/alpha."
-    assert kept in str(campaign.backups.problem())
+    assert kept in str(campaign.operations.backups.problem())
     damaged.write_bytes(damaged.read_bytes().removesuffix(b"junk"))
     clock.passes(3600)
-    campaign.backups.make_if_due()
-    assert campaign.backups.problem() is None
+    campaign.operations.backups.make_if_due()
+    assert campaign.operations.backups.problem() is None
 
 
 def test_a_backup_that_fails_is_remembered_until_one_succeeds(campaign: Campaign, clock: Clock) -> None:
-    campaign.backups.set_settings(every_hours=1)
+    campaign.operations.backups.set_settings(every_hours=1)
     (campaign.directory / "backups").write_text("a file")
     with pytest.raises(InputError):
-        campaign.backups.make_if_due()
-    assert "cannot be created" in str(campaign.backups.problem())
+        campaign.operations.backups.make_if_due()
+    assert "cannot be created" in str(campaign.operations.backups.problem())
     (campaign.directory / "backups").unlink()
-    campaign.backups.make_if_due()
-    assert campaign.backups.problem() is None
+    campaign.operations.backups.make_if_due()
+    assert campaign.operations.backups.problem() is None
 
 
 @pytest.mark.parametrize("wrong", [{"keep": 0}, {"every_hours": -1}, {"keep_days": -1}])
 def test_settings_out_of_range_are_refused(campaign: Campaign, wrong: dict[str, int]) -> None:
     with pytest.raises(InputError, match=f"{next(iter(wrong))}: expected"):
-        campaign.backups.set_settings(**wrong)
+        campaign.operations.backups.set_settings(**wrong)
 
 
 # --- what is restored -----------------------------------------------------------------------------------
@@ -800,7 +800,7 @@ def test_a_backup_of_a_newer_version_is_refused(campaign: Campaign, tmp_path: Pa
 def test_a_run_of_a_restored_campaign_is_read(archive: Path, tmp_path: Path) -> None:
     backup_archive.restore(archive, tmp_path / "restored")
     with Campaign(tmp_path / "restored") as restored:
-        for recorded in restored.corpus.run_table().to_dict("records"):
+        for recorded in restored.store.corpus.runs().to_dict("records"):
             assert len(stored_runs.read(restored.directory, recorded)) == recorded["rows"]
 
 

@@ -31,7 +31,7 @@ def golden(tmp_path: Path) -> Path:
     """A campaign with runs, an image and features, as this version keeps it."""
     directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "golden"))
     with Campaign(directory) as campaign:
-        campaign.server_state.secret()
+        campaign.operations.server_state.secret()
     return directory
 
 
@@ -223,11 +223,11 @@ def test_a_run_that_is_replaced_during_the_check_is_no_problem(golden: Path, tmp
 
 
 def test_features_of_other_documents_are_a_note_unless_they_have_embeddings(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.features.update()
+    campaign.corpus.features.update()
     shutil.copytree(campaign.directory / "features", tmp_path / "before")
     assert integrity.check(campaign.directory) == []
     np.save(tmp_path / "own.npy", np.eye(8, dtype=np.float32))
-    campaign.features.update(dense=tmp_path / "own.npy")
+    campaign.corpus.features.update(dense=tmp_path / "own.npy")
     assert integrity.check(campaign.directory) == []
     shutil.rmtree(campaign.directory / "features")
     shutil.copytree(tmp_path / "before", campaign.directory / "features")
@@ -355,7 +355,7 @@ def test_a_backup_that_has_no_room_to_be_unpacked(backup: Path, monkeypatch: pyt
 
 def test_embeddings_in_a_backup_are_checked(campaign: Campaign, tmp_path: Path) -> None:
     np.save(tmp_path / "own.npy", np.eye(8, 2000, dtype=np.float32))
-    campaign.features.update(dense=tmp_path / "own.npy")
+    campaign.corpus.features.update(dense=tmp_path / "own.npy")
     backup_archive.write(campaign.directory, tmp_path / "own.zip")
     assert integrity.check(tmp_path / "own.zip") == []
     with campaign.transaction():

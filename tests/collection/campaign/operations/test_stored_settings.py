@@ -69,7 +69,7 @@ def test_every_command_says_it_in_one_sentence(campaign: Campaign, command: str)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["overview", "recall", "judge"])
 def test_a_page_says_it_in_one_sentence(opened: Callable[..., AppTest], campaign: Campaign, page: str) -> None:
-    campaign.accounts.add("ann", "manager")
+    campaign.people.accounts.add("ann", "manager")
     damage(campaign, "loop", '{"control": "often"}')
     app = opened(campaign, page)
     assert "the setting 'loop' is damaged: control: expected a number, found 'often'" in words(app)
@@ -154,4 +154,7 @@ def test_grades_that_only_look_like_numbers_are_damage() -> None:
 def test_fields_of_the_schedule_from_another_version_are_left_alone(campaign: Campaign) -> None:
     damage(campaign, "backups", '{"every_hours": 5, "keep_weeks": 2}')
     assert stored_settings.find_damage(campaign.store.settings.all()) == {}
-    assert (campaign.backups.settings().every_hours, campaign.backups.settings().keep) == (5, BackupSettings.keep)
+    assert (campaign.operations.backups.settings().every_hours, campaign.operations.backups.settings().keep) == (
+        5,
+        BackupSettings.keep,
+    )

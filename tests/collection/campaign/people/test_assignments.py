@@ -1,4 +1,4 @@
-"""Who judges what, in a campaign: overlap, leases, calibration, topics and their people."""
+"""Who judges what, in a campaign: overlap, leases, qualification, topics and their people."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def build(folder: Path) -> Campaign:
     campaign = Campaign.create(folder / "campaign")
     fill(campaign, TOPICS, DOCS)
     for name in ("ann", "ben", "cai"):
-        campaign.accounts.add(name, "annotator")
+        campaign.people.accounts.add(name, "annotator")
     return campaign
 
 
@@ -54,7 +54,7 @@ def say(
 
 def words(campaign: Campaign) -> Counter[tuple[str, str]]:
     """How many annotators' judgements count for each pair."""
-    frame = campaign.judgement_log.judgements()
+    frame = campaign.store.judgements.table()
     frame = frame[frame["counts_as"] == "judgement"]
     return Counter(zip(frame["query_id"], frame["doc_id"], strict=True))
 
@@ -63,7 +63,7 @@ def words(campaign: Campaign) -> Counter[tuple[str, str]]:
 
 
 def test_two_judge_each_pair_and_nobody_a_third_time(campaign: Campaign) -> None:
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     assert take(campaign, "ann", 2) == take(campaign, "ben", 2) == "d0 d1"
     assert take(campaign, "cai", 2) == "d2 d3"
     say(campaign, "ann", "d0")
@@ -77,33 +77,33 @@ def test_two_judge_each_pair_and_nobody_a_third_time(campaign: Campaign) -> None
 def test_progress_and_workload_count_the_judgements_that_are_wanted(campaign: Campaign) -> None:
     take(campaign, "ann", 2)
     say(campaign, "ann", "d0")
-    assert campaign.assignments.workload() == (24, 24, 1)
-    assert campaign.assignments.workload(annotators=3) == (24, 72, 1)
-    assert campaign.assignments.workload(annotators=2, which="number", number=2) == (24, 30, 1)
+    assert campaign.people.assignments.workload() == (24, 24, 1)
+    assert campaign.people.assignments.workload(annotators=3) == (24, 72, 1)
+    assert campaign.people.assignments.workload(annotators=2, which="number", number=2) == (24, 30, 1)
     assert campaign.settings.assignment().annotators == 1
-    campaign.assignments.update(annotators=2, which="topics", topics=["1"])
-    assert campaign.assignments.workload() == (24, 32, 1)
+    campaign.people.assignments.update(annotators=2, which="topics", topics=["1"])
+    assert campaign.people.assignments.workload() == (24, 32, 1)
     progress = campaign.progress.topics().set_index("query_id")
     assert progress.loc["1", ["pool", "judged", "made", "goal"]].tolist() == [8, 1, 1, 16]
     assert progress.loc["2", ["pool", "judged", "made", "goal"]].tolist() == [8, 0, 0, 8]
-    assert campaign.overview.status()["remaining"] == 31
-    assert "31 of 32 judgements are left" in campaign.overview.next_step().sentence
-    assert campaign.assignments.table().set_index("query_id").loc["1", ["wanted", "made"]].tolist() == [16, 1]
+    assert campaign.results.overview.status()["remaining"] == 31
+    assert "31 of 32 judgements are left" in campaign.results.overview.next_step().sentence
+    assert campaign.people.assignments.table().set_index("query_id").loc["1", ["wanted", "made"]].tolist() == [16, 1]
 
 
 @pytest.mark.slow
 def test_pairs_that_are_pooled_later_have_their_overlap(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.assignments.update(annotators=2, which="share", share=0.5)
+    campaign.people.assignments.update(annotators=2, which="share", share=0.5)
     (tmp_path / "other.run").write_text("\n".join(f"1 Q0 n{n} {n} {100 - n} other" for n in range(1, 41)) + "\n")
-    campaign.importer.import_files(runs=[tmp_path / "other.run"])
-    before = campaign.assignments.workload()
-    campaign.pools.add("depth", depth=40)
-    assert campaign.assignments.workload().pairs == before.pairs + 40
-    assert before.judgements + 48 < campaign.assignments.workload().judgements < before.judgements + 72
+    campaign.imports.import_files(runs=[tmp_path / "other.run"])
+    before = campaign.people.assignments.workload()
+    campaign.people.pools.add("depth", depth=40)
+    assert campaign.people.assignments.workload().pairs == before.pairs + 40
+    assert before.judgements + 48 < campaign.people.assignments.workload().judgements < before.judgements + 72
 
 
 def test_an_adjudicated_pair_is_handed_out_no_more_and_counts_as_complete(campaign: Campaign) -> None:
-    campaign.assignments.update(annotators=3)
+    campaign.people.assignments.update(annotators=3)
     assert take(campaign, "ann") == take(campaign, "ben") == "d0"
     say(campaign, "ann", "d0", 0)
     campaign.judging.judge_many([Judgement(str(uuid4()), "boss", "1", "d0", "graded", 2, counts_as="adjudication")])
@@ -119,7 +119,7 @@ def test_an_adjudicated_pair_is_handed_out_no_more_and_counts_as_complete(campai
 def test_a_reservation_ends_after_its_time_and_a_late_judgement_is_kept_but_not_counted(
     campaign: Campaign, clock: Clock
 ) -> None:
-    campaign.assignments.update(lease=5)
+    campaign.people.assignments.update(lease=5)
     assert take(campaign, "ann") == "d0"
     clock.passes(299)
     assert take(campaign, "ben") == "d1"
@@ -129,8 +129,8 @@ def test_a_reservation_ends_after_its_time_and_a_late_judgement_is_kept_but_not_
     assert len(late.saved) == len(late.surplus) == 1
     assert not say(campaign, "ben", "d0", 1).surplus
     assert words(campaign)["1", "d0"] == 1
-    assert campaign.qrels.build()[["doc_id", "relevance"]].values.tolist() == [["d0", 1]]
-    log = campaign.judgement_log.judgements(current=False)
+    assert campaign.results.qrels.build()[["doc_id", "relevance"]].values.tolist() == [["d0", 1]]
+    log = campaign.store.judgements.table(current=False)
     assert log["counts_as"].tolist() == ["surplus", "judgement"]
     assert log["relevance"].tolist() == [3, 1]
     # It can be taken back, and given again, and is a surplus still.
@@ -140,7 +140,7 @@ def test_a_reservation_ends_after_its_time_and_a_late_judgement_is_kept_but_not_
 
 
 def test_a_lease_of_a_clock_that_was_ahead_holds_nothing(campaign: Campaign, clock: Clock) -> None:
-    campaign.assignments.update(lease=5)
+    campaign.people.assignments.update(lease=5)
     clock.passes(30 * 24 * 3600)
     assert take(campaign, "ann") == "d0"
     clock.passes(-30 * 24 * 3600)
@@ -183,7 +183,7 @@ def test_no_pair_is_ever_judged_by_more_than_are_wanted(
     """Six annotators take, judge, undo, vanish and come back late, by chance; the clock leaps."""
     chance = random.Random(f"{mode}{overlap}")
     campaign.id = "always the same"  # what is shuffled is shuffled by it
-    campaign.assignments.update(annotators=overlap, lease=2)
+    campaign.people.assignments.update(annotators=overlap, lease=2)
     campaign.settings.set_loop(mode=mode)
     hands: dict[str, list[str]] = {f"p{number}": [] for number in range(6)}
     done: dict[str, list[str]] = {name: [] for name in hands}
@@ -226,21 +226,21 @@ def test_no_pair_is_ever_judged_by_more_than_are_wanted(
 @pytest.mark.slow
 def test_in_the_loop_others_judge_what_was_judged(campaign: Campaign) -> None:
     campaign.settings.set_loop(mode="loop")
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     first = take(campaign, "ann")
     say(campaign, "ann", first)
     assert take(campaign, "ben") == first
     say(campaign, "ben", first, 2)
-    log = campaign.judgement_log.judgements()
+    log = campaign.store.judgements.table()
     assert log["strategy"].tolist() == ["start", "overlap"]
     assert first not in take(campaign, "cai", 20)
-    assert campaign.loop_scope.ledgers(["1"])["1"].judged == 1
+    assert campaign.progress.loop_scope.ledgers(["1"])["1"].judged == 1
 
 
 @pytest.mark.slow
 def test_idle_cards_keep_no_second_opinion_from_others(campaign: Campaign) -> None:
     campaign.settings.set_loop(mode="loop-in-pool")
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     for _ in DOCS:
         say(campaign, "ann", take(campaign, "ann"))
     held = take(campaign, "ben", 4).split()
@@ -251,13 +251,13 @@ def test_idle_cards_keep_no_second_opinion_from_others(campaign: Campaign) -> No
 @pytest.mark.slow
 def test_a_draw_says_of_how_many_it_was_made_also_beside_second_opinions(campaign: Campaign) -> None:
     campaign.settings.set_loop(mode="loop-in-pool", run=1)
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     say(campaign, "ann", take(campaign, "ann"), 1)
-    while campaign.judgement_log.judgements()["strategy"].iloc[-1] != "random":
+    while campaign.store.judgements.table()["strategy"].iloc[-1] != "random":
         first = take(campaign, "ann", 1)
         say(campaign, "ann", first, 0)
-    judged = campaign.progress.counts()["judgements"]
-    drawn = campaign.judgement_log.judgements().iloc[-1]
+    judged = campaign.store.judgements.counts()["judgements"]
+    drawn = campaign.store.judgements.table().iloc[-1]
     assert drawn["probability"] == pytest.approx(1 / (len(DOCS) - judged + 1))
     order = campaign.judging.next_pairs("ben", "1", 8).order
     assert order is not None
@@ -266,12 +266,12 @@ def test_a_draw_says_of_how_many_it_was_made_also_beside_second_opinions(campaig
             "SELECT d.doc_id, l.probability FROM leases AS l JOIN documents AS d USING (doc) WHERE annotator = 'ben'"
         )
     )
-    assert order[:judged] == campaign.judgement_log.judgements()["doc_id"].tolist()  # second opinions first
+    assert order[:judged] == campaign.store.judgements.table()["doc_id"].tolist()  # second opinions first
     draws = [leases[doc_id] for doc_id in order[judged:] if leases[doc_id] is not None]
     assert draws == pytest.approx([1 / left for left in range(len(DOCS) - judged, 0, -1)][: len(draws)])
     assert draws
     # A round that is behind: what was judged since then is not drawn from, second opinions make no difference.
-    made = campaign.active_learning.next_round("1")
+    made = campaign.loop.next_round("1")
 
     def since() -> int:
         return campaign.store.judgements.count_newly_judged(
@@ -298,13 +298,13 @@ def test_the_random_order_ends_with_the_pool(campaign: Campaign) -> None:
 
 
 def test_a_document_that_was_found_may_have_a_second_opinion(campaign: Campaign) -> None:
-    campaign.search.take("ann", "1", "outside")
+    campaign.judging.search.take("ann", "1", "outside")
     with pytest.raises(InputError, match="has been judged or is open on another annotator's screen"):
-        campaign.search.take("ben", "1", "outside")
-    campaign.assignments.update(annotators=2)
-    assert campaign.search.take("ben", "1", "outside").doc_id == "outside"
+        campaign.judging.search.take("ben", "1", "outside")
+    campaign.people.assignments.update(annotators=2)
+    assert campaign.judging.search.take("ben", "1", "outside").doc_id == "outside"
     with pytest.raises(InputError, match="has been judged or is open on another annotator's screen"):
-        campaign.search.take("cai", "1", "outside")
+        campaign.judging.search.take("cai", "1", "outside")
 
 
 def test_a_late_judgement_that_is_sent_again_is_a_surplus_still(campaign: Campaign, clock: Clock) -> None:
@@ -319,18 +319,18 @@ def test_a_late_judgement_that_is_sent_again_is_a_surplus_still(campaign: Campai
 @pytest.mark.slow
 def test_a_drawn_document_stays_drawn_when_its_first_judge_changes_their_mind(campaign: Campaign) -> None:
     campaign.settings.set_loop(mode="loop-in-pool", run=1)
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     say(campaign, "ann", take(campaign, "ann"), 1)
-    while campaign.judgement_log.judgements()["strategy"].iloc[-1] != "random":
+    while campaign.store.judgements.table()["strategy"].iloc[-1] != "random":
         say(campaign, "ann", take(campaign, "ann"), 0)
-    drawn = campaign.judgement_log.judgements()["doc_id"].iloc[-1]
+    drawn = campaign.store.judgements.table()["doc_id"].iloc[-1]
     for doc_id in take(campaign, "ben", 8).split():
         if doc_id == drawn:
             say(campaign, "ben", doc_id, 0)
-    assert campaign.judgement_log.judgements()["strategy"].tolist()[-1] == "overlap"
+    assert campaign.store.judgements.table()["strategy"].tolist()[-1] == "overlap"
     say(campaign, "ann", drawn, None)
     say(campaign, "ann", drawn, 0)
-    assert campaign.loop_scope.ledgers(["1"])["1"].drawn.sum() == 1
+    assert campaign.progress.loop_scope.ledgers(["1"])["1"].drawn.sum() == 1
 
 
 @pytest.mark.parametrize("name", ["", " ann", "ann ", "a\nb"])
@@ -339,11 +339,11 @@ def test_a_name_that_could_not_be_written_into_a_table_is_refused(campaign: Camp
     assert "expected the annotator of a judgement" in refused[0].reason
 
 
-# --- calibration --------------------------------------------------------------------------------------
+# --- qualification --------------------------------------------------------------------------------------
 
 
 def test_everybody_judges_the_qualification_set_before_anything_else(campaign: Campaign) -> None:
-    campaign.qualification_set.set_pairs([("2", "d5"), ("2", "outside")])
+    campaign.people.qualification_set.set_pairs([("2", "d5"), ("2", "outside")])
     assert take(campaign, "ann", 5) == ""
     assert campaign.judging.next_pairs("ann", "1", 5, ["d0"]).first == "2"
     for name in ("ann", "ben", "cai"):
@@ -356,9 +356,9 @@ def test_everybody_judges_the_qualification_set_before_anything_else(campaign: C
     assert take(campaign, "ann", 9, "2") == "d0 d1 d2 d3 d4 d6 d7"
 
 
-def test_calibration_goes_beyond_the_assignment_and_an_adjudication(campaign: Campaign) -> None:
-    campaign.qualification_set.set_pairs([("2", "d5")])
-    campaign.assignments.assign(["2"], ["ben"])
+def test_qualification_goes_beyond_the_assignment_and_an_adjudication(campaign: Campaign) -> None:
+    campaign.people.qualification_set.set_pairs([("2", "d5")])
+    campaign.people.assignments.assign(["2"], ["ben"])
     campaign.judging.judge_many(
         [Judgement(str(uuid4()), "boss", "2", "d5", "graded", 3, counts_as="adjudication", note="by name")]
     )
@@ -371,18 +371,18 @@ def test_calibration_goes_beyond_the_assignment_and_an_adjudication(campaign: Ca
     assert campaign.progress.totals("ann", "2") == (1, 17)  # the goal stays as it was
     assert campaign.progress.standing("2", "ann") == (1, 1)
     assert take(campaign, "ann", 5, "2") == ""
-    campaign.assignments.update(feedback=True)
+    campaign.people.assignments.update(feedback=True)
     take(campaign, "ben", 5, "2")
     (told,) = say(campaign, "ben", "d5", 3, "2").feedback
     assert (told.relevance, told.settled, told.note) == (3, 3, "by name")
-    calibrated = campaign.qualification_set.results().set_index("annotator")
+    calibrated = campaign.people.qualification_set.results().set_index("annotator")
     assert calibrated["judged"].to_dict() == {"ann": 1, "ben": 1, "cai": 0}
     assert calibrated["agree"].fillna(-1).to_dict() == {"ann": 0, "ben": 1, "cai": -1}
 
 
 def test_feedback_has_no_note_where_the_adjudicator_wrote_none(campaign: Campaign) -> None:
-    campaign.qualification_set.set_pairs([("2", "d5"), ("2", "d6")])
-    campaign.assignments.update(feedback=True)
+    campaign.people.qualification_set.set_pairs([("2", "d5"), ("2", "d6")])
+    campaign.people.assignments.update(feedback=True)
     for doc_id, note in (("d5", None), ("d6", "by name")):
         j = Judgement(str(uuid4()), "boss", "2", doc_id, "graded", 3, counts_as="adjudication", note=note)
         campaign.judging.judge_many([j])
@@ -400,20 +400,24 @@ def test_feedback_has_no_note_where_the_adjudicator_wrote_none(campaign: Campaig
 
 
 def test_a_reader_is_given_no_topic(campaign: Campaign) -> None:
-    campaign.accounts.add("rita", "reader")
+    campaign.people.accounts.add("rita", "reader")
     with pytest.raises(InputError, match="'rita' is a reader"):
-        campaign.assignments.assign(["1"], ["ann", "rita"])
+        campaign.people.assignments.assign(["1"], ["ann", "rita"])
 
 
 def test_a_qualification_set_is_drawn_from_the_pool_at_random(campaign: Campaign) -> None:
-    drawn = campaign.qualification_set.draw(3, seed=1)
+    drawn = campaign.people.qualification_set.draw(3, seed=1)
     assert Counter(query_id for query_id, _ in drawn) == dict.fromkeys(TOPICS, 3)
-    assert drawn == campaign.qualification_set.draw(3, seed=1) != campaign.qualification_set.draw(3, seed=2)
-    assert len(campaign.qualification_set.draw(20, ["2"])) == 8
-    campaign.qualification_set.set_pairs(drawn)
-    assert [tuple(pair) for pair in campaign.qualification_set.pairs()[["query_id", "doc_id"]].values] == drawn
-    campaign.qualification_set.set_pairs([])
-    assert campaign.qualification_set.pairs().empty
+    assert (
+        drawn == campaign.people.qualification_set.draw(3, seed=1) != campaign.people.qualification_set.draw(3, seed=2)
+    )
+    assert len(campaign.people.qualification_set.draw(20, ["2"])) == 8
+    campaign.people.qualification_set.set_pairs(drawn)
+    assert [
+        tuple(pair) for pair in campaign.store.assignments.qualification_set()[["query_id", "doc_id"]].values
+    ] == drawn
+    campaign.people.qualification_set.set_pairs([])
+    assert campaign.store.assignments.qualification_set().empty
 
 
 @pytest.mark.parametrize(
@@ -428,25 +432,25 @@ def test_a_wrong_qualification_set_is_refused_by_name(
     campaign: Campaign, pairs: list[tuple[str, str]], words: str
 ) -> None:
     with pytest.raises(InputError, match=words):
-        campaign.qualification_set.set_pairs(pairs)
+        campaign.people.qualification_set.set_pairs(pairs)
 
 
 def test_a_closed_topic_keeps_nobody_from_the_others(campaign: Campaign) -> None:
-    campaign.qualification_set.set_pairs([("2", "d5")])
+    campaign.people.qualification_set.set_pairs([("2", "d5")])
     campaign.settings.set_loop(mode="closed", topics=["2"])
     assert take(campaign, "ann") == "d0"
     campaign.settings.reopen_topic("2")
     assert campaign.judging.next_pairs("ann", "1", 1).first == "2"
     with pytest.raises(InputError, match="judge the qualification set first, in topic '2'"):
-        campaign.search.take("ann", "1", "outside")
+        campaign.judging.search.take("ann", "1", "outside")
 
 
 def test_the_settled_grade_is_of_qrels_and_not_of_another_annotator(campaign: Campaign, tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\nzoe,1,d0,3\nyan,1,d0,0\n")
     (tmp_path / "nist.txt").write_text("1 0 d1 2\n")
-    campaign.importer.import_files(labels=tmp_path / "labels.csv", qrels=tmp_path / "nist.txt")
-    campaign.qualification_set.set_pairs([("1", "d0"), ("1", "d1")])
-    assert campaign.qualification_set.pairs()["settled"].fillna(-1).tolist() == [-1, 2]
+    campaign.imports.import_files(labels=tmp_path / "labels.csv", qrels=tmp_path / "nist.txt")
+    campaign.people.qualification_set.set_pairs([("1", "d0"), ("1", "d1")])
+    assert campaign.store.assignments.qualification_set()["settled"].fillna(-1).tolist() == [-1, 2]
 
 
 # --- labels from elsewhere ----------------------------------------------------------------------------
@@ -457,7 +461,7 @@ def test_labels_and_qrels_of_unknown_documents_are_imported_with_a_notice(campai
         "annotator,query_id,doc_id,relevance\nzoe,1,zz2,3\nyan,1,zz2,0\nzoe,1,d1,0\nzoe,1,zz1,0\n"
     )
     (tmp_path / "nist.txt").write_text("1 0 zz1 2\n1 0 d1 2\n")
-    report = campaign.importer.import_files(labels=tmp_path / "labels.csv", qrels=tmp_path / "nist.txt")
+    report = campaign.imports.import_files(labels=tmp_path / "labels.csv", qrels=tmp_path / "nist.txt")
     what_to_do = "the grades count. Import the missing documents, or correct the ids"
     of_qrels, of_labels = (notice for notice in report.notices if "not in the collection" in notice)
     assert of_qrels == (
@@ -467,7 +471,7 @@ def test_labels_and_qrels_of_unknown_documents_are_imported_with_a_notice(campai
         f"{tmp_path}/labels.csv: 3 judgements name 2 documents that are not in the collection, such as 'zz2'; "
         f"{what_to_do}"
     )
-    assert len(campaign.judgement_log.judgements()) == 6
+    assert len(campaign.store.judgements.table()) == 6
 
 
 def test_labels_keep_their_times_and_notes(campaign: Campaign, tmp_path: Path) -> None:
@@ -480,8 +484,8 @@ def test_labels_keep_their_times_and_notes(campaign: Campaign, tmp_path: Path) -
     }
     rows = [f"zoe,1,{doc},1,{at},{doc}?\n" for doc, at in times.items()]
     (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance,judged_at,note\n" + "".join(rows))
-    campaign.importer.import_files(labels=tmp_path / "labels.csv")
-    log = campaign.judgement_log.judgements()
+    campaign.imports.import_files(labels=tmp_path / "labels.csv")
+    log = campaign.store.judgements.table()
     assert log["doc_id"].tolist() == list(times), "the order of the log is that of the file"
     assert log["judged_at"].tolist()[:3] == [
         "2026-01-02T08:00:00.000+00:00", "2026-01-01T10:00:00.000+00:00", "2026-01-01T10:00:00.500+00:00"
@@ -489,14 +493,14 @@ def test_labels_keep_their_times_and_notes(campaign: Campaign, tmp_path: Path) -
     assert log["judged_at"].iloc[3] > "2026-01-03"
     assert log["note"].tolist() == ["d0?", "d1?", "d2?", "d3?"]
     assert set(log["source"]) == {"imported"}
-    assert campaign.judgement_log.annotators()["last_at"].isna().all()
+    assert campaign.store.judgements.annotators()["last_at"].isna().all()
 
 
 def test_labels_before_any_document_are_no_reason_for_a_notice(tmp_path: Path) -> None:
     (tmp_path / "topics.tsv").write_text("1\twings\n")
     (tmp_path / "nist.txt").write_text("1 0 zz1 2\n")
     with Campaign.create(tmp_path / "empty", grades="0-3") as empty:
-        report = empty.importer.import_files(topics=tmp_path / "topics.tsv", qrels=tmp_path / "nist.txt")
+        report = empty.imports.import_files(topics=tmp_path / "topics.tsv", qrels=tmp_path / "nist.txt")
     assert not any("collection" in notice for notice in report.notices)
 
 
@@ -505,12 +509,12 @@ def labels(campaign: Campaign, path: Path, rows: str, **options: bool) -> list[s
     cells = [row.split() for row in rows.splitlines()]
     lines = [f"{who},1,{doc},{grade},2026-01-01T10:{minute}:00.000+00:00\n" for who, doc, grade, minute in cells]
     path.write_text("annotator,query_id,doc_id,relevance,judged_at\n" + "".join(lines))
-    return campaign.importer.import_files(labels=path, **options).notices  # type: ignore[arg-type]
+    return campaign.imports.import_files(labels=path, **options).notices  # type: ignore[arg-type]
 
 
 def counted(campaign: Campaign) -> dict[tuple[str, str], str]:
     """Annotator and document -> what the last entry of the log counts as."""
-    log = campaign.judgement_log.judgements(current=False, query_id="1")
+    log = campaign.store.judgements.table(current=False, query_id="1")
     return dict(zip(zip(log["annotator"], log["doc_id"], strict=True), log["counts_as"], strict=True))
 
 
@@ -526,15 +530,15 @@ def test_labels_beyond_what_a_pair_wants_are_surplus_the_latest_first(campaign: 
     assert words(campaign) == {("1", "d0"): 1, ("1", "d1"): 1}
     assert campaign.progress.topics("1").iloc[0][["judged", "made"]].tolist() == [2, 2]
     # Nothing that is said of the judgements looks at surplus.
-    assert campaign.qrels.build()["relevance"].tolist() == [0, 2]
-    assert campaign.agreement.report(resamples=0).several == 0
-    assert campaign.agreement.disagreements().pairs == 0
-    assert sorted(campaign.agreement.labels()["annotator"]) == ["x", "y"]
+    assert campaign.results.qrels.build()["relevance"].tolist() == [0, 2]
+    assert campaign.results.agreement.report(resamples=0).several == 0
+    assert campaign.results.agreement.disagreements().pairs == 0
+    assert sorted(campaign.results.agreement.labels()["annotator"]) == ["x", "y"]
 
 
 def test_labels_of_which_several_are_wanted_count_up_to_that(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.assignments.update(annotators=2, which="topics", topics=("1",))
-    campaign.assignments.assign(
+    campaign.people.assignments.update(annotators=2, which="topics", topics=("1",))
+    campaign.people.assignments.assign(
         ["1"], ["ann"]
     )  # who may be handed out a topic says nothing of what was judged elsewhere
     campaign.judging.judge_many([Judgement(str(uuid4()), "boss", "1", "d1", "graded", 1)])
@@ -542,7 +546,7 @@ def test_labels_of_which_several_are_wanted_count_up_to_that(campaign: Campaign,
     assert {pair for pair, counts in counted(campaign).items() if counts == "judgement"} == {
         ("y", "d0"), ("z", "d0"), ("boss", "d1"), ("x", "d1"),
     }  # fmt: skip
-    assert campaign.agreement.disagreements().pairs == 2
+    assert campaign.results.agreement.disagreements().pairs == 2
 
 
 @pytest.mark.slow
@@ -551,19 +555,19 @@ def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
 ) -> None:
     rows = "x d0 3 30\ny d0 0 10\nz d0 1 20"
     labels(campaign, tmp_path / "l.csv", rows)
-    logged = campaign.progress.counts()["logged"]
+    logged = campaign.store.judgements.counts()["logged"]
     assert labels(campaign, tmp_path / "late.csv", "w d0 1 40")[0].startswith(
         f"{tmp_path / 'late.csv'}: 1 label is surplus: its pair has enough judgements. "
     )
-    assert campaign.progress.counts()["logged"] == logged + 1
+    assert campaign.store.judgements.counts()["logged"] == logged + 1
     logged += 1
     labels(campaign, tmp_path / "l.csv", rows)
-    assert campaign.progress.counts()["logged"] == logged
+    assert campaign.store.judgements.counts()["logged"] == logged
     with pytest.raises(ConflictError, match="expected 3, the grade of 'x' in the campaign .*, found 2"):
         labels(campaign, tmp_path / "l.csv", "x d0 2 30")
     labels(campaign, tmp_path / "l.csv", "x d0 2 30", replace=True)
     assert counted(campaign)["x", "d0"] == "surplus"
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     labels(campaign, tmp_path / "l.csv", rows.replace("x d0 3", "x d0 2"))
     assert counted(campaign) == {
         ("y", "d0"): "judgement", ("z", "d0"): "judgement", ("x", "d0"): "surplus", ("w", "d0"): "surplus",
@@ -576,7 +580,7 @@ def test_labels_of_what_is_adjudicated_are_surplus_and_those_of_what_is_in_hand_
 ) -> None:
     campaign.judging.judge_many([Judgement(str(uuid4()), "boss", "1", "d0", "graded", 2, counts_as="adjudication")])
     assert take(campaign, "ann") == "d1"
-    campaign.qualification_set.set_pairs([("1", "d2")])
+    campaign.people.qualification_set.set_pairs([("1", "d2")])
     labels(campaign, tmp_path / "l.csv", "x d0 3 30\nx d1 3 31\nann d1 3 32\nx d2 3 32\ny d2 3 33")
     assert {pair: counts for pair, counts in counted(campaign).items() if pair[0] != "boss"} == {
         ("x", "d0"): "surplus", ("x", "d1"): "judgement", ("ann", "d1"): "surplus", ("x", "d2"): "judgement",
@@ -589,10 +593,10 @@ def test_labels_of_what_is_adjudicated_are_surplus_and_those_of_what_is_in_hand_
 def test_qrels_and_labels_count_beside_each_other_in_any_order(campaign: Campaign, tmp_path: Path, first: str) -> None:
     (tmp_path / "nist.txt").write_text("1 0 d0 1\n")
     if first == "qrels":
-        campaign.importer.import_files(qrels=tmp_path / "nist.txt")
+        campaign.imports.import_files(qrels=tmp_path / "nist.txt")
     labels(campaign, tmp_path / "l.csv", "qrels:old d0 2 10\nx d0 3 20\ny d0 0 30")
     if first == "labels":
-        campaign.importer.import_files(qrels=tmp_path / "nist.txt")
+        campaign.imports.import_files(qrels=tmp_path / "nist.txt")
     assert counted(campaign) == {
         ("qrels:nist", "d0"): "judgement", ("qrels:old", "d0"): "judgement", ("x", "d0"): "judgement",
         ("y", "d0"): "surplus",
@@ -619,34 +623,34 @@ def test_a_revised_label_of_a_log_keeps_its_place(campaign: Campaign, tmp_path: 
     pair = {"query_id": "1", "doc_id": "d0"}
     log = [pair | dict(zip(keys, row[:3], strict=True)) | {"judged_at": f"2026-01-01T10:{row[3]:02}Z"} for row in rows]
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in log))
-    campaign.importer.import_files(labels=tmp_path / "log.jsonl")
+    campaign.imports.import_files(labels=tmp_path / "log.jsonl")
     assert counted(campaign) == {("y", "d0"): "judgement", ("x", "d0"): "surplus", ("z", "d0"): "surplus"}
-    assert campaign.qrels.build()["relevance"].tolist() == [3]
+    assert campaign.results.qrels.build()["relevance"].tolist() == [3]
 
 
 # --- topics and people --------------------------------------------------------------------------------
 
 
 def test_a_topic_is_for_whom_it_is_assigned_to(campaign: Campaign) -> None:
-    campaign.accounts.set_groups("cai", ["lawyers"])
-    campaign.assignments.assign(["1"], ["ANN"])
-    campaign.assignments.assign(["2"], groups=["lawyers"])
+    campaign.people.accounts.set_groups("cai", ["lawyers"])
+    campaign.people.assignments.assign(["1"], ["ANN"])
+    campaign.people.assignments.assign(["2"], groups=["lawyers"])
     assert [campaign.progress.topics_for(name) for name in ("ann", "ben", "cai")] == [["1", "3"], ["3"], ["2", "3"]]
     assert take(campaign, "ben") == ""
     assert take(campaign, "ann") == "d0"
     assert campaign.progress.totals("ben") == (0, 8)
     with pytest.raises(InputError, match="topic '1' is assigned to other annotators"):
-        campaign.search.take("ben", "1", "outside")
-    table = campaign.assignments.table().set_index("query_id")
+        campaign.judging.search.take("ben", "1", "outside")
+    table = campaign.people.assignments.table().set_index("query_id")
     assert table["accounts"].to_dict() == {"1": ["ann"], "2": [], "3": []}
     assert table["groups"].to_dict() == {"1": [], "2": ["lawyers"], "3": []}
-    campaign.assignments.assign(["1", "2"])
+    campaign.people.assignments.assign(["1", "2"])
     assert campaign.progress.topics_for("ben") == TOPICS
 
 
 def test_what_is_assigned_to_somebody_else_is_given_back(campaign: Campaign) -> None:
     assert take(campaign, "ben", 2) == "d0 d1"
-    campaign.assignments.assign(["1"], ["ann"])
+    campaign.people.assignments.assign(["1"], ["ann"])
     assert campaign.judging.next_pairs("ben", "1", 2, ["d0", "d1"]).closed == ["d0", "d1"]
     assert take(campaign, "ann", 2) == "d0 d1"
 
@@ -654,14 +658,14 @@ def test_what_is_assigned_to_somebody_else_is_given_back(campaign: Campaign) -> 
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda c: c.assignments.assign(["9"], ["ann"]), "9"),
-        (lambda c: c.assignments.assign(["1"], ["nobody"]), "nobody"),
-        (lambda c: c.assignments.assign(["1"], groups=["nowhere"]), "nowhere"),
-        (lambda c: c.assignments.update(which="topics", topics=["9"]), "9"),
-        (lambda c: c.assignments.update(overlap=2), "overlap"),
+        (lambda c: c.people.assignments.assign(["9"], ["ann"]), "9"),
+        (lambda c: c.people.assignments.assign(["1"], ["nobody"]), "nobody"),
+        (lambda c: c.people.assignments.assign(["1"], groups=["nowhere"]), "nowhere"),
+        (lambda c: c.people.assignments.update(which="topics", topics=["9"]), "9"),
+        (lambda c: c.people.assignments.update(overlap=2), "overlap"),
         (lambda c: c.settings.set_topic_note("9", "x"), "9"),
-        (lambda c: c.assignments.deal(["ann"], topics=["9"]), "9"),
-        (lambda c: c.qualification_set.draw(1, ["9"]), "9"),
+        (lambda c: c.people.assignments.deal(["ann"], topics=["9"]), "9"),
+        (lambda c: c.people.qualification_set.draw(1, ["9"]), "9"),
     ],
 )
 def test_unknown_names_are_refused_by_name(campaign: Campaign, call: object, name: str) -> None:
@@ -671,15 +675,15 @@ def test_unknown_names_are_refused_by_name(campaign: Campaign, call: object, nam
 
 @pytest.mark.slow
 def test_topics_that_can_never_be_complete_are_told(campaign: Campaign) -> None:
-    assert campaign.assignments.notices() == []
-    campaign.assignments.update(annotators=2)
-    campaign.accounts.set_groups("cai", ["lawyers"])
-    campaign.assignments.assign(["1"], ["ann"])
-    campaign.assignments.assign(["3"], groups=["lawyers"])
-    (said,) = campaign.assignments.notices()
+    assert campaign.people.assignments.notices() == []
+    campaign.people.assignments.update(annotators=2)
+    campaign.people.accounts.set_groups("cai", ["lawyers"])
+    campaign.people.assignments.assign(["1"], ["ann"])
+    campaign.people.assignments.assign(["3"], groups=["lawyers"])
+    (said,) = campaign.people.assignments.notices()
     assert said.startswith("1 annotator for topics 1 and 3, but each pair needs 2")
-    campaign.accounts.lock("ann")
-    assert [notice.split(",")[0] for notice in campaign.assignments.notices()] == [
+    campaign.people.accounts.lock("ann")
+    assert [notice.split(",")[0] for notice in campaign.people.assignments.notices()] == [
         "0 annotators for topic 1",
         "1 annotator for topic 3",
     ]
@@ -687,10 +691,10 @@ def test_topics_that_can_never_be_complete_are_told(campaign: Campaign) -> None:
 
 
 def test_who_joins_a_group_has_its_topics_in_the_sums_at_once(campaign: Campaign) -> None:
-    campaign.accounts.set_groups("cai", ["lawyers"])
-    campaign.assignments.assign(["1"], groups=["lawyers"])
+    campaign.people.accounts.set_groups("cai", ["lawyers"])
+    campaign.people.assignments.assign(["1"], groups=["lawyers"])
     assert campaign.progress.totals("ann") == (0, 16)
-    campaign.accounts.set_groups("ann", ["lawyers"])
+    campaign.people.accounts.set_groups("ann", ["lawyers"])
     assert campaign.progress.totals("ann") == (0, 24)
 
 
@@ -698,9 +702,9 @@ def test_saves_stay_quick_where_a_topic_has_thousands(campaign: Campaign) -> Non
     """By its plan, not by the clock: no document may be looked for by walking through the log of its topic."""
     plans: list[str] = []
     campaign.settings.set_loop(mode="loop-in-pool")
-    campaign.assignments.update(annotators=3)
+    campaign.people.assignments.update(annotators=3)
     say(campaign, "ann", take(campaign, "ann"))
-    made = campaign.active_learning.next_round("1")
+    made = campaign.loop.next_round("1")
     say(campaign, "ben", take(campaign, "ben", 2).split()[1])
     connection = campaign.store.connection.db.conn
     seen: list[str] = []
@@ -717,15 +721,15 @@ def test_saves_stay_quick_where_a_topic_has_thousands(campaign: Campaign) -> Non
 
 def test_several_changes_are_one(campaign: Campaign) -> None:
     with pytest.raises(UnknownNameError), campaign.transaction():
-        campaign.assignments.update(annotators=3)
-        campaign.assignments.assign(["1"], ["nobody"])
+        campaign.people.assignments.update(annotators=3)
+        campaign.people.assignments.assign(["1"], ["nobody"])
     assert campaign.settings.assignment().annotators == 1
 
 
 def test_topics_are_dealt_out(campaign: Campaign) -> None:
-    dealt = campaign.assignments.deal(["ann", "ben", "cai"], 2)
+    dealt = campaign.people.assignments.deal(["ann", "ben", "cai"], 2)
     assert Counter(name for names in dealt.values() for name in names) == {"ann": 2, "ben": 2, "cai": 2}
-    assert list(campaign.assignments.deal(["ann"], topics=["2"])) == ["2"]
+    assert list(campaign.people.assignments.deal(["ann"], topics=["2"])) == ["2"]
 
 
 # --- words, order, blindness ----------------------------------------------------------------------------
@@ -736,15 +740,15 @@ def test_guidelines_and_notes_stay(campaign: Campaign) -> None:
     campaign.settings.set_guidelines("# How to judge\n\nRead it.\n")
     assert campaign.settings.guidelines() == "# How to judge\n\nRead it."
     campaign.settings.set_topic_note("2", "only since 1990")
-    assert campaign.settings.topic_notes() == {"2": "only since 1990"}
+    assert campaign.store.corpus.topic_notes() == {"2": "only since 1990"}
     campaign.settings.set_topic_note("2", "")
-    assert campaign.settings.topic_notes() == {}
+    assert campaign.store.corpus.topic_notes() == {}
     with pytest.raises(InputError, match="200,001"):
         campaign.settings.set_guidelines("x" * 200_001)
 
 
 def test_the_order_of_chance_is_each_annotators_own(campaign: Campaign) -> None:
-    campaign.assignments.update(annotators=3)
+    campaign.people.assignments.update(annotators=3)
     campaign.settings.set_loop(mode="random")
     orders = [take(campaign, name, 8) for name in ("ann", "ben", "cai")]
     assert len(set(orders)) == 3
@@ -755,22 +759,22 @@ def test_blind_judging_hides_what_others_said_and_what_runs_have(campaign: Campa
     take(campaign, "ann")
     say(campaign, "ann", "d0", 2, note="both wings")
     for look in (
-        lambda: campaign.explanations.others_said("1", "d0", "ben"),
-        lambda: campaign.explanations.ranks_of("1", "d0"),
+        lambda: campaign.judging.explanations.others_said("1", "d0", "ben"),
+        lambda: campaign.judging.explanations.ranks_of("1", "d0"),
     ):
         with pytest.raises(CampaignError, match="judging is blind"):
             look()
-    campaign.assignments.update(blind=False)
-    assert campaign.explanations.others_said("1", "d0", "ann").empty
-    said = campaign.explanations.others_said("1", "d0", "ben")
+    campaign.people.assignments.update(blind=False)
+    assert campaign.judging.explanations.others_said("1", "d0", "ann").empty
+    said = campaign.judging.explanations.others_said("1", "d0", "ben")
     assert said[["annotator", "relevance", "note"]].values.tolist() == [["ann", 2, "both wings"]]
-    assert campaign.explanations.ranks_of("1", "d2").values.tolist() == [["system", 3, 97.0]]
+    assert campaign.judging.explanations.ranks_of("1", "d2").values.tolist() == [["system", 3, 97.0]]
 
 
 def test_notes_and_what_a_row_counts_as_are_exported(campaign: Campaign, tmp_path: Path) -> None:
     take(campaign, "ann")
     say(campaign, "ann", "d0", 2, note="both wings")
-    campaign.export.files(judgements=tmp_path / "log.jsonl")
+    campaign.exports.files.write(judgements=tmp_path / "log.jsonl")
     row = pd.read_json(tmp_path / "log.jsonl", lines=True).iloc[0]
     assert (row["note"], row["counts_as"]) == ("both wings", "judgement")
 
@@ -816,7 +820,7 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     ]
     assert assign(directory, "--guidelines", tmp_path / "how.md", "--note", "since 1990", "--topic", 3).exit_code == 0
     assert campaign.settings.guidelines() == "# Read it"
-    assert campaign.settings.topic_notes() == {"3": "since 1990"}
+    assert campaign.store.corpus.topic_notes() == {"3": "since 1990"}
     assert assign(directory, "--deal-to", "ann", "--deal-to", "cai", "--unblind", "--lease", 5).exit_code == 0
     state = json.loads(assign(directory, "--qualification", 2, "--feedback", "--format", "json").stdout)
     assert state["settings"]["lease"] == 5
@@ -831,8 +835,8 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     ]
     (tmp_path / "set.txt").write_text("# the first\n1 d0\n\n2 d3\n")
     assert assign(directory, "--qualification", tmp_path / "set.txt", "--to-everybody").exit_code == 0
-    assert campaign.qualification_set.pairs()["doc_id"].tolist() == ["d0", "d3"]
-    assert set(campaign.assignments.table()["accounts"].map(len)) == {0}
+    assert campaign.store.assignments.qualification_set()["doc_id"].tolist() == ["d0", "d3"]
+    assert set(campaign.people.assignments.table()["accounts"].map(len)) == {0}
 
 
 @pytest.mark.parametrize(
@@ -866,7 +870,7 @@ def test_the_command_refuses_by_name(
 def test_the_command_changes_all_or_nothing(campaign: Campaign) -> None:
     assert assign(campaign.directory, "--annotators", 3, "--deal-to", "ann", "--deal-to", "nobody").exit_code == 2
     assert campaign.settings.assignment().annotators == 1
-    assert set(campaign.assignments.table()["accounts"].map(len)) == {0}
+    assert set(campaign.people.assignments.table()["accounts"].map(len)) == {0}
 
 
 def test_a_wrong_line_of_the_qualification_file_is_named(campaign: Campaign, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def build_large(folder: Path) -> Campaign:
         ]
         (folder / f"{name}.run").write_text("\n".join(lines) + "\n")
     campaign = Campaign.create(folder / "large")
-    campaign.importer.import_files(topics=folder / "topics.tsv", runs=[folder / f"{name}.run" for name in "abc"])
+    campaign.imports.import_files(topics=folder / "topics.tsv", runs=[folder / f"{name}.run" for name in "abc"])
     return campaign
 
 
@@ -62,17 +62,17 @@ def pairs(frame: pd.DataFrame) -> set[tuple[str, str]]:
 @pytest.mark.slow
 def test_only_the_runs_that_are_named_contribute(campaign: Campaign, make_campaign: Callable[..., Campaign]) -> None:
     fresh = make_campaign("fresh", pooled=False)
-    report = fresh.pools.add("depth", depth=2, runs=["beta"])
+    report = fresh.people.pools.add("depth", depth=2, runs=["beta"])
     assert (report.runs, report.pairs) == (1, 4)
     assert pairs(fresh.store.pool.pairs()) == {("1", "d2"), ("1", "d6"), ("2", "d4"), ("2", "d7")}
     # A run that comes later adds what is new, and the rounds say who brought what.
-    assert fresh.pools.add("depth", depth=2).new == 2
+    assert fresh.people.pools.add("depth", depth=2).new == 2
     assert pairs(fresh.store.pool.pairs()) == pairs(campaign.store.pool.pairs())
-    assert [json.loads(runs) for runs in fresh.pools.rounds()["runs"]] == [["beta"], ["alpha", "beta"]]
+    assert [json.loads(runs) for runs in fresh.store.pool.rounds()["runs"]] == [["beta"], ["alpha", "beta"]]
     with pytest.raises(UnknownNameError, match="did you mean 'beta'"):
-        fresh.pools.add(runs=["betta"])
+        fresh.people.pools.add(runs=["betta"])
     with pytest.raises(InputError, match="expected at least one run, found none"):
-        fresh.pools.add(runs=[])
+        fresh.people.pools.add(runs=[])
 
 
 # --- near-duplicates ------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def build_copies(folder: Path) -> Campaign:
     lines = [f"{o.split()[0]} Q0 {o.split()[1]} 1 {-place} run" for place, o in enumerate(order)]
     (folder / "r.run").write_text("\n".join(lines) + "\n")
     campaign = Campaign.create(folder / "copies")
-    campaign.importer.import_files(
+    campaign.imports.import_files(
         documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv", runs=[folder / "r.run"]
     )
     return campaign
@@ -101,33 +101,33 @@ def copies(copy_of: Callable[..., Campaign]) -> Campaign:
 
 @pytest.mark.slow
 def test_of_near_duplicates_a_topic_gets_the_first(copies: Campaign) -> None:
-    cost = copies.pools.add("depth", depth=10, near_duplicates="skip", dry_run=True)
+    cost = copies.people.pools.add("depth", depth=10, near_duplicates="skip", dry_run=True)
     assert copies.store.pool.pairs().empty
-    report = copies.pools.add("depth", depth=10, near_duplicates="skip")
+    report = copies.people.pools.add("depth", depth=10, near_duplicates="skip")
     assert (cost.pairs, cost.near_duplicates) == (report.pairs, report.near_duplicates) == (5, 3)
     # What has no text is a copy of nothing; another topic has copies of its own.
     assert pairs(copies.store.pool.pairs()) == {("1", "a"), ("1", "x"), ("1", "d"), ("2", "b"), ("2", "gone")}
-    assert json.loads(copies.pools.rounds()["parameters"].iloc[0])["near_duplicates"] == "skip"
+    assert json.loads(copies.store.pool.rounds()["parameters"].iloc[0])["near_duplicates"] == "skip"
     # What the pool has is not taken out again, and keeps its copies out; without the switch they come.
-    again = copies.pools.add("depth", depth=10, near_duplicates="skip")
+    again = copies.people.pools.add("depth", depth=10, near_duplicates="skip")
     assert (again.new, again.near_duplicates) == (0, 3)
-    assert copies.pools.add("depth", depth=10).new == 3
-    assert copies.pools.add("depth", depth=10, near_duplicates="skip").near_duplicates == 0
+    assert copies.people.pools.add("depth", depth=10).new == 3
+    assert copies.people.pools.add("depth", depth=10, near_duplicates="skip").near_duplicates == 0
 
 
 @pytest.mark.slow
 def test_a_pooled_copy_keeps_a_better_ranked_one_out(copies: Campaign) -> None:
     copies.store.pool.add(pd.DataFrame({"query_id": ["1"], "doc_id": ["b"], "rank": [2]}), "depth", {}, ["run"])
-    report = copies.pools.add("depth", depth=2, near_duplicates="skip")
+    report = copies.people.pools.add("depth", depth=2, near_duplicates="skip")
     assert report.near_duplicates == 2  # a in topic 1 beside b, which is pooled; a in topic 2 behind b
     assert pairs(copies.store.pool.pairs()) == {("1", "b"), ("2", "b")}
 
 
 def test_copies_cannot_be_left_out_of_a_sample(copies: Campaign) -> None:
     with pytest.raises(InputError, match="whose probabilities would be wrong without near-duplicates"):
-        copies.pools.add("uniform", near_duplicates="skip")
+        copies.people.pools.add("uniform", near_duplicates="skip")
     with pytest.raises(UnknownNameError, match="choose from keep, skip"):
-        copies.pools.add(near_duplicates="drop")  # type: ignore[arg-type]
+        copies.people.pools.add(near_duplicates="drop")  # type: ignore[arg-type]
 
 
 # --- samples --------------------------------------------------------------------------------------------
@@ -136,8 +136,8 @@ def test_copies_cannot_be_left_out_of_a_sample(copies: Campaign) -> None:
 @pytest.mark.slow
 def test_a_sample_keeps_what_it_did_not_draw(large: Campaign) -> None:
     drawn = stratified(list(large.corpus.runs()), strata="5:1,20:.3,30:.1", seed=2)
-    cost = large.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2, dry_run=True)
-    report = large.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2)
+    cost = large.people.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2, dry_run=True)
+    report = large.people.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2)
     assert report.new == report.pairs == cost.new == drawn["drawn"].sum()
     assert report.sampled_from == len(drawn)
     pool, left = large.store.pool.pairs(), large.store.pool.undrawn_pairs()
@@ -149,18 +149,18 @@ def test_a_sample_keeps_what_it_did_not_draw(large: Campaign) -> None:
         assert frame["probability"].tolist() == of["probability"].tolist()
         assert frame["stratum"].tolist() == of["stratum"].tolist()
     # The same sample again is no round of its own.
-    assert large.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2).new == 0
-    assert len(large.pools.rounds()) == 1
+    assert large.people.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2).new == 0
+    assert len(large.store.pool.rounds()) == 1
     assert len(large.store.pool.undrawn_pairs()) == len(left)
 
 
 @pytest.mark.slow
 def test_a_second_sample_leaves_pairs_as_they_were(large: Campaign) -> None:
-    large.pools.add("depth", depth=2)
-    large.pools.add("uniform", depth=30, rate=0.1)
+    large.people.pools.add("depth", depth=2)
+    large.people.pools.add("uniform", depth=30, rate=0.1)
     before = large.store.pool.pairs()
-    assert before["probability"].isna().sum() == large.pools.add("depth", depth=2, dry_run=True).pairs
-    report = large.pools.add("uniform", depth=30, rate=0.4)
+    assert before["probability"].isna().sum() == large.people.pools.add("depth", depth=2, dry_run=True).pairs
+    report = large.people.pools.add("uniform", depth=30, rate=0.4)
     after = large.store.pool.pairs()
     assert report.new == len(after) - len(before) > 0
     merged = before.merge(after, on=["query_id", "doc_id"], suffixes=("", "_now"))
@@ -172,25 +172,25 @@ def test_a_second_sample_leaves_pairs_as_they_were(large: Campaign) -> None:
 @pytest.mark.slow
 def test_the_same_sample_of_more_runs_leaves_what_it_left_out_where_it_was(large: Campaign) -> None:
     # What the first round drew stands for it; the few that the second draws of it would stand for all badly.
-    large.pools.add("uniform", depth=30, rate=0.2, runs=["a", "b"])
+    large.people.pools.add("uniform", depth=30, rate=0.2, runs=["a", "b"])
     first = pairs(large.store.pool.undrawn_pairs())
-    large.pools.add("uniform", depth=30, rate=0.2)
+    large.people.pools.add("uniform", depth=30, rate=0.2)
     left = large.store.pool.undrawn_pairs()
     assert not left.duplicated(["query_id", "doc_id"]).any()
     assert set(left["pool_round"]) == {1, 2}
     assert pairs(left[left["pool_round"] == 1]) == first - pairs(large.store.pool.pairs())
     # Another sample is another design, and says anew what it left out.
-    large.pools.add("uniform", depth=30, rate=0.2, seed=5)
+    large.people.pools.add("uniform", depth=30, rate=0.2, seed=5)
     assert 3 in set(large.store.pool.undrawn_pairs()["pool_round"])
 
 
 @pytest.mark.slow
 def test_the_written_pool_has_what_a_sample_needs(large: Campaign, tmp_path: Path) -> None:
-    large.pools.add("depth", depth=2)
-    large.export.files(pool=tmp_path / "pool.tsv")
+    large.people.pools.add("depth", depth=2)
+    large.exports.files.write(pool=tmp_path / "pool.tsv")
     assert (tmp_path / "pool.tsv").read_text().splitlines()[0] == "query_id\tdoc_id\tstrategy\trank"
-    large.pools.add("stratified", strata="5:1,20:.3")
-    large.export.files(pool=tmp_path / "pool.tsv")
+    large.people.pools.add("stratified", strata="5:1,20:.3")
+    large.exports.files.write(pool=tmp_path / "pool.tsv")
     written = pd.read_csv(tmp_path / "pool.tsv", sep="\t", dtype={"query_id": str})
     assert list(written.columns) == ["query_id", "doc_id", "strategy", "rank", "probability", "stratum"]
     pool = large.store.pool.pairs()
@@ -206,35 +206,35 @@ def test_the_written_pool_has_what_a_sample_needs(large: Campaign, tmp_path: Pat
 @pytest.mark.parametrize("name", list(STRATEGIES))
 @pytest.mark.slow
 def test_every_strategy_says_its_cost_and_then_costs_it(large: Campaign, name: str) -> None:
-    cost = large.pools.add(name, dry_run=True)
-    assert large.progress.counts()["pool"] == 0
-    assert large.pools.add(name).new == cost.new == large.progress.counts()["pool"] > 0
+    cost = large.people.pools.add(name, dry_run=True)
+    assert large.store.judgements.counts()["pool"] == 0
+    assert large.people.pools.add(name).new == cost.new == large.store.judgements.counts()["pool"] > 0
     assert set(large.store.pool.pairs()["strategy"]) == {name}
-    assert json.loads(large.pools.rounds()["parameters"].iloc[0]).items() >= STRATEGIES[name].parameters.items()
+    assert json.loads(large.store.pool.rounds()["parameters"].iloc[0]).items() >= STRATEGIES[name].parameters.items()
 
 
 @pytest.mark.slow
 def test_costs_stand_side_by_side(large: Campaign) -> None:
-    large.pools.add("depth", depth=1)
-    costs = large.pools.costs(budget=7).set_index("strategy")
+    large.people.pools.add("depth", depth=1)
+    costs = large.people.pools.costs(budget=7).set_index("strategy")
     assert costs.index.tolist() == list(STRATEGIES)
     for name in ("rrf", "rbp", "statap"):
-        cost = large.pools.add(name, budget=7, dry_run=True)
+        cost = large.people.pools.add(name, budget=7, dry_run=True)
         assert costs.loc[name, ["pairs", "new", "median"]].tolist() == [14, cost.new, 7]
-    assert costs.loc["depth", "pairs"] == large.pools.add("depth", dry_run=True).pairs
-    fewer = large.pools.costs(budget=7, runs=["a"]).set_index("strategy")
+    assert costs.loc["depth", "pairs"] == large.people.pools.add("depth", dry_run=True).pairs
+    fewer = large.people.pools.costs(budget=7, runs=["a"]).set_index("strategy")
     assert fewer.loc["depth", "pairs"] == 20
 
 
 @pytest.mark.slow
 def test_the_time_is_said_once_there_is_a_pace(large: Campaign) -> None:
-    large.pools.add("depth", depth=10)
-    assert large.pools.time(100) is None
+    large.people.pools.add("depth", depth=10)
+    assert large.people.pools.time(100) is None
     pool = large.store.pool.pairs()[:20]
     for number, (query_id, doc_id) in enumerate(zip(pool["query_id"], pool["doc_id"], strict=True)):
         judgement = Judgement(str(uuid4()), "ann", query_id, doc_id, "graded", 0, seconds=20.0 + 20 * (number % 2))
         assert large.judging.judge_many([judgement]).saved
-    time = large.pools.time(100)
+    time = large.people.pools.time(100)
     assert time is not None
     assert time.mid == pytest.approx(3000)
     assert time.low < 3000 < time.high
@@ -246,7 +246,7 @@ def test_the_time_is_said_once_there_is_a_pace(large: Campaign) -> None:
 def test_a_strategy_that_asks_as_it_goes_is_pointed_elsewhere(campaign: Campaign) -> None:
     for entry in ADAPTIVE.values():
         with pytest.raises(InputError, match="after the previous judgement"):
-            campaign.pools.add(entry.name)
+            campaign.people.pools.add(entry.name)
 
 
 # --- the command ----------------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def test_the_command_takes_any_parameter(large: Campaign) -> None:
     said = say("pool", directory, "--strategy", "uniform", "--set", "depth=10", "--set", "rate=.5", "--from-run", "a")
     assert "1 run, 2 topics\n  random sample    10 of 20 pairs\n" in said
     assert "1 topic has no pairs" not in said
-    rounds = large.pools.rounds()
+    rounds = large.store.pool.rounds()
     assert json.loads(rounds["runs"].iloc[0]) == ["a"]
     assert "unknown rbp parameter 'depth'" in say("pool", directory, "--strategy", "rbp", "--depth", 3, code=2)
     assert "did you mean 'stratified'" in say("pool", directory, "--strategy", "stratifed", code=2)
@@ -297,7 +297,7 @@ def test_every_short_option_works_or_is_refused_with_what_to_use(large: Campaign
 
 def test_a_sparse_pool_takes_a_budget(large: Campaign) -> None:
     assert "budget" in STRATEGIES["sparse"].parameters
-    assert large.pools.add("sparse", budget=8, dry_run=True).pairs == 16
+    assert large.people.pools.add("sparse", budget=8, dry_run=True).pairs == 16
 
 
 def test_the_command_says_what_was_left_out(copies: Campaign) -> None:

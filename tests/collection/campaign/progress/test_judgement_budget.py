@@ -49,9 +49,7 @@ def test_a_share_is_what_one_by_one_gives(budget: int, topics: list[tuple[int, i
 
 
 def judged(campaign: Campaign) -> dict[str, int]:
-    return {
-        topic: len(campaign.judgement_log.judgements(query_id=topic)["doc_id"].unique()) for topic in ("1", "2", "3")
-    }
+    return {topic: len(campaign.store.judgements.table(query_id=topic)["doc_id"].unique()) for topic in ("1", "2", "3")}
 
 
 @pytest.mark.slow
@@ -117,11 +115,11 @@ def test_annotators_at_once_stay_within_the_budget(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", budget=6) as campaign:
-        assert campaign.overview.next_step().page == "judge"
-        assert campaign.budget.state().words == ""
+        assert campaign.results.overview.next_step().page == "judge"
+        assert campaign.progress.budget.state().words == ""
         for topic in ("1", "2"):
             judge_all(campaign, topic=topic)
-        step = campaign.overview.next_step()
+        step = campaign.results.overview.next_step()
         assert step.page == "loop"
         directory = campaign.directory
     words = (
@@ -148,9 +146,9 @@ def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) ->
     with made(tmp_path, texts=TEXTS, by="mtf", topic_budget=1) as campaign:
         for topic in ("1", "2"):
             judge_all(campaign, topic=topic)
-        assert not campaign.budget.state().used_up  # topic 3 has judged nothing
+        assert not campaign.progress.budget.state().used_up  # topic 3 has judged nothing
         campaign.settings.set_loop(topics=["3"], mode="closed")
-        assert campaign.overview.next_step().sentence.startswith(
+        assert campaign.results.overview.next_step().sentence.startswith(
             "The judgement budget per topic (1) is used up in every loop. Raise"
         )
 
@@ -233,22 +231,24 @@ def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
 @pytest.mark.slow
 def test_what_is_left_follows_the_budget(tmp_path: Path, by: str, mode: str) -> None:
     with made(tmp_path, texts=TEXTS, by=by, mode=mode, budget=5, measure="nDCG@5") as campaign:
-        campaign.pools.add("depth", depth=5)  # 12 pairs of topic 1, 4 of topic 2
+        campaign.people.pools.add("depth", depth=5)  # 12 pairs of topic 1, 4 of topic 2
         assert campaign.progress.totals("ann") == (0, 5)
         assert campaign.progress.standing("1", "ann") == (0, None)
-        assert campaign.overview.status()["budget_left"] == 5
-        assert "5 pairs can still be judged within the judgement budget." in campaign.overview.next_step().sentence
+        assert campaign.results.overview.status()["budget_left"] == 5
+        assert (
+            "5 pairs can still be judged within the judgement budget." in campaign.results.overview.next_step().sentence
+        )
         for doc_id in "ab":
             judge(campaign, doc_id, leased=False)
         assert campaign.progress.totals("ann", "1") == (2, 5)
-        assert campaign.history.time("ann").left == 3
+        assert campaign.judging.history.time("ann").left == 3
         words = "budget               3 pairs can still be judged\n"
         assert words in ok("status", campaign.directory)
         for doc_id in "axy":
             judge(campaign, doc_id, topic="2", leased=False)
         with Campaign(campaign.directory) as anew:
             assert anew.progress.totals("ann") == (5, 5)
-            status = anew.overview.status()
+            status = anew.results.overview.status()
             assert (status["budget_left"], status["remaining"]) == (0, 0)
             assert "left" not in status["next"]["sentence"]
 
@@ -256,9 +256,9 @@ def test_what_is_left_follows_the_budget(tmp_path: Path, by: str, mode: str) -> 
 @pytest.mark.slow
 def test_what_is_left_follows_the_budget_of_each_topic(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", topic_budget=4) as campaign:
-        campaign.pools.add("depth", depth=2)  # 5 pairs of topic 1, 3 of topic 2
+        campaign.people.pools.add("depth", depth=2)  # 5 pairs of topic 1, 3 of topic 2
         assert campaign.progress.totals("ann") == (0, 7)
-        assert campaign.budget.left() == ({"1": 4, "2": 3, "3": 0}, 7)
+        assert campaign.progress.budget.left() == ({"1": 4, "2": 3, "3": 0}, 7)
         campaign.settings.set_loop(topics=["2"], mode="pool")
         assert campaign.progress.totals("ann") == (0, 7)  # the pool of topic 2, which no budget limits
         assert campaign.progress.topics().set_index("query_id")["left"].dropna().to_dict() == {"2": 3, "3": 0}
@@ -267,7 +267,7 @@ def test_what_is_left_follows_the_budget_of_each_topic(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_pool_before_the_loop_is_judged_whatever_the_budget(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", mode="pool-then-loop", budget=10) as campaign:
-        campaign.pools.add("depth", depth=2)  # 5 pairs of topic 1, 3 of topic 2
+        campaign.people.pools.add("depth", depth=2)  # 5 pairs of topic 1, 3 of topic 2
         assert campaign.progress.totals("ann") == (0, 10)
         campaign.settings.set_loop(budget=4)
         assert campaign.progress.totals("ann") == (0, 8)
@@ -276,8 +276,8 @@ def test_a_pool_before_the_loop_is_judged_whatever_the_budget(tmp_path: Path) ->
 @pytest.mark.slow
 def test_second_opinions_come_on_top_of_the_budget(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", budget=4) as campaign:
-        campaign.pools.add("depth", depth=2)
-        campaign.assignments.update(annotators=2)
+        campaign.people.pools.add("depth", depth=2)
+        campaign.people.assignments.update(annotators=2)
         for doc_id in "ab":
             judge(campaign, doc_id, "bob", leased=False)
         assert campaign.progress.totals("ann") == (0, 4)
@@ -304,7 +304,7 @@ def test_a_card_counts_the_budget(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_pages_count_the_budget(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", budget=6) as campaign:
-        campaign.pools.add("depth", depth=5)
+        campaign.people.pools.add("depth", depth=5)
         judge(campaign, "a", leased=False)
         app = opened(campaign, "overview")
         assert any(
@@ -320,22 +320,22 @@ def test_nothing_is_said_of_a_budget_that_the_documents_do_not_reach(tmp_path: P
     with made(tmp_path, texts=TEXTS, by="mtf", budget=1000) as campaign:
         for topic in ("1", "2", "3"):
             judge_all(campaign, topic=topic)
-        assert campaign.overview.status()["budget_left"] == 0
-        assert "budget" not in campaign.overview.next_step().sentence
+        assert campaign.results.overview.status()["budget_left"] == 0
+        assert "budget" not in campaign.results.overview.next_step().sentence
         assert "budget" not in ok("status", campaign.directory)
 
 
 @pytest.mark.slow
 def test_labels_outside_the_pool_need_no_second_opinion(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="model") as campaign:
-        campaign.pools.add("depth", depth=3)
+        campaign.people.pools.add("depth", depth=3)
         pool = campaign.store.pool.pairs()
         outside = sorted(set(TEXTS) - set(pool.loc[pool["query_id"] == "1", "doc_id"]))
         (tmp_path / "qrels").write_text("".join(f"1 0 {doc_id} 0\n" for doc_id in outside))
-        campaign.importer.import_files(qrels=tmp_path / "qrels")
+        campaign.imports.import_files(qrels=tmp_path / "qrels")
         campaign.settings.set_loop(topics=["2", "3"], mode="closed")
         campaign.settings.set_loop(mode="loop-in-pool", budget=len(outside) + 2)
-        campaign.assignments.update(annotators=2)
+        campaign.people.assignments.update(annotators=2)
         assert campaign.progress.totals("ann") == (0, 2)
 
 
@@ -345,10 +345,10 @@ def test_the_record_of_a_calibration_is_read_for_a_budget_alone(
     reads = []
     monkeypatch.setattr(judging_budget, "pending_topics", lambda store: reads.append(store) or ())
     with made(tmp_path) as campaign:
-        assert campaign.budget.limited_topics() is None
+        assert campaign.progress.budget.limited_topics() is None
         assert not reads
         campaign.settings.set_loop(budget=9)
-        assert campaign.budget.limited_topics() == ["1", "2", "3"]
+        assert campaign.progress.budget.limited_topics() == ["1", "2", "3"]
         assert len(reads) == 1
 
 
@@ -357,7 +357,7 @@ def test_the_record_of_a_calibration_is_read_for_a_budget_alone(
 def test_a_budget_costs_a_save_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str) -> None:
     """Each statement of the order of the campaign once, and nothing for settings that are known."""
     with made(tmp_path, texts=TEXTS, by=by, mode="loop-in-pool", budget=9, measure="nDCG@5") as campaign:
-        campaign.pools.add("depth", depth=5)
+        campaign.people.pools.add("depth", depth=5)
         campaign.progress.of_annotator("1", "ann")
         judge(campaign, "a", leased=False)
         seen: list[str] = []
@@ -381,15 +381,15 @@ def test_a_budget_costs_a_save_little(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.slow
 def test_counts_read_in_a_transaction_that_fails_are_forgotten(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", budget=9) as campaign:
-        campaign.pools.add("depth", depth=5)
-        before = campaign.budget.left()
+        campaign.people.pools.add("depth", depth=5)
+        before = campaign.progress.budget.left()
         with pytest.raises(KeyError), campaign.transaction():
             judge(campaign, "a", leased=False)
-            assert campaign.budget.left() != before
+            assert campaign.progress.budget.left() != before
             raise KeyError
         judge(campaign, "x", topic="2", leased=False)  # gets the id of the entry that was rolled back
         with Campaign(campaign.directory) as anew:
-            assert campaign.budget.left() == anew.budget.left()
+            assert campaign.progress.budget.left() == anew.progress.budget.left()
 
 
 @pytest.mark.slow

@@ -65,9 +65,9 @@ def closed(campaign: Campaign, folder: Path) -> None:
 def calibrated(campaign: Campaign, folder: Path) -> None:
     """Ann has judged one of the two pairs that everybody judges; ben has the other one's topic, and not she."""
     fill(campaign, TOPICS, DOCS)
-    campaign.accounts.add("ben", "annotator")
-    campaign.assignments.assign(["2"], ["ben"])
-    campaign.qualification_set.set_pairs([("1", "d1"), ("2", "d5")])
+    campaign.people.accounts.add("ben", "annotator")
+    campaign.people.assignments.assign(["2"], ["ben"])
+    campaign.people.qualification_set.set_pairs([("1", "d1"), ("2", "d5")])
     say(campaign, "ann", "1", "d1", "d2")
     say(campaign, "cai", "2", "d5")
 
@@ -78,8 +78,8 @@ def without_texts(campaign: Campaign, folder: Path) -> None:
     pooled(campaign, folder)
     (folder / "m.run").write_text("".join(f"2 Q0 {d} {n} {20 - n} m\n" for n, d in enumerate(doc_ids, 1)))
     (folder / "nist.txt").write_text("2 0 m3 1\n")
-    campaign.importer.import_files(runs=[folder / "m.run"], qrels=folder / "nist.txt")
-    campaign.pools.add("depth", depth=10)
+    campaign.imports.import_files(runs=[folder / "m.run"], qrels=folder / "nist.txt")
+    campaign.people.pools.add("depth", depth=10)
 
 
 def without_texts_in_the_loop(campaign: Campaign, folder: Path) -> None:
@@ -90,11 +90,11 @@ def without_texts_in_the_loop(campaign: Campaign, folder: Path) -> None:
 def overlapping(campaign: Campaign, folder: Path) -> None:
     """Two judge each pair; one is adjudicated, one has a label too many."""
     pooled(campaign, folder)
-    campaign.assignments.update(annotators=2)
+    campaign.people.assignments.update(annotators=2)
     say(campaign, "cai", "2", "d0", grade=0)
     say(campaign, "boss", "2", "d1", counts_as="adjudication")
     (folder / "l.csv").write_text("annotator,query_id,doc_id,relevance\ndan,2,d0,1\n")
-    campaign.importer.import_files(labels=folder / "l.csv")
+    campaign.imports.import_files(labels=folder / "l.csv")
 
 
 def budget_used_up(campaign: Campaign, folder: Path) -> None:
@@ -141,13 +141,13 @@ class Counts(NamedTuple):
 
 def counted(campaign: Campaign) -> dict[str, Counts]:
     """What there is, from the log and the pool alone."""
-    words, pool = campaign.judgement_log.judgements(), campaign.store.pool.pairs()
+    words, pool = campaign.store.judgements.table(), campaign.store.pool.pairs()
     found = {}
     for query_id, scope in campaign.settings.modes_when_open().items():
         mine = set(pool.loc[pool["query_id"] == query_id, "doc_id"])
         judged = set(words.loc[words["query_id"] == query_id, "doc_id"])
         missing = [
-            d for d, document in campaign.corpus.documents(sorted(mine - judged)).items() if document.text is None
+            d for d, document in campaign.store.corpus.documents(sorted(mine - judged)).items() if document.text is None
         ]
         counts = len(mine), len(mine & judged), len(judged - mine), len(missing)
         found[query_id] = Counts(*counts, everywhere=scope in EVERYWHERE)
@@ -175,7 +175,7 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
         assert recall.loc[row["query_id"], ["judged", "without_text"]].tolist() == [c.judged, c.without_text]
         assert (
             state.recall.of_topic(row["query_id"]).judged
-            == state.loop_scope.ledgers([row["query_id"]])[row["query_id"]].judged
+            == state.progress.loop_scope.ledgers([row["query_id"]])[row["query_id"]].judged
             == c.judged
         )
         assert state.recall.of_topic(row["query_id"]).without_text == c.without_text
@@ -189,7 +189,7 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
         assert status[name] == total[name], name
     assert status["outside_pool"] == total["outside"]
     assert status["remaining"] == status["goal"] - status["made"] == sum(r["left"] or 0 for r in status["per_topic"])
-    words = state.judgement_log.judgements()
+    words = state.store.judgements.table()
     assert status["judged_in_pool"] + status["outside_pool"] == len(words[["query_id", "doc_id"]].drop_duplicates())
 
     # The command in words.
@@ -244,7 +244,7 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
         assert any(text.value.startswith(f"**{status['remaining']:,} judgement") for text in app.markdown)
 
     # The published card.
-    facts = state.collection_card.facts()
+    facts = state.exports.collection_card.facts()
     assert facts["pool"]["without_text"] == total["without_text"]
     assert {row["query_id"]: row["judged"] for row in facts["recall"]["per_topic"]} == {
         query_id: c.judged for query_id, c in truth.items() if c.judged
@@ -267,9 +267,9 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
         assert synced[query_id]["all"] == {"judged": done, "pool": goal}
         assert topic["without_text"] == counted(state)[query_id].without_text
     assert time["left"] == (None if goal is None else goal - done)
-    if not len(state.qualification_set.pairs()):
+    if not len(state.store.assignments.qualification_set()):
         assert done == sum(topic["judged"] for topic in topics.values())
-        if left := state.budget.left():  # which no topic has for itself
+        if left := state.progress.budget.left():  # which no topic has for itself
             assert goal == done + left.total
             assert {topic["pool"] for topic in topics.values()} == {None}
         else:
@@ -283,7 +283,7 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
     done, goal = state.progress.totals("eve")
     if goal is not None:
         (bar,) = page.get("progress")
-        where = "within the judgement budget" if state.budget.limited_topics() else "in your topics"
+        where = "within the judgement budget" if state.progress.budget.limited_topics() else "in your topics"
         assert bar.proto.text == f"{done:,} of {goal:,} pairs {where} judged, by you or others"
     done, goal = state.progress.totals("ann")
     if goal is not None:
@@ -298,15 +298,15 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
 
 
 @pytest.mark.slow
-def test_the_total_stays_while_the_calibration_set_is_judged(tmp_path: Path) -> None:
+def test_the_total_stays_while_the_qualification_set_is_judged(tmp_path: Path) -> None:
     """Of other people's topics, of one's own, and beside other annotators: it neither shrinks nor grows."""
     with Campaign.create(tmp_path / "c") as campaign:
         fill(campaign, TOPICS, DOCS)
         for name in ("ben", "cai"):
-            campaign.accounts.add(name, "annotator")
-        campaign.assignments.assign(["2"], ["ben"])
-        campaign.assignments.assign(["3"], ["cai"])
-        campaign.qualification_set.set_pairs([("1", "d1"), ("2", "d5"), ("2", "outside"), ("3", "d0")])
+            campaign.people.accounts.add(name, "annotator")
+        campaign.people.assignments.assign(["2"], ["ben"])
+        campaign.people.assignments.assign(["3"], ["cai"])
+        campaign.people.qualification_set.set_pairs([("1", "d1"), ("2", "d5"), ("2", "outside"), ("3", "d0")])
         expected = {"ann": 8 + 3, "ben": 16 + 2, "cai": 16 + 2}
         done = dict.fromkeys(expected, 0)
         for at in count():

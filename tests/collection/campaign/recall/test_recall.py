@@ -193,7 +193,7 @@ def build(folder: Path) -> Campaign:
     (folder / "d.tsv").write_text("".join(f"d{i}\tThe text number {i}.\n" for i in range(100)))
     (folder / "t.tsv").write_text("a\tfirst\nb\tsecond\nc\tthird\n")
     campaign = Campaign.create(folder / "hundred")
-    campaign.importer.import_files(documents=[folder / "d.tsv"], topics=folder / "t.tsv")
+    campaign.imports.import_files(documents=[folder / "d.tsv"], topics=folder / "t.tsv")
     campaign.settings.set_loop(mode="loop")
     return campaign
 
@@ -266,7 +266,7 @@ def test_contradiction_and_silence_are_told(hundred: Campaign) -> None:
 def test_draws_from_fewer_documents_promise_nothing(hundred: Campaign, tmp_path: Path) -> None:
     stopped(hundred, "a")
     (tmp_path / "more.tsv").write_text("".join(f"e{i}\tAnother text {i}.\n" for i in range(300)))
-    hundred.importer.import_files(documents=[tmp_path / "more.tsv"])
+    hundred.imports.import_files(documents=[tmp_path / "more.tsv"])
     known = hundred.recall.of_topic("a")
     assert (known.size, known.found, known.decision.stop) == (400, 10, False)
     assert known.notes[0].startswith("75 random draws could not reach some documents (added later, ")
@@ -277,7 +277,7 @@ def test_a_few_documents_more_end_a_promise_as_well(hundred: Campaign, tmp_path:
     stopped(hundred, "a")
     assert hundred.recall.of_topic("a").decision.stop
     (tmp_path / "more.tsv").write_text("".join(f"e{i}\tAnother text {i}.\n" for i in range(4)))
-    hundred.importer.import_files(documents=[tmp_path / "more.tsv"])
+    hundred.imports.import_files(documents=[tmp_path / "more.tsv"])
     assert not hundred.recall.of_topic("a").decision.stop  # 10 of 14 would be 71%
 
 
@@ -309,7 +309,7 @@ def test_nothing_is_promised_while_a_draw_is_skipped(hundred: Campaign) -> None:
     # Handed out again as the best of the ranking, it is still the draw that it was.
     hundred.store.queue.lease("a", [Selection("d99", "loop", 1, 86)], "ann", time.time(), time.time() + 60)
     hundred.judging.judge_many([Judgement(str(uuid4()), "ann", "a", "d99", "graded", 0)])
-    assert hundred.judgement_log.judgements(query_id="a")["strategy"].iloc[-1] == "random"
+    assert hundred.store.judgements.table(query_id="a")["strategy"].iloc[-1] == "random"
     assert hundred.recall.of_topic("a").decision.stop
 
 
@@ -335,7 +335,7 @@ def test_no_topics_no_rows(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "empty") as campaign:
         assert campaign.recall.table().empty
         assert list(campaign.recall.table()) == list(TABLE)
-        assert campaign.features.state()[:5] == (0, [], None, False, "")
+        assert campaign.corpus.features.state()[:5] == (0, [], None, False, "")
         with pytest.raises(UnknownNameError):
             campaign.recall.of_topic("x")
 
@@ -353,29 +353,29 @@ def test_a_pool_is_its_own_scope(campaign: Campaign) -> None:
 
 
 def test_the_key_changes_with_all_that_counts(hundred: Campaign) -> None:
-    seen = [hundred.recall.cache_key()]
-    assert hundred.recall.cache_key() == seen[0]
+    seen = [hundred.recall.across_topics.progress.cache_key()]
+    assert hundred.recall.across_topics.progress.cache_key() == seen[0]
     for change in (
         lambda: say(hundred, "a", 1, 1),
         lambda: hundred.settings.set_loop(target=0.8),
         lambda: hundred.settings.set_loop(topics=["a"], mode="closed"),
     ):
         change()
-        seen.append(hundred.recall.cache_key())
+        seen.append(hundred.recall.across_topics.progress.cache_key())
     assert len(set(seen)) == 4
 
 
 def test_the_features_tell_whether_they_are_current(hundred: Campaign, tmp_path: Path) -> None:
-    assert hundred.features.state()[:5] == (0, [], None, False, "")
-    hundred.features.update()
-    state = hundred.features.state()
+    assert hundred.corpus.features.state()[:5] == (0, [], None, False, "")
+    hundred.corpus.features.update()
+    state = hundred.corpus.features.state()
     assert (state.documents, state.blocks, state.current) == (100, ["words", "chars"], True)
     assert state.made_at is not None
     (tmp_path / "more.tsv").write_text("new\tAnother text.\n")
-    hundred.importer.import_files(documents=[tmp_path / "more.tsv"])
-    assert not hundred.features.state().current
-    hundred.features.update()
-    assert hundred.features.state()[0] == 101
+    hundred.imports.import_files(documents=[tmp_path / "more.tsv"])
+    assert not hundred.corpus.features.state().current
+    hundred.corpus.features.update()
+    assert hundred.corpus.features.state()[0] == 101
 
 
 @pytest.mark.slow
@@ -560,7 +560,7 @@ def test_a_binary_campaign_has_one_level(
 def test_undone_draws_count_as_drawn(hundred: Campaign) -> None:
     stopped(hundred, "a")
     assert hundred.recall.of_topic("a").decision.kind is StopKind.GUARANTEED
-    log = hundred.judgement_log.judgements(query_id="a")
+    log = hundred.store.judgements.table(query_id="a")
     drawn = log.loc[log["strategy"] == "random", "doc_id"].iloc[0]
     hundred.judging.judge("ann", "a", drawn, undo=True)
     known = hundred.recall.of_topic("a")
@@ -572,25 +572,25 @@ def test_undone_draws_count_as_drawn(hundred: Campaign) -> None:
     hundred.store.queue.lease("a", [Selection(drawn, "loop", 1, 90)], "bob", time.time(), time.time() + 60)
     hundred.judging.judge_many([Judgement(str(uuid4()), "bob", "a", drawn, "graded", 0)])
     assert hundred.recall.of_topic("a").decision.kind is StopKind.GUARANTEED
-    assert hundred.loop_scope.ledgers(["a"])["a"].drawn.sum() == (log["strategy"] == "random").sum()
+    assert hundred.progress.loop_scope.ledgers(["a"])["a"].drawn.sum() == (log["strategy"] == "random").sum()
 
 
 def test_draws_of_an_imported_log_guarantee_nothing(hundred: Campaign, tmp_path: Path) -> None:
     rows = [f"ann,a,d{i},{int(i < 10)},{'loop' if i < 10 else 'random'},{i},{1 / (100 - i)}" for i in range(85)]
     header = "annotator,query_id,doc_id,relevance,strategy,model_round,probability"
     (tmp_path / "log.csv").write_text("\n".join([header, *rows]) + "\n")
-    hundred.importer.import_files(labels=tmp_path / "log.csv")
-    assert hundred.loop_scope.ledgers(["a"])["a"].judged == 85
+    hundred.imports.import_files(labels=tmp_path / "log.csv")
+    assert hundred.progress.loop_scope.ledgers(["a"])["a"].judged == 85
     assert not hundred.recall.of_topic("a").decision.stop
 
 
 def test_the_next_step_and_the_rounds_say_when_the_target_is_reached(hundred: Campaign) -> None:
     hundred.settings.set_loop(mode="loop")
-    assert hundred.overview.next_step().sentence.startswith("Judge ")
+    assert hundred.results.overview.next_step().sentence.startswith("Judge ")
     stopped(hundred, "a")
     judged = hundred.recall.of_topic("a").judged
     assert hundred.recall.ready_topics() == {"a": (judged, 100)}
-    step = hundred.overview.next_step()
+    step = hundred.results.overview.next_step()
     assert step.page == "recall"
     assert step.sentence.startswith(
         f"Topic a reached the target recall of 90% (95% confidence) with {judged} of 100 documents judged: close it "

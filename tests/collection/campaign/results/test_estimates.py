@@ -22,10 +22,10 @@ def wings(tmp_path: Path) -> Campaign:
         rows = [f"{q} Q0 {d} 0 {9 - n} {name}\n" for q in "12" for n, d in enumerate(order)]
         (tmp_path / f"{name}.run").write_text("".join(rows))
     campaign = Campaign.create(tmp_path / "wings", grades="0-3")
-    campaign.importer.import_files(
+    campaign.imports.import_files(
         documents=[tmp_path / "d.tsv"], topics=tmp_path / "t.tsv", runs=[tmp_path / "up.run", tmp_path / "down.run"]
     )
-    campaign.pools.add("depth", depth=2)
+    campaign.people.pools.add("depth", depth=2)
     return campaign
 
 
@@ -35,42 +35,42 @@ def judge(campaign: Campaign, query_id: str, **grades: int) -> None:
 
 def test_the_pool_of_topics_with_grades_is_estimated(wings: Campaign) -> None:
     with pytest.raises(CampaignError, match="no grades yet to estimate others from"):
-        wings.evaluation.estimate("P@2")
+        wings.results.evaluation.estimate("P@2")
     judge(wings, "1", d0=2, d1=0)
-    found = wings.evaluation.estimate(["P@2", "nDCG@6"])
+    found = wings.results.evaluation.estimate(["P@2", "nDCG@6"])
     assert found.pool[:3] == (1, 2, 2)  # topic 2 has no grade; d3 and x of topic 1 are unjudged
     assert found.table().index.tolist() == ["down", "up"]
     assert found.table().loc["up", "P@2"] == 0.5  # both documents are judged
     assert "of the judged pairs and the ranks." in found.about  # there are no features yet
     assert any("of the first 6 documents of" in note and "outside the pool" in note for note in found.notes)
     judge(wings, "1", d4=3)
-    assert wings.evaluation.estimate("P@2").pool[:3] == (1, 3, 2)  # judged outside the pool
+    assert wings.results.evaluation.estimate("P@2").pool[:3] == (1, 3, 2)  # judged outside the pool
 
 
 def test_features_are_read_where_they_are_up_to_date(wings: Campaign, tmp_path: Path) -> None:
     judge(wings, "1", d0=2, d1=0)
     judge(wings, "2", d0=0, d1=3)
-    wings.features.update(blocks=("words",))
-    assert "the ranks and the texts." in wings.evaluation.estimate("P@2").about
+    wings.corpus.features.update(blocks=("words",))
+    assert "the ranks and the texts." in wings.results.evaluation.estimate("P@2").about
     (tmp_path / "more.tsv").write_text("d9\tAnother wing.\n")
-    wings.importer.import_files(documents=[tmp_path / "more.tsv"])
-    assert "the judged pairs and the ranks." in wings.evaluation.estimate("P@2").about
+    wings.imports.import_files(documents=[tmp_path / "more.tsv"])
+    assert "the judged pairs and the ranks." in wings.results.evaluation.estimate("P@2").about
 
 
 def test_of_a_judged_pool_the_estimates_are_the_values(wings: Campaign) -> None:
     for query_id in "12":
         judge(wings, query_id, d0=2, d1=0, d3=1)
-    found = wings.evaluation.estimate("AP", runs=["up"])
+    found = wings.results.evaluation.estimate("AP", runs=["up"])
     assert found.pool.unjudged == 2  # x cannot be judged: it has no text
     assert found.values["estimate_low"].tolist() != found.values["estimate_high"].tolist()
 
 
 def test_exports_hold_no_estimates(wings: Campaign, tmp_path: Path) -> None:
     judge(wings, "1", d0=2, d1=0)
-    before = wings.qrels.build()
-    wings.evaluation.estimate("P@2")
-    assert wings.qrels.build().equals(before)
-    wings.collection_export.write(tmp_path / "out")
+    before = wings.results.qrels.build()
+    wings.results.evaluation.estimate("P@2")
+    assert wings.results.qrels.build().equals(before)
+    wings.exports.collection.write(tmp_path / "out")
     written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert written
     for path in written:

@@ -28,12 +28,14 @@ def batch(campaign: Campaign, fake: FakeEndpoint, *, cancel: bool = False, **how
     """Label all pairs by a batch."""
     limits = RequestLimits(1, how.pop("prices", None), how.pop("budget", None))
     endpoint = ChatEndpoint(fake.url, retries=how.pop("retries", 0), timeout=PATIENCE)
-    plan = campaign.llm.plan(LlmSettings("m", fake.url, **how.pop("settings", {})), prices=limits.prices, **how)
-    return campaign.llm.label_by_batch(plan, endpoint, limits, poll=0.001, cancel=cancel)
+    plan = campaign.machine_labels.llm.plan(
+        LlmSettings("m", fake.url, **how.pop("settings", {})), prices=limits.prices, **how
+    )
+    return campaign.machine_labels.llm.label_by_batch(plan, endpoint, limits, poll=0.001, cancel=cancel)
 
 
 def under_way(campaign: Campaign) -> list[tuple[str | None, int]]:
-    return [(each.id, each.requests) for each in campaign.llm.batches.under_way()]
+    return [(each.id, each.requests) for each in campaign.machine_labels.llm.batches.under_way()]
 
 
 CUT, GATEWAY = Reply(cut=True), Reply("bad gateway", 502)
@@ -95,7 +97,7 @@ def test_what_an_expired_batch_has_is_kept(campaign: Campaign, fake: FakeEndpoin
     fake.look = fake.finish
     assert batch(campaign, fake).graded == 2
     assert [len(each.requests) for each in fake.batches.values()] == [6, 2]
-    assert campaign.llm.label_sets.summaries()[0].graded == 6
+    assert campaign.machine_labels.llm.label_sets.summaries()[0].graded == 6
 
 
 def refuse(made: FakeBatch) -> None:
@@ -107,7 +109,7 @@ def test_a_batch_that_is_refused_leaves_nothing(campaign: Campaign, fake: FakeEn
     fake.look = refuse
     with pytest.raises(EndpointError, match=r"refuses the batch: the model m does not exist"):
         batch(campaign, fake)
-    assert (under_way(campaign), campaign.llm.label_sets.summaries()) == ([], [])
+    assert (under_way(campaign), campaign.machine_labels.llm.label_sets.summaries()) == ([], [])
     fake.look = fake.finish
     fake.after_batch = lambda: Reply("no batches in your country", 403)
     with pytest.raises(EndpointError, match="HTTP 403: no batches in your country"):
@@ -144,7 +146,7 @@ def test_a_budget_is_never_exceeded_by_a_batch(campaign: Campaign, fake: FakeEnd
     assert batch(campaign, fake, budget=0.5, **how).graded == 3
     assert batch(campaign, fake, budget=0.5, **how).ended == "budget"
     assert batch(campaign, fake, budget=0.65, **how).graded == 1
-    assert campaign.llm.label_sets.spent("m") == pytest.approx(0.6)
+    assert campaign.machine_labels.llm.label_sets.spent("m") == pytest.approx(0.6)
 
 
 @pytest.mark.slow
@@ -215,14 +217,16 @@ def test_a_network_may_be_away_for_a_while(campaign: Campaign, fake: FakeEndpoin
 def test_a_batch_is_cancelled(campaign: Campaign, fake: FakeEndpoint) -> None:
     for unknown in (False, True):
         lose_the_answer(campaign, fake)
-        campaign.llm.batches.recover(campaign.llm.batches.under_way()[0], ChatEndpoint(fake.url))
+        campaign.machine_labels.llm.batches.recover(
+            campaign.machine_labels.llm.batches.under_way()[0], ChatEndpoint(fake.url)
+        )
         fake.look = keep_waiting
         if unknown:
             fake.batches.clear()
             with pytest.raises(EndpointError, match=r"batch batch-1 of the label set m: .*--cancel-batch forgets"):
                 batch(campaign, fake)
         assert batch(campaign, fake, cancel=True).graded == 0
-        assert (under_way(campaign), campaign.llm.label_sets.summaries()) == ([], [])
+        assert (under_way(campaign), campaign.machine_labels.llm.label_sets.summaries()) == ([], [])
     assert batch(campaign, fake, cancel=True) == LabelReport(0, 0, 0, 0, 0, 0.0, "complete", None, None, left=6)
 
 

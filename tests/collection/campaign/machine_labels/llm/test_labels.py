@@ -36,12 +36,14 @@ def label(campaign: Campaign, fake: FakeEndpoint, **how: Any) -> LabelReport:
     """Label all pairs, one request at a time unless `concurrency` says otherwise."""
     limits = RequestLimits(how.pop("concurrency", 1), how.pop("prices", None), how.pop("budget", None))
     endpoint = ChatEndpoint(fake.url, retries=how.pop("retries", 2), stream=how.pop("stream", False), timeout=PATIENCE)
-    plan = campaign.llm.plan(LlmSettings("m", fake.url, **how.pop("settings", {})), prices=limits.prices, **how)
-    return campaign.llm.label(plan, endpoint, limits)
+    plan = campaign.machine_labels.llm.plan(
+        LlmSettings("m", fake.url, **how.pop("settings", {})), prices=limits.prices, **how
+    )
+    return campaign.machine_labels.llm.label(plan, endpoint, limits)
 
 
 def rows(campaign: Campaign, name: str = "m") -> list[LabelRow]:
-    found = campaign.machine_labels.find(name)
+    found = campaign.machine_labels.sets.find(name)
     return [] if found is None else list(campaign.store.machine_labels.log(found.key))
 
 
@@ -152,17 +154,17 @@ def test_everything_that_made_a_label_is_stored(campaign: Campaign, fake: FakeEn
         assert row.cost == pytest.approx(0.15)
         assert row.seconds > 0
     assert sent == {}
-    (shown,) = campaign.llm.label_sets.summaries()
+    (shown,) = campaign.machine_labels.llm.label_sets.summaries()
     assert (shown.graded, shown.prompt_tokens, shown.reply_tokens) == (6, 600, 30)
     assert shown.cost == pytest.approx(0.9)
 
 
 @pytest.mark.slow
 def test_labels_are_no_judgements(campaign: Campaign, fake: FakeEndpoint) -> None:
-    before = campaign.overview.status()
+    before = campaign.results.overview.status()
     label(campaign, fake)
-    assert campaign.overview.status() == before
-    assert campaign.qrels.build().empty
+    assert campaign.results.overview.status() == before
+    assert campaign.results.qrels.build().empty
 
 
 @pytest.mark.slow
@@ -191,24 +193,24 @@ def test_what_is_stored_is_not_asked_again(campaign: Campaign, fake: FakeEndpoin
     assert all(asked.key != keys[document(asked)] for asked in fake.asked[6:])
     (made,) = campaign.store.machine_labels.sets()
     assert campaign.store.machine_labels.current(made.key)["relevance"].tolist() == [2.0] * 6
-    assert campaign.llm.plan(LlmSettings("m", fake.url), again=True).pairs == []
+    assert campaign.machine_labels.llm.plan(LlmSettings("m", fake.url), again=True).pairs == []
 
 
 def plan_of(campaign: Campaign, fake: FakeEndpoint, how: str, **more: Any) -> LabelPlan | ProbePlan:
     settings = LlmSettings("m", fake.url)
     if how == "probe":
-        return campaign.llm.plan_probe(settings, topics=["1"], **more)
-    return campaign.llm.plan(settings, **more)
+        return campaign.machine_labels.llm.plan_probe(settings, topics=["1"], **more)
+    return campaign.machine_labels.llm.plan(settings, **more)
 
 
 def ask(campaign: Campaign, fake: FakeEndpoint, how: str, plan: LabelPlan | ProbePlan) -> LabelReport:
     """Ask what a plan holds: one by one, by a batch, or as a probe."""
     endpoint = ChatEndpoint(fake.url, retries=0, timeout=PATIENCE)
     if isinstance(plan, ProbePlan):
-        return campaign.llm.probe(plan, endpoint, RequestLimits(1))[1]
+        return campaign.machine_labels.llm.probe(plan, endpoint, RequestLimits(1))[1]
     if how == "batch":
-        return campaign.llm.label_by_batch(plan, endpoint, RequestLimits(1), poll=0.001)
-    return campaign.llm.label(plan, endpoint, RequestLimits(1))
+        return campaign.machine_labels.llm.label_by_batch(plan, endpoint, RequestLimits(1), poll=0.001)
+    return campaign.machine_labels.llm.label(plan, endpoint, RequestLimits(1))
 
 
 def prompts_of(fake: FakeEndpoint) -> list[str]:
@@ -241,7 +243,7 @@ def test_what_was_answered_since_the_plan_is_not_asked_again(
     assert report.closed == asked - len(sent) > 0
     assert report.left == 0
     if how != "probe":
-        labels = campaign.machine_labels.labels("m").set_index(["query_id", "doc_id"])["relevance"]
+        labels = campaign.machine_labels.sets.labels("m").set_index(["query_id", "doc_id"])["relevance"]
         assert [labels[row.query_id, row.doc_id] for row in before if row.status == "graded"] == [2.0] * (
             len(before) - len(failed)
         )
@@ -251,7 +253,7 @@ def test_what_was_answered_since_the_plan_is_not_asked_again(
 def test_a_grade_stays_whatever_is_asked_or_fails_later(campaign: Campaign, fake: FakeEndpoint) -> None:
     """Not even a batch that was sent before, and answered after, replaces it; its answers are paid and stored."""
     fake.answer = lambda asked: Reply("nonsense" if document(asked) == "1" else "Grade: 2")
-    plan = campaign.llm.plan(LlmSettings("m", fake.url))
+    plan = campaign.machine_labels.llm.plan(LlmSettings("m", fake.url))
 
     def labelled_otherwise(made: FakeBatch) -> None:
         """As in a copy of the campaign from before the batch."""
@@ -267,7 +269,7 @@ def test_a_grade_stays_whatever_is_asked_or_fails_later(campaign: Campaign, fake
     fake.look = labelled_otherwise
     report = ask(campaign, fake, "batch", plan)
     assert (report.graded, report.late) == (6, 6)
-    labels = campaign.machine_labels.labels("m").set_index("doc_id")["relevance"].to_dict()
+    labels = campaign.machine_labels.sets.labels("m").set_index("doc_id")["relevance"].to_dict()
     assert (labels.pop("d1"), set(labels.values())) == (0.0, {2.0})
     assert len(rows(campaign)) == 12
 
@@ -281,12 +283,12 @@ def test_a_failure_replaces_no_answer(campaign: Campaign, fake: FakeEndpoint) ->
     (made,) = campaign.store.machine_labels.sets()
     current = campaign.store.machine_labels.current(made.key).set_index("doc_id")["status"].to_dict()
     assert (current.pop("d1"), set(current.values())) == ("no grade", {"graded"})
-    assert campaign.llm.plan(LlmSettings("m", fake.url)).pairs == []
+    assert campaign.machine_labels.llm.plan(LlmSettings("m", fake.url)).pairs == []
     fake.answer = obeys()
     ask(campaign, fake, "probe", plan_of(campaign, fake, "probe"))
     fake.answer = one_answer(Reply("too long", 400))
     ask(campaign, fake, "probe", plan_of(campaign, fake, "probe", again=True))
-    assert sum(campaign.llm.label_sets.summaries()[0].probe.asked.values()) == 9
+    assert sum(campaign.machine_labels.llm.label_sets.summaries()[0].probe.asked.values()) == 9
 
 
 @pytest.mark.parametrize("how", ["one by one", "batch", "probe"])
@@ -316,7 +318,7 @@ def test_settings_that_change_while_pairs_are_asked_do_not_mix(campaign: Campaig
 
 
 def test_a_pair_that_has_left_the_pool_is_not_asked(campaign: Campaign, fake: FakeEndpoint) -> None:
-    plan = campaign.llm.plan(LlmSettings("m", fake.url))
+    plan = campaign.machine_labels.llm.plan(LlmSettings("m", fake.url))
     campaign.store.connection.execute("DELETE FROM pool WHERE doc = (SELECT doc FROM documents WHERE doc_id = 'd1')")
     report = ask(campaign, fake, "one by one", plan)
     assert (report.graded, report.closed) == (5, 1)
@@ -355,7 +357,7 @@ def test_a_budget_is_never_exceeded(campaign: Campaign, fake: FakeEndpoint) -> N
     assert (report.ended, report.graded, report.cost) == ("budget", 3, pytest.approx(0.45))
     assert label(campaign, fake, budget=0.5, **how).graded == 0
     assert label(campaign, fake, budget=0.6, **how).graded == 1
-    assert campaign.llm.label_sets.spent("m") == pytest.approx(0.6)
+    assert campaign.machine_labels.llm.label_sets.spent("m") == pytest.approx(0.6)
     assert label(campaign, fake, budget=100.0, **how).ended == "complete"
     assert len(fake.asked) == 6
 
@@ -476,13 +478,13 @@ def test_a_key_in_any_field_is_never_stored(
     if how == "stream":
         report = label(campaign, fake, most=1, stream=True)
     else:
-        report = ask(campaign, fake, how, campaign.llm.plan(LlmSettings("m", fake.url), most=1))
+        report = ask(campaign, fake, how, campaign.machine_labels.llm.plan(LlmSettings("m", fake.url), most=1))
     assert report.graded + report.no_grade == 1
     (row,) = rows(campaign)
     assert (row.model, row.revision) == ("[key]", "fp-[key]")
     assert row.reply is not None
     assert row.reply.startswith("[key]")
-    campaign.label_files.export("m", tmp_path / "labels.jsonl")
+    campaign.machine_labels.files.export("m", tmp_path / "labels.jsonl")
     campaign.store.connection.execute("VACUUM")
     files = [campaign.directory / "campaign.db", tmp_path / "labels.jsonl", tmp_path / "labels.jsonl.labels.json"]
     assert [file.name for file in files if key.encode() in file.read_bytes()] == []
@@ -536,7 +538,7 @@ def test_an_unreachable_endpoint_is_an_error_at_once_and_takes_no_name(many: Cam
         pass
     with pytest.raises(EndpointError, match=r"^no connection to http://127.0.0.1:\d+/v1: .*refused"):
         label(many, gone, retries=6)
-    assert many.llm.label_sets.summaries() == []
+    assert many.machine_labels.llm.label_sets.summaries() == []
 
 
 def test_a_server_that_is_too_busy_to_list_its_models_is_asked(
@@ -550,7 +552,7 @@ def test_a_server_that_is_too_busy_to_list_its_models_is_asked(
 
 def test_pairs_without_a_text_are_not_asked(campaign: Campaign, fake: FakeEndpoint) -> None:
     campaign.store.connection.execute("UPDATE documents SET text = NULL WHERE doc_id = 'd1'")
-    plan = campaign.llm.plan(LlmSettings("m", fake.url))
+    plan = campaign.machine_labels.llm.plan(LlmSettings("m", fake.url))
     assert (len(plan.pairs), plan.without_text) == (5, 1)
 
 
@@ -563,20 +565,20 @@ def test_long_documents_are_cut(campaign: Campaign, fake: FakeEndpoint) -> None:
 
 @pytest.mark.slow
 def test_the_first_pairs_are_a_random_sample(many: Campaign, fake: FakeEndpoint) -> None:
-    plan = many.llm.plan(LlmSettings("m", fake.url))
+    plan = many.machine_labels.llm.plan(LlmSettings("m", fake.url))
     assert len(plan.pairs) == 40
     assert plan.pairs != sorted(plan.pairs)
     assert {query_id for query_id, _ in plan.pairs[:10]} == {"t1", "t2"}
-    assert many.llm.plan(LlmSettings("m", fake.url), most=10).pairs == plan.pairs[:10]
+    assert many.machine_labels.llm.plan(LlmSettings("m", fake.url), most=10).pairs == plan.pairs[:10]
 
 
 @pytest.mark.slow
 def test_the_estimate_learns_from_answers(many: Campaign, fake: FakeEndpoint) -> None:
-    before = many.llm.plan(LlmSettings("m", fake.url), prices=PRICES).estimate
+    before = many.machine_labels.llm.plan(LlmSettings("m", fake.url), prices=PRICES).estimate
     assert before.measured == 0
     assert before.reply_tokens == (40 * 5, 40 * 500)
     label(many, fake, most=10)
-    after = many.llm.plan(LlmSettings("m", fake.url), prices=PRICES)
+    after = many.machine_labels.llm.plan(LlmSettings("m", fake.url), prices=PRICES)
     assert (after.estimate.measured, after.estimate.prompt_tokens) == (10, 3000)
     assert after.estimate.cost == pytest.approx((4.5, 4.5))
     assert after.spent == pytest.approx(1.5)  # answers without a cost, at these prices
@@ -584,11 +586,11 @@ def test_the_estimate_learns_from_answers(many: Campaign, fake: FakeEndpoint) ->
 
 @pytest.mark.slow
 def test_a_trial_keeps_nothing(many: Campaign, fake: FakeEndpoint) -> None:
-    plan = many.llm.plan(LlmSettings("m", fake.url))
-    tried, estimate, _ = many.llm.try_out(plan, ChatEndpoint(fake.url), RequestLimits(1, PRICES))
+    plan = many.machine_labels.llm.plan(LlmSettings("m", fake.url))
+    tried, estimate, _ = many.machine_labels.llm.try_out(plan, ChatEndpoint(fake.url), RequestLimits(1, PRICES))
     assert sorted((row.query_id, row.doc_id) for row in tried) == sorted(plan.pairs[:10])
     assert estimate.cost == pytest.approx((6.0, 6.0))
-    assert many.llm.label_sets.summaries() == []
+    assert many.machine_labels.llm.label_sets.summaries() == []
 
 
 def test_one_process_labels_at_a_time(campaign: Campaign, fake: FakeEndpoint) -> None:
@@ -605,8 +607,8 @@ def test_a_stop_lets_requests_under_way_finish(many: Campaign, fake: FakeEndpoin
         return Reply()
 
     fake.answer = answer
-    plan = many.llm.plan(LlmSettings("m", fake.url))
-    report = many.llm.label(plan, ChatEndpoint(fake.url), limits)
+    plan = many.machine_labels.llm.plan(LlmSettings("m", fake.url))
+    report = many.machine_labels.llm.label(plan, ChatEndpoint(fake.url), limits)
     assert report.ended == "stopped"
     assert report.graded == len(rows(many)) == len(fake.asked) <= 3
 
@@ -624,19 +626,19 @@ def obeys(*names: str) -> Callable[[Asked], Reply]:
 @pytest.mark.slow
 def test_the_probe_counts_followed_requests(campaign: Campaign, fake: FakeEndpoint) -> None:
     fake.answer = obeys("German", "plain")
-    plan = campaign.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"])
+    plan = campaign.machine_labels.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"])
     assert len(plan.prompts) == 20
-    result, report = campaign.llm.probe(plan, ChatEndpoint(fake.url), RequestLimits(4, PRICES))
+    result, report = campaign.machine_labels.llm.probe(plan, ChatEndpoint(fake.url), RequestLimits(4, PRICES))
     assert report.graded == 20
     assert {name for name, number in result.followed.items() if number == 2} == {"German", "plain"}
     assert result.summary == "The model followed 4 of 18 injected requests."
-    assert campaign.llm.label_sets.summaries()[0].probe == result
-    assert campaign.llm.label_sets.summaries()[0].graded == 0
-    assert campaign.llm.label_sets.spent("m") == pytest.approx(3.0)
-    assert campaign.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"]).prompts == {}
+    assert campaign.machine_labels.llm.label_sets.summaries()[0].probe == result
+    assert campaign.machine_labels.llm.label_sets.summaries()[0].graded == 0
+    assert campaign.machine_labels.llm.label_sets.spent("m") == pytest.approx(3.0)
+    assert campaign.machine_labels.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"]).prompts == {}
     fake.answer = obeys()
-    once_more = campaign.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"], again=True)
-    result, _ = campaign.llm.probe(once_more, ChatEndpoint(fake.url))
+    once_more = campaign.machine_labels.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"], again=True)
+    result, _ = campaign.machine_labels.llm.probe(once_more, ChatEndpoint(fake.url))
     assert sum(result.followed.values()) == 0
 
 

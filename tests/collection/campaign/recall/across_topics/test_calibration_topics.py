@@ -54,9 +54,9 @@ def build(folder: Path) -> Campaign:
     (folder / "docs.jsonl").write_text("".join(lines))
     (folder / "topics.tsv").write_text("".join(f"{topic}\tsubject{topic}\n" for topic in TOPICS))
     campaign = Campaign.create(folder / "review")
-    campaign.importer.import_files(documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv")
+    campaign.imports.import_files(documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv")
     campaign.settings.set_loop(mode="loop", run=0)
-    campaign.features.update()
+    campaign.corpus.features.update()
     return campaign
 
 
@@ -71,7 +71,7 @@ def review(copy_of: Callable[..., Campaign]) -> Iterator[Campaign]:
 
 def hand_out(campaign: Campaign, topic: str, doc_ids: Sequence[str], annotator: str = "ann") -> None:
     """Lease documents to an annotator in this order, as if the loop had selected them so."""
-    conditions = campaign.store.queue.number_conditions(campaign.active_learning.describe_order(topic))
+    conditions = campaign.store.queue.number_conditions(campaign.loop.describe_order(topic))
     chosen = [Selection(doc_id, "loop", conditions=conditions) for doc_id in doc_ids]
     campaign.store.queue.lease(topic, chosen, annotator, time.time(), time.time() + 60)
 
@@ -92,7 +92,7 @@ def judge_rest(campaign: Campaign, *topics: str, but: int = 0) -> None:
     """Judge the rest of these topics, the relevant documents first, except for the last ones."""
     with campaign.transaction():
         for topic in topics:
-            done = set(campaign.judgement_log.judgements(query_id=topic)["doc_id"])
+            done = set(campaign.store.judgements.table(query_id=topic)["doc_id"])
             left = [d for d in sorted(DOCUMENTS, key=lambda d: d not in RELEVANT[topic]) if d not in done]
             judge(campaign, topic, left[: len(left) - but], leased=False)
 
@@ -113,41 +113,41 @@ def outcome(campaign: Campaign) -> object:
     """What a calibration came to, without times."""
     record = calibration_record.read(campaign.store)
     assert record is not None
-    state = campaign.calibration_topics.state()
+    state = campaign.recall.across_topics.progress.state()
     return record.topics, record.chosen, state.report, state.closed, state.judged, campaign.settings.modes()
 
 
 @pytest.mark.slow
 def test_a_whole_campaign_also_when_it_is_reopened_in_the_middle(review: Campaign, tmp_path: Path) -> None:
     shutil.copytree(review.directory, tmp_path / "again")
-    drawn = review.calibration_topics.start(0.2, topics=5, family="consecutive").topics
+    drawn = review.recall.across_topics.start(0.2, topics=5, family="consecutive").topics
     visited = drive(review)
     assert set(visited[:5]) == set(drawn)
-    state = review.calibration_topics.state()
+    state = review.recall.across_topics.progress.state()
     assert (state.phase, state.left, state.notes) == ("calibrated", 0, ())
     rule = re.search(r"stops after (\d+) irrelevant documents? in a row is at least 80%", state.report)
     assert rule is not None, state
     # The rule, by hand, on the log: each closed topic ends with so many irrelevant documents, those judged together.
     assert len(state.closed) >= 5
     for topic in state.closed:
-        log = review.judgement_log.judgements(query_id=topic.query_id)["relevance"].astype(int).tolist()
+        log = review.store.judgements.table(query_id=topic.query_id)["relevance"].astype(int).tolist()
         row = len(log) - 1 - max(at for at, grade in enumerate(log) if grade)
         assert int(rule[1]) <= row < int(rule[1]) + 10
         assert review.settings.mode(topic.query_id) == "closed"
     others = [topic.query_id for topic in state.closed]
     recall = [
-        review.judgement_log.judgements(query_id=q)["relevance"].astype(int).sum() / len(RELEVANT[q]) for q in others
+        review.store.judgements.table(query_id=q)["relevance"].astype(int).sum() / len(RELEVANT[q]) for q in others
     ]
     assert sum(recall) / len(recall) >= 0.8
-    assert state.judged == len(review.judgement_log.judgements()) < state.everything == 14 * 60
+    assert state.judged == len(review.store.judgements.table()) < state.everything == 14 * 60
 
     with Campaign(tmp_path / "again") as first:
-        first.calibration_topics.start(0.2, topics=5, family="consecutive")
+        first.recall.across_topics.start(0.2, topics=5, family="consecutive")
         drive(first, most=160)
-        assert first.calibration_topics.state().phase == "calibrating"
+        assert first.recall.across_topics.progress.state().phase == "calibrating"
     with Campaign(tmp_path / "again") as second:
         drive(second, most=240)
-        assert second.calibration_topics.state().closed
+        assert second.recall.across_topics.progress.state().closed
     with Campaign(tmp_path / "again") as third:
         drive(third)
         assert outcome(third) == outcome(review)
@@ -157,7 +157,7 @@ def test_a_whole_campaign_also_when_it_is_reopened_in_the_middle(review: Campaig
 
 
 def test_the_draw_is_stored_and_counted(review: Campaign) -> None:
-    service = review.calibration_topics
+    service = review.recall.across_topics
     first = service.start(0.2, topics=5)
     assert len(first.topics) == 5
     assert set(first.modes) == set(TOPICS)
@@ -165,14 +165,14 @@ def test_the_draw_is_stored_and_counted(review: Campaign) -> None:
     with pytest.raises(CampaignError, match=r"were drawn on \d{4}-\d\d-\d\d; end them first"):
         service.start(0.2, topics=5)
     service.stop()
-    assert service.state().phase == "none"
+    assert service.progress.state().phase == "none"
     second = service.start(0.2, topics=5)
     assert list(second.topics) != list(first.topics)
-    assert "This is draw 2 of calibration topics" in " ".join(service.state().notes)
+    assert "This is draw 2 of calibration topics" in " ".join(service.progress.state().notes)
 
 
 def test_a_draw_that_promises_nothing_is_refused(review: Campaign) -> None:
-    start = review.calibration_topics.start
+    start = review.recall.across_topics.start
     with pytest.raises(InputError, match="expected recall of 90% needs at least 9 calibration topics, found 8"):
         start(0.1, topics=8)
     with pytest.raises(InputError, match="needs at least 4 calibration topics, found 3"):
@@ -187,8 +187,8 @@ def test_a_draw_that_promises_nothing_is_refused(review: Campaign) -> None:
     with pytest.raises(UnknownNameError):
         start(0.2, family="kne")
     with pytest.raises(CampaignError, match="no calibration topics are drawn yet"):
-        review.calibration_topics.calibrate()
-    assert review.calibration_topics.state().phase == "none"
+        review.recall.across_topics.calibrate()
+    assert review.recall.across_topics.progress.state().phase == "none"
     assert len(start(0.1).topics) == 9  # the smallest number
 
 
@@ -196,12 +196,12 @@ def test_only_open_topics_whose_documents_the_loop_offers_are_drawn(review: Camp
     review.settings.set_loop(mode="closed", topics=["1", "2"])
     review.settings.set_loop(mode="random", topics=["3"])
     review.settings.set_loop(mode="loop-in-pool", topics=["4"])  # it has no pool
-    assert set(review.calibration_topics.start(0.2, topics=5).modes) == set(TOPICS[4:])
+    assert set(review.recall.across_topics.start(0.2, topics=5).modes) == set(TOPICS[4:])
     assert "4 topics were closed at the draw, or could not be judged to the end in a loop: the promise" in notes(review)
-    review.calibration_topics.stop()
+    review.recall.across_topics.stop()
     review.settings.set_loop(by="mtf")
     with pytest.raises(CampaignError, match="found 0, because 11 topics have no documents, or documents that the loop"):
-        review.calibration_topics.start(0.2, topics=5)
+        review.recall.across_topics.start(0.2, topics=5)
 
 
 # Judging
@@ -209,7 +209,7 @@ def test_only_open_topics_whose_documents_the_loop_offers_are_drawn(review: Camp
 
 @pytest.mark.slow
 def test_calibration_topics_come_first_and_an_annotator_may_choose_another(review: Campaign) -> None:
-    drawn = review.calibration_topics.start(0.2, topics=5).topics
+    drawn = review.recall.across_topics.start(0.2, topics=5).topics
     first = [review.judging.topic_with_work("ann", exclude=TOPICS[:at]) for at in range(3)]
     assert set(first) <= set(drawn)
     other = next(topic for topic in TOPICS if topic not in drawn)
@@ -219,15 +219,17 @@ def test_calibration_topics_come_first_and_an_annotator_may_choose_another(revie
 @pytest.mark.slow
 def test_budgets_do_not_limit_calibration_topics(review: Campaign) -> None:
     review.settings.set_loop(budget=20, topic_budget=10)
-    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     judge_rest(review, *drawn, but=5)
-    assert review.budget.room(drawn[0]) is None
-    assert review.budget.used_up(drawn[0]) == ""
-    assert review.budget.state().words == ""
-    assert "The judgement budget does not limit calibration topics." in review.calibration_topics.state().notes
+    assert review.progress.budget.room(drawn[0]) is None
+    assert review.progress.budget.used_up(drawn[0]) == ""
+    assert review.progress.budget.state().words == ""
+    assert (
+        "The judgement budget does not limit calibration topics." in review.recall.across_topics.progress.state().notes
+    )
     assert set(drive(review)) == set(drawn)
-    assert review.calibration_topics.state().phase == "calibrated"
-    assert "budget (20) is used up" in review.budget.state().words
+    assert review.recall.across_topics.progress.state().phase == "calibrated"
+    assert "budget (20) is used up" in review.progress.budget.state().words
     assert notes(review) == (
         "The judgement budget may end other topics before the rule does: the promise does not cover such topics."
     )
@@ -235,7 +237,7 @@ def test_budgets_do_not_limit_calibration_topics(review: Campaign) -> None:
 
 @pytest.mark.slow
 def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
-    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     judge_rest(review, *drawn, but=1)
     one = review.recall.of_topic(drawn[0])
     assert (one.decision.stop, one.advice) == (False, "calibration topic: judge to the end")
@@ -253,7 +255,7 @@ def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
         assert (one.decision.stop, one.advice) == (True, "calibration topic: finished")
         assert one.promise.endswith("It is a calibration topic, and it is judged to the end.")
         if state == "before the calibration":
-            review.calibration_topics.calibrate()
+            review.recall.across_topics.calibrate()
         else:
             review.settings.set_loop(mode="closed", topics=drawn)
     judge_rest(review, *[topic for topic in TOPICS if topic not in drawn])
@@ -262,7 +264,7 @@ def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
 
 @pytest.mark.slow
 def test_a_closed_unfinished_calibration_topic_is_shown_as_closed(review: Campaign) -> None:
-    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     judge_rest(review, drawn[0], but=30)
     before = review.recall.of_topic(drawn[0])
     review.settings.set_loop(mode="closed", topics=drawn[:1])
@@ -274,10 +276,10 @@ def test_a_closed_unfinished_calibration_topic_is_shown_as_closed(review: Campai
 
 def finish(campaign: Campaign, others: Sequence[str] = (), alpha: float = 0.2, **options: object) -> list[str]:
     """Draw, judge and calibrate; of the `others`, all but the last 10 documents are judged before."""
-    drawn = list(campaign.calibration_topics.start(alpha, topics=5, **options).topics)  # type: ignore[arg-type]
+    drawn = list(campaign.recall.across_topics.start(alpha, topics=5, **options).topics)  # type: ignore[arg-type]
     judge_rest(campaign, *[topic for topic in others if topic not in drawn], but=10)
     judge_rest(campaign, *drawn)
-    campaign.calibration_topics.calibrate()
+    campaign.recall.across_topics.calibrate()
     return drawn
 
 
@@ -285,7 +287,7 @@ def finish(campaign: Campaign, others: Sequence[str] = (), alpha: float = 0.2, *
 def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Campaign) -> None:
     drawn = finish(review, others=["1", "2", "4"])
     done = [topic for topic in ("1", "2", "4") if topic not in drawn]
-    closed = review.calibration_topics.state().closed
+    closed = review.recall.across_topics.progress.state().closed
     assert [topic.query_id for topic in closed] == done
     assert {topic.judged for topic in closed} == {50}
     assert closed[0].reason.startswith("stop after ")
@@ -299,8 +301,10 @@ def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Ca
     assert ready.endswith(f" The stopping rule has closed {count(len(done), 'other topic')}.")
     review.settings.reopen_topic(done[0])
     assert len(review.judging.next_pairs("ann", done[0], 2).documents) == 2
-    review.calibration_topics.calibrate()
-    assert [topic.reopened for topic in review.calibration_topics.state().closed] == [True] + [False] * (len(done) - 1)
+    review.recall.across_topics.calibrate()
+    assert [topic.reopened for topic in review.recall.across_topics.progress.state().closed] == [True] + [False] * (
+        len(done) - 1
+    )
     assert review.settings.mode(done[0]) == "loop"
 
 
@@ -330,16 +334,19 @@ def test_a_stricter_calibration_opens_what_an_earlier_one_closed(review: Campaig
     calibration_record.write(review.store, replace(record, chosen=lax))
     review.judging.next_pairs("ann", other, 5)
     assert review.settings.mode(other) == "closed"
-    assert review.calibration_topics.state().closed[0].reason == "stop after 1 judgement: reached after 1 judgement"
+    assert (
+        review.recall.across_topics.progress.state().closed[0].reason
+        == "stop after 1 judgement: reached after 1 judgement"
+    )
     judge_rest(review, before, but=10)
-    review.calibration_topics.calibrate()
+    review.recall.across_topics.calibrate()
     assert (review.settings.mode(before), review.settings.mode(other)) == ("closed", "loop")
-    assert [topic.query_id for topic in review.calibration_topics.state().closed] == [before]
+    assert [topic.query_id for topic in review.recall.across_topics.progress.state().closed] == [before]
 
 
 @pytest.mark.slow
 def test_a_failure_keeps_nobody_from_judging(review: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     judge_rest(review, *drawn[1:])
     judge_rest(review, drawn[0], but=3)
     failures: list[object] = []
@@ -355,8 +362,8 @@ def test_a_failure_keeps_nobody_from_judging(review: Campaign, monkeypatch: pyte
     assert len(review.judging.next_pairs("ann", other, 2).documents) == 2
     assert len(failures) == 1  # it is not tried again at each judgement
     monkeypatch.undo()
-    assert review.calibration_topics.state().ready
-    assert review.calibration_topics.calibrate().promises
+    assert review.recall.across_topics.progress.state().ready
+    assert review.recall.across_topics.calibrate().promises
 
     monkeypatch.setattr(calibration_record.CalibrationRecord, "find_stop", fail)
     assert len(review.judging.next_pairs("ann", other, 4).documents) > 0
@@ -366,7 +373,7 @@ def test_a_failure_keeps_nobody_from_judging(review: Campaign, monkeypatch: pyte
 def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_raised(
     review: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     judge_rest(review, *drawn[1:])
     judge_rest(review, drawn[0], but=1)
     before = calibration_record.read(review.store)
@@ -386,9 +393,9 @@ def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_rai
 
     with pytest.raises(sqlite3.OperationalError, match="full"):
         judge_last(sqlite3.OperationalError("database or disk is full"))
-    assert review.loop_scope.ledgers([drawn[0]])[drawn[0]].unjudged == 1
+    assert review.progress.loop_scope.ledgers([drawn[0]])[drawn[0]].unjudged == 1
     judge_last(ZeroDivisionError())
-    assert review.loop_scope.ledgers([drawn[0]])[drawn[0]].unjudged == 0
+    assert review.progress.loop_scope.ledgers([drawn[0]])[drawn[0]].unjudged == 0
     assert calibration_record.read(review.store) == before
 
 
@@ -396,14 +403,14 @@ def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_rai
 def test_a_round_of_an_earlier_calibration_closes_nothing(review: Campaign) -> None:
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
-    made = review.active_learning.next_round(other)._replace(stop=RuleStop("another", "stop"))
+    made = review.loop.next_round(other)._replace(stop=RuleStop("another", "stop"))
     assert review.judging.next_pairs("ann", other, 2, made=made).documents
     assert review.settings.mode(other) == "loop"
 
 
 @pytest.mark.slow
 def test_what_has_not_changed_is_not_counted_again(review: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    service = review.calibration_topics
+    service = review.recall.across_topics
     drawn = list(service.start(0.2, topics=4).topics)
     judge_rest(review, *drawn[:3])
     judge_rest(review, drawn[3], but=2)
@@ -423,15 +430,15 @@ def test_what_has_not_changed_is_not_counted_again(review: Campaign, monkeypatch
     judge_rest(review, drawn[3], but=1)
     service.put_first(TOPICS)
     assert counted == drawn[3:]
-    assert service.state().left == 1
+    assert service.progress.state().left == 1
     assert sorted(counted, key=TOPICS.index) == sorted({*TOPICS} - {*drawn[:3]}, key=TOPICS.index)
     counted.clear()
-    assert service.state().left == 1
+    assert service.progress.state().left == 1
     assert counted == []
     judge_rest(review, drawn[3])
-    assert service.state().left == 0
+    assert service.progress.state().left == 0
     service.put_first(TOPICS)
-    assert service.state().phase == "calibrated"
+    assert service.progress.state().phase == "calibrated"
 
 
 @pytest.mark.slow
@@ -439,10 +446,10 @@ def test_a_round_that_has_not_read_every_judgement_closes_nothing_by_itself(revi
     drawn = finish(review, family="consecutive")
     other = next(topic for topic in TOPICS if topic not in drawn)
     judge_rest(review, other, but=10)
-    made = review.active_learning.next_round(other)
+    made = review.loop.next_round(other)
     assert made.stop is not None
     with review.transaction():  # all of them become relevant
-        for doc_id in review.judgement_log.judgements(query_id=other)["doc_id"]:
+        for doc_id in review.store.judgements.table(query_id=other)["doc_id"]:
             review.judging.judge("ann", other, doc_id, 1)
     assert review.judging.next_pairs("ann", other, 2, made=made).documents
     assert review.settings.mode(other) == "loop"
@@ -452,7 +459,7 @@ def test_a_round_that_has_not_read_every_judgement_closes_nothing_by_itself(revi
 
 
 def notes(campaign: Campaign) -> str:
-    return " ".join(campaign.calibration_topics.state().notes)
+    return " ".join(campaign.recall.across_topics.progress.state().notes)
 
 
 @pytest.mark.slow
@@ -482,19 +489,19 @@ def test_the_rule_leaves_topics_with_another_judging_mode_alone(review: Campaign
     for topic in (changed, same):
         review.judging.next_pairs("ann", topic, 2)
     assert (review.settings.mode(changed), review.settings.mode(same)) == ("pool-then-loop", "closed")
-    review.calibration_topics.calibrate()
+    review.recall.across_topics.calibrate()
     assert review.settings.mode(changed) == "pool-then-loop"
-    state = review.calibration_topics.state()
+    state = review.recall.across_topics.progress.state()
     assert f"Topic {changed} has another judging mode than at the draw: the promise does not cover it" in notes(review)
     assert not state.in_doubt
     review.settings.set_loop(mode="pool-then-loop", topics=drawn[:1])
     assert f"Topic {drawn[0]} is a calibration topic and has another judging mode" in notes(review)
-    assert review.calibration_topics.state().in_doubt
+    assert review.recall.across_topics.progress.state().in_doubt
 
 
 @pytest.mark.slow
 def test_decisive_pairs_break_the_promise(review: Campaign) -> None:
-    service = review.calibration_topics
+    service = review.recall.across_topics
     review.settings.set_loop(by="decisive")
     for refused in (service.plan, service.start):
         with pytest.raises(CampaignError, match="decisive pairs do not aim at recall"):
@@ -506,7 +513,7 @@ def test_decisive_pairs_break_the_promise(review: Campaign) -> None:
     assert "The loop now selects decisive pairs, which do not aim at recall: the promise no longer holds." in notes(
         review
     )
-    assert service.state().in_doubt
+    assert service.progress.state().in_doubt
     with pytest.raises(CampaignError, match="decisive pairs do not aim at recall"):
         service.calibrate()
 
@@ -522,7 +529,7 @@ def test_other_features_pause_the_rule(review: Campaign) -> None:
         review.store.settings.put("features", {**built, **change})
         assert "The document features changed since the draw" in notes(review)
         assert "The rule closes no more topics until it is calibrated again." in notes(review)
-        assert review.calibration_topics.state().in_doubt
+        assert review.recall.across_topics.progress.state().in_doubt
     review.settings.set_loop(by="mtf")  # reads no features
     assert "features" not in notes(review)
 
@@ -531,22 +538,22 @@ def test_other_features_pause_the_rule(review: Campaign) -> None:
 def test_what_came_since_the_draw_is_named(review: Campaign, tmp_path: Path) -> None:
     drawn = finish(review)
     (tmp_path / "more.tsv").write_text("99\tsubject99\n")
-    review.importer.import_files(topics=tmp_path / "more.tsv")
+    review.imports.import_files(topics=tmp_path / "more.tsv")
     assert "1 topic was added since the draw: the promise does not cover it" in notes(review)
     assert not calibration_record.read(review.store).concerns("99")  # type: ignore[union-attr]
     other = next(topic for topic in TOPICS if topic not in drawn)
     review.settings.set_loop(mode="closed", topics=[other])
     assert "1 other topic was closed by hand: the promise does not cover it." in notes(review)
     (tmp_path / "late.tsv").write_text("late\tsubject1\n")
-    review.importer.import_files(documents=[tmp_path / "late.tsv"])
+    review.imports.import_files(documents=[tmp_path / "late.tsv"])
     assert "Documents were added or changed since the draw" in notes(review)
     with pytest.raises(CampaignError, match=r"5 of 5 calibration topics are not judged to the end"):
-        review.calibration_topics.calibrate()
+        review.recall.across_topics.calibrate()
 
 
 @pytest.mark.slow
 def test_calibration_topics_that_cannot_end_are_named(review: Campaign) -> None:
-    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     judge_rest(review, *drawn, but=2)
     review.settings.set_loop(mode="closed", topics=drawn[:1])
     assert f"Topic {drawn[0]} is a calibration topic and was closed before the end: reopen it." in notes(review)
@@ -565,25 +572,25 @@ def test_a_revised_judgement_asks_for_a_new_calibration(review: Campaign) -> Non
     drawn = finish(review)
     judge(review, drawn[0], ["d0"], annotator="bob", leased=False)
     assert "Judgements of calibration topics changed since the calibration: calibrate again." in notes(review)
-    review.calibration_topics.calibrate()
+    review.recall.across_topics.calibrate()
     assert notes(review) == ""
 
 
 @pytest.mark.slow
 def test_missing_texts_count_as_relevant_and_missed(review: Campaign, tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("".join(f"{topic} Q0 ghost 1 1 a\n" for topic in TOPICS))
-    review.importer.import_files(runs=[tmp_path / "a.run"])
-    review.pools.add("depth", depth=1)
+    review.imports.import_files(runs=[tmp_path / "a.run"])
+    review.people.pools.add("depth", depth=1)
     drawn = finish(review)
     assert "5 documents of calibration topics have no text; they count as relevant and missed." in notes(review)
-    ledger = review.loop_scope.ledgers([drawn[0]])[drawn[0]]
+    ledger = review.progress.loop_scope.ledgers([drawn[0]])[drawn[0]]
     assert (ledger.unreachable, is_complete(ledger)) == (1, True)
     mean = sum(1 / (len(RELEVANT[topic]) + 1) for topic in drawn)
     record = calibration_record.read(review.store)
     assert record is not None
     # (sum of losses + 1) / (n + 1), the losses being what even judging everything misses
     assert record.chosen["bound"] == pytest.approx((mean + 1) / 6)
-    state = review.calibration_topics.state()
+    state = review.recall.across_topics.progress.state()
     assert state.phase == "impossible"
     assert state.report.startswith("No rule satisfies an expected recall of 80%")
 
@@ -593,44 +600,44 @@ def test_missing_texts_count_as_relevant_and_missed(review: Campaign, tmp_path: 
 
 @pytest.mark.slow
 def test_the_next_step_counts_open_calibration_topics_and_names_closed_ones(review: Campaign) -> None:
-    drawn = list(review.calibration_topics.start(0.2, topics=4).topics)
+    drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     review.settings.set_loop(mode="closed", topics=drawn[:1])
     first = "Judge the calibration topics first: 180 documents of 3 topics are left."
-    assert review.overview.next_step() == ("judge", first)
+    assert review.results.overview.next_step() == ("judge", first)
     review.settings.set_loop(mode="closed", topics=drawn)
     a, b, c, d = drawn
     reopen = (
         f"Reopen topics {a}, {b}, {c} and {d} (page Recall): 240 documents are left, and calibration topics must be"
     )
-    assert review.overview.next_step() == ("recall", f"{reopen} judged to the end.")
+    assert review.results.overview.next_step() == ("recall", f"{reopen} judged to the end.")
     for topic in drawn:
         review.settings.reopen_topic(topic)
     judge_rest(review, *drawn[1:])
     judge_rest(review, a, but=1)
     review.settings.set_loop(mode="closed", topics=drawn)
     reopen = f"Reopen topic {a} (page Recall): 1 document is left, and calibration topics must be judged to the end."
-    assert review.overview.next_step() == ("recall", reopen)
+    assert review.results.overview.next_step() == ("recall", reopen)
 
 
 @pytest.mark.slow
 def test_the_next_step_never_promises_that_a_paused_rule_closes_topics(review: Campaign) -> None:
     drawn = finish(review, family="consecutive")
     judging = "Judge 9 topics in the loop until the stopping rule closes them."
-    assert review.overview.next_step() == ("judge", judging)
+    assert review.results.overview.next_step() == ("judge", judging)
     review.settings.set_loop(run=7)
     paused = "The stopping rule is paused. The page Recall says what changed: undo the change, or calibrate again."
-    assert review.overview.next_step() == ("recall", paused)
+    assert review.results.overview.next_step() == ("recall", paused)
     review.settings.set_loop(by="decisive")  # which no calibration helps
-    assert review.overview.next_step().page != "recall"
+    assert review.results.overview.next_step().page != "recall"
     review.settings.set_loop(by="model")
-    review.calibration_topics.calibrate()
-    assert review.overview.next_step() == ("judge", f"{judging} The promise is in doubt: see Recall.")
+    review.recall.across_topics.calibrate()
+    assert review.results.overview.next_step() == ("judge", f"{judging} The promise is in doubt: see Recall.")
     review.settings.set_loop(run=0)
-    assert review.overview.next_step() == ("recall", paused)
-    review.calibration_topics.calibrate()
-    assert review.overview.next_step() == ("judge", judging)
+    assert review.results.overview.next_step() == ("recall", paused)
+    review.recall.across_topics.calibrate()
+    assert review.results.overview.next_step() == ("judge", judging)
     review.settings.set_loop(mode="pool-then-loop", topics=drawn[:1])
-    assert review.overview.next_step() == ("judge", f"{judging} The promise is in doubt: see Recall.")
+    assert review.results.overview.next_step() == ("judge", f"{judging} The promise is in doubt: see Recall.")
 
 
 @pytest.mark.slow
@@ -639,30 +646,30 @@ def test_the_next_step_is_the_export_when_every_document_is_judged(review: Campa
     drawn = finish(review)
     others = [topic for topic in TOPICS if topic not in drawn]
     judge_rest(review, *others, but=1)
-    assert review.overview.next_step().sentence.startswith("Judge 9 topics in the loop")
+    assert review.results.overview.next_step().sentence.startswith("Judge 9 topics in the loop")
     judge_rest(review, *others)
-    assert review.overview.next_step() == export
-    review.calibration_topics.stop()
-    assert review.overview.next_step() == export
-    assert review.overview.status()["in_loop"] == 0
-    assert set(review.qrels.topics_with_grades(closed_early=False).finished) == set(TOPICS)
+    assert review.results.overview.next_step() == export
+    review.recall.across_topics.stop()
+    assert review.results.overview.next_step() == export
+    assert review.results.overview.status()["in_loop"] == 0
+    assert set(review.results.qrels.topics_with_grades(closed_early=False).finished) == set(TOPICS)
 
 
 @pytest.mark.slow
 def test_documents_imported_after_the_calibration_pause_the_rule(review: Campaign, tmp_path: Path) -> None:
     drawn = finish(review)
     (tmp_path / "late.tsv").write_text("late\tsubject1\n")
-    review.importer.import_files(documents=[tmp_path / "late.tsv"])
+    review.imports.import_files(documents=[tmp_path / "late.tsv"])
     paused = (
         "The stopping rule is paused. The page Recall says what changed: undo the change, or judge 5 documents of 5 "
         "calibration topics and calibrate again."
     )
-    assert review.overview.next_step() == ("recall", paused)
+    assert review.results.overview.next_step() == ("recall", paused)
     review.settings.set_loop(mode="closed", topics=[topic for topic in TOPICS if topic not in drawn])
-    assert review.overview.next_step() == ("recall", paused)
+    assert review.results.overview.next_step() == ("recall", paused)
     review.settings.set_loop(mode="closed")
     review.settings.set_loop(mode="closed", topics=drawn)
-    assert review.overview.next_step().page == "export"  # nothing is left for the rule to close
+    assert review.results.overview.next_step().page == "export"  # nothing is left for the rule to close
 
 
 # Other ways to judge
@@ -674,43 +681,49 @@ def test_levels_annotators_and_topics_without_relevant_documents_make_the_ledger
         review.judging.judge(annotator, "1", "d0", 2 if annotator != "cat" else 0)
         review.judging.judge(annotator, "1", "d1", 1)
     review.judging.judge("ann", "1", "d2", cannot_judge="topic is unclear")
-    ledger = review.loop_scope.ledgers(["1"])["1"]
+    ledger = review.progress.loop_scope.ledgers(["1"])["1"]
     assert ledger.relevant.tolist() == [True, False, False]  # the majority, the level, nobody could judge
     assert (ledger.judged, ledger.size) == (3, 60)
 
 
 @pytest.mark.slow
 def test_topics_without_relevant_documents_lose_nothing(review: Campaign) -> None:
-    drawn = list(review.calibration_topics.start(0.2, topics=5).topics)
+    drawn = list(review.recall.across_topics.start(0.2, topics=5).topics)
     with review.transaction():
         for topic in drawn:
             for doc_id in DOCUMENTS:
                 review.judging.write(Judgement(str(uuid4()), "ann", topic, doc_id, "graded", 0))
-    chosen = review.calibration_topics.calibrate()
+    chosen = review.recall.across_topics.calibrate()
     assert (chosen.setting, chosen.mean_loss) == (1, 0)
-    assert review.calibration_topics.state().phase == "calibrated"
+    assert review.recall.across_topics.progress.state().phase == "calibrated"
 
 
 @pytest.mark.slow
 def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
     lines = [f"{topic} Q0 d{rank} {rank + 1} {-rank} a\n" for topic in TOPICS[:12] for rank in range(30)]
     (tmp_path / "a.run").write_text("".join(lines))
-    review.importer.import_files(runs=[tmp_path / "a.run"])
-    review.pools.add("depth", depth=30)
+    review.imports.import_files(runs=[tmp_path / "a.run"])
+    review.people.pools.add("depth", depth=30)
     review.settings.set_loop(mode="loop-in-pool", by="mtf")
-    record = review.calibration_topics.start(0.2, topics=6, family="any", selection=2)
+    record = review.recall.across_topics.start(0.2, topics=6, family="any", selection=2)
     assert set(record.modes) == set(TOPICS[:12])  # two topics have no pool
     first = "Judge the calibration topics first: 180 documents of 6 topics are left."
-    assert review.overview.next_step() == ("judge", first)
+    assert review.results.overview.next_step() == ("judge", first)
     judge_rest(review, *[topic for topic in TOPICS[:12] if topic not in record.topics][:1])
-    assert review.overview.next_step() == ("judge", first)
-    while review.calibration_topics.state().left:
+    assert review.results.overview.next_step() == ("judge", first)
+    while review.recall.across_topics.progress.state().left:
         drive(review, most=10)
     review.judging.topic_with_work("ann")  # calibrates
-    assert review.overview.next_step() == ("judge", "Judge 5 topics in the loop until the stopping rule closes them.")
+    assert review.results.overview.next_step() == (
+        "judge",
+        "Judge 5 topics in the loop until the stopping rule closes them.",
+    )
     drive(review)
-    assert review.overview.next_step() == ("export", "Every topic is judged to the end or closed: export the qrels.")
-    state = review.calibration_topics.state()
+    assert review.results.overview.next_step() == (
+        "export",
+        "Every topic is judged to the end or closed: export the qrels.",
+    )
+    state = review.recall.across_topics.progress.state()
     assert state.phase == "calibrated"
     assert state.report.endswith(" Documents outside the pool are not covered.")
     assert state.everything == 12 * 30
@@ -720,17 +733,17 @@ def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_calibration_topics_may_end_with_a_random_sample(review: Campaign) -> None:
-    drawn = list(review.calibration_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
-    assert review.calibration_topics.state().left == 2 * (30 + 12)
+    drawn = list(review.recall.across_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
+    assert review.recall.across_topics.progress.state().left == 2 * (30 + 12)
     visited: list[str] = []
-    while review.calibration_topics.state().phase == "calibrating":
+    while review.recall.across_topics.progress.state().phase == "calibrating":
         visited += drive(review, most=3, count=3)
     assert set(visited) >= set(drawn)
-    state = review.calibration_topics.state()
+    state = review.recall.across_topics.progress.state()
     assert (state.phase, state.left, state.notes) == ("calibrated", 0, ())
     assert {topic.query_id for topic in state.closed} >= set(drawn)  # nothing more is needed of them
     for topic in drawn:
-        ledger = review.loop_scope.ledgers([topic])[topic]
+        ledger = review.progress.loop_scope.ledgers([topic])[topic]
         assert not is_complete(ledger)
         assert ledger.drawn.tolist() == [False] * 30 + [True] * 12
         assert not ledger.out_of_reach.any()
@@ -739,7 +752,7 @@ def test_calibration_topics_may_end_with_a_random_sample(review: Campaign) -> No
 
 
 def test_the_random_sample_begins_behind_the_last_ranked_document(review: Campaign) -> None:
-    record = review.calibration_topics.start(0.5, topics=2, depth=0.25, sample=0.2)  # 5 of 20, and 3 of the other 15
+    record = review.recall.across_topics.start(0.5, topics=2, depth=0.25, sample=0.2)  # 5 of 20, and 3 of the other 15
     topic = next(iter(record.topics))
     drawn = [0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 1]
     ledgers = [Ledger.of([0] * n, 20, drawn=drawn[:n]) for n in range(len(drawn) + 1)]
@@ -756,7 +769,7 @@ def test_the_random_sample_begins_behind_the_last_ranked_document(review: Campai
 
 
 def test_the_rule_never_reads_a_random_sample_even_of_everything(review: Campaign) -> None:
-    record = review.calibration_topics.start(0.5, topics=2, family="consecutive", depth=0.5, sample=1.0)
+    record = review.recall.across_topics.start(0.5, topics=2, family="consecutive", depth=0.5, sample=1.0)
     # In random order, 10 irrelevant documents in a row come before the last relevant one.
     relevant = [1] * 10 + [0] * 9 + [1]
     ledger = Ledger.of(relevant, 20, drawn=[False] * 10 + [True] * 10)
@@ -768,7 +781,7 @@ def test_the_rule_never_reads_a_random_sample_even_of_everything(review: Campaig
 
 @pytest.mark.slow
 def test_a_sample_that_did_not_reach_every_document_is_named(review: Campaign) -> None:
-    drawn = list(review.calibration_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
+    drawn = list(review.recall.across_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
     judge_rest(review, *drawn, but=30)
     review.judging.next_pairs("bob", drawn[0], 5)  # and never judges them
     documents = [document.doc_id for document in review.judging.next_pairs("ann", drawn[0], 12).documents]
@@ -782,29 +795,29 @@ def test_a_sample_that_did_not_reach_every_document_is_named(review: Campaign) -
 
 @pytest.mark.slow
 def test_the_plan(review: Campaign) -> None:
-    before = review.calibration_topics.plan(0.2, candidates=[3, 4, 7])
+    before = review.recall.across_topics.plan(0.2, candidates=[3, 4, 7])
     assert (before.topics, before.documents, before.everything) == (14, 60, 840)
     assert [row.promises for row in before.rows] == [False, True, True]
     assert [row.calibration_judgements for row in before.rows] == [180, 240, 420]
     assert before.rows[1].total.high == before.everything  # four topics are fewer than any replay had
     assert before.rows[2].total.high == pytest.approx(420 + 7 * 0.53 * 60)
     assert before.basis == "replays of other collections (1% to 53% of the documents)"
-    chosen = review.calibration_topics.plan(0.2, selection=2, candidates=[5, 9]).rows
+    chosen = review.recall.across_topics.plan(0.2, selection=2, candidates=[5, 9]).rows
     assert [row.promises for row in chosen] == [False, True]
     assert chosen[1].calibration_judgements == 540
     assert chosen[1].total.low == pytest.approx(540 + 5 * 0.6)
-    deep = review.calibration_topics.plan(0.2, selection=2, depth=0.5, sample=0.2, candidates=[9]).rows[0]
+    deep = review.recall.across_topics.plan(0.2, selection=2, depth=0.5, sample=0.2, candidates=[9]).rows[0]
     assert (deep.calibration_judgements, deep.total.low) == (9 * 36, pytest.approx(9 * 36 + 5 * 0.6))
     with pytest.raises(InputError, match="candidates: expected numbers from 2 to 13"):
-        review.calibration_topics.plan(0.2, selection=2, candidates=[14])
+        review.recall.across_topics.plan(0.2, selection=2, candidates=[14])
     judge_rest(review, "1", "2", "3", "4")
-    assert review.calibration_topics.plan(0.2, candidates=[4]).basis == before.basis, "four topics say too little"
+    assert review.recall.across_topics.plan(0.2, candidates=[4]).basis == before.basis, "four topics say too little"
     judge_rest(review, "5")
-    after = review.calibration_topics.plan(0.2, candidates=[4])
+    after = review.recall.across_topics.plan(0.2, candidates=[4])
     assert after.basis == "5 topics judged completely"
     review.settings.set_loop(mode="closed")
     with pytest.raises(CampaignError, match="expected at least 2 open topics in a loop"):
-        review.calibration_topics.plan(0.2)
+        review.recall.across_topics.plan(0.2)
 
 
 # Another campaign's rule
@@ -816,22 +829,22 @@ def test_a_rule_from_another_campaign_is_checked_on_topics_of_this_one(
 ) -> None:
     other = copy_of(build, name="other")
     with pytest.raises(CampaignError, match="expected topics that are judged completely in a loop"):
-        review.calibration_topics.start(0.2, source=other.directory)
+        review.recall.across_topics.start(0.2, source=other.directory)
     judge_rest(other, "1", "2", "4")
     with pytest.raises(CampaignError, match="an expected recall of 80% needs at least 4 calibration topics, found 3"):
-        review.calibration_topics.start(0.2, source=other.directory)
+        review.recall.across_topics.start(0.2, source=other.directory)
     judge_rest(other, "5", "6", "7", "9")
     before = {path: path.stat().st_mtime_ns for path in other.directory.rglob("*") if path.is_file()}
-    record = review.calibration_topics.start(0.2, topics=2, source=other.directory)
+    record = review.recall.across_topics.start(0.2, topics=2, source=other.directory)
     assert {path: path.stat().st_mtime_ns for path in other.directory.rglob("*") if path.is_file()} == before
     assert record.source == "review"
     judge_rest(review, *record.topics, but=5)
-    state = review.calibration_topics.state()
+    state = review.recall.across_topics.progress.state()
     assert (state.phase, state.left) == ("calibrating", 10)
     assert state.headline.startswith("0 of 2 topics are judged to the end to check the rule; 10 documents left")
     assert state.notes[0] == TRANSFER_WARNING
     drive(review, most=60)
-    state = review.calibration_topics.state()
+    state = review.recall.across_topics.progress.state()
     assert state.phase == "calibrated"
     assert "nothing but this similarity supports it" in state.report
     assert state.notes[0] == TRANSFER_WARNING
@@ -842,13 +855,13 @@ def test_a_rule_from_another_campaign_is_checked_on_topics_of_this_one(
 def test_a_contradicted_rule_closes_nothing(review: Campaign, copy_of: Callable[..., Campaign]) -> None:
     other = copy_of(build, name="other")
     judge_rest(other, *TOPICS[:6])  # all relevant documents came first: the rule stops too early
-    record = review.calibration_topics.start(0.2, topics=8, source=other.directory)
+    record = review.recall.across_topics.start(0.2, topics=8, source=other.directory)
     with review.transaction():
         for topic in record.topics:  # here they come last
             judge(review, topic, sorted(DOCUMENTS, key=lambda d: d in RELEVANT[topic]), leased=False)
     judge_rest(review, *[topic for topic in TOPICS if topic not in record.topics], but=5)
-    review.calibration_topics.calibrate()
-    state = review.calibration_topics.state()
+    review.recall.across_topics.calibrate()
+    state = review.recall.across_topics.progress.state()
     assert state.phase == "impossible"
     assert state.sentence.startswith("The expected recall of 80% does not hold here")
     assert state.closed == ()
@@ -859,8 +872,8 @@ def test_a_rule_may_be_used_unchecked(review: Campaign, copy_of: Callable[..., C
     other = copy_of(build, name="other")
     judge_rest(other, *TOPICS[:6])
     judge_rest(review, "9", but=10)
-    review.calibration_topics.start(0.2, topics=0, source=other.directory)
-    state = review.calibration_topics.state()
+    review.recall.across_topics.start(0.2, topics=0, source=other.directory)
+    state = review.recall.across_topics.progress.state()
     assert state.phase == "calibrated"
     assert "the rule from another collection is not checked" in notes(review)
     assert [topic.query_id for topic in state.closed] == ["9"]
@@ -870,13 +883,16 @@ def test_a_rule_may_be_used_unchecked(review: Campaign, copy_of: Callable[..., C
 
 
 def set_aside(review: Campaign) -> str:
-    return next((note for note in review.calibration_topics.state().notes if note.startswith("The rule does not")), "")
+    return next(
+        (note for note in review.recall.across_topics.progress.state().notes if note.startswith("The rule does not")),
+        "",
+    )
 
 
 def import_qrels(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
     path = review.directory.parent / "known.qrels"
     path.write_text("".join(f"{topic} 0 {doc_id} 0\n" for doc_id in doc_ids))
-    review.importer.import_files(qrels=path)
+    review.imports.import_files(qrels=path)
     return "imported"
 
 
@@ -885,7 +901,7 @@ def import_labels(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
     path = review.directory.parent / "log.csv"
     rows = [f"bob,{topic},{doc_id},0,loop,{at}\n" for at, doc_id in enumerate(doc_ids)]
     path.write_text("annotator,query_id,doc_id,relevance,strategy,model_round\n" + "".join(rows))
-    review.importer.import_files(labels=path)
+    review.imports.import_files(labels=path)
     return "imported"
 
 
@@ -897,7 +913,7 @@ def judge_directly(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
 
 def search(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
     for doc_id in doc_ids:
-        review.search.take("ann", topic, doc_id)
+        review.judging.search.take("ann", topic, doc_id)
         judge(review, topic, [doc_id])
     return "found by searching"
 
@@ -909,10 +925,10 @@ def adjudicate(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
 
 
 def judge_gold(review: Campaign, topic: str, doc_ids: Sequence[str]) -> str:
-    review.qualification_set.set_pairs([(topic, doc_id) for doc_id in doc_ids])
+    review.people.qualification_set.set_pairs([(topic, doc_id) for doc_id in doc_ids])
     documents = [document.doc_id for document in review.judging.next_pairs("new", topic, 60).documents]
     judge(review, topic, documents, "new")
-    review.qualification_set.set_pairs([])
+    review.people.qualification_set.set_pairs([])
     return "judged without being handed out by the loop"
 
 
@@ -955,11 +971,11 @@ def test_the_rule_reads_only_what_the_loop_ordered(
 ) -> None:
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
-    state = review.calibration_topics.state()
+    state = review.recall.across_topics.progress.state()
     irrelevant = [doc_id for doc_id in DOCUMENTS if doc_id not in RELEVANT[other]]
     assert (state.phase, set_aside(review)) == ("calibrated", "")
     how = act(review, other, irrelevant[:40])
-    review.calibration_topics.calibrate()
+    review.recall.across_topics.calibrate()
     assert review.judging.next_pairs("ann", other, 2).documents
     assert review.settings.mode(other) == "loop"
     assert set_aside(review) == (
@@ -976,17 +992,17 @@ def test_the_rule_reads_only_what_the_loop_ordered(
 @pytest.mark.slow
 def test_relevant_documents_that_the_loop_did_not_order_make_the_rule_stricter(review: Campaign) -> None:
     before = finish(review)
-    lax = review.calibration_topics.calibrate()
+    lax = review.recall.across_topics.calibrate()
     assert lax.setting < 100
-    review.calibration_topics.stop()
-    with_search = list(review.calibration_topics.start(0.2, topics=5).topics)
+    review.recall.across_topics.stop()
+    with_search = list(review.recall.across_topics.start(0.2, topics=5).topics)
     for topic in with_search:
         if topic not in before:
             found = sorted(RELEVANT[topic])[:3]
             for doc_id in found:
                 review.judging.judge("ann", topic, doc_id, 1)
             judge_rest(review, topic)
-    strict = review.calibration_topics.calibrate()
+    strict = review.recall.across_topics.calibrate()
     assert strict.setting > lax.setting
     assert "calibration topics" in set_aside(review)
     assert set_aside(review).endswith("relevant ones count as missed, so the rule is stricter.")
@@ -1010,18 +1026,20 @@ def test_documents_that_are_skipped_undone_or_passed_over_keep_a_topic_open(revi
     rows.execute(f"UPDATE leases SET pool_rank = 0 WHERE topic = {rank}", (passed, one[passed]))
     for topic in others:
         judge(review, topic, irrelevant[topic][:40])
-    review.calibration_topics.calibrate()
+    review.recall.across_topics.calibrate()
     assert {review.settings.mode(topic) for topic in others} == {"loop"}
-    note = " ".join(review.calibration_topics.state().notes)
+    note = " ".join(review.recall.across_topics.progress.state().notes)
     assert "3 documents of topics " in note
     assert "were skipped, undone or passed over: the rule closes these topics only when they are judged." in note
     for topic in others:
         judge(review, topic, [one[topic]])
-    review.calibration_topics.calibrate()
+    review.recall.across_topics.calibrate()
     # What was judged while a relevant document was undone was selected without it: the rule does not read it.
     modes = {topic: review.settings.mode(topic) for topic in others}
     assert modes == {skipped: "closed", undone: "loop", passed: "closed"}
-    assert "40 selected while another judgement was undone" in " ".join(review.calibration_topics.state().notes)
+    assert "40 selected while another judgement was undone" in " ".join(
+        review.recall.across_topics.progress.state().notes
+    )
 
 
 @pytest.mark.slow
@@ -1029,16 +1047,16 @@ def test_regraded_calibration_topics_pause_a_rule_that_is_no_longer_strict_enoug
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
     for topic in drawn:
-        last = review.judgement_log.judgements(query_id=topic)["doc_id"].iloc[-1]
+        last = review.store.judgements.table(query_id=topic)["doc_id"].iloc[-1]
         review.judging.judge("ann", topic, last, 1)
-    state = review.calibration_topics.state()
+    state = review.recall.across_topics.progress.state()
     assert state.paused
     assert any("the rule is no longer strict enough" in note for note in state.notes)
     judge(review, other, [d for d in DOCUMENTS if d not in RELEVANT[other]][:40], leased=False)
     review.judging.next_pairs("ann", other, 2)
     assert review.settings.mode(other) == "loop"
-    review.calibration_topics.calibrate()
-    assert not review.calibration_topics.state().paused
+    review.recall.across_topics.calibrate()
+    assert not review.recall.across_topics.progress.state().paused
 
 
 @pytest.mark.slow
@@ -1054,19 +1072,19 @@ def test_closed_topics_that_are_judged_again_are_named(review: Campaign) -> None
         f"Topic {other} was closed by the rule, and its judgements changed since: the promise covers the grades at the "
         "time. Reopen a topic to judge on, or calibrate again to check it."
     )
-    review.calibration_topics.calibrate()
+    review.recall.across_topics.calibrate()
     assert (notes(review), review.settings.mode(other)) == ("", "closed")
 
 
 @pytest.mark.slow
 def test_a_changed_overlap_pauses_the_rule(review: Campaign) -> None:
     finish(review)
-    review.assignments.update(annotators=2)
-    state = review.calibration_topics.state()
+    review.people.assignments.update(annotators=2)
+    state = review.recall.across_topics.progress.state()
     assert (state.paused, state.in_doubt) == (True, True)
     assert "The number of annotators of pairs changed since the draw" in " ".join(state.notes)
-    review.assignments.update(annotators=1)
-    assert not review.calibration_topics.state().paused
+    review.people.assignments.update(annotators=1)
+    assert not review.recall.across_topics.progress.state().paused
 
 
 def count_statements(campaign: Campaign, read: Callable[[Campaign], object]) -> int:
@@ -1079,11 +1097,11 @@ def count_statements(campaign: Campaign, read: Callable[[Campaign], object]) -> 
 
 
 TOPIC_READS: dict[str, Callable[[Campaign], object]] = {
-    "state": lambda c: c.calibration_topics.state(),
+    "state": lambda c: c.recall.across_topics.progress.state(),
     "ready topics": lambda c: c.recall.ready_topics(),
     "table": lambda c: c.recall.table(),
-    "unfinished topics": lambda c: c.calibration_topics.put_first(["t1"]),
-    "ledgers": lambda c: c.calibration_topics.progress.ledgers(c.settings.modes()),
+    "unfinished topics": lambda c: c.recall.across_topics.put_first(["t1"]),
+    "ledgers": lambda c: c.recall.across_topics.progress.ledgers(c.settings.modes()),
 }
 
 
@@ -1097,11 +1115,11 @@ def test_statements_do_not_grow_with_topics(tmp_path: Path) -> None:
             topics = [f"t{n}" for n in range(1, number + 1)]
             fill(campaign, topics, [f"d{n}" for n in range(6)])
             campaign.settings.set_loop(mode="loop")
-            campaign.features.update()
-            campaign.calibration_topics.start(0.4, topics=number // 2, depth=0.5, sample=0.5)
+            campaign.corpus.features.update()
+            campaign.recall.across_topics.start(0.4, topics=number // 2, depth=0.5, sample=0.5)
             qrels = folder / "some.qrels"
             qrels.write_text("".join(f"{topic} 0 d{n} {n % 2}\n" for topic in topics for n in range(2)))
-            campaign.importer.import_files(qrels=qrels)
+            campaign.imports.import_files(qrels=qrels)
             counts.append({name: count_statements(campaign, read) for name, read in TOPIC_READS.items()})
     assert counts[0] == counts[1]
     assert min(counts[0].values()) > 0
@@ -1110,20 +1128,18 @@ def test_statements_do_not_grow_with_topics(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_an_undo_that_leaves_a_judgement_withholds_nothing_from_the_rule(review: Campaign) -> None:
     first, second = DOCUMENTS[0], DOCUMENTS[1]
-    review.assignments.update(annotators=2)
+    review.people.assignments.update(annotators=2)
     for annotator in ("ann", "ben"):
         judge(review, "1", [first, second], annotator, leased=False)
     review.judging.judge("ben", "1", first, undo=True)
     judge(review, "1", DOCUMENTS[2:10], leased=False)
-    assert review.active_learning.rule_judgements(["1"])["1"].aside == {}
+    assert review.loop.rule_judgements(["1"])["1"].aside == {}
     review.judging.judge("ann", "1", first, undo=True)  # nobody has judged it now
     judge(review, "1", DOCUMENTS[10:14], leased=False)
-    assert review.active_learning.rule_judgements(["1"])["1"].aside == {
-        "selected while another judgement was undone": 4
-    }
+    assert review.loop.rule_judgements(["1"])["1"].aside == {"selected while another judgement was undone": 4}
     judge(review, "1", [first], "ben", leased=False)
     judge(review, "1", DOCUMENTS[14:20], leased=False)
-    topic = review.active_learning.rule_judgements(["1"])["1"]
+    topic = review.loop.rule_judgements(["1"])["1"]
     assert (topic.ledger.judged, topic.ledger.set_aside) == (16, 4)
 
 
@@ -1132,12 +1148,12 @@ def import_run(review: Campaign, name: str, *topics: str, first: int = 0, replac
     documents = [*DOCUMENTS[first:], *DOCUMENTS[:first]]
     file = review.directory.parent / f"{name}.run"
     file.write_text("".join(f"{q} Q0 {d} {n} {99 - n} {name}\n" for q in topics for n, d in enumerate(documents)))
-    return review.importer.import_files(runs=[file], replace=replace).notices
+    return review.imports.import_files(runs=[file], replace=replace).notices
 
 
 def read_by_rule(review: Campaign, *topics: str) -> list[int]:
     """How many documents of each topic the rule reads."""
-    return [one.ledger.judged for one in review.active_learning.rule_judgements(topics).values()]
+    return [one.ledger.judged for one in review.loop.rule_judgements(topics).values()]
 
 
 @pytest.mark.slow
@@ -1146,10 +1162,10 @@ def test_a_run_changes_the_order_of_the_topics_that_it_names(review: Campaign) -
     (one, other, *_) = [topic for topic in TOPICS if topic not in drawn and review.settings.mode(topic) == "loop"]
     for topic in (one, other):
         judge(review, topic, DOCUMENTS[:5], leased=False)
-    promised = review.calibration_topics.calibrate().setting
+    promised = review.recall.across_topics.calibrate().setting
     assert import_run(review, "unrelated", next(t for t in TOPICS if t not in {*drawn, one, other})) == []
     assert read_by_rule(review, *drawn, one, other) == [60] * len(drawn) + [5, 5]
-    assert review.calibration_topics.calibrate().setting == promised
+    assert review.recall.across_topics.calibrate().setting == promised
 
     (notice,) = import_run(review, "some", drawn[0], one)
     named = sorted([drawn[0], one], key=TOPICS.index)
@@ -1162,20 +1178,20 @@ def test_a_run_changes_the_order_of_the_topics_that_it_names(review: Campaign) -
 
     # The removal of the run brings the former order back.
     judge(review, other, DOCUMENTS[5:8], leased=False)
-    assert review.removals.preview(runs=["some"]).notes == []
-    review.removals.remove(runs=["some"])
+    assert review.imports.removals.preview(runs=["some"]).notes == []
+    review.imports.removals.remove(runs=["some"])
     assert read_by_rule(review, drawn[0], one, drawn[1], other) == [60, 5, 60, 8]
 
 
 @pytest.mark.slow
 def test_a_run_that_is_replaced_or_removed_changes_the_order_of_what_differs(review: Campaign) -> None:
     import_run(review, "mine", "1", "2", "3")
-    review.calibration_topics.start(0.2, topics=5)
+    review.recall.across_topics.start(0.2, topics=5)
     for topic in ("1", "2", "4"):
         judge(review, topic, DOCUMENTS[:4], leased=False)
     import_run(review, "mine", "1", "2", "3", "5", replace=True)  # another topic
     assert read_by_rule(review, "1", "2", "4") == [4, 4, 4]
-    (note,) = review.removals.preview(runs=["mine"]).notes
+    (note,) = review.imports.removals.preview(runs=["mine"]).notes
     assert "topics 1 and 2" in note
     assert "no longer reads the 8 documents judged there so far." in note
     (notice,) = import_run(review, "mine", "1", "2", "3", first=7, replace=True)

@@ -14,7 +14,7 @@ from collection.core.phrases import count, plural
 def draw(titles: Mapping[str, str]) -> None:
     """Draw the state of the qualification set and its editor; `titles` are those of all topics."""
     campaign = session.current().campaign
-    pairs = campaign.qualification_set.pairs()
+    pairs = campaign.store.assignments.qualification_set()
     with_grade = int(pairs["settled"].notna().sum())
     empty = "" if len(pairs) else " It has no pairs yet."
     st.write(f"Every annotator judges the qualification set first, so that their grades can be compared.{empty}")
@@ -24,7 +24,7 @@ def draw(titles: Mapping[str, str]) -> None:
     if len(pairs) > with_grade:
         widgets.page_link("adjudicate", "Adjudicate the others")
     if len(pairs):
-        results = campaign.qualification_set.results()
+        results = campaign.people.qualification_set.results()
         hint = "Share of the annotator's grades that equal the reference grade."
         display.table(
             results.assign(finished=results["judged"] >= results["of"]),
@@ -45,7 +45,7 @@ def draw(titles: Mapping[str, str]) -> None:
         st.caption("No qualification pair has a reference grade yet.")
     if feedback != is_on:
         with widgets.saving("Reference grades are shown." if feedback else "Reference grades are hidden."):
-            campaign.assignments.update(feedback=feedback)
+            campaign.people.assignments.update(feedback=feedback)
     st.subheader("Qualification set")
     saved = _lines(pairs[["query_id", "doc_id"]].itertuples(index=False, name=None))
     st.session_state.setdefault("pairs", saved)
@@ -55,7 +55,7 @@ def draw(titles: Mapping[str, str]) -> None:
         is_drawing = st.button("Draw random sample", key="draw")
     if is_drawing:  # fills the field below; nothing is saved yet
         with widgets.shown_errors():
-            st.session_state["pairs"] = _lines(campaign.qualification_set.draw(each, topics or None))
+            st.session_state["pairs"] = _lines(campaign.people.qualification_set.draw(each, topics or None))
     text = st.text_area("Topic and document, one pair per line", key="pairs", height=220, placeholder="51 doc-17")
     changed = text.split() != saved.split()
     if st.button("Save pairs", disabled=not changed, key="save-pairs"):
@@ -72,7 +72,7 @@ def _save(text: str) -> None:
         st.error(f"Expected a topic and a document on each line, found only {widgets.plain(odd[0])}.")
         return
     with widgets.saving(f"Saved {count(len(pairs), 'pair')}." if pairs else "Removed the qualification set."):
-        session.current().campaign.qualification_set.set_pairs(
+        session.current().campaign.people.qualification_set.set_pairs(
             [(query_id, doc_id.strip()) for query_id, doc_id in pairs]
         )
         del st.session_state["pairs"]  # the field shows what was saved
