@@ -47,6 +47,7 @@ __all__ = [
     "Store",
     "TopicKey",
     "Ungraded",
+    "copy_database",
 ]
 
 
@@ -174,11 +175,6 @@ class Store:
         # What is computed inside a transaction may rest on data that is undone with it; it is then computed again.
         now = {member: (key, self.connection.rollbacks) for member, key in keys.items()}
         return self._cache.each(name, now, compute, most)
-
-    @staticmethod
-    def copy(source: Path | str, target: Path | str) -> None:
-        """Copy a database that may be in use to a new file, without changing it."""
-        copy_database(source, target)
 
     def __enter__(self) -> Self:
         return self

@@ -8,7 +8,6 @@ import pandas as pd
 
 from collection.core.records import QRELS_ANNOTATOR
 from collection.store.connection import (
-    JUDGED_PAIRS,
     POOL_IF_TEXTS_MISSING,
     Repository,
     is_assigned,
@@ -21,12 +20,6 @@ _IS_ASSIGNED = is_assigned(":annotator")
 
 # Whether the pooled pair `p` is in the qualification set.
 _IN_QUALIFICATION_SET = "EXISTS (SELECT 1 FROM qualification_set AS c WHERE c.topic = p.topic AND c.doc = p.doc)"
-
-# Whether the pooled pair `p` needs no judgement by :annotator; `s` is its row of JUDGED_PAIRS.
-_DONE = f"""
-    (NOT {is_held_back("p.doc")}
-     AND (s.own OR ((s.adjudicated OR s.judgements >= p.wanted) AND NOT {_IN_QUALIFICATION_SET})))
-"""
 
 
 class AssignmentTables(Repository):
@@ -152,32 +145,11 @@ class AssignmentTables(Repository):
         )
         return [(query_id, bool(counted), bool(judged)) for query_id, counted, judged in rows]
 
-    def standing_for(self, query_id: str, annotator: str) -> tuple[int, int, int]:
-        """Count a topic's pooled pairs, those of them that need no judgement by this annotator, and all judged pairs.
-
-        A pair needs no judgement if the annotator has judged it or, outside the qualification set, if enough others
-        have judged it or it is adjudicated. The first two numbers leave out pairs without a text, and those outside the
-        sample in use.
-        """
-        topic = self.connection.topic_key(query_id)
-        row: tuple[int, int, int] = self.connection.execute(
-            f"""
-            WITH s AS ({JUDGED_PAIRS.format(where="WHERE topic = :topic")})
-            SELECT (SELECT count(*) FROM pool AS p
-                    WHERE p.topic = :topic AND p.wanted > 0 AND NOT {is_held_back("p.doc")}),
-                   (SELECT count(*) FROM s JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc
-                    WHERE p.wanted > 0 AND {_DONE}),
-                   (SELECT count(*) FROM s)
-            """,
-            {"topic": topic, "annotator": annotator},
-        ).fetchone()
-        return row
-
     def standing_since(self, query_id: str, annotator: str, logged: int) -> list[tuple[int, bool, bool]]:
         """Return the pairs of a topic with log entries newer than `logged`.
 
         For each pair: the document's key, whether it is judged, and whether it is pooled and needs no judgement by this
-        annotator (:meth:`standing_for`).
+        annotator (:meth:`standings_for`).
         """
         topic = self.connection.topic_key(query_id)
         rows = self.connection.execute(
@@ -197,7 +169,12 @@ class AssignmentTables(Repository):
         return [(doc, bool(judged), bool(done)) for doc, judged, done in rows]
 
     def standings_for(self, annotator: str, query_ids: Iterable[str] | None = None) -> dict[str, tuple[int, int, int]]:
-        """Return the numbers of :meth:`standing_for` for these topics, or for every topic."""
+        """Count pooled pairs, those of them that need no judgement by the annotator, and all judged pairs, by topic.
+
+        A pair needs no judgement if the annotator has judged it or, outside the qualification set, if enough others
+        have judged it or it is adjudicated. The first two numbers leave out pairs without a text, and those outside the
+        sample in use. Of these topics, or of every topic.
+        """
         # The kept counts know which pairs have all judgements. Only the others are looked at: with several annotators
         # those that this annotator has judged, the qualification set, and pairs without a text.
         rows = self.connection.execute(

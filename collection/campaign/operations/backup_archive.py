@@ -30,7 +30,7 @@ from collection.campaign.operations import stored_settings
 from collection.core import clock, layout
 from collection.core.errors import CampaignError, FormatError, InputError
 from collection.core.phrases import count
-from collection.store import Inspection, Store
+from collection.store import Inspection, copy_database
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -165,7 +165,7 @@ def _write_archive(
     `copy` gets a copy of the database.
     """
     copy.unlink(missing_ok=True)
-    Store.copy(directory / layout.DATABASE, copy)
+    copy_database(directory / layout.DATABASE, copy)
     with Inspection(copy) as inspection:
         settings = stored_settings.sound(inspection.settings, directory / layout.DATABASE)
         if damage := inspection.damage():

@@ -85,7 +85,7 @@ class Progress:
         if query_id in left or not self.store.assignments.is_for(query_id, annotator):
             count = len(self.store.assignments.qualification_ids(query_id))
             return Standing(count - left.get(query_id, 0), count)
-        numbers = {query_id: self.store.assignments.standing_for(query_id, annotator)}
+        numbers = self.store.assignments.standings_for(annotator, [query_id])
         scopes, _, limited = self._scopes()
         return _in_scope(numbers, scopes, limited)[query_id]
 
@@ -243,7 +243,7 @@ class Progress:
         return self.store.cached("standings", self.store.judgements.versions()[0], dict[str, _Standings])
 
     def _standing_now(self, annotator: str, query_id: str, known: _Standings, logged: int) -> tuple[int, int, int]:
-        """Update the pairs of a topic from the new entries of the log; see :meth:`.AssignmentTables.standing_for`."""
+        """Update the pairs of a topic from the new entries of the log; see :meth:`.AssignmentTables.standings_for`."""
         if known.query_id != query_id:
             known.query_id, known.read, known.judged, known.done = query_id, 0, set(), set()
         for doc, judged, done in self.store.assignments.standing_since(query_id, annotator, known.read):

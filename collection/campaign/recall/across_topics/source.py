@@ -18,7 +18,7 @@ from collection.core.layout import DATABASE
 from collection.core.records import GradeScale
 from collection.stopping import Ledger
 from collection.stopping.risk_control import is_complete
-from collection.store import Store, Ungraded
+from collection.store import Store, Ungraded, copy_database
 
 
 def read_source(directory: Path) -> tuple[str, list[Ledger]]:
@@ -33,7 +33,7 @@ def read_source(directory: Path) -> tuple[str, list[Ledger]]:
     """
     with TemporaryDirectory() as folder:
         copy = Path(folder) / DATABASE
-        Store.copy(directory / DATABASE, copy)
+        copy_database(directory / DATABASE, copy)
         with Store(copy) as store:
             kept = store.settings.all()
             if "grades" not in kept:

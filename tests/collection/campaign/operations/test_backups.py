@@ -192,7 +192,7 @@ def test_a_run_that_is_replaced_meanwhile_is_in_the_backup_as_replaced(
     campaign: Campaign, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two imports come between the copy of the database and the reading of the runs; the second removes the file."""
-    copy, times = backup_archive.Store.copy, []
+    copy, times = backup_archive.copy_database, []
 
     def copy_and_import(source: Path, target: Path) -> None:
         copy(source, target)
@@ -202,7 +202,7 @@ def test_a_run_that_is_replaced_meanwhile_is_in_the_backup_as_replaced(
                 (files / "a.run").write_text(f"1 Q0 d1 1 {score} alpha\n")
                 ok("import", campaign.directory, "--run", files / "a.run", "--replace")
 
-    monkeypatch.setattr(backup_archive.Store, "copy", staticmethod(copy_and_import))
+    monkeypatch.setattr(backup_archive, "copy_database", copy_and_import)
     report = backup_archive.write(campaign.directory, tmp_path / "b.zip")
     assert report.problems == []
     backup_archive.restore(tmp_path / "b.zip", tmp_path / "restored")
