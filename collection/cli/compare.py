@@ -113,8 +113,8 @@ def compare(
     views = _require_consistent(systems, topic, power, costs, frontier, form)
     tester, corrector = test or statistics.DEFAULT_TEST, correction or statistics.DEFAULT_CORRECTION
     # The table shows the share of unjudged documents beside every value, so the default measures of it are left out.
-    asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, unjudged == LEFT_OUT)
-    parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
+    requested = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, unjudged == LEFT_OUT)
+    parsed = [measure for measure in requested if measures or not measure.entry.descriptive]
     if unjudged == EXPECTED:
         judged = read_qrels_for(parsed, qrels, qrels_form, formats.read_qrels)
         baseline, all_pairs = settings.pop("baseline"), settings.pop("all_pairs")
@@ -165,7 +165,7 @@ def _require_consistent(
     form: str,
 ) -> list[str]:
     """Refuse options that contradict each other; return those that ask for another table than the leaderboard."""
-    views = [name for name, asked in (("--frontier", frontier), ("--systems", systems), ("--power", power)) if asked]
+    views = [name for name, value in (("--frontier", frontier), ("--systems", systems), ("--power", power)) if value]
     if systems is not None and systems[0] == systems[1]:
         raise click.UsageError(f"expected two different runs after --systems, found {systems[0]} twice")
     if len(views) > 1:

@@ -44,7 +44,7 @@ T = TypeVar("T", bound="pd.DataFrame | QrelsIndex")
 
 
 def parse_measures(
-    asked: Sequence[str], relevance_level: float | None, judged_only: bool = False
+    texts: Sequence[str], relevance_level: float | None, judged_only: bool = False
 ) -> dict[Measure, str]:
     """Parse measures, and keep their names as typed; none may be repeated.
 
@@ -54,10 +54,10 @@ def parse_measures(
 
     labels: dict[Measure, str] = {}
     notes = []
-    for text in asked:
-        found = read(text, relevance_level)
-        notes += [found.note] if found.note else []
-        for plain, label in zip(found.measures, found.labels, strict=True):
+    for text in texts:
+        parsed = read(text, relevance_level)
+        notes += [parsed.note] if parsed.note else []
+        for plain, label in zip(parsed.measures, parsed.labels, strict=True):
             measure = plain(judged_only=True) if judged_only else plain
             if measure in labels:
                 first = labels[measure]
@@ -68,11 +68,11 @@ def parse_measures(
     return labels
 
 
-def parse_one(asked: str) -> Measure:
+def parse_one(text: str) -> Measure:
     """Parse the measure of an option that takes one."""
-    measure, *others = parse_measures([asked], None)
+    measure, *others = parse_measures([text], None)
     if others:
-        raise click.UsageError(f"expected one measure, found {1 + len(others)} in {asked}")
+        raise click.UsageError(f"expected one measure, found {1 + len(others)} in {text}")
     return measure
 
 
@@ -150,12 +150,12 @@ def estimate_files(
 
     with progress_line("estimating unjudged grades"):
         read = formats.read_runs(runs, exclude_query_document=exclude_query_document)
-        found = estimation.estimate(read, qrels, list(labels), **options)
+        estimates = estimation.estimate(read, qrels, list(labels), **options)
     names = {str(measure): label for measure, label in labels.items()}
     return replace(
-        found,
-        values=found.values.assign(measure=found.values["measure"].map(names)),
-        pairs=found.pairs.assign(measure=found.pairs["measure"].map(names)),
+        estimates,
+        values=estimates.values.assign(measure=estimates.values["measure"].map(names)),
+        pairs=estimates.pairs.assign(measure=estimates.pairs["measure"].map(names)),
     )
 
 

@@ -160,10 +160,11 @@ def _print_tests(compared: Comparison) -> None:
 
 
 def _print_pairs(compared: Comparison) -> None:
-    assert compared.pairs is not None  # asked for
+    assert compared.pairs is not None  # requested
     for measure, pairs in compared.pairs.groupby("measure", sort=False):
-        found = int(pairs["significant"].sum())
-        echo(f"\n{measure}: {found:,} of {count(len(pairs), 'pair')} significantly different (randomised Tukey HSD)")
+        significant = int(pairs["significant"].sum())
+        number = count(len(pairs), "pair")
+        echo(f"\n{measure}: {significant:,} of {number} significantly different (randomised Tukey HSD)")
         rows = [
             [f"{row['system_a']} - {row['system_b']}", *_test_cells(row), "*" if row["significant"] else ""]
             for row in pairs.to_dict("records")
@@ -181,72 +182,74 @@ def _interval(low: float, high: float) -> str:
     return "" if math.isnan(low) else f"{low:.4f} to {high:.4f}"
 
 
-def print_estimates(found: Estimates, per_topic: bool, form: str) -> None:
+def print_estimates(estimates: Estimates, per_topic: bool, form: str) -> None:
     """Print the estimates of `evaluate`."""
     import pandas as pd
 
     from collection.core.records import sort_naturally
 
-    values = found.values if per_topic else _select_all(found.values)
+    values = estimates.values if per_topic else _select_all(estimates.values)
     if form in ("tsv", "csv"):
         print_frame(values, form)
     elif form == "json":
-        print_json({"about": found.about, "estimates": values, "pool": found.pool, "notes": found.notes})
+        print_json({"about": estimates.about, "estimates": values, "pool": estimates.pool, "notes": estimates.notes})
         return
     elif per_topic:
         for run, of_run in values.groupby("run", sort=False):
             of_all = of_run["query_id"] == ALL_TOPICS
             echo(str(run))
-            _print_estimates("topic", "query_id", pd.concat([sort_naturally(of_run[~of_all]), of_run[of_all]]), found)
+            _print_estimates(
+                "topic", "query_id", pd.concat([sort_naturally(of_run[~of_all]), of_run[of_all]]), estimates
+            )
             echo()
-        echo(found.about)
+        echo(estimates.about)
     else:
-        _print_estimates("run", "run", values, found)
-        echo(f"\n{found.about}")
-    print_notices([*([] if form == "table" else [found.about]), *found.notes])
+        _print_estimates("run", "run", values, estimates)
+        echo(f"\n{estimates.about}")
+    print_notices([*([] if form == "table" else [estimates.about]), *estimates.notes])
 
 
-def print_estimated_comparison(found: Estimates, baseline: str | None, all_pairs: bool, form: str) -> None:
+def print_estimated_comparison(estimates: Estimates, baseline: str | None, all_pairs: bool, form: str) -> None:
     """Print the estimates of `compare`: the systems in order, and probabilities of the order."""
-    measures = [str(measure) for measure in found.table()]
-    against = {measure: found.against(measure, baseline) for measure in measures}
+    measures = [str(measure) for measure in estimates.table()]
+    against = {measure: estimates.against(measure, baseline) for measure in measures}
     if form == "latex":
-        echo_data(found.to_latex())
+        echo_data(estimates.to_latex())
     elif form == "markdown":
-        echo_data(found.to_markdown())
+        echo_data(estimates.to_markdown())
     elif form == "json":
-        estimates = _select_all(found.values).drop(columns="query_id")
-        written = {"about": found.about, "alpha": found.alpha, "draws": found.draws, "pool": found.pool}
-        print_json(written | {"estimates": estimates, "pairs": found.pairs, "notes": found.notes})
+        overall = _select_all(estimates.values).drop(columns="query_id")
+        written = {"about": estimates.about, "alpha": estimates.alpha, "draws": estimates.draws, "pool": estimates.pool}
+        print_json(written | {"estimates": overall, "pairs": estimates.pairs, "notes": estimates.notes})
         return
     elif form == "tsv":
-        print_frame(found.pairs if all_pairs else _with_differences(found, against), form)
+        print_frame(estimates.pairs if all_pairs else _with_differences(estimates, against), form)
     else:
         for measure in measures:
-            echo(found.sentence(measure))
-        echo(f"{found.about}\n")
-        places = {system: place for place, system in enumerate(found.order())}
-        ordered = _select_all(found.values).sort_values("run", key=lambda runs: runs.map(places), kind="stable")
-        _print_estimates("system", "run", ordered, found)
+            echo(estimates.sentence(measure))
+        echo(f"{estimates.about}\n")
+        places = {system: place for place, system in enumerate(estimates.order())}
+        ordered = _select_all(estimates.values).sort_values("run", key=lambda runs: runs.map(places), kind="stable")
+        _print_estimates("system", "run", ordered, estimates)
         for measure in measures:
-            _print_probabilities(found, measure, against[measure], all_pairs)
-    print_notices([*([] if form in ("table", "latex", "markdown") else [found.about]), *found.notes])
+            _print_probabilities(estimates, measure, against[measure], all_pairs)
+    print_notices([*([] if form in ("table", "latex", "markdown") else [estimates.about]), *estimates.notes])
 
 
-def _with_differences(found: Estimates, against: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _with_differences(estimates: Estimates, against: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """One row per system and measure, with the difference from the baseline."""
     import pandas as pd
 
-    of_all = _select_all(found.values).drop(columns="query_id")
+    of_all = _select_all(estimates.values).drop(columns="query_id")
     compared = pd.concat(against.values(), ignore_index=True)
     return of_all.rename(columns={"run": "system"}).merge(compared, on=["system", "measure"], how="left")
 
 
-def _print_probabilities(found: Estimates, measure: str, against: pd.DataFrame, all_pairs: bool) -> None:
-    sure = f"{confidence(found.alpha)} of draws"
+def _print_probabilities(estimates: Estimates, measure: str, against: pd.DataFrame, all_pairs: bool) -> None:
+    sure = f"{confidence(estimates.alpha)} of draws"
     header = ["difference (estimate)", sure, "probability of being better"]
     if all_pairs:
-        rows = _rows(found.pairs[found.pairs["measure"] == measure])
+        rows = _rows(estimates.pairs[estimates.pairs["measure"] == measure])
         echo(f"\n{measure}: {count(len(rows), 'pair')} of systems, better estimate first")
         names = [f"{row['system_a']} - {row['system_b']}" for row in rows]
     elif against.empty:
@@ -260,8 +263,8 @@ def _print_probabilities(found: Estimates, measure: str, against: pd.DataFrame, 
             name,
             f"{row['difference_estimate']:+.4f}",
             f"{row['difference_low']:.4f} to {row['difference_high']:.4f}",
-            found.chance(row["probability_better"]),
-            found.chance(row["probability_equal"]) if row["probability_equal"] else "",
+            estimates.chance(row["probability_better"]),
+            estimates.chance(row["probability_equal"]) if row["probability_equal"] else "",
         ]
         for name, row in zip(names, rows, strict=True)
     ]
@@ -269,12 +272,12 @@ def _print_probabilities(found: Estimates, measure: str, against: pd.DataFrame, 
     print_table([first, *header, "probability of being equal"], cells, optional=["probability of being equal"])
 
 
-def _print_estimates(first: str, by: str, values: pd.DataFrame, found: Estimates) -> None:
+def _print_estimates(first: str, by: str, values: pd.DataFrame, estimates: Estimates) -> None:
     """Print ``estimate (low to high)`` in one column per measure."""
     cells: Cells = {}
     for row in _rows(values):
         low, high = decimal(row["estimate_low"]), decimal(row["estimate_high"])
-        column = f"{row['measure']} (estimate, {confidence(found.alpha)} of draws)"
+        column = f"{row['measure']} (estimate, {confidence(estimates.alpha)} of draws)"
         cells.setdefault(row[by], []).append((column, f"{decimal(row['estimate'])} ({low} to {high})"))
     _print_cells(first, cells)
 

@@ -191,7 +191,7 @@ class Evaluation(Displayed):
         return Summary([headline], table, self.notes, details)
 
 
-class RunFiles(Protocol):
+class AlignedRuns(Protocol):
     """Runs that are aligned while their files are read, such as :class:`collection.formats.RunFiles`."""
 
     def align(self, index: QrelsIndex, version: Version) -> Iterator[tuple[str, Aligned]]:
@@ -199,7 +199,7 @@ class RunFiles(Protocol):
 
 
 def evaluate(
-    runs: Iterable[Run] | RunFiles,
+    runs: Iterable[Run] | AlignedRuns,
     qrels: pd.DataFrame | QrelsIndex,
     measures: Measure | str | Iterable[Measure | str],
     progress: Callable[[str], None] | None = None,
@@ -260,8 +260,8 @@ def evaluate(
         for measure in measured:
             values = measure(aligned)
             several = (values, *bounds(measure, aligned, grades=scale)) if with_bounds else (values,)
-            for kept, column in zip(numbers.values(), several, strict=False):
-                kept.append(np.append(column, measure.summarise(column)))
+            for parts, column in zip(numbers.values(), several, strict=False):
+                parts.append(np.append(column, measure.summarise(column)))
         share = {k: aligned.unjudged(k).sum() / max(1, aligned.within(k).sum()) for k in set(cutoffs)}
         unjudged += [share[k] for k in cutoffs]
         coverage.append(
@@ -299,7 +299,7 @@ def evaluate(
     return Evaluation(columns, coverage, shares, dict(zip(labels, measured, strict=True)), notes=tuple(notes))
 
 
-def _align_all(runs: Iterable[Run] | RunFiles, index: QrelsIndex, version: Version) -> Iterator[tuple[str, Aligned]]:
+def _align_all(runs: Iterable[Run] | AlignedRuns, index: QrelsIndex, version: Version) -> Iterator[tuple[str, Aligned]]:
     if isinstance(runs, Iterable):
         yield from ((run.name, align(run.frame, index, version=version)) for run in runs)
     else:
@@ -374,7 +374,7 @@ def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame | QrelsIndex) 
     return notes
 
 
-def find_measure(names: Iterable[str], asked: str) -> str:
+def find_measure(names: Iterable[str], wanted: str) -> str:
     """The name of a measure among those of a result, also from another tool's name.
 
     Raises
@@ -387,9 +387,9 @@ def find_measure(names: Iterable[str], asked: str) -> str:
     """
     known = list(names)
     with suppress(InputError):
-        asked = asked if asked in known else str(as_measure(asked))
-    require_known("measure", known, asked)
-    return asked
+        wanted = wanted if wanted in known else str(as_measure(wanted))
+    require_known("measure", known, wanted)
+    return wanted
 
 
 def direction(measure: Measure | str) -> int:
@@ -419,7 +419,7 @@ def explain(
     UnknownNameError
         The qrels have no such topic.
     """
-    mine = rank_as(run.frame[run.frame["query_id"].astype("str") == topic], version)
+    ranked = rank_as(run.frame[run.frame["query_id"].astype("str") == topic], version)
     # All of the qrels: some measures look at the highest grade that they have anywhere.
-    aligned = align(mine, qrels, version=version)
-    return measuring.explain(measure, aligned, topic=topic, doc_ids=mine["doc_id"].tolist())
+    aligned = align(ranked, qrels, version=version)
+    return measuring.explain(measure, aligned, topic=topic, doc_ids=ranked["doc_id"].tolist())

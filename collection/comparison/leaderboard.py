@@ -187,8 +187,8 @@ class Comparison(Displayed):
         """Systems x measures: "better" or "worse" if significantly different from the baseline, else ""."""
         table = self.table("best").astype("object")
         table.loc[:, :] = ""
-        found = self.tests[self.tests["significant"].astype("bool")]
-        for system, measure, way in zip(found["system"], found["measure"], find_directions(found), strict=True):
+        tests = self.tests[self.tests["significant"].astype("bool")]
+        for system, measure, way in zip(tests["system"], tests["measure"], find_directions(tests), strict=True):
             up = way * (direction(self.evaluation.measures[measure]) or 1) > 0
             table.loc[system, measure] = BETTER if up else WORSE
         return table
@@ -246,10 +246,10 @@ class Comparison(Displayed):
         """
         best, like_best, worse = STANDINGS
         require_known("measure", self.leaderboard["measure"].unique(), measure)
-        found = self.leaderboard[self.leaderboard["measure"] == measure]
-        found = found.sort_values(["place", "system"], na_position="last", kind="stable", ignore_index=True)
-        standing = found["like_best"].map({True: like_best, False: worse}).mask(found["best"], best)
-        return found.assign(standing=standing.where(found["place"].notna(), ""))
+        rows = self.leaderboard[self.leaderboard["measure"] == measure]
+        rows = rows.sort_values(["place", "system"], na_position="last", kind="stable", ignore_index=True)
+        standing = rows["like_best"].map({True: like_best, False: worse}).mask(rows["best"], best)
+        return rows.assign(standing=standing.where(rows["place"].notna(), ""))
 
     def chart(self, measure: str | None = None) -> alt.LayerChart:
         """Draw the mean of each system with its confidence interval, for `measure` or the first measure."""
@@ -312,8 +312,8 @@ class Comparison(Displayed):
             by = "" if test is None else describe_applied(*test, self.alpha)
             way = direction(self.evaluation.measures[measure])
             return describe_best(rows, way, self.topics, by, find_unmatched(self.evaluation.coverage))
-        asked = self.evaluation.measures[measure]
-        return describe_test(self.tests, asked, system, correction=self.correction, alpha=self.alpha)
+        tested = self.evaluation.measures[measure]
+        return describe_test(self.tests, tested, system, correction=self.correction, alpha=self.alpha)
 
 
 def compare(
@@ -454,7 +454,7 @@ class _PairedTests:
         tester = TESTS[name]
         tested = tester.function(d, self.alpha, **({"seed": self.seed} if "seed" in tester.parameters else {}))
         adjusted = CORRECTIONS[self.correction].function(tested.p)
-        found = {
+        columns = {
             "system": [self.systems[n] for n in _without(len(self.systems), reference)],
             "baseline": self.systems[reference],
             "difference": d.mean(axis=0),
@@ -468,7 +468,7 @@ class _PairedTests:
             "significant": adjusted <= self.alpha,
             "detectable": compute_detectable(1.0, len(d), alpha=self.alpha) * d.std(axis=0, ddof=1),
         }
-        return pd.DataFrame(found | _counts(d, measure)).reindex(columns=list(TESTED))
+        return pd.DataFrame(columns | _counts(d, measure)).reindex(columns=list(TESTED))
 
     def notes(self, values: Floats, reference: int, measure: Measure, name: str) -> list[str]:
         """Caveats on the test of this name."""
@@ -497,8 +497,8 @@ def _by_measure(evaluation: Evaluation, systems: list[str]) -> Iterable[tuple[st
     per_topic = evaluation.per_topic()
     for name, rows in per_topic.groupby("measure", sort=False):
         values = rows.pivot(index="query_id", columns="run", values="value")[systems].to_numpy(dtype=np.float64)
-        there = np.isfinite(values).all(axis=1)
-        yield str(name), values[there], int((~there).sum())
+        is_complete = np.isfinite(values).all(axis=1)
+        yield str(name), values[is_complete], int((~is_complete).sum())
 
 
 def _differences(values: Floats, of: Sequence[int] | Ints, less: Sequence[int] | Ints) -> Floats:
@@ -521,17 +521,17 @@ def _counts(d: Floats, measure: Measure) -> dict[str, object]:
 def _tukey(values: Floats, systems: list[str], measure: Measure, alpha: float, seed: int) -> pd.DataFrame:
     if len(values) < 2 or len(systems) < 2:
         return pd.DataFrame(columns=list(PAIRED))
-    found = randomised_tukey(values, alpha, seed=seed)
+    tested = randomised_tukey(values, alpha, seed=seed)
     columns = {
-        "system_a": [systems[n] for n in found.a],
-        "system_b": [systems[n] for n in found.b],
-        "difference": found.difference,
-        "low": found.low,
-        "high": found.high,
-        "p": found.p,
-        "significant": found.p <= alpha,
+        "system_a": [systems[n] for n in tested.a],
+        "system_b": [systems[n] for n in tested.b],
+        "difference": tested.difference,
+        "low": tested.low,
+        "high": tested.high,
+        "p": tested.p,
+        "significant": tested.p <= alpha,
     }
-    counts = _counts(_differences(values, found.a, found.b), measure)
+    counts = _counts(_differences(values, tested.a, tested.b), measure)
     return pd.DataFrame(columns | counts).reindex(columns=list(PAIRED))
 
 

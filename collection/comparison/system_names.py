@@ -19,12 +19,12 @@ def group_seeds(names: Iterable[str]) -> dict[str, list[str]]:
     runs = list(names)
     before = {run: run.rpartition(SEED_MARK)[0] for run in runs if not run.endswith(SEED_MARK)}
     shared = list(before.values())
-    found: dict[str, list[str]] = {}
+    systems: dict[str, list[str]] = {}
     for run in runs:
         name = before.get(run, "")
         of_several = name and shared.count(name) > 1 and name not in runs
-        found.setdefault(name if of_several else run, []).append(run)
-    return found
+        systems.setdefault(name if of_several else run, []).append(run)
+    return systems
 
 
 def find_mistaken_seeds(names: Iterable[str]) -> list[str]:

@@ -65,16 +65,16 @@ def side_by_side(a: Run, b: Run, qrels: pd.DataFrame, topic: str, depth: int = 1
     grades = grades[grades >= 0].astype("float64")
     rows = range(1, min(depth, max(map(len, rankings))) + 1)
     table: dict[str, object] = {"rank": list(rows)}
-    for (side, mine), (other, theirs) in zip((("a", 0), ("b", 1)), (("b", 1), ("a", 0)), strict=True):
-        documents = rankings[mine].reindex(rows)
+    for (side, own), (other, opposite) in zip((("a", 0), ("b", 1)), (("b", 1), ("a", 0)), strict=True):
+        documents = rankings[own].reindex(rows)
         table[f"doc_{side}"] = documents.fillna("").tolist()
         table[f"grade_{side}"] = documents.map(grades).astype("float64").to_numpy()
-        places = pd.Series(rankings[theirs].index, index=rankings[theirs].to_numpy())
+        places = pd.Series(rankings[opposite].index, index=rankings[opposite].to_numpy())
         table[f"rank_in_{other}"] = documents.map(places).astype("Int64").array
     return pd.DataFrame(table)
 
 
 def _ranking(run: Run, topic: str) -> pd.Series[str]:
     """Rank -> document."""
-    mine = run.frame[run.frame["query_id"] == topic]
-    return pd.Series(mine["doc_id"].astype("str").to_numpy(), index=mine["rank"].to_numpy(), dtype="str").sort_index()
+    rows = run.frame[run.frame["query_id"] == topic]
+    return pd.Series(rows["doc_id"].astype("str").to_numpy(), index=rows["rank"].to_numpy(), dtype="str").sort_index()

@@ -15,7 +15,7 @@ P_2                    | all | 0.5000
 """
 
 from collection.interfaces.trec_eval.arguments import Choice, Column, choose
-from collection.interfaces.trec_eval.evaluation import Evaluation, Options, evaluate, format_lines, to_z_scores
+from collection.interfaces.trec_eval.evaluation import Options, RunEvaluation, evaluate, format_lines, to_z_scores
 from collection.interfaces.trec_eval.measures import NICKNAMES, TREC_MEASURES, TrecMeasure
 
 __all__ = [
@@ -23,8 +23,8 @@ __all__ = [
     "TREC_MEASURES",
     "Choice",
     "Column",
-    "Evaluation",
     "Options",
+    "RunEvaluation",
     "TrecMeasure",
     "choose",
     "evaluate",

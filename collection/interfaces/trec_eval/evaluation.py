@@ -59,7 +59,7 @@ class Options:
     documents: int = 0
 
 
-class Values(NamedTuple):
+class ColumnValues(NamedTuple):
     """The values of a column, one per topic, numbers or texts; `total` is the summary if they do not give it."""
 
     column: Column
@@ -72,17 +72,17 @@ class Values(NamedTuple):
         return not isinstance(self.values, np.ndarray)
 
 
-class Evaluation(NamedTuple):
+class RunEvaluation(NamedTuple):
     """The topics in order, the values of each column, and whether these are z-scores."""
 
     topics: list[str]
-    columns: list[Values]
+    columns: list[ColumnValues]
     z_scores: bool = False
 
 
 def evaluate(
     judgements: pd.DataFrame, run: Run, columns: Sequence[Column], form: JudgementFormat, options: Options
-) -> Evaluation:
+) -> RunEvaluation:
     """Evaluate a run as trec_eval does.
 
     Parameters
@@ -125,7 +125,7 @@ def evaluate(
     if options.complete and _READS[form] == "qrels":
         # With -c, trec_eval counts the grades above 0 in the file, whatever the level.
         totals["num_rel"] = int((judgements["relevance"] >= 1).sum())
-    return Evaluation(topics, [each._replace(total=totals.get(each.column.name)) for each in evaluated])
+    return RunEvaluation(topics, [each._replace(total=totals.get(each.column.name)) for each in evaluated])
 
 
 def _topics(frame: pd.DataFrame) -> list[str]:
@@ -203,7 +203,7 @@ def _preferences(levels: pd.DataFrame, run: Run, topics: list[str], options: Opt
     return [gather(topic, [Level(*row[1:]) for row in own], rankings.get(topic, [])) for topic, own in by_topic]
 
 
-def _values(column: Column, found: Graded | Groups | list[TopicPreferences], missing: np.ndarray) -> Values:
+def _values(column: Column, found: Graded | Groups | list[TopicPreferences], missing: np.ndarray) -> ColumnValues:
     """The values of a column; those of topics that the run lacks are corrected as trec_eval corrects them."""
     measure = column.measure
     values = measure.function(found, *(() if column.argument is None else (column.argument,)))
@@ -214,10 +214,10 @@ def _values(column: Column, found: Graded | Groups | list[TopicPreferences], mis
             values = np.where(missing, 0.0, values)
         else:
             values = ["" if lacks else text for text, lacks in zip(values, missing.tolist(), strict=True)]
-    return Values(column, values)
+    return ColumnValues(column, values)
 
 
-def to_z_scores(evaluation: Evaluation, reference: pd.DataFrame) -> Evaluation:
+def to_z_scores(evaluation: RunEvaluation, reference: pd.DataFrame) -> RunEvaluation:
     """Replace each value by its distance from a mean, in standard deviations.
 
     Parameters
@@ -228,7 +228,7 @@ def to_z_scores(evaluation: Evaluation, reference: pd.DataFrame) -> Evaluation:
 
     Returns
     -------
-    Evaluation
+    RunEvaluation
         The z-scores of the same topics and columns; texts stay.
     """
     columns = (reference[name].tolist() for name in ("query_id", "measure", "mean", "deviation"))
@@ -240,16 +240,16 @@ def to_z_scores(evaluation: Evaluation, reference: pd.DataFrame) -> Evaluation:
             return (value - mean) / deviation
         return 0.0 if value == mean else MISSING_SCORE
 
-    def convert_all(each: Values) -> Values:
+    def convert_all(each: ColumnValues) -> ColumnValues:
         if each.are_texts:
             return each
         pairs = zip(evaluation.topics, np.asarray(each.values).tolist(), strict=True)
         return each._replace(values=np.array([convert(topic, each.column.name, value) for topic, value in pairs]))
 
-    return Evaluation(evaluation.topics, [convert_all(each) for each in evaluation.columns], z_scores=True)
+    return RunEvaluation(evaluation.topics, [convert_all(each) for each in evaluation.columns], z_scores=True)
 
 
-def summarise(each: Values, topics: int) -> float | str | None:
+def summarise(each: ColumnValues, topics: int) -> float | str | None:
     """The value for all topics; None if there is none."""
     if each.total is not None:
         return each.total
@@ -262,7 +262,7 @@ def summarise(each: Values, topics: int) -> float | str | None:
     return math.exp(mean) if each.column.measure.summary == "geometric mean" else mean
 
 
-def format_lines(evaluation: Evaluation, *, by_topic: bool, with_summary: bool) -> Iterator[str]:
+def format_lines(evaluation: RunEvaluation, *, by_topic: bool, with_summary: bool) -> Iterator[str]:
     """Yield the lines of trec_eval's output: measure, topic and value, with tabs between them."""
     if by_topic:
         shown = [each for each in evaluation.columns if each.column.measure.by_topic]
@@ -279,12 +279,12 @@ def format_lines(evaluation: Evaluation, *, by_topic: bool, with_summary: bool) 
                 yield f"{_start(each, evaluation.z_scores)}\t{ALL_TOPICS}\t{text}"
 
 
-def _start(each: Values, z_scores: bool) -> str:
+def _start(each: ColumnValues, z_scores: bool) -> str:
     """The first column: z-scores have a Z before the name, except for texts."""
     return f"{'Z' if z_scores and not each.are_texts else ''}{each.column.name:<22}"
 
 
-def _text(each: Values, value: float | str, z_scores: bool) -> str:
+def _text(each: ColumnValues, value: float | str, z_scores: bool) -> str:
     if isinstance(value, str):
         return f"'{value}'"
     return str(int(value)) if each.column.measure.whole and not z_scores else f"{value:6.4f}"
