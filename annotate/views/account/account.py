@@ -15,18 +15,18 @@ now = session.current()
 campaign = now.campaign
 
 st.title("Account")
-mine = next(
+own = next(
     account for account in campaign.store.accounts.table().to_dict("records") if account["name"] == now.annotator
 )
 article = "an" if now.role[0] in "aeiou" else "a"
 name = widgets.plain(now.annotator)
 st.write(f"You are signed in as **{name}**. As {article} {now.role}, you can {ROLES[now.role]}.")
-if mine["groups"]:
-    st.write(f"Groups: {widgets.plain(', '.join(mine['groups']))}.")
-if mine["email"]:
-    st.write(f"E-mail: {widgets.plain(mine['email'])}.")
+if own["groups"]:
+    st.write(f"Groups: {widgets.plain(', '.join(own['groups']))}.")
+if own["email"]:
+    st.write(f"E-mail: {widgets.plain(own['email'])}.")
 
-has_one = bool(mine["has_password"])
+has_one = bool(own["has_password"])
 st.subheader("Change password" if has_one else "Choose a password")
 if not has_one:
     st.write("With a password, you can sign in on any browser without a link.")

@@ -61,10 +61,10 @@ st.caption(
 )
 if st.button("Check the campaign", key="check"):
     with widgets.shown_errors(), st.spinner("Checking"):
-        found = backups.check()
-        for finding in found:
+        findings = backups.check()
+        for finding in findings:
             (st.error if finding.serious else st.info)(widgets.sentence(finding.sentence))
-        problems = sum(finding.serious for finding in found)
+        problems = sum(finding.serious for finding in findings)
         if not problems:
             st.success("No problems.")
         else:

@@ -30,8 +30,8 @@ def read() -> None:
 
 def read_notes() -> None:
     topics = campaign.store.corpus.topics().set_index("query_id")["title"]
-    mine = set(topics.index if now.role == "reader" else campaign.progress.topics_for(now.annotator))
-    shown = {query_id: note for query_id, note in notes.items() if query_id in mine}
+    own = set(topics.index if now.role == "reader" else campaign.progress.topics_for(now.annotator))
+    shown = {query_id: note for query_id, note in notes.items() if query_id in own}
     if shown:
         st.subheader("Topic notes")
     for query_id, note in sorted(shown.items(), key=lambda topic: natural_key(topic[0])):

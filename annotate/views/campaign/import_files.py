@@ -66,12 +66,12 @@ if go:
         def paths(name: str) -> list[Path]:
             """Write uploads into a folder each, since two may have the same name."""
             upload = uploads[name]
-            found = []
+            written = []
             for number, file in enumerate(upload if isinstance(upload, list) else [upload] if upload else []):
-                found.append(folder / f"{name}{number}" / Path(file.name).name)
-                found[-1].parent.mkdir()
-                found[-1].write_bytes(file.getbuffer())
-            return found
+                written.append(folder / f"{name}{number}" / Path(file.name).name)
+                written[-1].parent.mkdir()
+                written[-1].write_bytes(file.getbuffer())
+            return written
 
         def by_name(text: str) -> str:
             """Name files without the scratch folder."""

@@ -68,6 +68,6 @@ def draw_report(report: ImportReport, by_name: Callable[[str], str]) -> None:
     for notice in report.notices:
         st.warning(widgets.plain(by_name(notice)))
     if report.duplicates:
-        found = pd.DataFrame(report.duplicates)
-        named = {column: found[column].map(by_name) for column in ("file", "kept_from")}
-        display.table(found.assign(**named)[[*DUPLICATES]], DUPLICATES)
+        duplicates = pd.DataFrame(report.duplicates)
+        named = {column: duplicates[column].map(by_name) for column in ("file", "kept_from")}
+        display.table(duplicates.assign(**named)[[*DUPLICATES]], DUPLICATES)

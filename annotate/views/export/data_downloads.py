@@ -151,14 +151,14 @@ def draw_training(rule: str, counted: bool) -> None:
     st.caption("`cleverdon export DIR --triples FILE` or `--tuples FILE` also exports texts, and has more options.")
 
 
-def _draw_counts(found: dict[str, int], each: int) -> None:
-    positives = f"{found['positives']:,}"
-    used = f"{found['positives_used']:,} of {positives} relevant documents"
-    st.write(f"**{count(found['examples'], 'triple')} for {used}.**")
-    if found["topics_short"]:
+def _draw_counts(counts: dict[str, int], each: int) -> None:
+    positives = f"{counts['positives']:,}"
+    used = f"{counts['positives_used']:,} of {positives} relevant documents"
+    st.write(f"**{count(counts['examples'], 'triple')} for {used}.**")
+    if counts["topics_short"]:
         lack = "no negative" if each == 1 else f"fewer than {each:,} negatives"
-        topics = f"{found['topics_short']:,} of {found['topics']:,} topics"
-        st.warning(f"{found['positives_short']:,} of {positives} relevant documents have {lack} (in {topics}).")
+        topics = f"{counts['topics_short']:,} of {counts['topics']:,} topics"
+        st.warning(f"{counts['positives_short']:,} of {positives} relevant documents have {lack} (in {topics}).")
 
 
 def draw_clicks(sources: pd.DataFrame) -> None:

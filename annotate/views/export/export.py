@@ -37,22 +37,22 @@ sections = {
 }
 names = [name for name, is_shown in sections.items() if is_shown]
 tabs = dict(zip(names, st.tabs(names, on_change="rerun", key="section"), strict=True))
-found: Adjudicated | None = None
+adjudicated: Adjudicated | None = None
 with tabs["Qrels"]:
     annotators = campaign.store.judgements.annotators()["annotator"].tolist()
     rule = pickers.pick_rule(annotators, key="rule")
     topics: tuple[str, ...] | None = None
     try:
         topics = pickers.pick_finished_topics(rule)
-        found = campaign.results.qrels.with_sources(rule, topics=topics)
+        adjudicated = campaign.results.qrels.with_sources(rule, topics=topics)
     except CleverdonError as error:  # the chosen annotator gave no grade
         st.error(widgets.plain(str(error)))
-    if found is None or found.grades.empty:
+    if adjudicated is None or adjudicated.grades.empty:
         answer.markdown(f"#### No pair has a grade {'by this rule' if counts['judgements'] else 'yet'}.")
         widgets.page_link("judge", "Judge documents")
     else:
-        answer.markdown(f"#### {qrels_download.describe(found.grades, topics is not None)}")
-        qrels_download.draw(found, rule, topics, annotators)
+        answer.markdown(f"#### {qrels_download.describe(adjudicated.grades, topics is not None)}")
+        qrels_download.draw(adjudicated, rule, topics, annotators)
 if "Lists" in tabs:
     with tabs["Lists"]:
         data_downloads.draw_choices(counts["choices"])
@@ -92,7 +92,9 @@ with tabs["Training data"]:
         has_positives = not campaign.results.qrels.from_choices().empty
     else:
         level = campaign.settings.loop().level
-        has_positives = found is not None and bool((campaign.results.qrels.build(rule)["relevance"] >= level).any())
+        has_positives = adjudicated is not None and bool(
+            (campaign.results.qrels.build(rule)["relevance"] >= level).any()
+        )
     if has_positives:
         data_downloads.draw_training(rule, counted=bool(tabs["Training data"].open))
     else:

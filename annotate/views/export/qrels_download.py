@@ -37,9 +37,9 @@ def describe(grades: pd.DataFrame, only_finished: bool) -> str:
     return f"{pairs}; {relevant:,} {are} relevant (grade {level:g} or more)."
 
 
-def draw(found: Adjudicated, rule: str, topics: Sequence[str] | None, annotators: Sequence[str]) -> None:
-    """Draw the result of `rule` for these topics (`found`), the downloads, and the comparison with another rule."""
-    campaign, grades = session.current().campaign, found.grades
+def draw(result: Adjudicated, rule: str, topics: Sequence[str] | None, annotators: Sequence[str]) -> None:
+    """Draw the result of `rule` for these topics (`result`), the downloads, and the comparison with another rule."""
+    campaign, grades = session.current().campaign, result.grades
     several = campaign.results.agreement.disagreements()
     if several.pairs:
         pairs = count(several.pairs, "pair")
@@ -50,7 +50,7 @@ def draw(found: Adjudicated, rule: str, topics: Sequence[str] | None, annotators
         )
         if several.differ and session.current().role == "manager":
             widgets.page_link("adjudicate", "Adjudicate disagreements")
-    if sentence := found.caution:
+    if sentence := result.caution:
         st.warning(widgets.plain(f"{sentence}."))
     logged = campaign.store.judgements.counts()["logged"]
     decisive = cached(campaign.results.qrels.count_decisive_pairs, logged)(topics=topics)
@@ -92,8 +92,8 @@ def _draw_downloads(rule: str, topics: Sequence[str] | None) -> None:
         hint = "Every system scores 0 in these topics, which lowers all means."
         unjudged_topics = bool(left_out) and st.toggle(label, help=hint, key="unjudged-topics")
         if form != "judged":  # a pool can have samples of which no such qrels can be made
-            rests_on = (campaign.store.judgements.counts()["logged"], campaign.store.judgements.counts()["pool"])
-            cached(campaign.results.qrels.in_form, rests_on, entries=1)(
+            cache_key = (campaign.store.judgements.counts()["logged"], campaign.store.judgements.counts()["pool"])
+            cached(campaign.results.qrels.in_form, cache_key, entries=1)(
                 form, rule=rule, topics=topics, unjudged=unjudged
             )
 
@@ -127,26 +127,26 @@ def _compare_rules(rule: str, annotators: Sequence[str]) -> None:
         _draw_comparison(compare(rule, other, measure))
 
 
-def _draw_comparison(found: RuleComparison) -> None:
-    for sentence in found.cautions:
+def _draw_comparison(result: RuleComparison) -> None:
+    for sentence in result.cautions:
         st.warning(widgets.plain(f"{sentence}."))
-    grades = found.grades
+    grades = result.grades
     st.write(f"The two rules differ on **{grades.differ:,}** of {count(grades.pairs, 'pair')} that both grade.")
-    for name, pairs in ((found.first, grades.only_first), (found.second, grades.only_second)):
+    for name, pairs in ((result.first, grades.only_first), (result.second, grades.only_second)):
         if pairs:
             st.write(f"Only {widgets.plain(name)} grades {count(pairs, 'pair')}.")
     if grades.differ:
         table = grades.confusion.rename(index=lambda g: f"{g:g}", columns=lambda g: f"{g:g}")
         display.dataframe(table.rename_axis("First rule"), width="content")
         st.caption("Pairs by grade: rows for the first rule, columns for the second.")
-    if found.places is None:
+    if result.places is None:
         return
-    moved = found.places.moved
-    tau = "" if pd.isna(found.places.tau) else f" Kendall's tau between the two rankings is {found.places.tau:.3f}."
+    moved = result.places.moved
+    tau = "" if pd.isna(result.places.tau) else f" Kendall's tau between the two rankings is {result.places.tau:.3f}."
     verb = plural(len(moved), "changes", "change")
-    changes = f"**{len(moved)}** of {count(len(found.places.table), 'system')} {verb} rank: "
+    changes = f"**{len(moved)}** of {count(len(result.places.table), 'system')} {verb} rank: "
     st.write((f"{changes}{join(map(widgets.plain, moved))}." if moved else "No system changes rank.") + tau)
-    measure = found.places.measure
+    measure = result.places.measure
     values = {which: number(f"{measure}, {which} rule", "%.4f") for which in ("first", "second")}
     places = {"first_place": "Rank, first rule", "second_place": "Rank, second rule"}
-    display.table(found.places.table, {"run": "System", **values, **places})
+    display.table(result.places.table, {"run": "System", **values, **places})

@@ -16,26 +16,26 @@ now = session.current()
 campaign, scale = now.campaign, now.campaign.settings.grades
 
 st.title("My judgements")
-mine = campaign.store.judgements.table(annotator=now.annotator)[::-1]
-mine = mine[mine["counts_as"] == "judgement"]  # adjudications have a page of their own
-if mine.empty:
+own = campaign.store.judgements.table(annotator=now.annotator)[::-1]
+own = own[own["counts_as"] == "judgement"]  # adjudications have a page of their own
+if own.empty:
     widgets.stop_with_next_step("You have not judged any documents yet.")
 
-st.write(f"You have judged {count(len(mine), 'pair')}. Select one to read the document again or to change its grade.")
-documents = campaign.store.corpus.documents(mine["doc_id"].tolist())
+st.write(f"You have judged {count(len(own), 'pair')}. Select one to read the document again or to change its grade.")
+documents = campaign.store.corpus.documents(own["doc_id"].tolist())
 titles = campaign.store.corpus.topics().set_index("query_id")["title"]
-mine["grade"] = widgets.grade_names(scale, mine)
-mine["title"] = [documents[d].title for d in mine["doc_id"]]
+own["grade"] = widgets.grade_names(scale, own)
+own["title"] = [documents[d].title for d in own["doc_id"]]
 
 topic_column, grade_column, text_column, flag_column = st.columns([3, 2, 3, 1.2], vertical_alignment="bottom")
-topics = {None: "All topics"} | {q: without_bidi(f"{q}: {titles[q]}") for q in mine["query_id"].drop_duplicates()}
+topics = {None: "All topics"} | {q: without_bidi(f"{q}: {titles[q]}") for q in own["query_id"].drop_duplicates()}
 topic = topic_column.selectbox("Topic", topics, format_func=topics.__getitem__)
-grades = sorted(mine["grade"].unique())
+grades = sorted(own["grade"].unique())
 grade = grade_column.selectbox("Grade", [None, *grades], format_func=lambda g: g or "All grades")
 words = text_column.text_input("Search documents", placeholder="Words in id, title or text")
 only_flagged = flag_column.checkbox("Flagged")
 
-shown = mine
+shown = own
 if topic is not None:
     shown = shown[shown["query_id"] == topic]
 if grade is not None:
@@ -45,9 +45,9 @@ if only_flagged:
 for word in words.lower().split():
     shown = shown[[word in f"{d} {documents[d].title} {documents[d].text or ''}".lower() for d in shown["doc_id"]]]
 
-st.caption(f"{len(shown):,} of {count(len(mine), 'judgement')}, newest first.")
+st.caption(f"{len(shown):,} of {count(len(own), 'judgement')}, newest first.")
 judgements_table.draw(shown)
-picked = mine[mine["uuid"] == st.session_state.get(judgements_table.PICKED)]
+picked = own[own["uuid"] == st.session_state.get(judgements_table.PICKED)]
 if picked.empty:
     st.stop()
 

@@ -37,21 +37,21 @@ with st.expander("Settings: target and confidence"):
     widgets.page_link("loop", "Change the measure")
 sure = percent_down(confidence)
 with widgets.shown_errors():
-    found = cached(
+    order = cached(
         campaign.loop.system_order.assess, campaign.loop.system_order.cache_key(), "Estimating unjudged grades", 8
     )(target=target, confidence=confidence)
     if session.current().role == "manager":  # a reader changes nothing
-        campaign.loop.system_order.keep_advice(found)  # before drawing, since leaving the page ends its script
-    measure, pairs, pool = found.measure, found.pairs, found.estimates.pool
-    rows = found.estimates.standings(measure)
+        campaign.loop.system_order.keep_advice(order)  # before drawing, since leaving the page ends its script
+    measure, pairs, pool = order.measure, order.pairs, order.estimates.pool
+    rows = order.estimates.standings(measure)
     with answer:
-        st.markdown(f"#### {widgets.plain(found.reason)}")
+        st.markdown(f"#### {widgets.plain(order.reason)}")
         widgets.metrics(
             {
                 "Judged pairs": f"{pool.judged:,} of {pool.pairs:,}",
-                "Expected tau, all pairs judged": f"{found.tau:.2f}",
-                f"Tau, lower bound ({sure})": f"{found.lowest_tau:.2f}",
-                "Open pairs of systems": f"{found.open_pairs:,} of {len(pairs):,}",
+                "Expected tau, all pairs judged": f"{order.tau:.2f}",
+                f"Tau, lower bound ({sure})": f"{order.lowest_tau:.2f}",
+                "Open pairs of systems": f"{order.open_pairs:,} of {len(pairs):,}",
             }
         )
         if pool.unjudged:
@@ -60,8 +60,8 @@ with widgets.shown_errors():
                 f"{count(pool.topics, 'topic')} are drawn from a model of the judged ones. In replays, the ranges of "
                 "values were too narrow."
             )
-        if found.caution:
-            st.caption(widgets.plain(found.caution))
+        if order.caution:
+            st.caption(widgets.plain(order.caution))
         downloadable_chart(
             estimates_chart(rows, measure),
             "system-order",
@@ -86,7 +86,7 @@ with widgets.shown_errors():
     st.caption(f"Closest first. A pair is open if neither order, nor equality, has a probability of {sure} or more.")
     downloads.offer_results(
         {
-            "system-order.tsv": ("Estimates (TSV)", partial(to_tsv, found.values)),
+            "system-order.tsv": ("Estimates (TSV)", partial(to_tsv, order.values)),
             "system-pairs.tsv": ("Probabilities (TSV)", partial(to_tsv, pairs)),
         }
     )

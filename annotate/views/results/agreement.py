@@ -67,11 +67,11 @@ labels = labels_of(frame, without)
 if not labels.several.any():
     st.info("No two of these annotators graded the same pair. Select other annotators.")
     st.stop()
-rests_on = (key, without, float(level))
-report = cached(campaign.results.agreement.report, key, "Comparing")
-found = report(without=without, level=float(level), by=by, sides=("rest",))
+cache_key = (key, without, float(level))
+compute = cached(campaign.results.agreement.report, key, "Comparing")
+report = compute(without=without, level=float(level), by=by, sides=("rest",))
 with answer:
-    agreement_tables.draw_answer(found)
+    agreement_tables.draw_answer(report)
 
 view = st.segmented_control("Details", VIEWS, default=GRADES, required=True, key="look")
 coefficient = COEFFICIENTS_OF[scale][0]
@@ -80,19 +80,19 @@ if view in (ANNOTATORS, TOPICS, TIME):
     first = "alpha-ordinal" if scale == "graded" else "alpha-nominal"
     coefficient = pickers.pick("Coefficient", names, first, f"by-{scale}")
 
-breakdown = agreement_tables.Breakdown(rests_on, labels, scale, coefficient)
+breakdown = agreement_tables.Breakdown(cache_key, labels, scale, coefficient)
 selected = None
 if view == GRADES:
     selected = agreement_tables.by_grade(breakdown)
 elif view == VALUES:
-    rows = found.values[found.values["scale"] == scale]
+    rows = report.values[report.values["scale"] == scale]
     if not is_graded:  # on a scale of two grades, the binary scale only adds the overlap
-        rows = pd.concat([rows, found.values[found.values["coefficient"] == "overlap"]])
+        rows = pd.concat([rows, report.values[report.values["coefficient"] == "overlap"]])
     agreement_tables.draw_coefficients(rows)
-    for note in found.notes:
+    for note in report.notes:
         st.caption(widgets.plain(note))
 elif view == ANNOTATORS:
-    selected = agreement_tables.by_annotator(breakdown, found.rest)
+    selected = agreement_tables.by_annotator(breakdown, report.rest)
 elif view == TOPICS:
     selected = agreement_tables.by_topic(breakdown)
 elif view == TIME:

@@ -72,22 +72,22 @@ class Breakdown:
         return frame[mine].reset_index(drop=True)
 
 
-def draw_answer(found: Agreement) -> None:
+def draw_answer(agreement: Agreement) -> None:
     """Draw the interpretation of the agreement, with at most six numbers."""
-    _, reading, *more = annotator_agreement.interpret(found)
+    _, reading, *more = annotator_agreement.interpret(agreement)
     st.markdown(f"#### {widgets.plain(reading)}")
     for sentence in more:
         st.write(widgets.plain(sentence))
     numbers = {
-        "Annotators": f"{len(found.annotators):,}",
-        "Pairs with 2+ grades": f"{found.several:,} of {found.pairs:,}",
+        "Annotators": f"{len(agreement.annotators):,}",
+        "Pairs with 2+ grades": f"{agreement.several:,} of {agreement.pairs:,}",
     }
     overlap = COEFFICIENTS["overlap"].label
     for label, name, on in (("Observed agreement", "observed", "graded"), (overlap, "overlap", "binary")):
-        value = annotator_agreement.select_value(found.values, name, on)["value"]
+        value = annotator_agreement.select_value(agreement.values, name, on)["value"]
         numbers |= {} if isnan(value) else {label: percent(value)}
-    for name in ("ordinal", "nominal") if len(found.grades) > 2 else ("nominal",):
-        value = annotator_agreement.select_value(found.values, f"alpha-{name}")["value"]
+    for name in ("ordinal", "nominal") if len(agreement.grades) > 2 else ("nominal",):
+        value = annotator_agreement.select_value(agreement.values, f"alpha-{name}")["value"]
         numbers |= {} if isnan(value) else {f"Alpha, {name}": f"{value:.3f}"}
     widgets.metrics(numbers)
     widgets.documentation_link("explanation/agreement", "How to interpret agreement")

@@ -82,34 +82,34 @@ if estimated:
         estimate_tables.draw(estimates, measure, baseline or None, counts["topics"], answer)
     st.stop()
 evaluation = cached(campaign.results.evaluation.evaluate, state, "Evaluating")(measures, rule=rule, topics=only)
-rests_on = (state, measures, rule, only)
-compare = cached(comparison.compare, rests_on, "Comparing", 32)
-found = compare(evaluation, baseline=baseline or None, test=test, correction=correction, alpha=alpha)
+cache_key = (state, measures, rule, only)
+compare = cached(comparison.compare, cache_key, "Comparing", 32)
+compared = compare(evaluation, baseline=baseline or None, test=test, correction=correction, alpha=alpha)
 
 topics = sorted(set(evaluation.values["query_id"]) & set(campaign.store.corpus.topics()["query_id"]), key=natural_key)
-rows = found.standings(measure)
+rows = compared.standings(measure)
 order = rows["system"].tolist()
 decisive = cached(campaign.results.qrels.count_decisive_pairs, counts["logged"])(topics=only)
 with answer:
     if caution := selection_caution(decisive, "choose expected grades of unjudged documents in the settings"):
         st.info(widgets.plain(f"{caution}."))
-    comparison_tables.draw_answer(found, measure, rows, f"{len(topics):,} of {counts['topics']:,}")
+    comparison_tables.draw_answer(compared, measure, rows, f"{len(topics):,} of {counts['topics']:,}")
 
-views = [BOARD, TESTED, TWO, TOPICS, *([] if found.evaluation.costs is None else [COSTS])]
+views = [BOARD, TESTED, TWO, TOPICS, *([] if compared.evaluation.costs is None else [COSTS])]
 view = st.segmented_control("Details", views, default=BOARD, required=True, key="look")
 
 if view == BOARD:
-    comparison_tables.draw_leaderboard(found, measure, rows)
+    comparison_tables.draw_leaderboard(compared, measure, rows)
 elif view == TESTED:
     hint = "Controls the probability of any false difference among all pairs (Carterette 2012)."
     pairs = len(order) > 2 and st.toggle("All pairs of systems (randomised Tukey HSD)", key="pairs", help=hint)
-    tests = found.tests
+    tests = compared.tests
     if pairs:  # the randomised test takes a second or two
-        compare = cached(comparison.compare, (rests_on, measure), "Comparing all pairs")
+        compare = cached(comparison.compare, (cache_key, measure), "Comparing all pairs")
         every = compare(evaluation.select_measure(measure), alpha=alpha, all_pairs=True).pairs
         tests = tests if every is None else every
     if measure in set(tests["measure"]):
-        comparison_tables.draw_tests(found, tests, measure, correction)
+        comparison_tables.draw_tests(compared, tests, measure, correction)
     elif len(order) < 2:
         st.write("A test needs two systems. Import the run of another one.")
     elif len(topics) < 2:
@@ -121,18 +121,18 @@ elif view == TWO:
         st.write("There is only one system. Import the run of another one.")
         st.stop()
     rank = partial(cached(campaign.results.evaluation.side_by_side, state, entries=64), rule=rule)
-    systems_side_by_side.draw(found.evaluation, measure, order, members, baseline, rank)
+    systems_side_by_side.draw(compared.evaluation, measure, order, members, baseline, rank)
 elif view == TOPICS:
     explain = partial(cached(campaign.results.evaluation.explain, state, entries=64), measure, rule=rule, topics=only)
-    comparison_tables.draw_values(found.evaluation, measure, topics, order, members, explain)
+    comparison_tables.draw_values(compared.evaluation, measure, topics, order, members, explain)
 else:
-    comparison_tables.draw_costs(found.evaluation, measure, order)
+    comparison_tables.draw_costs(compared.evaluation, measure, order)
 
 downloads.offer_results(
     {
         "values.tsv": ("Values per topic (TSV)", partial(to_tsv, evaluation.values)),
-        "tests.tsv": ("Tests (TSV)", partial(to_tsv, found.tests)),
-        "leaderboard.tex": ("Leaderboard (LaTeX)", found.to_latex),
-        "leaderboard.md": ("Leaderboard (Markdown)", found.to_markdown),
+        "tests.tsv": ("Tests (TSV)", partial(to_tsv, compared.tests)),
+        "leaderboard.tex": ("Leaderboard (LaTeX)", compared.to_latex),
+        "leaderboard.md": ("Leaderboard (Markdown)", compared.to_markdown),
     }
 )

@@ -28,14 +28,14 @@ FEW_TOPICS = 10  # topics below which the page warns: one more could reverse any
 def notes(compared: Comparison, measure: str) -> list[str]:
     """Caveats of a measure's conclusions, as sentences."""
     measures = set(compared.leaderboard["measure"])
-    found = []
+    chosen = []
     for note in compared.notes:
         about, colon, rest = note.partition(": ")
         named = set(about.split(", "))
         is_about_measures = bool(colon) and named <= measures
         if not is_about_measures or measure in named:
-            found.append(rest if is_about_measures else note)
-    return [sentence(note) for note in found]
+            chosen.append(rest if is_about_measures else note)
+    return [sentence(note) for note in chosen]
 
 
 def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics: str) -> None:
@@ -63,9 +63,9 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
         "intervals.",
         alt=f"Mean {measure} of each system",
     )
-    if found := notes(compared, measure):
-        with st.expander(f"Notes ({len(found)})"):
-            for note in found:
+    if caveats := notes(compared, measure):
+        with st.expander(f"Notes ({len(caveats)})"):
+            for note in caveats:
                 st.markdown(f"- {widgets.plain(note)}")
             widgets.documentation_link("explanation/significance", "How systems are tested")
 
@@ -102,14 +102,14 @@ def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -
 def _extra_columns(ranked: pd.DataFrame, full: bool) -> dict[str, pd.Series]:
     """Columns about the chosen measure beside the values; those without information are left out."""
     ranked = ranked.set_index("system")
-    found: dict[str, pd.Series] = {}
+    columns: dict[str, pd.Series] = {}
     if full and (ranked["standing"] != "").any():
-        found["vs. best"] = ranked["standing"]
+        columns["vs. best"] = ranked["standing"]
     if ranked["missing_topics"].any():
-        found["Missing topics"] = ranked["missing_topics"]
+        columns["Missing topics"] = ranked["missing_topics"]
     if (ranked["seeds"] > 1).any():
-        found |= {"Seeds": ranked["seeds"], "Seeds, std. dev.": ranked["spread"]}
-    return found
+        columns |= {"Seeds": ranked["seeds"], "Seeds, std. dev.": ranked["spread"]}
+    return columns
 
 
 def _with_intervals(compared: Comparison) -> pd.DataFrame:
@@ -124,9 +124,9 @@ def _with_intervals(compared: Comparison) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, correction: str) -> None:
+def draw_tests(compared: Comparison, tests: pd.DataFrame, measure: str, correction: str) -> None:
     """Draw tests by one measure: against a baseline with `correction`, or of every two systems."""
-    sure = confidence(found.alpha)
+    sure = confidence(compared.alpha)
     tested = tests[tests["measure"] == measure].sort_values("difference", ascending=False, ignore_index=True)
     tested = tested.assign(outcome=tested["significant"].map({True: DIFFERENT, False: EQUAL}))
     if "system_a" in tested:

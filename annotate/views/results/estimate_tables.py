@@ -32,34 +32,34 @@ def estimable(measures: Sequence[str]) -> tuple[str, ...]:
     return tuple(measure for measure in measures if measure not in refused)
 
 
-def draw(found: Estimates, measure: str, baseline: str | None, topics: int, answer: DeltaGenerator) -> None:
+def draw(estimates: Estimates, measure: str, baseline: str | None, topics: int, answer: DeltaGenerator) -> None:
     """Draw all of the page but its settings; `topics` is the number in the campaign, `answer` the place above them."""
-    rows = found.standings(measure)
+    rows = estimates.standings(measure)
     order = rows["system"].tolist()
     with answer:
-        draw_answer(found, measure, rows, f"{found.pool.topics:,} of {topics:,}")
+        draw_answer(estimates, measure, rows, f"{estimates.pool.topics:,} of {topics:,}")
     view = st.segmented_control("Details", VIEWS, default=VIEWS[0], required=True, key="estimates-look")
     if view == VIEWS[0]:
-        draw_leaderboard(found, order)
+        draw_leaderboard(estimates, order)
     elif view == VIEWS[1]:
-        draw_probabilities(found, measure, baseline)
+        draw_probabilities(estimates, measure, baseline)
     else:
-        draw_topics(found, measure, order)
+        draw_topics(estimates, measure, order)
     downloads.offer_results(
         {
-            "estimates.tsv": ("Estimates per topic (TSV)", partial(to_tsv, found.values)),
-            "estimated-differences.tsv": ("Probabilities (TSV)", partial(to_tsv, found.pairs)),
-            "estimates.tex": ("Estimates (LaTeX)", found.to_latex),
-            "estimates.md": ("Estimates (Markdown)", found.to_markdown),
+            "estimates.tsv": ("Estimates per topic (TSV)", partial(to_tsv, estimates.values)),
+            "estimated-differences.tsv": ("Probabilities (TSV)", partial(to_tsv, estimates.pairs)),
+            "estimates.tex": ("Estimates (LaTeX)", estimates.to_latex),
+            "estimates.md": ("Estimates (Markdown)", estimates.to_markdown),
         }
     )
 
 
-def draw_answer(found: Estimates, measure: str, rows: pd.DataFrame, topics: str) -> None:
+def draw_answer(estimates: Estimates, measure: str, rows: pd.DataFrame, topics: str) -> None:
     """Draw the conclusion by a measure in words, numbers and a chart, with notes; `rows` are its standings."""
-    st.markdown(f"#### {widgets.plain(found.sentence(measure))}")
-    st.info(widgets.plain(found.about))
-    pool = found.pool
+    st.markdown(f"#### {widgets.plain(estimates.sentence(measure))}")
+    st.info(widgets.plain(estimates.about))
+    pool = estimates.pool
     widgets.metrics(
         {
             "Systems": len(rows),
@@ -71,40 +71,40 @@ def draw_answer(found: Estimates, measure: str, rows: pd.DataFrame, topics: str)
     downloadable_chart(
         estimates_chart(rows, measure),
         "estimates",
-        f"Estimates of mean {measure} over {count(pool.topics, 'topic')}. Lines: {confidence(found.alpha)} of the "
+        f"Estimates of mean {measure} over {count(pool.topics, 'topic')}. Lines: {confidence(estimates.alpha)} of the "
         "draws of the unjudged grades; they do not cover the choice of topics. Worse than the best: probability of "
-        f"{confidence(found.alpha)} or more. Undecided: lower probability.",
+        f"{confidence(estimates.alpha)} or more. Undecided: lower probability.",
         alt=f"Estimated {measure} of each system",
     )
-    if found.notes:
-        with st.expander(f"Notes ({len(found.notes)})"):
-            for note in found.notes:
+    if estimates.notes:
+        with st.expander(f"Notes ({len(estimates.notes)})"):
+            for note in estimates.notes:
                 st.markdown(f"- {widgets.plain(sentence(note))}")
             widgets.documentation_link("explanation/unjudged", "How unjudged documents are treated")
 
 
-def draw_leaderboard(found: Estimates, order: Sequence[str]) -> None:
+def draw_leaderboard(estimates: Estimates, order: Sequence[str]) -> None:
     """Draw systems x measures as text, ``0.7123 (0.6512 to 0.7734)``."""
-    tables = [found.table(column).loc[list(order)] for column in ("estimate", "estimate_low", "estimate_high")]
-    estimates, low, high = (table.map("{:.4f}".format) for table in tables)
-    shown = (estimates + " (" + low + " to " + high + ")").rename_axis("System")
+    tables = [estimates.table(column).loc[list(order)] for column in ("estimate", "estimate_low", "estimate_high")]
+    middle, low, high = (table.map("{:.4f}".format) for table in tables)
+    shown = (middle + " (" + low + " to " + high + ")").rename_axis("System")
     shown.columns = pd.Index([f"{measure} (estimate)" for measure in shown.columns])
     display.dataframe(shown, height=display.height(shown, 528), alt="Estimates: systems and measures")
-    st.caption(f"In brackets: {confidence(found.alpha)} of the draws of the unjudged grades.")
+    st.caption(f"In brackets: {confidence(estimates.alpha)} of the draws of the unjudged grades.")
 
 
-def draw_probabilities(found: Estimates, measure: str, baseline: str | None) -> None:
+def draw_probabilities(estimates: Estimates, measure: str, baseline: str | None) -> None:
     """Draw how probably systems are better than a baseline, or than each other, once all pairs are judged."""
-    rows = found.against(measure, baseline)
+    rows = estimates.against(measure, baseline)
     if rows.empty:
         st.write("There is only one system. Import the run of another one.")
         return
     if len(rows) > 1 and st.toggle("All pairs of systems", key="estimated-pairs"):
-        rows = found.pairs[found.pairs["measure"] == measure]
+        rows = estimates.pairs[estimates.pairs["measure"] == measure]
     else:
         st.write(f"Compared with {widgets.plain(str(rows['baseline'].iloc[0]))}, by {widgets.plain(measure)}:")
-    sure = confidence(found.alpha)
-    chances = {name: rows[name].map(found.chance) for name in ("probability_better", "probability_equal")}
+    sure = confidence(estimates.alpha)
+    chances = {name: rows[name].map(estimates.chance) for name in ("probability_better", "probability_equal")}
     display.table(
         rows.assign(**chances),
         {
@@ -123,10 +123,10 @@ def draw_probabilities(found: Estimates, measure: str, baseline: str | None) -> 
     st.caption("On these topics, once all pairs of the pool are judged. Not a significance test.")
 
 
-def draw_topics(found: Estimates, measure: str, order: Sequence[str]) -> None:
+def draw_topics(estimates: Estimates, measure: str, order: Sequence[str]) -> None:
     """Draw topics x systems as text, with ranges."""
     titles = session.current().campaign.store.corpus.topics().set_index("query_id")["title"]
-    values = found.per_topic()
+    values = estimates.per_topic()
     values = values[values["measure"] == measure]
     low, high = values["estimate_low"].map("{:.3f}".format), values["estimate_high"].map("{:.3f}".format)
     cells = values.assign(cell=values["estimate"].map("{:.3f}".format) + " (" + low + " to " + high + ")")

@@ -14,20 +14,20 @@ from collection.formats import to_tsv
 from collection.machine_labels import PLAN_ASSUMES, CorrectedValues, PeopleComparison, SystemEffects
 
 
-def draw_agreement(found: PeopleComparison) -> None:
+def draw_agreement(comparison: PeopleComparison) -> None:
     """Draw how far labels agree with people: in all, by grade, by topic and by run."""
-    graded = found.coefficients[found.coefficients["scale"] == "graded"]
+    graded = comparison.coefficients[comparison.coefficients["scale"] == "graded"]
     values = dict(zip(graded["coefficient"], graded["value"].tolist(), strict=True))
     widgets.metrics(
         {
-            "Pairs with grade and label": f"{found.pairs:,}",
-            "Observed agreement": percent(found.same / found.pairs),
+            "Pairs with grade and label": f"{comparison.pairs:,}",
+            "Observed agreement": percent(comparison.same / comparison.pairs),
             "Cohen's kappa": f"{values['cohen']:.2f}",
             "Krippendorff's alpha (ordinal)": f"{values['alpha-ordinal']:.2f}",
         }
     )
-    grades = [f"{grade:g}" for grade in found.grades_of_scale]
-    matrix = found.confusion.set_axis([f"grade {grade}" for grade in grades])
+    grades = [f"{grade:g}" for grade in comparison.grades_of_scale]
+    matrix = comparison.confusion.set_axis([f"grade {grade}" for grade in grades])
     matrix = matrix.set_axis([f"label {grade}" for grade in grades], axis="columns")
     display.dataframe(matrix, alt="People's grades (rows) and labels (columns)")
     shared = {
@@ -37,11 +37,11 @@ def draw_agreement(found: PeopleComparison) -> None:
     }
     by_topic, by_run = st.tabs(["By topic", "By run"])
     with by_topic:
-        topics = found.topics.sort_values("disagreement", ascending=False, kind="stable")
+        topics = comparison.topics.sort_values("disagreement", ascending=False, kind="stable")
         columns = {"query_id": text("Topic"), **shared, "disagreement": number("Share of disagreement", "percent")}
         display.table(topics, columns, most_height=388, alt="Agreement by topic")
     with by_run:
-        runs = found.runs.sort_values("bias", ascending=False, kind="stable")
+        runs = comparison.runs.sort_values("bias", ascending=False, kind="stable")
         columns = {"run": text("Run"), **shared}
         display.table(runs, columns, most_height=388, alt="Agreement by run, over the first ten documents")
 
@@ -59,21 +59,21 @@ def draw_plan(plan: pd.DataFrame, measure: str) -> None:
     st.caption(widgets.sentence(PLAN_ASSUMES))
 
 
-def draw_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
+def draw_corrected(corrected: CorrectedValues, effects: SystemEffects) -> None:
     """Draw corrected values, and what labels do to conclusions."""
     widgets.metrics(
         {
-            "Human judgements": f"{found.sampled + found.before:,} of {found.pairs:,}",
+            "Human judgements": f"{corrected.sampled + corrected.before:,} of {corrected.pairs:,}",
             "Tau, labels and corrected": f"{effects.tau:.2f}",
             "Tau_AP, labels and corrected": f"{effects.tau_ap:.2f}",
         }
     )
     downloadable_chart(
-        corrected_chart(found.values, found.measure),
+        corrected_chart(corrected.values, corrected.measure),
         "corrected-values",
-        f"{found.measure} corrected by people's grades of a random sample, with 95% confidence intervals, which do not "
-        "cover the choice of topics. Crosses: labels alone.",
-        alt=f"Corrected {found.measure} of each run",
+        f"{corrected.measure} corrected by people's grades of a random sample, with 95% confidence intervals, which do "
+        "not cover the choice of topics. Crosses: labels alone.",
+        alt=f"Corrected {corrected.measure} of each run",
     )
     st.markdown("##### Gain by labels")
     display.altair_chart(gains_chart(effects.gains), alt="Gain of each run by labels")
@@ -89,8 +89,8 @@ def draw_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
         _draw_decisions(effects)
     downloads.offer_results(
         {
-            "corrected-values.tsv": ("Corrected values (TSV)", partial(to_tsv, found.values)),
-            "corrected-differences.tsv": ("Differences (TSV)", partial(to_tsv, found.differences)),
+            "corrected-values.tsv": ("Corrected values (TSV)", partial(to_tsv, corrected.values)),
+            "corrected-differences.tsv": ("Differences (TSV)", partial(to_tsv, corrected.differences)),
             "label-gains.tsv": ("Gains (TSV)", partial(to_tsv, effects.gains)),
         }
     )

@@ -28,15 +28,16 @@ left, right = st.columns(2)
 name = left.selectbox("Label set", sets, format_func=without_bidi, key="label_set")
 measures = list(dict.fromkeys([str(study.main_measure()), *MEASURES]))
 measure = right.selectbox("Measure", measures, key="label_measure", accept_new_options=True)
-made = sets[name]
-about = KINDS[made.kind]
-if model := made.settings.get("model"):
+label_set = sets[name]
+about = KINDS[label_set.kind]
+if model := label_set.settings.get("model"):
     about += f" ({widgets.plain(str(model))})"
 st.caption(
-    f"{about}, {made.made_at[:10]}. They never count as judgements: agreement, progress and default qrels exclude them."
+    f"{about}, {label_set.made_at[:10]}. They never count as judgements: agreement, progress and default qrels exclude "
+    "them."
 )
-if made.kind == "llm":
-    described = campaign.machine_labels.llm.label_sets.summary(made)
+if label_set.kind == "llm":
+    described = campaign.machine_labels.llm.label_sets.summary(label_set)
     st.caption(
         f"{described.graded:,} graded, {described.no_grade:,} replies without a grade, {described.failed:,} "
         f"failed; {described.prompt_tokens + described.reply_tokens:,} tokens, cost {described.cost:,.2f}. "
@@ -81,10 +82,10 @@ with widgets.shown_errors():
 
     st.subheader("Corrected values")
     try:
-        found = cached(study.correct, key, "Correcting values")(name, measure)
+        corrected = cached(study.correct, key, "Correcting values")(name, measure)
     except (InputError, CampaignError) as error:
         st.info(widgets.sentence(str(error)))
         st.stop()
-    effects = cached(study.effects, key, "Comparing systems")(name, found)
-    label_tables.draw_corrected(found, effects)
+    effects = cached(study.effects, key, "Comparing systems")(name, corrected)
+    label_tables.draw_corrected(corrected, effects)
     widgets.documentation_link("tutorials/language-model-judgements", "How to use language models as judges")

@@ -82,12 +82,12 @@ def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
     numbers = {"rank": number("Rank", width=55), "rival": number("Rank in other", width=105, help=hint)}
     columns = {**numbers, "grade": text("Grade", 60), "document": text("Document")}
     for column, side, other, name in zip(st.columns(2), "ab", "ba", (a, b), strict=True):
-        there = table[table[f"doc_{side}"] != ""]
-        grades = there[f"grade_{side}"]
-        shown = there[["rank"]].assign(
+        ranked = table[table[f"doc_{side}"] != ""]
+        grades = ranked[f"grade_{side}"]
+        shown = ranked[["rank"]].assign(
             grade=grades.map(lambda g: "–" if pd.isna(g) else f"{g:g}"),
-            rival=there[f"rank_in_{other}"],
-            document=there[f"doc_{side}"].map(lambda d: _name(documents.get(d), d)),
+            rival=ranked[f"rank_in_{other}"],
+            document=ranked[f"doc_{side}"].map(lambda d: _name(documents.get(d), d)),
         )
         column.markdown(f"**{widgets.plain(name)}**")
         with column:

@@ -66,14 +66,14 @@ def pick_level(key: str, help: str | None = None) -> int:
 
 def read_measures(written: Iterable[str]) -> tuple[str, ...]:
     """Parse measures, each once; draw an error for unknown ones, and end the page if none is left."""
-    found: dict[str, None] = {}
+    measures: dict[str, None] = {}
     for text in written:
         with widgets.shown_errors():
-            found |= dict.fromkeys(map(str, as_measures(text)))
-    if not found:
+            measures |= dict.fromkeys(map(str, as_measures(text)))
+    if not measures:
         st.write("Choose at least one measure.")
         st.stop()
-    return tuple(found)
+    return tuple(measures)
 
 
 def pick_finished_topics(rule: str, *, closed_early: bool = True) -> tuple[str, ...] | None:
@@ -86,13 +86,13 @@ def pick_finished_topics(rule: str, *, closed_early: bool = True) -> tuple[str, 
         session.current().campaign.store.judgements.counts()["logged"],
     )
     graded = cached(qrels.graded_topics, logged, entries=8)(rule)
-    there = qrels.topics_with_grades(graded=graded, closed_early=closed_early)
-    if not 0 < len(there.finished) < len(there.graded):
+    topics = qrels.topics_with_grades(graded=graded, closed_early=closed_early)
+    if not 0 < len(topics.finished) < len(topics.graded):
         return None
     kind = "finished" if closed_early else "completely judged"
-    label = f"Only {kind} topics ({len(there.finished):,} of {len(there.graded):,} with grades)"
+    label = f"Only {kind} topics ({len(topics.finished):,} of {len(topics.graded):,} with grades)"
     hint = "Completely judged or closed." if closed_early else None
-    return there.finished if st.toggle(label, there.usual is not None, key="only-finished", help=hint) else None
+    return topics.finished if st.toggle(label, topics.usual is not None, key="only-finished", help=hint) else None
 
 
 def pick_parameter(entry: Entry[Any], name: str, key: str) -> Any:

@@ -15,7 +15,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def cached(method: Callable[P, R], rests_on: object, spinner: str | bool = False, entries: int = 16) -> Callable[P, R]:
+def cached(method: Callable[P, R], cache_key: object, spinner: str | bool = False, entries: int = 16) -> Callable[P, R]:
     """A service's method whose results are kept, by its arguments, while the state that they rest on is the same.
 
     That state has to include what evaluations and labels among the arguments rest on, since these are not compared. Of
@@ -24,7 +24,7 @@ def cached(method: Callable[P, R], rests_on: object, spinner: str | bool = False
     results = _results(f"{method.__qualname__} {spinner} {entries}", spinner, entries)
 
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        return cast(R, results(session.current().campaign.id, rests_on, args, kwargs, method))
+        return cast(R, results(session.current().campaign.id, cache_key, args, kwargs, method))
 
     return call
 
@@ -34,7 +34,7 @@ def _results(name: str, spinner: str | bool, entries: int) -> Callable[..., obje
     """A cache of its own for each method, since Streamlit tells caches apart by the names of functions."""
 
     def compute(
-        campaign_id: str, rests_on: object, args: tuple[object], kwargs: dict[str, object], _method: Callable[..., R]
+        campaign_id: str, cache_key: object, args: tuple[object], kwargs: dict[str, object], _method: Callable[..., R]
     ) -> R:
         return _method(*args, **kwargs)
 

@@ -12,9 +12,9 @@ def draw_sessions(campaign: Campaign, name: str, current: str | None = None) -> 
 
     Times are in UTC.
     """
-    found = campaign.people.accounts.sessions(name).to_dict("records")
-    others = [each for each in found if each["session"] != current]
-    for each in found:
+    sessions = campaign.people.accounts.sessions(name).to_dict("records")
+    others = [each for each in sessions if each["session"] != current]
+    for each in sessions:
         left, right = st.columns([4, 1], vertical_alignment="center")
         device = widgets.plain(each["device"] or "unknown browser")
         address = f" at {widgets.plain(each['address'])}" if each["address"] else ""

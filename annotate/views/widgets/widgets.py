@@ -180,8 +180,8 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
         if decided.goal:
             st.progress(decided.done / decided.goal, f"{decided.done:,} of {count(decided.goal, unit)} decided")
         return
-    mine = campaign.store.judgements.table(annotator=annotator)
-    mine = mine[mine["counts_as"] == "judgement"]
+    own = campaign.store.judgements.table(annotator=annotator)
+    own = own[own["counts_as"] == "judgement"]
     titles = campaign.store.corpus.topics().set_index("query_id")["title"]
     last, progress = campaign.judging.history.last_topic(annotator), campaign.progress
     counted = progress.of_topics(annotator, last)
@@ -193,12 +193,12 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     _start_judging(campaign, done, goal, "pair", where)
     if waiting := campaign.people.qualification_set.left(annotator):
         st.info(f"{count(waiting, 'qualification pair')} left, which every annotator judges first.")
-    metrics({"Your topics": len(topics), "Your judgements": len(mine)})
+    metrics({"Your topics": len(topics), "Your judgements": len(own)})
     if goal:
         st.progress(min(done / goal, 1.0), f"{done:,} of {count(goal, 'pair')}{where} judged, by you or others")
     rows = titles[topics].reset_index()
     rows["share"] = [done / of if of else None for done, of in standings]
-    rows["judged"] = mine["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy()
+    rows["judged"] = own["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy()
     display.table(
         rows,
         {
@@ -245,16 +245,16 @@ def decision_progress(state: Mapping[str, Any]) -> None:
     st.progress(state["made"] / goal if goal else 0.0, decided)
     if waiting := waiting_topics(state["waiting"]):
         st.warning(waiting)
-    found = state["agreement"]
-    if found and is_list:
+    agreement = state["agreement"]
+    if agreement and is_list:
         st.caption(
-            f"Two annotators of the same topic chose the same documents in {percent(found['same'])} of "
-            f"{count(found['comparisons'], 'comparison')}; mean overlap {found['overlap']:.2f}."
+            f"Two annotators of the same topic chose the same documents in {percent(agreement['same'])} of "
+            f"{count(agreement['comparisons'], 'comparison')}; mean overlap {agreement['overlap']:.2f}."
         )
-    elif found:
+    elif agreement:
         st.caption(
-            f"Two annotators who compared the same documents agreed in {percent(found['same'])} of "
-            f"{count(found['comparisons'], 'comparison')}."
+            f"Two annotators who compared the same documents agreed in {percent(agreement['same'])} of "
+            f"{count(agreement['comparisons'], 'comparison')}."
         )
 
 

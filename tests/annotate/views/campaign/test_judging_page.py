@@ -145,7 +145,7 @@ def test_every_panel_has_its_file_and_is_in_a_card() -> None:
     files = {path.stem for path in (cards.FOLDER / "html" / "panels").glob("*.html")}
     assert files == {name for card in CARDS for name in card.panels}
     views = "".join(path.read_text() for path in (cards.FOLDER / "view").rglob("*.js"))
-    assert set(re.findall(r'node: "(\w+)Panel"', views)) == files
+    assert set(re.findall(r"panels: \{\s*(\w+):", views)) == files
 
 
 def key_table(title: str, actions: dict[str, Any], fixed: list[dict[str, Any]]) -> Iterator[str]:
