@@ -53,8 +53,8 @@ def backup(
     The backup is one zip file with checksums. It has the database, runs, images and secrets, but neither exports nor
     your own files in DIR. An existing FILE is never overwritten.
 
-    The exit status is 1 if a file of the campaign is missing or damaged, and so is it in the backup; 2 if no backup was
-    made.
+    The exit status is 1 if a file of the campaign, and therefore of the backup, is missing or damaged; 2 if no backup
+    was made.
 
     For example:
       cleverdon backup DIR wings.zip

@@ -17,8 +17,8 @@ from collection.core.phrases import count, sentence
 def check(path: Path, form: str) -> None:
     """Check the database and files of a campaign, or a backup.
 
-    Nothing is changed, so a server can go on running. Each finding says what to do. The exit status is 1 if there is a
-    problem; notes alone do not count. A backup is checked in the same way as the campaign that it restores.
+    The check changes nothing, so the server can keep running. Each finding says what to do. The exit status is 1 if
+    there is a problem; notes alone do not count. A backup is checked in the same way as the campaign that it restores.
     """
     from collection.campaign.operations import integrity
 

@@ -18,7 +18,7 @@ from collection.core.phrases import count
 if TYPE_CHECKING:
     from collection.campaign.log.results import ImportReport
 
-ACCEPT = click.option("--yes", is_flag=True, help="Import files without asking if they seem to be of another kind.")
+ACCEPT = click.option("--yes", is_flag=True, help="Import files that seem to be of another kind without asking.")
 
 
 def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
@@ -68,13 +68,15 @@ def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
     type=FILE,
     help="Grades by annotator (CSV, XLSX, ...), an export of an annotation tool, or a work list.",
 )
-@click.option("--annotator", metavar="NAME", help="Annotator of the labels for which their file names none.")
+@click.option("--annotator", metavar="NAME", help="Annotator of labels whose file does not name one.")
 @click.option("--costs", type=FILE, help="Costs of runs (CSV, TSV) with the column run.")
 @click.option("--clicks", type=FILE, help="Click log (CSV, TSV, JSONL), stored apart from judgements.")
 @click.option(
     "--replace", is_flag=True, help="Replace existing topics, documents, runs and grades that differ from the file."
 )
-@click.option("--by-people", is_flag=True, help="Import grades as judgements even if a name is that of a model.")
+@click.option(
+    "--by-people", is_flag=True, help="Import grades as judgements even if a file or annotator is named after a model."
+)
 @ACCEPT
 @click.option(
     "--duplicates",

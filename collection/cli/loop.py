@@ -125,9 +125,9 @@ _model, _stopping = option_section("Model"), option_section("Random sample and s
 def loop(campaign: Campaign, topics: tuple[str, ...], **changes: Any) -> None:
     """Show or change how the next document is chosen.
 
-    Without options, shows the settings and the mode of each topic. Topics in the loop share --budget equally; what a
-    topic cannot use goes to the others; with --by decisive, the campaign spends it across topics, and --topic-budget
-    cannot be set. Only settings that have an effect are shown.
+    Without options, shows the settings and the mode of each topic. Topics in the loop share --budget equally; the
+    unused part of a share goes to the others; with --by decisive, the campaign spends it across topics, and
+    --topic-budget cannot be set. Only settings that have an effect are shown.
 
     For example:
       cleverdon loop DIR --mode pool-then-loop --target 0.9

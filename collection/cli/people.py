@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -59,98 +59,74 @@ if TYPE_CHECKING:
 )
 @FORMAT
 def people(
-    campaign: Campaign,
-    invited: tuple[str, ...],
-    linked: tuple[str, ...],
-    role: str | None,
-    groups: tuple[str, ...],
-    email: str | None,
-    set_role: tuple[str, str] | None,
-    set_groups: str | None,
-    set_email: tuple[str, str] | None,
-    lock: tuple[str, ...],
-    unlock: tuple[str, ...],
-    sessions: bool,
-    ended: tuple[str, ...],
-    rotated: bool,
-    form: str,
+    campaign: Campaign, role: str | None, groups: tuple[str, ...], email: str | None, form: str, **changes: Any
 ) -> None:
     """Show or change accounts, roles and groups.
 
-    Without options, lists the accounts. Give one kind of change at a time.
+    Without options, lists the accounts. Make one kind of change at a time.
 
     For example:
       cleverdon people DIR --invite ann --invite bob --group students
       cleverdon people DIR --set-role ann manager
       cleverdon people DIR --end-sessions bob
     """
-    invited = tuple(dict.fromkeys(invited))  # a name given twice is one person
-    changes: list[object] = [
-        invited or None,
-        linked or None,
-        set_role,
-        set_groups,
-        set_email,
-        lock or None,
-        unlock or None,
-    ]
-    changes += [sessions or None, ended or None, rotated or None]
-    if sum(change is not None for change in changes) > 1:
+    if sum(change not in (None, (), False) for change in changes.values()) > 1:
         raise click.UsageError(
             "expected only one of --invite, --link, --set-role, --set-groups, --set-email, --lock, --unlock, "
             "--sessions, --end-sessions and --rotate-secret"
         )
+    invited = tuple(dict.fromkeys(changes["invited"]))  # a name given twice is one person
     if (role is not None or email is not None) and not invited:
         raise click.UsageError("--role and --email need --invite; change an account with --set-role or --set-email")
     if email is not None and len(invited) > 1:
         raise click.UsageError("--email needs exactly one --invite")
-    if groups and not invited and set_groups is None:
+    if groups and not invited and changes["set_groups"] is None:
         raise click.UsageError("--group needs --invite or --set-groups")
-    if invited or linked:
+    if invited or changes["linked"]:
         with campaign.transaction():
             tokens = {name: _invite(campaign, name, role or "annotator", groups, email) for name in invited}
-            tokens |= {name: campaign.people.accounts.invite_again(name) for name in linked}
+            tokens |= {name: campaign.people.accounts.invite_again(name) for name in changes["linked"]}
         _print_links(campaign, tokens)
-    if sessions:
+    elif changes["sessions"]:
         _print_sessions(campaign, form)
-    elif not invited and not linked:
-        done = _end_access(campaign, lock, unlock, ended, rotated)
-        if set_role is not None:
-            campaign.people.accounts.set_role(*set_role)
-            done = f"Changed the role of {set_role[0]} to {set_role[1]}."
-        elif set_groups is not None:
-            campaign.people.accounts.set_groups(set_groups, groups)
-            done = f"Changed the groups of {set_groups} to {join(groups) or 'none'}."
-        elif set_email is not None:
-            campaign.people.accounts.set_email(*set_email)
-            done = f"Changed the e-mail address of {set_email[0]} to {set_email[1] or 'none'}."
+    else:
+        done = _change(campaign, groups, changes)
         if done and form == "table":
             echo(f"{done}\n")
         _print_people(campaign, form)
 
 
-def _end_access(
-    campaign: Campaign, lock: tuple[str, ...], unlock: tuple[str, ...], ended: tuple[str, ...], rotated: bool
-) -> str:
-    """Lock or unlock accounts, or end sessions; return what was done."""
-    if rotated:
+def _change(campaign: Campaign, groups: tuple[str, ...], changes: Mapping[str, Any]) -> str:
+    """Change an account, or end sessions; return what was done."""
+    accounts = campaign.people.accounts
+    if changes["rotated"]:
         campaign.operations.server_state.rotate_secret()
         done = "Replaced the key, ended all sessions and voided all one-time links."
         done += " A running server uses the new key at once."
         if (campaign.directory / layout.PROVIDER).exists():
             done += " Restart it for single sign-on: until then, whoever has the old key can sign in."
         return done
-    verbs = {"Locked": (campaign.people.accounts.lock, lock), "Unlocked": (campaign.people.accounts.unlock, unlock)}
-    verbs["Signed out"] = (campaign.people.accounts.end_sessions, ended)
-    done = ""
-    if not (lock or unlock or ended):
-        return done
-    with campaign.transaction():
-        for verb, (change, names) in verbs.items():
-            for name in names:
-                change(name)
-                done = f"{verb} {join(names)}."
-    return done
+    if changes["set_role"] is not None:
+        accounts.set_role(*changes["set_role"])
+        return "Changed the role of {} to {}.".format(*changes["set_role"])
+    if (name := changes["set_groups"]) is not None:
+        accounts.set_groups(name, groups)
+        return f"Changed the groups of {name} to {join(groups) or 'none'}."
+    if changes["set_email"] is not None:
+        name, email = changes["set_email"]
+        accounts.set_email(name, email)
+        return f"Changed the e-mail address of {name} to {email or 'none'}."
+    for option, verb, change in (
+        ("lock", "Locked", accounts.lock),
+        ("unlock", "Unlocked", accounts.unlock),
+        ("ended", "Signed out", accounts.end_sessions),
+    ):
+        if names := changes[option]:
+            with campaign.transaction():
+                for name in names:
+                    change(name)
+            return f"{verb} {join(names)}."
+    return ""
 
 
 def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], email: str | None) -> str:

@@ -47,8 +47,8 @@ def remove(
 ) -> None:
     """Remove unjudged topics, documents, runs or pooled pairs.
 
-    Pooled pairs of removed topics and documents go with them. What has a judgement or a machine label stays, and so
-    does the log.
+    Pooled pairs of removed topics and documents are removed, too. Topics, documents and pairs with a judgement or a
+    machine label stay, and so does the log.
 
     For example:
       cleverdon remove DIR --documents-in topics.tsv

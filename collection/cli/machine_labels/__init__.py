@@ -10,9 +10,10 @@ from collection.cli.machine_labels import label_sets, llm, study
 
 @click.group(cls=Group)
 def labels() -> None:
-    """Label pairs by a model, a rule or clicks, and check the labels.
+    """Create machine labels, and compare them with people's grades.
 
-    Machine labels are kept apart from judgements: they never count in qrels, agreement, progress or recall.
+    A language model, a rule or clicks label the pairs. Machine labels are kept apart from judgements: they never count
+    in qrels, agreement, progress or recall.
     """
 
 

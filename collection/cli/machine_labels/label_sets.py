@@ -30,7 +30,7 @@ LABELS = click.argument("labels", metavar="LABELS")
 def list_(campaign: Campaign, form: str) -> None:
     """List the label sets with their labels and cost.
 
-    Notes name the batches of language models that are under way.
+    Notes list the running batches of language models.
     """
     _print_label_sets(campaign, form)
 

@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 """Exit status after Ctrl+C, as shells write it."""
 
-_labels, _cost, _requests = (option_section(title) for title in ("What makes the labels", "Cost", "Requests"))
+_labels, _cost, _requests = (option_section(title) for title in ("Model and prompt", "Cost", "Requests"))
 
 
 @click.command(cls=SectionedCommand)
 @open_campaign
-@click.option("--dry-run", is_flag=True, help="Ask about ten random pairs, show the answers, and keep nothing.")
+@click.option("--dry-run", is_flag=True, help="Ask about ten random pairs, and show the answers without storing them.")
 @click.option("--probe", is_flag=True, help="Test how often the model follows requests in hostile documents.")
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only pooled pairs of this topic; repeatable.")
-@click.option("--again", is_flag=True, help="Ask about pairs again whose answer has no grade (with --probe, all).")
-@click.option("--batch", is_flag=True, help="Ask by a batch, answered within a day at half the price; waits for it.")
-@click.option("--cancel-batch", is_flag=True, help="End the batch under way, and keep the answers that it has.")
+@click.option("--again", is_flag=True, help="Repeat requests whose answer has no grade (with --probe, all requests).")
+@click.option("--batch", is_flag=True, help="Send one batch, answered within a day at half the price, and wait for it.")
+@click.option("--cancel-batch", is_flag=True, help="Cancel the running batch, and keep the answers that it has.")
 @click.option("--yes", is_flag=True, help="Start without asking whether the cost is accepted.")
 @_labels("--model", metavar="M", help="Model, as the endpoint names it.")
 @_labels("--endpoint", metavar="URL", help="OpenAI-compatible interface, such as http://127.0.0.1:8000/v1.")
@@ -52,13 +52,13 @@ _labels, _cost, _requests = (option_section(title) for title in ("What makes the
     type=Names(family="templates"),
     default="umbrela",
     metavar="T",
-    help="Prompt template (`cleverdon methods templates`), or the file of one of your own.",
+    help="Prompt template (`cleverdon methods templates`), or a file with your own.",
 )
-@_labels("--print-template", is_flag=True, help="Print the template, to start one of your own from.")
-@_labels("--characters", type=COUNT, help="Longest text of a document shown to the model; 20,000 by default.")
+@_labels("--print-template", is_flag=True, help="Print the template, as a start for your own.")
+@_labels("--characters", type=COUNT, help="Maximum characters of a document shown to the model; 20,000 by default.")
 @_labels("--temperature", type=float, help="Temperature of the model; 0 by default.")
-@_labels("--max-tokens", type=COUNT, help="Longest reply in tokens; 500 by default.")
-@_labels("--seed", type=int, help="Seed of the model's random numbers, if the endpoint has one.")
+@_labels("--max-tokens", type=COUNT, help="Maximum tokens of a reply; 500 by default.")
+@_labels("--seed", type=int, help="Random seed, if the endpoint supports one.")
 @_labels(
     "--set",
     "parameters",
@@ -68,21 +68,29 @@ _labels, _cost, _requests = (option_section(title) for title in ("What makes the
 )
 @_cost("--price-in", type=click.FloatRange(min=0), metavar="X", help="Price of a million prompt tokens.")
 @_cost("--price-out", type=click.FloatRange(min=0), metavar="X", help="Price of a million reply tokens.")
-@_cost("--budget", type=click.FloatRange(min=0), metavar="X", help="Largest cost of the label set, over all runs.")
-@_cost("--most", type=COUNT, metavar="N", help="Largest number of pairs of this run, chosen at random.")
+@_cost("--budget", type=click.FloatRange(min=0), metavar="X", help="Maximum cost of the label set, over all runs.")
+@_cost("--most", type=COUNT, metavar="N", help="Maximum number of pairs in this run, chosen at random.")
 @_requests(
     "--key-variable",
     default="OPENAI_API_KEY",
     metavar="NAME",
     help="Environment variable with the key of the endpoint.",
 )
-@_requests("--concurrency", type=click.IntRange(1, 256), default=4, help="Requests at a time.")
-@_requests("--retries", type=click.IntRange(min=0), default=6, help="How often a failed request is repeated.")
-@_requests("--timeout", type=click.FloatRange(min=0, min_open=True), default=120.0, help="Seconds without an answer.")
+@_requests("--concurrency", type=click.IntRange(1, 256), default=4, help="Number of simultaneous requests.")
+@_requests("--retries", type=click.IntRange(min=0), default=6, help="Maximum number of retries of a failed request.")
 @_requests(
-    "--poll", type=click.FloatRange(min=0, min_open=True), default=60.0, help="Seconds between looks at a batch."
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=120.0,
+    help="Seconds without data before a request fails.",
 )
-@_requests("--stream", is_flag=True, help="Receive replies as they are written.")
+@_requests(
+    "--poll",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    help="Seconds between status checks of a batch.",
+)
+@_requests("--stream", is_flag=True, help="Receive replies while they are written.")
 def llm(
     campaign: Campaign,
     dry_run: bool,

@@ -55,7 +55,7 @@ def compare(campaign: Campaign, labels: str, form: str) -> None:
 @MEASURE
 @FORMAT
 def plan(campaign: Campaign, labels: str, measure: str | None, form: str) -> None:
-    """Show how exact corrected values get with how many human judgements."""
+    """Estimate the precision of corrected values by number of judgements."""
     named = _parse(measure)
     named = named or campaign.machine_labels.study.main_measure()
     table = campaign.machine_labels.study.plan(labels, named)
@@ -68,7 +68,7 @@ def plan(campaign: Campaign, labels: str, measure: str | None, form: str) -> Non
 @click.option("--pairs", type=COUNT, metavar="N", help="Size of the random sample; a larger one continues it.")
 @click.option("--whole-pool", is_flag=True, help="Ask people for the whole pool again.")
 @MEASURE
-@click.option("--seed", type=COUNT, default=1, help="Seed of the sample (default 1).")
+@click.option("--seed", type=COUNT, default=1, help="Random seed of the sample.")
 @FORMAT
 def ask(
     campaign: Campaign, labels: str, pairs: int | None, whole_pool: bool, measure: str | None, seed: int, form: str
