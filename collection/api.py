@@ -275,7 +275,7 @@ def estimate(
     Raises
     ------
     InputError, UnknownNameError
-        As for :func:`evaluate`; or a measure has no expected value, or the pool is too large for the memory.
+        As for :func:`evaluate`; or a measure cannot be estimated, or the pool is too large for the memory.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def estimate(
     Raises
     ------
     InputError
-        A measure has no expected value, nothing is judged, the scale has too many grades, the pool is too large for the
+        A measure cannot be estimated, nothing is judged, the scale has too many grades, the pool is too large for the
         memory, a number is out of range, or as for :func:`collection.comparison.evaluate`.
 
     Examples
@@ -99,7 +99,7 @@ def estimate(
     asked = as_measures(listed)
     for measure in asked:
         if reason := explain_refusal(measure):
-            raise InputError(f"{measure} has no expected value: {reason}; evaluate it without expected grades")
+            raise InputError(f"{measure} cannot be estimated: {reason}; evaluate it without estimated grades")
     if draws < 1 or not 0 < alpha < 1 or seed < 0 or (depth is not None and depth < 1):
         raise InputError(
             "expected 1 or more draws, alpha between 0 and 1, a seed of 0 or more and a pool depth of 1 or more; found "
@@ -224,7 +224,7 @@ def judge_order(
 
 
 def explain_refusal(measure: Measure | str) -> str:
-    """State why a measure has no expected value; empty if it has one.
+    """State why a measure cannot be estimated; empty if it can.
 
     >>> explain_refusal("nDCG@10"), explain_refusal("AP(judged_only=True)")
     ('', 'it leaves unjudged documents out')
@@ -280,7 +280,7 @@ def require_memory(
     needed = 8 * (squares + len(frame) * (4 * draws + (levels - 1) * (2 * runs + 10))) / 1e9
     if needed > GIGABYTES:
         raise InputError(
-            f"expected grades of {count(len(frame), 'pair')} (up to {int(sizes.max()):,} per topic) need about "
+            f"estimated grades of {count(len(frame), 'pair')} (up to {int(sizes.max()):,} per topic) need about "
             f"{needed:.1f} GB, and {GIGABYTES:g} GB are allowed; use fewer topics, or a smaller pool: a lower depth, "
             "or measures with a lower cut-off"
         )

@@ -192,7 +192,7 @@ UNJUDGED = combine_options(
 
 
 def refuse_other_options(unjudged: str, pool_depth: int | None, *names: str) -> None:
-    """Refuse --pool-depth without expected grades, and with them the given options that have no meaning for estimates.
+    """Refuse --pool-depth without estimated grades, and with them the given options that have no meaning for estimates.
 
     `names` are those of parameters of the command.
     """

@@ -12,7 +12,7 @@ from collection.core.imports import attributes_at_use
 
 if TYPE_CHECKING:
     from collection.machine_labels.corrected_values import LEAST_SAMPLE, PLAN_ASSUMES, CorrectedValues, correct, plan
-    from collection.machine_labels.expected_values import rank_weights, require_measure
+    from collection.machine_labels.estimated_values import rank_weights, require_measure
     from collection.machine_labels.human_sample import Drawn, draw_priorities, judged_sample, pair_sizes
     from collection.machine_labels.people_comparison import PeopleComparison, compare_with_people
     from collection.machine_labels.system_effects import SystemEffects, find_effects
@@ -37,7 +37,7 @@ __all__ = [
 
 _NAMES = {
     "corrected_values": "LEAST_SAMPLE PLAN_ASSUMES CorrectedValues correct plan",
-    "expected_values": "rank_weights require_measure",
+    "estimated_values": "rank_weights require_measure",
     "human_sample": "Drawn draw_priorities judged_sample pair_sizes",
     "people_comparison": "PeopleComparison compare_with_people",
     "system_effects": "SystemEffects find_effects",

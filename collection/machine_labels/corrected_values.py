@@ -24,7 +24,7 @@ from collection.core.arrays import Floats
 from collection.core.errors import InputError
 from collection.core.phrases import count, plural
 from collection.expected_judgements import Pairs
-from collection.machine_labels.expected_values import expected_values, require_measure
+from collection.machine_labels.estimated_values import estimate_values, require_measure
 from collection.machine_labels.human_sample import Drawn, expected_probabilities
 from collection.machine_labels.predicted_grades import describe_labels, label_steps, predict_steps
 from collection.measures import Measure
@@ -100,7 +100,7 @@ def correct(
     pairs
         The N pairs with their R runs, from :func:`collection.expected_judgements.describe`.
     measure
-        One of :data:`collection.machine_labels.expected_values.MEASURES`.
+        One of :data:`collection.machine_labels.estimated_values.MEASURES`.
     labels
         (N,) machine labels, nan without one; None to correct without labels, for comparison.
     drawn
@@ -129,13 +129,13 @@ def correct(
             features, drawn.rows[drawn.before :], grades[drawn.before :], scale
         )
     steps[drawn.rows] = known
-    expected = expected_values(measure, pairs.places, pairs.topic, steps, scale)
-    slopes = expected.slopes(drawn.rows)
+    estimates = estimate_values(measure, pairs.places, pairs.topic, steps, scale)
+    slopes = estimates.slopes(drawn.rows)
     errors = np.einsum("rng,ng->rn", slopes, known - apart)
-    topics = expected.values.shape[1]
+    topics = estimates.values.shape[1]
     p, at = drawn.probability, pairs.topic[drawn.rows]
     shifts = np.stack([np.bincount(at, each, topics) for each in errors * ((1 - p) / p)])
-    by_topic = expected.values + shifts
+    by_topic = estimates.values + shifts
     corrected = by_topic.mean(axis=1)
     # Half of the variance as the predictions expect it: where relevant documents are rare, the few that the sample
     # happens to have say little about it.
@@ -220,7 +220,7 @@ def label_values(pairs: Pairs, measure: Measure, labels: Floats | None, scale: F
     """
     if labels is None:
         return np.full((len(pairs.runs), int(pairs.topic.max()) + 1), np.nan)
-    return expected_values(measure, pairs.places, pairs.topic, label_steps(labels, scale), scale).values
+    return estimate_values(measure, pairs.places, pairs.topic, label_steps(labels, scale), scale).values
 
 
 def plan(
@@ -256,9 +256,9 @@ def plan(
     steps = LABEL_WEIGHT * given + (1 - LABEL_WEIGHT) * np.clip(given.mean(axis=0), 0.05, 0.95)
     every, topics = np.arange(len(pairs.topic)), int(pairs.topic.max()) + 1
     errors = np.empty(pairs.places.shape)
-    expected = expected_values(measure, pairs.places, pairs.topic, steps, scale)
+    estimates = estimate_values(measure, pairs.places, pairs.topic, steps, scale)
     for block in np.array_split(every, len(every) // BLOCK + 1):
-        errors[:, block] = _spread(expected.slopes(block), steps[block])
+        errors[:, block] = _spread(estimates.slopes(block), steps[block])
     errors /= topics
     one, other = np.triu_indices(len(pairs.runs), 1)
     rows = []

@@ -114,7 +114,7 @@ def test_measures_without_expected_values_are_refused() -> None:
         ("RBPResidual", "it describes the judgements"),
     ]:
         assert explain_refusal(measure).startswith(reason)
-        with pytest.raises(InputError, match="has no expected value: it"):
+        with pytest.raises(InputError, match="cannot be estimated: it"):
             estimate(RUNS, graded(SOME), ["P@4", measure])
     assert {entry.name for entry in MEASURES if not entry.needs and not explain_refusal(entry.example)} >= {"AP", "P"}
 
@@ -134,7 +134,7 @@ def test_what_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimation, "GIGABYTES", 1e-5)
     with pytest.raises(
         InputError,
-        match=r"expected grades of 20 pairs \(up to 8 per topic\) need about .* use fewer topics, or a smaller pool",
+        match=r"estimated grades of 20 pairs \(up to 8 per topic\) need about .* use fewer topics, or a smaller pool",
     ):
         estimate(RUNS, graded(SOME), "P@4")
 

@@ -36,7 +36,7 @@ ALLOWED = {
     ("annotate/views/campaign/pool.py", "depth"): PARAMETER,
     ("collection/campaign/people/pools.py", "budget"): PARAMETER,
     **{
-        ("collection/machine_labels/expected_values.py", name): "the three whose expected value is derived there"
+        ("collection/machine_labels/estimated_values.py", name): "the three whose expected value is derived there"
         for name in ("nDCG", "DCG", "P")
     },
     ("collection/cli/machine_labels/llm.py", "budget"): "why a run of requests ended",

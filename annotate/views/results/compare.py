@@ -20,7 +20,7 @@ from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST,
 ALPHAS = [0.05, 0.01, 0.1]
 BOARD, TESTED, TWO, TOPICS, COSTS = "Leaderboard", "Tests", "Two systems", "Topics", "Costs"
 AUTOMATIC = "Permutation test for fewer than 30 topics or skewed differences, otherwise paired t-test."
-UNJUDGED = {"not-relevant": "Not relevant", "left-out": "Left out", "expected": "Expected grades (estimate)"}
+UNJUDGED = {"not-relevant": "Not relevant", "left-out": "Left out", "expected": "Estimated grades"}
 
 campaign = session.current().campaign
 counts = campaign.store.judgements.counts()
@@ -41,7 +41,9 @@ with st.expander("Settings: measures, baseline, test and topics"):
         + ".",
     )
     widgets.documentation_link("reference/measures", "All measures")
-    hint = "How most measures treat unjudged documents. With expected grades, all numbers are estimates, without tests."
+    hint = (
+        "How most measures treat unjudged documents. With estimated grades, all values are estimates, without tests."
+    )
     unjudged = pickers.pick("Unjudged documents", UNJUDGED, "not-relevant", "unjudged", help=hint)
     estimated = unjudged == "expected"
     measures = pickers.read_measures(written)
@@ -91,7 +93,7 @@ rows = compared.standings(measure)
 order = rows["system"].tolist()
 decisive = cached(campaign.results.qrels.count_decisive_pairs, counts["logged"])(topics=only)
 with answer:
-    if caution := selection_caution(decisive, "choose expected grades of unjudged documents in the settings"):
+    if caution := selection_caution(decisive, "choose estimated grades of unjudged documents in the settings"):
         st.info(widgets.plain(f"{caution}."))
     comparison_tables.draw_answer(compared, measure, rows, f"{len(topics):,} of {counts['topics']:,}")
 

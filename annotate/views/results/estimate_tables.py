@@ -1,4 +1,4 @@
-"""The Compare page with expected grades: every number is named an estimate, in sight and in files."""
+"""The Compare page with estimated grades: every number is named an estimate, in sight and in files."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -27,7 +27,7 @@ def estimable(measures: Sequence[str]) -> tuple[str, ...]:
     for measure, reason in refused.items():
         st.caption(f"{widgets.plain(measure)} is left out: {reason}.")
     if len(refused) == len(measures):
-        st.write("None of these measures has an expected value. Choose another measure.")
+        st.write("None of these measures can be estimated. Choose another measure.")
         st.stop()
     return tuple(measure for measure in measures if measure not in refused)
 

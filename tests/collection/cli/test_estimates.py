@@ -110,7 +110,7 @@ def test_left_out_is_judged_only(evaluated: list[Path]) -> None:
         ("evaluate", ["--judged-only"], "cannot be combined with --judged-only"),
         ("evaluate", ["--explain", "1"], "cannot be combined with --explain"),
         ("evaluate", ["--compat", "9"], "cannot be combined with --compat"),
-        ("evaluate", ["-m", "Judged@10"], "Judged@10 has no expected value: it describes the judgements"),
+        ("evaluate", ["-m", "Judged@10"], "Judged@10 cannot be estimated: it describes the judgements"),
         ("compare", ["--test", "wilcoxon"], "cannot be combined with --test"),
         ("compare", ["--correction", "none"], "cannot be combined with --correction"),
         ("compare", ["--systems", "up", "down"], "cannot be combined with --systems"),

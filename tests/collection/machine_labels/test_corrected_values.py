@@ -24,7 +24,7 @@ from collection.machine_labels import (
     rank_weights,
 )
 from collection.machine_labels.corrected_values import half_width, label_values
-from collection.machine_labels.expected_values import expected_values, require_measure
+from collection.machine_labels.estimated_values import estimate_values, require_measure
 from collection.machine_labels.human_sample import Drawn, expected_probabilities
 from collection.machine_labels.predicted_grades import describe_labels
 from collection.measures import Measure, parse
@@ -70,10 +70,10 @@ def test_expected_values_are_means_over_all_grades(name: str) -> None:
         for grades in itertools.product(range(3), repeat=6):
             reached = (np.array(grades)[:, None] >= [1, 2]).astype(np.float64)
             weight = np.prod(chance[np.arange(6), grades])
-            total += weight * expected_values(measure, places, topic, reached, scale).values[:, 0] if weight else 0.0
+            total += weight * estimate_values(measure, places, topic, reached, scale).values[:, 0] if weight else 0.0
         return total
 
-    found = expected_values(measure, places, topic, steps, scale)
+    found = estimate_values(measure, places, topic, steps, scale)
     assert found.values[:, 0].tolist() == pytest.approx(exact(steps).tolist(), abs=0.02)
     # Whether the document of grade 0 reaches grade 1, and that of grade 1 any.
     for row, before, after in ((3, (0.0, 0.0), (1.0, 0.0)), (0, (0.0, 0.0), (1.0, 0.0))):

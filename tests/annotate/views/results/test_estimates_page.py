@@ -1,4 +1,4 @@
-"""The Compare page with expected grades of unjudged documents: every number is named an estimate."""
+"""The Compare page with estimated grades of unjudged documents: every number is named an estimate."""
 
 from __future__ import annotations
 

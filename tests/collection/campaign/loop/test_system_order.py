@@ -314,7 +314,7 @@ def test_too_many_graded_pairs_are_refused_before_they_are_read(
         judge_some(campaign, 2)
         monkeypatch.setattr(estimation, "GIGABYTES", 1e-5)
         monkeypatch.setattr(campaign.store.judgements, "table", None)
-        with pytest.raises(InputError, match=r"expected grades of 2 pairs .* need about"):
+        with pytest.raises(InputError, match=r"estimated grades of 2 pairs .* need about"):
             campaign.loop.system_order.assess()
 
 

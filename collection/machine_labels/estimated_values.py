@@ -1,4 +1,4 @@
-"""Values that measures are expected to have, given the probabilities of grades, and how a grade would change them.
+"""Estimates of measures from the probabilities of grades, and how a grade would change them.
 
 A value is a numerator of the ranking over an ideal. Both depend on steps: whether the grade of a pair is at least the
 g-th of the scale. Each step of each pair has a probability, 0 or 1 where the grade is known. Grades of different pairs
@@ -40,7 +40,7 @@ MEASURES = {
     "DCG": _Form(frozenset({"dcg", "gains"}), discounted=True, ideal=False),
     "P": _Form(frozenset({"rel"}), discounted=False, ideal=False),
 }
-"""Measures that have an expected value here: sums over documents, and such sums over an ideal.
+"""Measures that can be estimated here: sums over documents, and such sums over an ideal.
 
 Recall divides by a number that small samples hardly tell, and average precision depends on products of grades: in
 replays, their 95% intervals held the value in 87 to 93%, so both are refused.
@@ -61,8 +61,8 @@ class _Change(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Expected:
-    """Expected values of R runs on T topics, and how much the step of a pair changes them."""
+class EstimatedValues:
+    """Estimates of R runs on T topics, and how much the step of a pair changes them."""
 
     values: Floats
     """(R, T)"""
@@ -84,7 +84,7 @@ class Expected:
 
 
 def require_measure(measure: Measure) -> None:
-    """Raise InputError unless a measure has an expected value."""
+    """Raise InputError unless a measure can be estimated."""
     form = MEASURES.get(measure.name)
     if form is None or set(measure.parameters) - form.parameters:
         raise InputError(f"{measure} cannot be corrected; expected one of {join(MEASURES)} without other parameters")
@@ -103,8 +103,8 @@ def rank_weights(measure: Measure, places: Ints) -> Floats:
     return np.where(shown, weights, 0.0)
 
 
-def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, levels: Floats) -> Expected:
-    """Expected values of a measure.
+def estimate_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, levels: Floats) -> EstimatedValues:
+    """Estimate the values of a measure.
 
     Parameters
     ----------
@@ -130,10 +130,10 @@ def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, 
 
     >>> from collection.measures import parse
     >>> places, topic, steps = np.array([[1, 2]]), np.array([0, 0]), np.array([[0.5], [0.0]])
-    >>> found = expected_values(parse("P@2"), places, topic, steps, np.array([0.0, 1.0]))
+    >>> found = estimate_values(parse("P@2"), places, topic, steps, np.array([0.0, 1.0]))
     >>> found.values.tolist(), found.slopes(np.array([0])).tolist()
     ([[0.25]], [[[0.5]]])
-    >>> expected_values(parse("nDCG@2"), places, topic, steps, np.array([0.0, 1.0])).values.tolist()
+    >>> estimate_values(parse("nDCG@2"), places, topic, steps, np.array([0.0, 1.0])).values.tolist()
     [[0.5]]
     """
     require_measure(measure)
@@ -147,7 +147,7 @@ def expected_values(measure: Measure, places: Ints, topic: Ints, steps: Floats, 
     gain = steps @ gains
     values: Floats = np.stack([np.bincount(topic, each * gain, topics) for each in weights]).astype(np.float64)
     same = _Change(np.zeros((len(weights), topics, len(gains))), np.tile(gains, (topics, 1)))
-    return Expected(values, weights, topic, steps, same, same)
+    return EstimatedValues(values, weights, topic, steps, same, same)
 
 
 def _gains(measure: Measure, levels: Floats) -> Floats:
@@ -170,8 +170,8 @@ def _gains(measure: Measure, levels: Floats) -> Floats:
 
 def _mean_of_draws(
     cutoff: float | None, weights: Floats, topic: Ints, steps: Floats, gains: Floats, topics: int
-) -> Expected:
-    """Expected values with an ideal: means over draws of all grades, which are the same at every call."""
+) -> EstimatedValues:
+    """Estimate values with an ideal: means over draws of all grades, which are the same at every call."""
     runs, width = len(weights), len(gains)
     values = np.zeros((runs, topics))
     more, less = (_Change(np.zeros((runs, topics, width)), np.zeros((topics, width))) for _ in range(2))
@@ -195,7 +195,7 @@ def _mean_of_draws(
             more.factor[number, step] = gain * above.mean()
             less.constant[:, number, step] = (top * (_inverse(ideal) - below)).mean(axis=1)
             less.factor[number, step] = gain * below.mean()
-    return Expected(values, weights, topic, steps, more, less)
+    return EstimatedValues(values, weights, topic, steps, more, less)
 
 
 def _draw(steps: Floats, rng: np.random.Generator) -> Ints:
