@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,27 +49,7 @@ _qualification, _page = option_section("Qualification set"), option_section("Jud
 @_page("--blind/--unblind", default=None, help="Hide others' judgements, runs and ranks from annotators.")
 @_page("--guidelines", type=FILE, help="Judging guidelines, a Markdown file.")
 @FORMAT
-def assign(
-    campaign: Campaign,
-    share: float | None,
-    number: int | None,
-    whole: tuple[str, ...],
-    all_pairs: bool,
-    topics: tuple[str, ...],
-    people: tuple[str, ...],
-    groups: tuple[str, ...],
-    to_everybody: bool,
-    deal: tuple[str, ...],
-    per_topic: int | None,
-    qualification: str | None,
-    guidelines: Path | None,
-    note: str | None,
-    reserved: bool,
-    released: tuple[str, ...],
-    release_all: bool,
-    form: str,
-    **others: Any,
-) -> None:
+def assign(campaign: Campaign, topics: tuple[str, ...], form: str, **options: Any) -> None:
     """Show or change who judges which pairs.
 
     Without options, shows the overlap, the work of each topic, and the results of the qualification set.
@@ -82,54 +61,53 @@ def assign(
     """
     from collection import formats
 
-    chosen = {"share": share is not None, "number": number is not None, "topics": bool(whole), "all": all_pairs}
-    given = bool(people or groups) + to_everybody + bool(deal)
-    _check_usage(chosen, given, released, release_all, topics, note)
-    which = next((which for which, given in chosen.items() if given), None)
-    changes = others | {"share": share, "number": number, "topics": whole or None, "which": which}
-    changes = {name: value for name, value in changes.items() if value is not None}
+    _check_usage(topics, options)
     # Read before anything is written: a missing file leaves the campaign unchanged.
-    text = None
-    if guidelines is not None:
-        text = "\n".join(line for _, line in formats.source.lines(guidelines, "guidelines in Markdown"))
+    text, note = None, options["note"]
+    if options["guidelines"] is not None:
+        text = "\n".join(line for _, line in formats.source.lines(options["guidelines"], "guidelines in Markdown"))
     with campaign.transaction():
-        pairs = None if qualification is None else _pairs(campaign, qualification)
-        if changes:
+        pairs = None if options["qualification"] is None else _pairs(campaign, options["qualification"])
+        if changes := _settings(options):
             campaign.people.assignments.update(**changes)
         if pairs is not None:
             campaign.people.qualification_set.set_pairs(pairs)
-        of = list(topics) or campaign.store.corpus.topics()["query_id"].tolist()
-        if people or groups or to_everybody:
-            campaign.people.assignments.assign(of, people, groups)
-        for query_id, names in _deal(campaign, deal, per_topic, of).items():
-            campaign.people.assignments.assign([query_id], names)
+        _assign_topics(campaign, list(topics) or campaign.store.corpus.topics()["query_id"].tolist(), options)
         if text is not None:
             campaign.settings.set_guidelines(text)
         for query_id in topics if note is not None else ():
-            campaign.settings.set_topic_note(query_id, note or "")
-        ended = _release(campaign, [None] if release_all else list(released), list(topics) or None)
-    if reserved or ended is not None:
+            campaign.settings.set_topic_note(query_id, note)
+        ended = None
+        if names := [None] if options["release_all"] else options["released"]:
+            ended = sum(campaign.people.assignments.release(name, list(topics) or None) for name in names)
+    if options["reserved"] or ended is not None:
         _show_reservations(campaign, form, ended)
     else:
         _show(campaign, form)
 
 
-def _check_usage(
-    chosen: dict[str, bool],
-    given: int,
-    released: tuple[str, ...],
-    release_all: bool,
-    topics: tuple[str, ...],
-    note: str | None,
-) -> None:
-    """Refuse options that contradict each other; `given` is the number of ways in which topics are assigned."""
-    if sum(chosen.values()) > 1:
+def _ways(options: Mapping[str, Any]) -> int:
+    """Return in how many ways the options assign topics."""
+    return bool(options["people"] or options["groups"]) + options["to_everybody"] + bool(options["deal"])
+
+
+def _overlaps(options: Mapping[str, Any]) -> list[str]:
+    """Return the kinds of overlap that the options choose, as :attr:`.AssignmentSettings.which` names them."""
+    share, number = (options[name] is not None for name in ("share", "number"))
+    chosen = {"share": share, "number": number, "topics": options["whole"], "all": options["all_pairs"]}
+    return [which for which, is_chosen in chosen.items() if is_chosen]
+
+
+def _check_usage(topics: tuple[str, ...], options: Mapping[str, Any]) -> None:
+    """Refuse options that contradict each other."""
+    releases, note, ways = options["released"] or options["release_all"], options["note"], _ways(options)
+    if len(_overlaps(options)) > 1:
         raise click.UsageError("expected only one of --share, --number, --whole-topic and --all-pairs")
-    if given > 1:
+    if ways > 1:
         raise click.UsageError("expected only one of --to (with --to-group), --to-everybody and --deal-to")
-    if released and release_all:
+    if options["released"] and options["release_all"]:
         raise click.UsageError("expected only one of --release and --release-all")
-    if topics and not (given or note is not None or released or release_all):
+    if topics and not (ways or note is not None or releases):
         raise click.UsageError(
             "--topic needs --to, --to-group, --to-everybody, --deal-to, --note, --release or --release-all"
         )
@@ -137,9 +115,21 @@ def _check_usage(
         raise click.UsageError("--note needs --topic")
 
 
-def _release(campaign: Campaign, names: Sequence[str | None], topics: list[str] | None) -> int | None:
-    """End the reservations of annotators, None for all; return their number, None if nobody was named."""
-    return sum(campaign.people.assignments.release(name, topics) for name in names) if names else None
+def _settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of assignment that the options change."""
+    given = {name: options[name] for name in ("annotators", "share", "number", "feedback", "lease", "blind")}
+    given |= {"topics": options["whole"] or None, "which": next(iter(_overlaps(options)), None)}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _assign_topics(campaign: Campaign, topics: list[str], options: Mapping[str, Any]) -> None:
+    """Assign topics to accounts and groups, to everybody, or evenly: by default to as many as judge each pair."""
+    if options["people"] or options["groups"] or options["to_everybody"]:
+        campaign.people.assignments.assign(topics, options["people"], options["groups"])
+    if people := options["deal"]:
+        usual = min(campaign.settings.assignment().annotators, len(set(people)))
+        for query_id, names in campaign.people.assignments.deal(people, options["per_topic"] or usual, topics).items():
+            campaign.people.assignments.assign([query_id], names)
 
 
 def _show_reservations(campaign: Campaign, form: str, ended: int | None) -> None:
@@ -157,14 +147,6 @@ def _show_reservations(campaign: Campaign, form: str, ended: int | None) -> None
     rows["place"], rows["doc_id"] = rows["place"].map(places), rows["doc_id"].fillna("whole topic")
     columns = ["annotator", "query_id", "doc_id", "place", "minutes"]
     print_table(["annotator", "topic", "document", "where", "ends in (minutes)"], rows[columns].values.tolist())
-
-
-def _deal(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: list[str]) -> dict[str, list[str]]:
-    """The accounts of each topic: by default as many as judge each pair, at most all."""
-    if not people:
-        return {}
-    usual = min(campaign.settings.assignment().annotators, len(set(people)))
-    return campaign.people.assignments.deal(people, per_topic or usual, of)
 
 
 def _pairs(campaign: Campaign, source: str) -> list[tuple[str, str]]:

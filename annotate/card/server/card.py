@@ -55,7 +55,7 @@ class CardData(TypedDict):
     """The data that a page gives its card; see also :func:`mount`.
 
     `query_id` is the topic to start with, None for the annotator's last one. `card` are the manager's settings
-    (:class:`.CardSettings`). The card for adjudication also has `filter`, and
+    (:class:`.JudgingPageSettings`). The card for adjudication also has `filter`, and
     `pair`, ``(query_id, doc_id)``, which it shows each time that the number `picked` has changed.
     """
 

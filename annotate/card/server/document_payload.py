@@ -7,7 +7,7 @@ from annotate.card.server import wire
 from collection.campaign import Campaign
 from collection.campaign.corpus.document_view import excerpts_of
 from collection.campaign.corpus.images import images_of
-from collection.campaign.settings.judging_settings import CardSettings
+from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.core.records import Document
 from collection.documents.rendering import MOST_PLACES, cut, find_terms, form_of
 
@@ -85,7 +85,7 @@ def _brief(value: object) -> object:
     return value if len(text) <= FIELD_CAP else f"{cut(text, FIELD_CAP)}…"
 
 
-def images(document: Document, settings: CardSettings) -> list[wire.Image]:
+def images(document: Document, settings: JudgingPageSettings) -> list[wire.Image]:
     """The images of a document with their addresses."""
     return [
         {

@@ -41,9 +41,7 @@ with st.expander("Settings: measures, baseline, test and topics"):
         + ".",
     )
     widgets.documentation_link("reference/measures", "All measures")
-    hint = (
-        "How most measures treat unjudged documents. With estimated grades, all values are estimates, without tests."
-    )
+    hint = "How most measures treat unjudged documents. With estimated grades, all values are estimates, without tests."
     unjudged = pickers.pick("Unjudged documents", UNJUDGED, "not-relevant", "unjudged", help=hint)
     estimated = unjudged == "expected"
     measures = pickers.read_measures(written)

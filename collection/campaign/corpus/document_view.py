@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from collection.campaign.corpus.images import FOLDER, NAME
-from collection.campaign.settings.judging_settings import CardSettings
+from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.campaign.settings.settings import Settings
 from collection.core.records import Document
 from collection.documents import rendering
@@ -17,7 +17,7 @@ from collection.documents.rendering import Shown
 from collection.store import Store
 
 
-def excerpts_of(shown: Shown, terms: Sequence[str], settings: CardSettings) -> list[tuple[int, int, str]] | None:
+def excerpts_of(shown: Shown, terms: Sequence[str], settings: JudgingPageSettings) -> list[tuple[int, int, str]] | None:
     """The passages of a long document shown first: [start, end) and their text; None where all of it is shown."""
     if settings.long != "passages" or len(shown.text) < settings.long_from:
         return None
@@ -32,7 +32,7 @@ class DocumentView:
     directory: Path
     settings: Settings
 
-    def shown(self, document: Document, settings: CardSettings | None = None) -> Shown:
+    def shown(self, document: Document, settings: JudgingPageSettings | None = None) -> Shown:
         """A document as it is shown; `settings` saves reading :meth:`.Settings.judging_page` again."""
         return rendering.shown(document, (settings or self.settings.judging_page()).form)
 

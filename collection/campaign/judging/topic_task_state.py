@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from collection import preferences
-from collection.campaign.settings.judging_settings import CardSettings
+from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.store import Store, TopicKey
 
 SHARE_AFTER = 100
@@ -53,7 +53,7 @@ class TopicTaskState:
     """
 
     store: Store
-    settings: CardSettings
+    settings: JudgingPageSettings
     order_of: Callable[[str, Sequence[int]], list[int]]
     lists_of: tuple[object, ...]
     topics: dict[int, TopicKey] = field(default_factory=dict)

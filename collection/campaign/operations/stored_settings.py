@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from collection.assignment import AssignmentSettings
 from collection.campaign.progress.calibration_record import CLOSED, KEY, CalibrationRecord, ClosedByRule
-from collection.campaign.settings.judging_settings import CardSettings
+from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.campaign.settings.loop_settings import LoopSettings
 from collection.campaign.settings.settings import About
 from collection.core.errors import CampaignError, CleverdonError
@@ -24,7 +24,7 @@ FORMS: Mapping[str, Any] = {
     "grades": dict[str, str],
     "loop": LoopSettings,
     "assignment": AssignmentSettings,
-    "card": CardSettings,
+    "card": JudgingPageSettings,
     "about": About,
     "backups": {"every_hours": int, "keep": int, "keep_days": int},
     "backup_problem": str | None,

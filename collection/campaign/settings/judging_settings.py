@@ -34,13 +34,13 @@ FORMS: dict[Form, tuple[str, str]] = {
 Long = Literal["whole", "passages"]
 
 MOST_CHOSEN = 50
-"""Upper limit of :attr:`CardSettings.most_chosen`."""
+"""Upper limit of :attr:`JudgingPageSettings.most_chosen`."""
 
 _HOST = re.compile(r"(?:\w(?:[\w-]*\w)?\.)*\w(?:[\w-]*\w)?")
 
 
 @dataclass(frozen=True)
-class CardSettings:
+class JudgingPageSettings:
     """Settings of the judging page.
 
     Attributes

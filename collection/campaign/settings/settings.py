@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
 from collection.assignment import AssignmentSettings
-from collection.campaign.settings.judging_settings import CardSettings
+from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.campaign.settings.loop_settings import MODES, LoopSettings
 from collection.core.characters import is_web_address, require_writable
 from collection.core.errors import InputError, require_known
@@ -35,7 +35,7 @@ class About:
     url: str = ""
 
 
-T = TypeVar("T", LoopSettings, AssignmentSettings, CardSettings, About)
+T = TypeVar("T", LoopSettings, AssignmentSettings, JudgingPageSettings, About)
 
 
 def changed(settings: T, changes: Mapping[str, Any], what: str) -> T:
@@ -162,12 +162,12 @@ class Settings:
         self.require_topic(query_id)
         self.store.corpus.set_topic_note(query_id, note.strip())
 
-    def judging_page(self) -> CardSettings:
+    def judging_page(self) -> JudgingPageSettings:
         """Return the settings of the judging page."""
-        return self._read("card", CardSettings)
+        return self._read("card", JudgingPageSettings)
 
-    def set_judging_page(self, **changes: Any) -> CardSettings:
-        """Change fields of the :class:`CardSettings`.
+    def set_judging_page(self, **changes: Any) -> JudgingPageSettings:
+        """Change fields of the :class:`JudgingPageSettings`.
 
         UnknownNameError for an unknown setting or named value, InputError for a value out of range.
         """

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from collection import Document
 from collection.campaign.corpus.document_view import excerpts_of
-from collection.campaign.settings.judging_settings import CardSettings
+from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.documents import rendering
 from collection.documents.rendering import Shown, cut, excerpts, html_text, markup, shown, terms
 from tests.helpers import grows_linearly
@@ -461,10 +461,10 @@ def test_the_work_of_folding_grows_with_the_length() -> None:
 
 def test_passages_are_for_long_documents_where_the_manager_wants_them() -> None:
     made = Shown("text", RAIN * 50 + "A wing.")
-    folding = CardSettings(long="passages", long_from=1000)
+    folding = JudgingPageSettings(long="passages", long_from=1000)
     passages = excerpts_of(made, ["wing"], folding)
     assert passages is not None
     assert passages[-1][2].endswith("A wing.")
     assert [made.text[a:b] for a, b, _ in passages] == [words for _, _, words in passages]
-    assert excerpts_of(made, ["wing"], CardSettings(long_from=1000)) is None
+    assert excerpts_of(made, ["wing"], JudgingPageSettings(long_from=1000)) is None
     assert excerpts_of(made, ["wing"], replace(folding, long_from=len(made.text) + 1)) is None

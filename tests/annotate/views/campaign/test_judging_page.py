@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotate.card.server import card as cards
 from collection import Campaign, Document
-from collection.campaign.settings.judging_settings import CardSettings
+from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.core.errors import InputError, UnknownNameError
 from collection.documentation import read_page
 from tests.helpers import fails, ok, put
@@ -23,12 +23,12 @@ OPTIONS = [
     *("--long", "passages", "--long-from", "900", "--no-marking", "--no-near", "--image-host", "Images.Example.org"),
     *("--rest-after", "0"),
 ]
-CHANGED = CardSettings("list", 8, 2, 6, "html", "passages", 900, False, False, ("images.example.org",), 0)
+CHANGED = JudgingPageSettings("list", 8, 2, 6, "html", "passages", 900, False, False, ("images.example.org",), 0)
 
 
 def test_the_command_shows_and_changes(campaign: Campaign) -> None:
     default = json.loads(ok("judging-page", campaign.directory, "--format", "json"))
-    assert default == {**asdict(CardSettings()), "image_hosts": []}
+    assert default == {**asdict(JudgingPageSettings()), "image_hosts": []}
     table = ok("judging-page", campaign.directory, *OPTIONS)
     assert campaign.settings.judging_page() == CHANGED
     assert "--image-host       images.example.org  Show linked images from this host" in table
@@ -57,7 +57,7 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(campaign: Campaign, options: list[str], message: str) -> None:
     assert message in fails("judging-page", campaign.directory, *options, "--no-near")
-    assert campaign.settings.judging_page() == CardSettings()
+    assert campaign.settings.judging_page() == JudgingPageSettings()
 
 
 def test_the_library_refuses_by_name(campaign: Campaign) -> None:
@@ -99,7 +99,7 @@ def test_the_page_refuses_an_odd_host_and_keeps_the_rest(
     app.text_area(key="image_hosts").set_value("https://x.org/")
     app.button(key="save").click().run()
     assert "host name such as" in app.error[0].value
-    assert campaign.settings.judging_page() == CardSettings()
+    assert campaign.settings.judging_page() == JudgingPageSettings()
 
 
 def test_the_page_shows_a_document_as_annotators_get_it(
