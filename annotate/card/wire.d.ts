@@ -251,7 +251,7 @@ export interface Pair {
   doc_id: string;
 }
 
-/** Which pairs to adjudicate; see :func:`collection.adjudication.filter_queue`. */
+/** Filter of the pairs to adjudicate; see :func:`collection.adjudication.filter_queue`. */
 export interface PairFilter {
   why?: string | null;
   query_id?: string | null;

@@ -345,7 +345,7 @@ def _adjudication(row: Row) -> wire.PastAdjudication:
 
 
 def _past(row: Row) -> wire.PastDecision:
-    """What all decisions in a log have."""
+    """Fields that all decisions in a log have."""
     return {
         "uuid": logged_text(row, "uuid"),
         "query_id": row["query_id"],

@@ -45,7 +45,7 @@ class Whole(NamedTuple):
 
 
 class Form(NamedTuple):
-    """What an error says that it expected as a text."""
+    """Expected form of a text, in the words of an error."""
 
     words: str
 
@@ -489,7 +489,7 @@ class ErrorAnswer(TypedDict):
 
 
 class PairFilter(TypedDict, total=False):
-    """Which pairs to adjudicate; see :func:`collection.adjudication.filter_queue`."""
+    """Filter of the pairs to adjudicate; see :func:`collection.adjudication.filter_queue`."""
 
     why: str | None
     query_id: str | None

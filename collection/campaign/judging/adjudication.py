@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -14,16 +13,14 @@ from collection.core.errors import JudgementError
 from collection.core.records import Judgement
 from collection.store import Store
 
-if TYPE_CHECKING:
-    from collection.campaign.judging.judging import Judging
-
 
 @dataclass(eq=False)
 class Adjudication:
     """Adjudication of the pairs on which annotators disagree."""
 
     store: Store
-    judging: Judging
+    write: Callable[[Judgement], object]
+    """Write a judgement to the log, inside a transaction."""
 
     def queue(self, *, ended: bool = False) -> pd.DataFrame:
         """The pairs that wait for adjudication: disagreements, then pairs of the qualification set without a grade.
@@ -79,7 +76,7 @@ class Adjudication:
             for judgement in judgements:
                 try:
                     self._check_open(judgement, waiting)
-                    self.judging.write(judgement._replace(counts_as="adjudication"))
+                    self.write(judgement._replace(counts_as="adjudication"))
                     saved.append(judgement.uuid)
                 except JudgementError as error:
                     refused.append(Refused(judgement.uuid, str(error)))

@@ -77,7 +77,7 @@ class Judging:
         self.demand = JudgingDemand(self.store, self.settings)
         self.search = DocumentSearch(self.store, self.settings, self.demand)
         self.topic_tasks = TopicTasks(self.store, self.settings)
-        self.adjudication = Adjudication(self.store, self)
+        self.adjudication = Adjudication(self.store, self.write)
         self.history = JudgingHistory(self.store, self.settings, self.progress, self.topic_tasks)
         self.explanations = Explanations(self.store, self.settings, self.corpus, self.active_learning)
 

@@ -9,7 +9,7 @@ from collection.campaign.people.qualification_set import QualificationSet
 
 
 class People(NamedTuple):
-    """Who judges which pairs."""
+    """Services that decide who judges which pairs."""
 
     accounts: Accounts
     assignments: Assignments
