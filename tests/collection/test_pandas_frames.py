@@ -208,7 +208,7 @@ OTHERS: Mapping[str, Callable[[Form], Any]] = {
 
 def test_every_function_that_takes_frames_is_here() -> None:
     functions = {name: getattr(collection, name) for name in dir(collection) if name[0].islower()}
-    hints = {name: get_type_hints(function) for name, function in functions.items()}
+    hints = {name: get_type_hints(function, localns={"pd": pd}) for name, function in functions.items()}
     taken = {
         name: {part for k, h in of.items() if k != "return" for part in (h, *get_args(h))} for name, of in hints.items()
     }

@@ -255,7 +255,7 @@ def test_far_from_what_the_others_agree_on_and_stricter() -> None:
     lenient = [min(g + 1, 3) for g in MIXED]
     conduct = looked(graded("ann", lenient), graded("bob", MIXED), graded("cat", MIXED))
     assert set(conduct.remarks) == {"ann", "bob", "cat"}
-    assert remarks(conduct, "ann", "comparisons") == [
+    assert remarks(conduct, "ann", "Observed agreement") == [
         "Observed agreement with the other annotators: 20% on 40 common pairs; among the others: 100%."
     ]
     assert remarks(conduct, "ann", "on average") == [

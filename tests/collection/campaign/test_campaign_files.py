@@ -360,7 +360,7 @@ def test_a_pipe_is_written_to_and_stays_one(judged: Campaign, tmp_path: Path) ->
 def test_standard_output_named_as_a_file_is_appended_to(judged: Campaign, tmp_path: Path) -> None:
     """`>>` keeps what a file holds, and `|` is a pipe: neither can be replaced by a file."""
     opened = f"from collection import Campaign; Campaign({str(judged.directory)!r})"
-    code = f"{opened}.export.files(qrels='/dev/stdout')"
+    code = f"{opened}.exports.files.write(qrels='/dev/stdout')"
     piped = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert piped.stdout == b"1 0 d1 1\n1 0 d2 1\n"
     (tmp_path / "log").write_text("before\n")
