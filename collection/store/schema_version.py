@@ -91,6 +91,11 @@ def require_openable(db: Database, path: Path | str) -> None:
     applied = [migration.name for migration in migrations.applied(db)]
     if not applied and db.table_names():
         raise CampaignError(f"{path}: expected the database of a campaign, found another one")
+    if applied and applied[0] != next(iter(SCRIPTS)):
+        raise CampaignError(
+            f"{path}: made by a development version from before the first release; export the campaign with that "
+            "version, and import the files into a new one"
+        )
     if not SCRIPTS.keys() >= set(applied):
         raise CampaignError(
             f"{path}: expected tables of version {latest()} or earlier, found version {len(applied)}, made by a newer "

@@ -128,13 +128,23 @@ def test_a_migration_that_is_killed_leaves_the_old_version(path: Path) -> None:
     assert version(path) == schema_version.latest()
 
 
-def test_a_newer_version_is_refused_and_nothing_is_written(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (
+            "INSERT INTO _sqlite_migrations VALUES (99, 'cleverdon', 'm099_later', '')",
+            r"found version 2, made by a newer Cleverdon; update Cleverdon",
+        ),
+        ("UPDATE _sqlite_migrations SET name = 'm001_initial'", "made by a development version from before the first"),
+    ],
+)
+def test_another_version_is_refused_and_nothing_is_written(path: Path, change: str, error: str) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA journal_mode = DELETE")
-        database.execute("INSERT INTO _sqlite_migrations VALUES (99, 'cleverdon', 'm099_later', '')")
+        database.execute(change)
         database.commit()
     before = path.read_bytes()
-    with pytest.raises(CampaignError, match=r"found version 2, made by a newer Cleverdon; update Cleverdon"):
+    with pytest.raises(CampaignError, match=error):
         Store(path)
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
