@@ -63,6 +63,6 @@ def test_decisive_pairs_lead_through_topics_to_the_advice(serving: Serving, cont
     expect(page.locator("[data-part=all-count]")).to_have_text("8 of 12")
 
     choose_page(page, "System order")
-    expect(page.get_by_role("heading", name=re.compile("^Judging should go on"))).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("^Keep judging"))).to_be_visible()
     expect(page.get_by_text("8 of 48", exact=True)).to_be_visible()
     expect(page.locator(".st-key-chart-system-order svg.marks")).to_be_visible()

@@ -84,7 +84,7 @@ def test_faults_one_after_another(task: str, campaigning: Callable[..., Campaign
     begun.server.stop(signal.SIGKILL)
     require_intact(begun.server.directory, begun.annotators)
     with Campaign(begun.server.directory) as campaign:
-        tasks, log = campaign.judging.topic_tasks, campaign.store.judgements.table(current=False)
+        tasks, log = campaign.store.topic_tasks, campaign.store.judgements.table(current=False)
         times = pd.concat([log, tasks.choices(current=False), tasks.preferences(current=False)])["judged_at"]
     assert times.between(first, clock.now()).all()
 
@@ -151,7 +151,8 @@ def test_torn_files_of_a_killed_server_are_made_again(campaigning: Callable[...,
 
 UPDATE = """
 import sys
-from collection import Campaign, clock
+from collection import Campaign
+from collection.core import clock
 from collection.core.errors import CleverdonError
 with Campaign(sys.argv[1]) as campaign:
     try:
