@@ -19,7 +19,7 @@ class Adjudication:
     """Adjudication of the pairs on which annotators disagree."""
 
     store: Store
-    write: Callable[[Judgement], object]
+    _write: Callable[[Judgement], object]
     """Write a judgement to the log, inside a transaction."""
 
     def queue(self, *, ended: bool = False) -> pd.DataFrame:
@@ -76,7 +76,7 @@ class Adjudication:
             for judgement in judgements:
                 try:
                     self._check_open(judgement, waiting)
-                    self.write(judgement._replace(counts_as="adjudication"))
+                    self._write(judgement._replace(counts_as="adjudication"))
                     saved.append(judgement.uuid)
                 except JudgementError as error:
                     refused.append(Refused(judgement.uuid, str(error)))
