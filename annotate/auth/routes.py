@@ -91,10 +91,10 @@ class SignInService:
         token = request.query_params.get("token")
         person = await self.signed_in(request)
         if token is None:
-            return self._form() if person is None else _to_the_app()
+            return self._form() if person is None else _redirect_to_app()
         name = await self._thread.run(lambda campaign: campaign.people.accounts.signin_link_account(token))
         if name is None:
-            return forms.expired_link() if person is None else _to_the_app()
+            return forms.expired_link() if person is None else _redirect_to_app()
         return forms.link(self.title, name, token, person and person.name)
 
     @open_to(ANYBODY)
@@ -183,7 +183,7 @@ class SignInService:
         if before is not None:
             with suppress(CleverdonError):  # it ends by itself after some days
                 await self._sessions.run(lambda campaign: _end_session(campaign, before))
-        response = _to_the_app()
+        response = _redirect_to_app()
         # "strict" would not be sent on the redirect that follows a link in a mail.
         set_cookie = partial(response.set_cookie, httponly=True, samesite="lax", secure=self._origins.is_https(request))
         set_cookie(self.cookie, self.tokens.cookie(secret), COOKIE_SECONDS)
@@ -208,5 +208,5 @@ def _end_session(campaign: Campaign, secret: str) -> None:
         campaign.people.accounts.end_session(person.session)
 
 
-def _to_the_app() -> RedirectResponse:
+def _redirect_to_app() -> RedirectResponse:
     return RedirectResponse("/", 303, {"Cache-Control": "no-store", "Referrer-Policy": "same-origin"})

@@ -24,7 +24,7 @@ export default mountable({
     grades(view, ". Record this as the adjudicated grade."),
   ],
   scroller: (view) => view.node("scroller"),
-  asked({ card }, { pair, picked }) {
+  requested({ card }, { pair, picked }) {
     if (!pair || picked === picks.get(card)) return null;
     picks.set(card, picked);
     return JSON.stringify(pair);

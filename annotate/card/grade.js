@@ -58,7 +58,7 @@ export default mountable({
   one: "document",
   parts,
   scroller: (view) => view.node("scroller"),
-  asked: (_, { query_id }) => query_id,
+  requested: (_, { query_id }) => query_id,
   words: wordsOf,
   heard: (_, { unit }) => `Now: ${grade.title(unit)}`,
   notices: {

@@ -577,7 +577,7 @@ export interface TopicPayload {
   judged: number;
   /** Pooled documents that are held back until their text is imported. */
   without_text: number;
-  /** Judged before the others: a calibration topic before the qualification. */
+  /** Judged before the others, because it calibrates the stopping rule. */
   first?: boolean;
 }
 

@@ -39,9 +39,9 @@ async def read_form(request: Request, limit: int) -> dict[str, str]:
 
 
 async def _read(request: Request, content_type: str, limit: int) -> bytes:
-    given = request.headers.get("content-type", "")
-    if given.partition(";")[0].strip().lower() != content_type:
-        raise RequestError(f"expected the content type {content_type}, found {given[:100]!r}", 415)
+    header = request.headers.get("content-type", "")
+    if header.partition(";")[0].strip().lower() != content_type:
+        raise RequestError(f"expected the content type {content_type}, found {header[:100]!r}", 415)
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and (len(announced) > 15 or int(announced) > limit):
         raise _too_long(limit)

@@ -58,9 +58,9 @@ export const decide = (turn, { answer, stay = false, on, uuid, at, shown_at, sec
   else state.units = after ? [after, ...state.units.slice(1)] : state.units.slice(1);
   const { before: _, skipped: __, ...plain } = unit;
   const was = entryOf(kind, state, subject);
-  const made = { decision, title, unit: plain, was, order };
-  state.history = [...state.history.filter((each) => each !== was), made].slice(-HISTORY);
-  state.look = stay ? made : null;
+  const newest = { decision, title, unit: plain, was, order };
+  state.history = [...state.history.filter((each) => each !== was), newest].slice(-HISTORY);
+  state.look = stay ? newest : null;
   unskip(turn, unit);
   return turn.notice("decided", { title, decision, revised: entry !== null, done: after === null && delta > 0 });
 };
@@ -173,10 +173,10 @@ function fetchUnit(turn, { decision, title }, goal, source = "key") {
  *
  * @param {Turn} turn @param {FetchContext} context @param {any} answer @param {{ uuid: string, at: number }} by
  */
-export function fetched(turn, { decision: asked, goal, on, source }, answer, by) {
+export function fetched(turn, { decision: requested, goal, on, source }, answer, by) {
   const { kind, state } = turn;
-  const subject = kind.subject(asked);
-  const { unit, decision } = kind.fetched(answer, asked);
+  const subject = kind.subject(requested);
+  const { unit, decision } = kind.fetched(answer, requested);
   changeHistory(turn, (entry) =>
     !entry.unit && kind.subject(entry.decision) === subject ? { ...entry, unit } : entry,
   );
@@ -222,10 +222,10 @@ export const mark = (turn, { changes, notice: code, type: _, ...by }) => {
 export const draft = (turn, { subject, changes }) => {
   const { kind, state } = turn;
   setDraft(turn, subject, changes);
-  const kept = state.drafts[subject];
-  if (!kept || kept.chosen) return;
+  const draft = state.drafts[subject];
+  if (!draft || draft.chosen) return;
   const stands = entryOf(kind, state, subject)?.decision;
-  if (same(marksIn(kind, { ...stands, ...kept }), marksIn(kind, stands))) setDraft(turn, subject, null);
+  if (same(marksIn(kind, { ...stands, ...draft }), marksIn(kind, stands))) setDraft(turn, subject, null);
 };
 
 /** Selects a document of the list on screen, or deselects it. @type {Handler<"tick">} */

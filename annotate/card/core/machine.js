@@ -206,8 +206,8 @@ function pump(turn) {
 function sayLeft(turn) {
   const { kind, state } = turn;
   state.left = true;
-  const gone = { ...state, mounted: false };
-  if (state.outbox.length || (state.units.length && hasLeft(gone))) turn.send({ ...kind.last(gone), lane: "last" });
+  const left = { ...state, mounted: false };
+  if (state.outbox.length || (state.units.length && hasLeft(left))) turn.send({ ...kind.last(left), lane: "last" });
 }
 
 /** Tries at once what waits for its next attempt. @param {Turn} turn */

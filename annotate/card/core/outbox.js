@@ -1,6 +1,6 @@
 // Decisions on their way: what an answer says of them, and what happens without one.
 
-/** @import { Entry, Pending, State, SyncContext, SyncRequest, Told, Turn, Unit } from "./types.js" */
+/** @import { Entry, Pending, State, SyncContext, SyncRequest, OtherDecision, Turn, Unit } from "./types.js" */
 
 import { changeHistory, entryOf, inOrder, keepMarks, marksIn } from "./state.js";
 
@@ -22,7 +22,7 @@ const isLast = (state) => hasLeft(state) && state.outbox.length <= MOST_SENT;
 /** The fields of a request that carry decisions, and what is needed to read its answer. @param {State} state */
 export const contextOf = (state) => ({
   batch: state.outbox.slice(0, MOST_SENT),
-  counted: Object.values(state.told)
+  counted: Object.values(state.otherDecisions)
     .filter(({ saved }) => saved)
     .map(({ pending }) => pending.decision.uuid),
   due: state.due,
@@ -42,8 +42,8 @@ export function syncRequest(state, route, want, nameOf, body, context) {
   const shared = contextOf(state);
   const decisions = shared.batch.map(({ decision }) => decision);
   const holding = state.units.map(nameOf).slice(0, MOST_HELD);
-  const asked = { decisions, holding, want, leave: isLast(state), ...body };
-  return { lane: "sync", route, body: asked, context: { ...shared, want, ...context } };
+  const request = { decisions, holding, want, leave: isLast(state), ...body };
+  return { lane: "sync", route, body: request, context: { ...shared, want, ...context } };
 }
 
 /**
@@ -105,16 +105,18 @@ export function dropRefused(turn, refused) {
 
 /** @param {State} state @param {Set<string>} uuids */
 export function forget(state, uuids) {
-  state.told = Object.fromEntries(Object.entries(state.told).filter(([uuid]) => !uuids.has(uuid)));
+  state.otherDecisions = Object.fromEntries(Object.entries(state.otherDecisions).filter(([uuid]) => !uuids.has(uuid)));
 }
 
 /**
  * Sends other tabs' decisions from here: sent twice they are saved once, since the server knows them by their uuid.
  *
- * @param {Turn} turn @param {(told: Told) => boolean} which
+ * @param {Turn} turn @param {(other: OtherDecision) => boolean} which
  */
 export function takeUnsent({ state }, which) {
-  const taken = Object.values(state.told).flatMap((told) => (!told.saved && which(told) ? told.pending : []));
+  const taken = Object.values(state.otherDecisions).flatMap((other) =>
+    !other.saved && which(other) ? other.pending : [],
+  );
   if (!taken.length) return;
   forget(state, new Set(taken.map(({ decision }) => decision.uuid)));
   state.outbox = [...state.outbox, ...taken].sort(inOrder);
@@ -129,7 +131,7 @@ export function takeUnsent({ state }, which) {
 export function countTold(turn, { context: { counted, batch } }, answer) {
   const { kind, state } = turn;
   const newest = new Map(batch.map(({ decision, order }) => [kind.subject(decision), order]));
-  const included = Object.values(state.told).filter(({ saved, pending: { decision, order } }) => {
+  const included = Object.values(state.otherDecisions).filter(({ saved, pending: { decision, order } }) => {
     const isReplaced = saved && (newest.get(kind.subject(decision)) ?? 0) > order;
     return isReplaced || counted.includes(decision.uuid);
   });

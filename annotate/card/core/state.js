@@ -1,29 +1,29 @@
 // The state of a card: how it begins, and what is read from it.
 
-/** @import { Decision, Draft, Effect, Entry, Item, Kept, Kind, Marks, Message, Notice } from "./types.js" */
+/** @import { Decision, Draft, Effect, Entry, Item, Stored, Kind, Marks, Message, Notice } from "./types.js" */
 /** @import { Pending, Request, State, TimerName, Unit } from "./types.js" */
 
 /** Decisions kept for looking back. */
 export const HISTORY = 300;
 
-/** @param {Kind} kind @param {Kept} kept @returns {State} */
-export function initial(kind, kept) {
+/** @param {Kind} kind @param {Stored} stored @returns {State} */
+export function initial(kind, stored) {
   return {
-    tab: kept.tab,
-    order: Math.max(0, ...kept.outbox.map(({ order }) => order)),
+    tab: stored.tab,
+    order: Math.max(0, ...stored.outbox.map(({ order }) => order)),
     mounted: false,
     left: false,
     entered: null,
     units: [],
     exhausted: false,
-    asked: undefined,
+    requested: undefined,
     history: [],
     look: null,
-    outbox: kept.outbox,
-    told: {},
-    refused: kept.refused,
-    drafts: kept.drafts,
-    skipped: kept.skipped,
+    outbox: stored.outbox,
+    otherDecisions: {},
+    refused: stored.refused,
+    drafts: stored.drafts,
+    skipped: stored.skipped,
     tabs: {},
     sync: { running: false, retrying: false, failures: 0, failingSince: 0, trouble: null, detail: "" },
     due: true,
@@ -34,12 +34,12 @@ export function initial(kind, kept) {
     fetching: null,
     hasSaved: false,
     notice: null,
-    scope: kind.scope(kept),
+    scope: kind.scope(stored),
   };
 }
 
 /** The open unit: none until the one that the page was opened for is here. @param {State} state */
-export const openUnit = (state) => (state.asked === undefined ? state.units[0] : undefined);
+export const openUnit = (state) => (state.requested === undefined ? state.units[0] : undefined);
 
 /** The open unit if it can be decided now: a skipped one waits until the server has nothing else. @param {Kind} kind @param {State} state */
 function readyUnit(kind, state) {
@@ -105,9 +105,9 @@ export const inOrder = (a, b) => a.order - b.order || (a.decision.uuid < b.decis
  * @param {State} state @returns {Pending[]}
  */
 export function outstanding(state) {
-  const told = Object.values(state.told);
-  if (!told.length) return state.outbox;
-  return [...told.map(({ pending }) => pending), ...state.outbox].sort(inOrder);
+  const others = Object.values(state.otherDecisions);
+  if (!others.length) return state.outbox;
+  return [...others.map(({ pending }) => pending), ...state.outbox].sort(inOrder);
 }
 
 /** @param {Marks | Draft} a @param {Marks | Draft} b */

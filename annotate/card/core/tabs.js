@@ -60,15 +60,15 @@ function leaveTo({ kind, state }, tab) {
         kind.subject(later.decision) === kind.subject(pending.decision),
     );
   const theirs = state.outbox.filter((pending) => pending.tab === tab && !isFollowed(pending));
-  const told = theirs.map((pending) => [pending.decision.uuid, { pending, saved: false }]);
-  state.told = { ...state.told, ...Object.fromEntries(told) };
+  const others = theirs.map((pending) => [pending.decision.uuid, { pending, saved: false }]);
+  state.otherDecisions = { ...state.otherDecisions, ...Object.fromEntries(others) };
   state.outbox = state.outbox.filter((pending) => !theirs.includes(pending));
 }
 
 /** Takes decisions that another tab no longer holds as answered; this tab missed the message. @param {Turn} turn @param {string} tab @param {string[]} waiting */
 function takeUnheard(turn, tab, waiting) {
   const { state } = turn;
-  const missed = Object.values(state.told).filter(({ pending, saved }) => pending.tab === tab && !saved);
+  const missed = Object.values(state.otherDecisions).filter(({ pending, saved }) => pending.tab === tab && !saved);
   const saved = missed.map(({ pending }) => pending.decision.uuid).filter((uuid) => !waiting.includes(uuid));
   if (saved.length) takeAnswered(turn, { saved, refused: [] });
 }
@@ -94,7 +94,7 @@ function takeSaid(turn, { pending, unit: theirs }) {
   const later = outstanding(state).find(
     (each) => inOrder(each, pending) > 0 && kind.subject(each.decision) === subject,
   );
-  state.told = { ...state.told, [uuid]: { pending, saved: false } };
+  state.otherDecisions = { ...state.otherDecisions, [uuid]: { pending, saved: false } };
   state.order = Math.max(state.order, pending.order);
   if (later && decision.kind === "undone") return; // what it would open is decided anew already
   const id = kind.unitId(decision);
@@ -120,11 +120,11 @@ function takeAnswered(turn, { saved, refused }) {
   const { state } = turn;
   state.hasSaved ||= saved.length > 0;
   for (const uuid of saved) {
-    const pending = state.outbox.find(({ decision }) => decision.uuid === uuid) ?? state.told[uuid]?.pending;
-    if (pending) state.told = { ...state.told, [uuid]: { pending, saved: true } };
+    const pending = state.outbox.find(({ decision }) => decision.uuid === uuid) ?? state.otherDecisions[uuid]?.pending;
+    if (pending) state.otherDecisions = { ...state.otherDecisions, [uuid]: { pending, saved: true } };
   }
-  const gone = new Set([...saved, ...refused]);
-  state.outbox = state.outbox.filter(({ decision }) => !gone.has(decision.uuid));
+  const answered = new Set([...saved, ...refused]);
+  state.outbox = state.outbox.filter(({ decision }) => !answered.has(decision.uuid));
   forget(state, new Set(refused));
   dropRefused(turn, new Set(refused));
   state.exhausted = false; // what was held back here, or was refused, may be handed out now

@@ -107,7 +107,7 @@ export interface Pending {
 }
 
 /** What another tab decided, until an answer of the server counts it. */
-export interface Told {
+export interface OtherDecision {
   pending: Pending;
   saved: boolean;
 }
@@ -224,7 +224,7 @@ export type Event = (
   | { type: "dismiss"; refused: string }
   | { type: "whole"; doc: Doc }
   | { type: "notice"; notice: Notice | null }
-  | { type: "mount"; fresh: boolean; asked: string | null; filter?: unknown }
+  | { type: "mount"; fresh: boolean; requested: string | null; filter?: unknown }
   | { type: "unmount" }
   /** Begins the new topic that is shown. */
   | { type: "enter" }
@@ -270,12 +270,12 @@ export interface State<Scope = any> {
   entered: string | null;
   units: Unit[];
   exhausted: boolean;
-  asked: string | undefined;
+  requested: string | undefined;
   history: Entry[];
   /** The decision of `history` that is on screen; null for the open unit. */
   look: Entry | null;
   outbox: Pending[];
-  told: Record<string, Told>;
+  otherDecisions: Record<string, OtherDecision>;
   refused: Refusal[];
   drafts: Record<string, Draft>;
   skipped: string[];
@@ -303,7 +303,7 @@ export interface TopicScope {
   /** Changes with the topic: answers to what was asked before no longer count. */
   visit: number;
   /** The topic that the page was opened for; null for none in particular. */
-  askedTopic: string | null;
+  requestedTopic: string | null;
   /** The last topic that this browser knows of. */
   here: string | null;
   /** The topic of the newest judgement that this browser knows of. */
@@ -321,7 +321,7 @@ export interface TopicScope {
   /** Why the card opened the topic by itself. */
   why: Notice | null;
   /** Whether the card opened it for its qualification set, which is judged first. */
-  calibrating: boolean;
+  inQualification: boolean;
   topicsDue: boolean;
   /** Whether the topics are fetched only to update their counts. */
   recounts: boolean;
@@ -359,7 +359,7 @@ export interface UnitScope {
 }
 
 /** What a browser kept of an earlier visit. */
-export interface Kept {
+export interface Stored {
   tab: string;
   outbox: Pending[];
   drafts: Record<string, Draft>;
@@ -374,7 +374,7 @@ export interface Kind<Scope = any> {
   name: string;
   /** Marks of a decision that has none. */
   marks: Marks;
-  scope(kept: Kept): Scope;
+  scope(stored: Stored): Scope;
   title(unit: Unit): string;
   subject(decision: { query_id: string } & About): string;
   unitId(decision: { query_id: string } & About): string;
@@ -418,7 +418,7 @@ export interface Kind<Scope = any> {
   last(state: State<Scope>): SyncRequest;
   fetch(decision: Decision): { route: string; body: object };
   fetched(answer: any, decision: Decision): { unit: Unit; decision: Decision };
-  mount(turn: Turn<Scope>, event: { fresh: boolean; asked: string | null; filter?: unknown }): void;
+  mount(turn: Turn<Scope>, event: { fresh: boolean; requested: string | null; filter?: unknown }): void;
   handlers?: Record<string, (turn: Turn<Scope>, event: any) => unknown>;
 }
 

@@ -215,8 +215,8 @@ class Trainer:
             self._problems[result.query_id] = result.problem
             return
         self._problems.pop(result.query_id, None)
-        if result.made is not None:
-            self._rounds = trainer_process.keep_newest(self._rounds, result.query_id, result.made)
+        if result.loop_round is not None:
+            self._rounds = trainer_process.keep_newest(self._rounds, result.query_id, result.loop_round)
 
     def _fail(self, problem: str, *, retry: bool) -> None:
         """Fail the current round, or else all requested ones; with `retry`, the current one is requested again."""

@@ -60,7 +60,7 @@ class RoundResult(NamedTuple):
     """A new round (None: the latest one is still current), or an error with its traceback."""
 
     query_id: str
-    made: LoopRound | None = None
+    loop_round: LoopRound | None = None
     problem: str | None = None
     trace: str = ""
 
@@ -222,7 +222,7 @@ def send(to: IO[bytes], message: WorkerRequest | WorkerResult) -> None:
     to.flush()
 
 
-def keep_newest(before: dict[str, T], query_id: str, made: T) -> dict[str, T]:
+def keep_newest(before: dict[str, T], query_id: str, newest: T) -> dict[str, T]:
     """Add the newest result of a topic to a copy (other threads read), and keep the last :data:`KEPT_ROUNDS`."""
     others = {topic: value for topic, value in before.items() if topic != query_id}
-    return dict([*others.items(), (query_id, made)][-KEPT_ROUNDS:])
+    return dict([*others.items(), (query_id, newest)][-KEPT_ROUNDS:])

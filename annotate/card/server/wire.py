@@ -111,7 +111,7 @@ class TopicPayload(Topic):
     pool: int | None  # Documents to judge; null in a loop over the whole collection or with a budget.
     judged: int
     without_text: int  # Pooled documents that are held back until their text is imported.
-    first: NotRequired[bool]  # Judged before the others: a calibration topic before the qualification.
+    first: NotRequired[bool]  # Judged before the others, because it calibrates the stopping rule.
 
 
 class TopicWords(Topic):

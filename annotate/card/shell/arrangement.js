@@ -22,15 +22,15 @@ export class Arrangement {
   constructor(storage, network, own) {
     this.storage = storage;
     this.network = network;
-    const kept = storage.read("own");
+    const stored = storage.read("own");
     // A change of this browser that has not reached the server is newer.
     /** @type {Own} */
-    this.own = { ...USUAL, ...(kept?.unsent ? kept.own : (own ?? kept?.own)) };
+    this.own = { ...USUAL, ...(stored?.unsent ? stored.own : (own ?? stored?.own)) };
     /** Called after each change. @type {(() => void) | undefined} */
     this.changed = undefined;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
-    if (kept?.unsent) this.tellSoon();
+    if (stored?.unsent) this.tellSoon();
   }
 
   /** @param {Partial<Own>} changes */

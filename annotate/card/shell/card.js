@@ -33,7 +33,7 @@ export class Card {
     /** Open before the storage is read: what another tab decides meanwhile is in one or the other. @type {BroadcastChannel | undefined} */
     this.channel = new BroadcastChannel(place);
     /** @type {State<Scope>} */
-    this.state = initial(kind, this.storage.kept(newUuid()));
+    this.state = initial(kind, this.storage.load(newUuid()));
     this.arrangement = new Arrangement(this.storage, this.network, data.own);
     /** Draws the state; set by the view while there is one. @type {(() => void) | undefined} */
     this.draw = undefined;

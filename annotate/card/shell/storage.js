@@ -1,6 +1,6 @@
 // What the browser keeps: unsent decisions, drafts, refusals, and how the annotator has arranged the card.
 
-/** @import { Draft, Kept, Pending } from "../core/types.js" */
+/** @import { Draft, Stored, Pending } from "../core/types.js" */
 
 import { inOrder } from "../core/state.js";
 
@@ -47,9 +47,9 @@ export class Storage {
   /**
    * What an earlier visit left. Each decision has a key of its own, so that two tabs never overwrite each other's.
    *
-   * @param {string} tab @returns {Kept}
+   * @param {string} tab @returns {Stored}
    */
-  kept(tab) {
+  load(tab) {
     /** @type {Pending[]} */
     const outbox = this.all("pending:")
       .map(([, value]) => value)

@@ -159,7 +159,7 @@ export interface Face {
   parts(view: View): Part[];
   scroller(view: View): Scroller;
   /** What the page asks for when it is opened; null for nothing. */
-  asked(view: View, data: CardData, fresh: boolean): string | null;
+  requested(view: View, data: CardData, fresh: boolean): string | null;
   /** A decision in a few words. */
   words(view: View, decision: Decision): string;
   /** Sentences of its own for notices. */

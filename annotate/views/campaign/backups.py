@@ -25,14 +25,14 @@ if problem := backups.problem():
 if st.button("Make a backup", type="primary", key="make"):
     with widgets.saving("Backup made."), st.spinner("Making a backup"):
         backups.make()
-made = pd.DataFrame(
+existing = pd.DataFrame(
     [(each.made_at, each.size, each.path.name) for each in backups.available()], columns=["made_at", "size", "file"]
 )
-if made.empty:
+if existing.empty:
     st.write("No backups on the server yet.")
 else:
     columns = {"made_at": timestamp("Made (UTC)"), "size": number("Size", "bytes"), "file": text("File", "large")}
-    display.table(made, columns, alt="Backups on the server")
+    display.table(existing, columns, alt="Backups on the server")
 st.caption(
     "Backups are in the folder *backups* of the campaign, on the same disk. Download one, or run "
     "`cleverdon backup DIR --to FOLDER` with a folder on another disk."

@@ -73,7 +73,7 @@ if go:
                 written[-1].write_bytes(file.getbuffer())
             return written
 
-        def by_name(text: str) -> str:
+        def without_folder(text: str) -> str:
             """Name files without the scratch folder."""
             return re.sub(re.escape(str(folder)) + r"/\w+/", "", text)
 
@@ -96,7 +96,7 @@ if go:
             )
         except CleverdonError as error:
             line.empty()
-            st.error(f"**Nothing was imported.** {widgets.plain(by_name(str(error)))}")
+            st.error(f"**Nothing was imported.** {widgets.plain(without_folder(str(error)))}")
             if isinstance(error, DoubtError):
                 st.info(
                     "To import the file anyway, select *Accept files that look like another kind* and import again."
@@ -105,7 +105,7 @@ if go:
         line.empty()
         answer.write(contents())
         st.success("Imported.")
-        import_form.draw_report(report, by_name)
+        import_form.draw_report(report, without_folder)
 
 if len(logs := campaign.store.corpus.click_sources()):
     named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]

@@ -71,16 +71,16 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
 def _draw_workload(wanted: Mapping[str, object], state: str) -> None:
     campaign = session.current().campaign
     if decisions := campaign.results.overview.decisions():  # lists or preferences
-        made, left = decisions["made"], decisions["remaining"]
-        st.write(f"**{made:,} of {count(made + left, 'decision')} made**, with the saved settings.")
+        done, left = decisions["made"], decisions["remaining"]
+        st.write(f"**{done:,} of {count(done + left, 'decision')} made**, with the saved settings.")
         return
     status = campaign.store.judgements.counts()
     looping = int(campaign.progress.topics()["goal"].isna().sum())
     if looping:
-        made = f"{count(status['judgements'], 'judgement')} made so far"
+        progress = f"{count(status['judgements'], 'judgement')} made so far"
         topics = f"{looping:,} of {count(status['topics'], 'topic')} {plural(looping, 'is', 'are')}"
         others = "; the numbers below cover the other topics" if looping < status["topics"] else ""
-        st.write(f"{made}. {topics} in a loop without a fixed number of judgements{others}.")
+        st.write(f"{progress}. {topics} in a loop without a fixed number of judgements{others}.")
     if not status["pool"]:
         if not looping:
             st.info("The number of judgements depends on the pool, which is empty.")

@@ -44,7 +44,7 @@ if outside:
 if any(figures.values()):
     widgets.metrics(figures)
 
-judged, made = state["judged"], state["made"]
+judged, judgements = state["judged"], state["made"]
 goal = None if state["in_loop"] else state["goal"]
 if decisions:
     widgets.decision_progress(decisions)
@@ -58,9 +58,9 @@ elif goal is None:
     st.caption(f"{count(judged, 'pair')} judged{within}. {loops}".strip())
 elif goal:
     several = f"{count(goal, 'judgement')} made; some pairs need several"
-    done = f"{made:,} of {several if goal > state['pool'] else count(goal, 'pair') + ' judged'}"
+    done = f"{judgements:,} of {several if goal > state['pool'] else count(goal, 'pair') + ' judged'}"
     cannot = f"; annotators could not judge {count(state['cannot_judge'], 'pair')}" if state["cannot_judge"] else ""
-    st.progress(made / goal, done + cannot)
+    st.progress(judgements / goal, done + cannot)
 for advice in [state[name] for name in ("recall_across_topics", "system_order") if name in state]:
     st.caption(widgets.plain(advice))
 widgets.missing_texts(topic["without_text"] for topic in state["per_topic"])

@@ -96,13 +96,13 @@ def _describe() -> None:
     campaign = session.current().campaign
     about = campaign.settings.collection()
     with st.expander("Description and licence"), st.form("about", border=False):
-        given = {}
+        description = {}
         for name, label in FIELDS.items():
             draw_field = st.text_area if name == "description" else st.text_input
-            given[name] = draw_field(label, getattr(about, name), key=f"about-{name}")
+            description[name] = draw_field(label, getattr(about, name), key=f"about-{name}")
         if st.form_submit_button("Save"):
             with widgets.shown_errors():
-                campaign.settings.set_collection(**given)
+                campaign.settings.set_collection(**description)
                 st.toast("Saved.")
 
 

@@ -99,7 +99,7 @@ def draw_work_lists() -> None:
     annotator = who.selectbox("Annotator", work_lists.annotators(), key="work-list-annotator")
     pairs = int(how_many.number_input("Maximum number of pairs", 1, 10_000, PAIRS, key="work-list-pairs"))
     ending = form.segmented_control("Format", [".xlsx", ".csv"], default=".xlsx", required=True, key="work-list-format")
-    name = f"work-list-{_for_files(annotator)}{ending}"
+    name = f"work-list-{_file_name(annotator)}{ending}"
     if not st.button("Reserve pairs", type="primary", key="work-list-reserve"):
         return
     written: list[int] = []
@@ -113,7 +113,7 @@ def draw_work_lists() -> None:
         st.download_button(f"Download {name}", files[name], name, on_click="ignore", key="work-list")
 
 
-def _for_files(name: str) -> str:
+def _file_name(name: str) -> str:
     return re.sub("[^0-9A-Za-z]+", "_", name)
 
 
@@ -191,7 +191,7 @@ def draw_machine_labels(label_sets: Sequence[str], checked: bool) -> None:
         )
         for sentence in warnings(label_set):
             st.warning(widgets.plain(sentence))
-    name = f"labels-{_for_files(label_set)}{ending}"
+    name = f"labels-{_file_name(label_set)}{ending}"
 
     def write(campaign: Campaign, path: Path) -> None:
         campaign.machine_labels.files.export(label_set, path.with_name(name))

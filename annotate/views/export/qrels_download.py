@@ -55,7 +55,7 @@ def draw(result: Adjudicated, rule: str, topics: Sequence[str] | None, annotator
     logged = campaign.store.judgements.counts()["logged"]
     decisive = cached(campaign.results.qrels.count_decisive_pairs, logged)(topics=topics)
     if sentence := selection_caution(decisive):
-        st.info(widgets.with_commands(f"{sentence}."))
+        st.info(widgets.plain_with_commands(f"{sentence}."))
     _draw_downloads(rule, topics)
     by_grade = grades["relevance"].value_counts().sort_index()
     st.caption(

@@ -50,7 +50,7 @@ else:
     st.write("No topic is in the loop. Choose a judging mode with a loop to let a model select documents.")
 widgets.documentation_link("how-to/use-the-loop", "How to use the loop")
 if used_up := (budget := campaign.progress.budget.state()).words:
-    st.warning(widgets.with_commands(used_up))
+    st.warning(widgets.plain_with_commands(used_up))
 wanted: dict[str, object] = {}
 left, right = st.columns(2, gap="large")
 with left:
@@ -143,8 +143,8 @@ if state.made_at is None:
 else:
     blocks = join(BLOCKS.get(block, block) for block in state.blocks)
     since = "up to date" if state.current else "out of date: documents were added or changed since"
-    made = f"The features of {count(state.documents, 'document')} ({blocks}{state.where})"
-    st.write(f"{made}, built on {state.made_at:%Y-%m-%d at %H:%M} UTC, are {since}.")
+    built = f"The features of {count(state.documents, 'document')} ({blocks}{state.where})"
+    st.write(f"{built}, built on {state.made_at:%Y-%m-%d at %H:%M} UTC, are {since}.")
     if state.note:
         st.warning(widgets.plain(state.note))
 if st.button("Update features" if state.made_at else "Build features", disabled=state.current, key="update"):

@@ -92,10 +92,10 @@ def gain_chart(curve: pd.DataFrame, known: Estimate) -> alt.LayerChart:
     return alt.LayerChart(layer=[band, rule.encode(y=alt.Y("relevant:Q", scale=y)), line, marks], height=320)
 
 
-def band_top(found: int, known: Estimate) -> int:
+def band_top(relevant: int, known: Estimate) -> int:
     """The largest number of relevant documents on the gain chart's axis."""
     likely = 0 if pd.isna(known.relevant) else int(known.relevant)
-    return max(min(known.high, 2 * max(found, likely)), found, 4) + 1
+    return max(min(known.high, 2 * max(relevant, likely)), relevant, 4) + 1
 
 
 def precision_chart(batches: pd.DataFrame, judged: int) -> alt.Chart:

@@ -61,15 +61,15 @@ class Breakdown:
         """Part of each element's key: a selection ends where the grades change."""
         return abs(hash((self.key, self.scale)))
 
-    def by_side(self, side: Literal["between", "topics", "windows"], resamples: int = 0) -> pd.DataFrame:
+    def break_down(self, side: Literal["between", "topics", "windows"], resamples: int = 0) -> pd.DataFrame:
         """The values of this scale and coefficient by one side; `resamples` are for their intervals."""
-        break_down = cached(annotator_agreement.break_down, self.key, "Comparing")
-        return self.select(break_down(self.labels, side, level=self.key[2], resamples=resamples))
+        compute = cached(annotator_agreement.break_down, self.key, "Comparing")
+        return self.select(compute(self.labels, side, level=self.key[2], resamples=resamples))
 
     def select(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows of this scale and coefficient."""
-        mine = (frame["scale"] == self.scale) & (frame["coefficient"] == self.coefficient)
-        return frame[mine].reset_index(drop=True)
+        shown = (frame["scale"] == self.scale) & (frame["coefficient"] == self.coefficient)
+        return frame[shown].reset_index(drop=True)
 
 
 def draw_answer(agreement: Agreement) -> None:
@@ -125,7 +125,7 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
     """Draw all pairs of annotators, and each annotator against the others (`rest`: ``Agreement.rest``)."""
     selected = None
     if len(breakdown.labels.met()) > 1:
-        between = breakdown.by_side("between")
+        between = breakdown.break_down("between")
         chart = charts.annotators_chart(between[["a", "b", "pairs", "value"]], breakdown.name)
         alt = f"{breakdown.name} by pair of annotators"
         key = f"annotators-{breakdown.state}-{breakdown.coefficient}"
@@ -163,7 +163,7 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
 
 def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
     """Draw a table of the topics, least agreement first."""
-    rows = sort_naturally(breakdown.by_side("topics"))
+    rows = sort_naturally(breakdown.break_down("topics"))
     rows = rows.sort_values("value", kind="stable", na_position="last")
     rows = rows.merge(session.current().campaign.store.corpus.topics()[["query_id", "title"]], on="query_id")
     rare = "Alpha and kappa are low if nearly all pairs have the same grade; Gwet's AC1 is not."
@@ -192,7 +192,7 @@ def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
 
 def over_time(breakdown: Breakdown) -> None:
     """Draw the coefficient in windows of pairs."""
-    windows = breakdown.by_side("windows", resamples=500)
+    windows = breakdown.break_down("windows", resamples=500)
     if windows.empty:
         st.write(
             f"At least {MIN_WINDOW_PAIRS} pairs with two or more grades and known times are needed. "

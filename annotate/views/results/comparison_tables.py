@@ -15,7 +15,6 @@ from collection.charts.intervals import OUTCOMES, differences_chart, means_chart
 from collection.comparison import STANDINGS, Comparison, Evaluation, describe_power, direction
 from collection.core.characters import without_bidi
 from collection.core.phrases import confidence, count, percent, plural, sentence
-from collection.measures import parse
 from collection.statistics import CORRECTIONS, TESTS
 
 DIFFERENT, EQUAL = OUTCOMES
@@ -49,7 +48,9 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
         st.warning(f"{few} One more topic could reverse any of these conclusions.")
     numbers = {"Systems": f"{len(ranked):,}", "Topics": topics}
     if best := ranked.loc[ranked["best"], "value"].tolist():
-        numbers[f"{'Highest' if direction(parse(measure)) > 0 else 'Lowest'} {measure}"] = f"{best[0]:.3f}"
+        numbers[f"{'Highest' if direction(compared.evaluation.measures[measure]) > 0 else 'Lowest'} {measure}"] = (
+            f"{best[0]:.3f}"
+        )
         if tested:
             worse = int((ranked["standing"] == WORSE).sum())
             numbers["Significantly worse than best"] = f"{worse:,} of {len(ranked) - len(best):,}"

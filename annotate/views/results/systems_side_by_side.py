@@ -15,7 +15,6 @@ from collection.comparison import Evaluation
 from collection.core.characters import without_bidi
 from collection.core.phrases import count
 from collection.core.records import Document
-from collection.measures import parse
 
 DEPTHS = [10, 20, 50, 100]
 _SHOWN_TEXT = 120  # characters of a document beside its grade
@@ -45,7 +44,7 @@ def draw(
     topic_key = f"topic {measure} {a} {b}"  # other systems start at the topic with their largest difference
     above, below = int((apart["difference"] > 0).sum()), int((apart["difference"] < 0).sum())
     tied = f"; tied on {level:,}" if (level := len(apart) - above - below) else ""
-    word = {1: "better", -1: "worse", 0: "higher"}[comparison.direction(parse(measure))]
+    word = {1: "better", -1: "worse", 0: "higher"}[comparison.direction(evaluation.measures[measure])]
 
     def select_topic() -> None:
         if topic := charts.selected_topic(st.session_state["topics-chart"]):

@@ -15,8 +15,8 @@ WIDE = 5  # number of annotators up to which each has a column
 def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None:
     """Draw the `pairs` that `cell` describes with the grades in `labels`; `key` identifies their table."""
     st.subheader("Pairs")
-    found = f"{count(len(pairs), 'pair')}: {cell}."
-    st.caption(f"{widgets.plain(found)} Largest difference first; select a row to read its document.")
+    summary = f"{count(len(pairs), 'pair')}: {cell}."
+    st.caption(f"{widgets.plain(summary)} Largest difference first; select a row to read its document.")
     people = sorted({annotator for grades in pairs["grades"] for annotator in grades})
     listing = pairs.drop(columns="grades")
     if len(people) <= WIDE:
@@ -52,9 +52,9 @@ def side_by_side(pair: pd.Series, labels: pd.DataFrame) -> None:
         document = campaign.corpus.document(doc_id)
         if document is not None:
             widgets.document(document)
-    given = labels[(labels["query_id"] == query_id) & (labels["doc_id"] == doc_id)].sort_values("annotator")
+    judged = labels[(labels["query_id"] == query_id) & (labels["doc_id"] == doc_id)].sort_values("annotator")
     with right:
-        for row in given.to_dict("records"):
+        for row in judged.to_dict("records"):
             with st.container(border=True):
                 grade = widgets.grade_name(campaign.settings.grades, "graded", row["relevance"])
                 st.markdown(f"**{widgets.plain(row['annotator'])}:** {widgets.plain(grade)}")

@@ -51,8 +51,8 @@ def pick_topics(
 def pick_share(label: str, least: float, most: float, now: float, key: str, step: float = 1.0) -> float:
     """Draw a field for a share in percent; an unchanged field returns `now` exactly, not as rounded."""
     shown = round(100 * now, 4)
-    given = st.number_input(label, least, most, shown, step, format="%g", key=key)
-    return now if given == shown else round(given / 100, 6)
+    entered = st.number_input(label, least, most, shown, step, format="%g", key=key)
+    return now if entered == shown else round(entered / 100, 6)
 
 
 def pick_level(key: str, help: str | None = None) -> int:
@@ -122,10 +122,10 @@ def pick_rule(
     name = pick(label, labels, usual, f"{key}-rule", help=hint)
     entry = ADJUDICATION_RULES[name]
     st.caption(entry.description)
-    given = {
+    arguments = {
         parameter: st.selectbox(entry.shown(parameter).label, annotators, key=f"{key}-annotator")
         if entry.needs_annotator and parameter == ANNOTATOR
         else pick_parameter(entry, parameter, f"{key}-{name}-{parameter}")
         for parameter in entry.parameters
     }
-    return str(parse_rule(name, **given))
+    return str(parse_rule(name, **arguments))

@@ -61,17 +61,17 @@ def plain(text: str) -> str:
     '\\:|material/home\\: \\*x\\*'
     """
     flat = one_line(without_bidi(text))  # four leading blanks would be a block of code
-    flat = _DIRECTIVE.sub(lambda found: f"{found[0][0]}{_WORD_JOINER}{found[0][1:]}", flat)
+    flat = _DIRECTIVE.sub(lambda match: f"{match[0][0]}{_WORD_JOINER}{match[0][1:]}", flat)
     return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub(f"{_ZERO_WIDTH_SPACE}\\g<0>{_ZERO_WIDTH_SPACE}", flat))
 
 
-def with_commands(words: str) -> str:
+def plain_with_commands(words: str) -> str:
     r"""Escape as :func:`plain`, but leave commands between backticks as code.
 
-    >>> with_commands("Raise *it* with `cleverdon loop DIR --budget N`.")
+    >>> plain_with_commands("Raise *it* with `cleverdon loop DIR --budget N`.")
     'Raise \\*it\\* with `cleverdon loop DIR --budget N`\\.'
     """
-    return _COMMAND.sub(lambda found: "`" + _ESCAPED.sub(r"\1", found[1]) + "`", plain(words))
+    return _COMMAND.sub(lambda match: "`" + _ESCAPED.sub(r"\1", match[1]) + "`", plain(words))
 
 
 def sentence(words: str) -> str:
@@ -112,7 +112,7 @@ def documentation_link(page: str, label: str) -> None:
 def next_step(step: NextStep, missing: str = "") -> None:
     """Draw what is `missing`, and the next step with a button that leads to its page or the roles that may take it."""
     page = page_access.find_page(step.page)
-    sentence = with_commands(step.sentence)  # it may name topics
+    sentence = plain_with_commands(step.sentence)  # it may name topics
     with st.container(border=True):
         if session.current().role not in page.roles:
             st.write(f"{missing} Next step for {page_access.role_names(page.roles)}: {sentence}".strip())

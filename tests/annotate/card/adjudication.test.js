@@ -85,7 +85,7 @@ test("what is revised while its pair is fetched is newer than the answer", () =>
   const ada = new Annotator(desk());
   ada.grade(1);
   ada.sync();
-  ada.mount({ asked: pairId("d0") });
+  ada.mount({ requested: pairId("d0") });
   ada.world.serve(0); // the answer has the first grade
   ada.look(-1);
   ada.grade(3);
@@ -100,9 +100,9 @@ test("a pair that is picked comes next, from what is held or from the server", (
   const ada = new Annotator(one);
   ada.grade(1);
   ada.look(-1);
-  ada.mount({ asked: pairId("d3") });
+  ada.mount({ requested: pairId("d3") });
   assert.equal(ada.shown, "d3");
-  ada.mount({ asked: pairId("d55") });
+  ada.mount({ requested: pairId("d55") });
   assert.equal(ada.shown, null);
   ada.sync();
   assert.equal(ada.shown, "d55");
@@ -118,7 +118,7 @@ test("a picked pair that is adjudicated is looked back at", () => {
   ada.grade(1);
   ada.grade(2);
   ada.sync();
-  ada.mount({ asked: pairId("d0") });
+  ada.mount({ requested: pairId("d0") });
   ada.sync();
   assert.deepEqual([ada.shown, ada.item?.entry?.decision.relevance], ["d0", 1]);
   ada.grade(3);
@@ -143,13 +143,13 @@ test("new pairs are found by the heartbeat after all was done", () => {
 test("while the page is not shown nothing is fetched, and decisions are sent", () => {
   const ada = new Annotator(desk(60));
   ada.tab.dispatch({ type: "unmount" });
-  const asked = ada.desk.asked.length;
+  const requested = ada.desk.requests.length;
   ada.tab.dispatch({ type: "beat" });
   ada.sync();
-  const later = ada.desk.asked.slice(asked).map(({ body }) => [body.leave, body.want, body.decisions.length]);
+  const later = ada.desk.requests.slice(requested).map(({ body }) => [body.leave, body.want, body.decisions.length]);
   assert.deepEqual(later, [[true, 0, 0]], "only what is held is given back");
   ada.grade(1);
   ada.sync();
-  assert.equal(ada.desk.asked.at(-1)?.body.want, 0);
+  assert.equal(ada.desk.requests.at(-1)?.body.want, 0);
   ada.saved("d0: 1");
 });

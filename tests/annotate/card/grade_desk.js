@@ -47,7 +47,7 @@ export class GradeDesk {
     this.status = null;
     this.isAfter = false;
     /** @type {{ route: string, body: any }[]} */
-    this.asked = [];
+    this.requests = [];
   }
 
   get stands() {
@@ -83,7 +83,7 @@ export class GradeDesk {
 
   /** @param {string} route @param {any} body */
   answer(route, body) {
-    this.asked.push({ route, body });
+    this.requests.push({ route, body });
     if (route === "topics") return this.topics();
     if (route === "document") {
       const said = this.stands.find(({ query_id, doc_id }) => query_id === body.query_id && doc_id === body.doc_id);

@@ -1,7 +1,7 @@
 // What the card for grades says: where nothing is on screen, of the time that is left, and which judgements its history lists.
 
 /** @import { GradeScope } from "../../../annotate/card/core/types.js" */
-/** @import { Decision, Doc, Entry, Kept, State, Topic, Unit } from "../../../annotate/card/core/types.js" */
+/** @import { Decision, Doc, Entry, Stored, State, Topic, Unit } from "../../../annotate/card/core/types.js" */
 /** @import { Row } from "../../../annotate/card/view/panels/history.js" */
 
 import assert from "node:assert/strict";
@@ -13,7 +13,7 @@ import { drawnKey, initial } from "../../../annotate/card/core/state.js";
 import { restOf } from "../../../annotate/card/view/frame/rest.js";
 import { listPast, meets } from "../../../annotate/card/view/panels/history.js";
 
-/** @type {Kept} */
+/** @type {Stored} */
 const KEPT = { tab: "tab", outbox: [], drafts: {}, refused: [], skipped: [] };
 
 /** @param {Partial<Topic>} more @returns {Topic} */

@@ -13,11 +13,11 @@ import { doc } from "./world.js";
 /** @import { Topic } from "../../../annotate/card/core/types.js" */
 /** @typedef {Annotator<GradeDesk>} Ada */
 
-/** @param {{ order?: string[], sizes?: number[], asked?: string }} how */
-function open({ order, sizes = [], asked } = {}) {
+/** @param {{ order?: string[], sizes?: number[], requested?: string }} how */
+function open({ order, sizes = [], requested } = {}) {
   const desk = new GradeDesk(...sizes);
   if (order) desk.order = order;
-  return new Annotator(desk, { ...(asked && { asked }) });
+  return new Annotator(desk, { ...(requested && { requested }) });
 }
 
 /** @param {Ada} ada @param {number[]} grades */
@@ -49,7 +49,7 @@ function take(ada, docId, atOnce = true, queryId = topic(ada)) {
 }
 
 /** Requests of documents, without those for topics. @param {Ada} ada */
-const asked = (ada) => ada.desk.asked.filter(({ route }) => route === "sync");
+const requested = (ada) => ada.desk.requests.filter(({ route }) => route === "sync");
 
 // ------------------------------------------------------------------------------- undo, look back, skip
 
@@ -98,7 +98,7 @@ test("a revision comes last in the history, and undo takes what is looked at", (
 });
 
 test("skipped documents come last, and the server is told", () => {
-  const ada = open({ asked: "t2" });
+  const ada = open({ requested: "t2" });
   ada.skip();
   assert.equal(ada.shown, "d201");
   give(ada, 1, 2);
@@ -112,7 +112,7 @@ test("skipped documents come last, and the server is told", () => {
 });
 
 test("the undo of another topic goes back to it", () => {
-  const ada = open({ asked: "t2" });
+  const ada = open({ requested: "t2" });
   ada.grade(1);
   ada.tab.dispatch({ type: "next-topic" });
   ada.sync();
@@ -146,7 +146,7 @@ test("a server that was down gets everything once and in order", () => {
 
 test("judgements are sent although the topics do not come", () => {
   const ada = open();
-  ada.tab.dispatch({ type: "mount", fresh: true, asked: null });
+  ada.tab.dispatch({ type: "mount", fresh: true, requested: null });
   const { answers, requests } = ada.world;
   ada.grade(1);
   for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -341,11 +341,11 @@ test("a late refusal leaves what was judged since alone", () => {
 });
 
 test("a judgement of another topic opens with its note, and is revised there", () => {
-  let ada = open({ asked: "t2" });
+  let ada = open({ requested: "t2" });
   ada.mark({ note: "of yesterday" });
   ada.decide({ kind: "cannot judge", reason: "broken" });
   ada.sync();
-  ada = ada.reload({ asked: "t1" });
+  ada = ada.reload({ requested: "t1" });
   assert.equal(ada.shown, "d100");
   ada.look(-1);
   assert.equal(marks(ada)?.note, "of yesterday");
@@ -375,7 +375,7 @@ test("a judgement that the card does not know is fetched with its marks", () => 
 // ------------------------------------------------------------------------------------------------- topics
 
 test("topics to the end", () => {
-  const ada = open({ asked: "t2" });
+  const ada = open({ requested: "t2" });
   give(ada, 0, 1, 2);
   assert.equal(rest(ada), "Topic done: 3 of 3");
   ada.grade(1);
@@ -426,7 +426,7 @@ test("where no topic has anything left, what others have judged and closed is co
 });
 
 test("documents that others hold are asked for again", () => {
-  const ada = open({ asked: "t2" });
+  const ada = open({ requested: "t2" });
   ada.desk.held = ada.desk.pool.t1 ?? [];
   ada.turnTo("t1");
   ada.sync();
@@ -535,7 +535,7 @@ test("coming back to a finished topic goes on with the next", () => {
 });
 
 test("a second device begins where the first one stopped, unless that topic is done or gone", () => {
-  const ada = open({ asked: "t3" });
+  const ada = open({ requested: "t3" });
   ada.grade(1);
   ada.sync();
   assert.equal(new Annotator(ada.desk).shown, "d301");
@@ -555,7 +555,7 @@ test("of two devices the one that was used last says the topic, and what is aske
   ada.sync();
   ada = ada.reload();
   assert.equal(ada.shown, "d200", "this browser's own visit is newer than its last judgement");
-  const other = new Annotator(ada.desk, { asked: "t3" });
+  const other = new Annotator(ada.desk, { requested: "t3" });
   other.grade(1);
   other.sync();
   ada = ada.reload();
@@ -564,7 +564,7 @@ test("of two devices the one that was used last says the topic, and what is aske
   ada.sync();
   ada = ada.reload();
   assert.equal(ada.shown, "d200", "nothing is new elsewhere");
-  assert.equal(ada.reload({ asked: "t1" }).shown, "d101");
+  assert.equal(ada.reload({ requested: "t1" }).shown, "d101");
 });
 
 test("what was judged elsewhere leaves the screen after a while away, and not before", () => {
@@ -605,7 +605,7 @@ test("a document that was found is there when its topic is opened again without 
   ada.sync();
   take(ada, "d131");
   ada.tab.dispatch({ type: "unmount" });
-  ada.tab.dispatch({ type: "mount", fresh: true, asked: null });
+  ada.tab.dispatch({ type: "mount", fresh: true, requested: null });
   ada.sync();
   assert.equal(ada.shown, "d131");
 });
@@ -639,16 +639,16 @@ test("an order replaces what is behind the document on screen", () => {
 
 test("the card asks again while the model is behind, and stops then", () => {
   const ada = open({ order: ORDER });
-  const before = asked(ada).length;
+  const before = requested(ada).length;
   ada.sync();
-  assert.equal(asked(ada).length, before);
+  assert.equal(requested(ada).length, before);
   ada.desk.behind = 4;
   ada.grade(1);
   ada.sync();
-  assert.equal(asked(ada).length, before + 4);
+  assert.equal(requested(ada).length, before + 4);
   ada.desk.order = ["d137", "d136"];
   ada.sync();
-  assert.equal(asked(ada).length, before + 4);
+  assert.equal(requested(ada).length, before + 4);
   ada.desk.behind = 2;
   ada.grade(1);
   ada.sync();
@@ -710,7 +710,7 @@ test("what was taken stays in front of the loop, and the server is told", () => 
   const ada = open({ order: ORDER });
   for (const id of ["d135", "d136"]) take(ada, id);
   ada.sync();
-  assert.deepEqual(asked(ada).at(-1)?.body.holding.slice(0, 3), ["d136", "d135", "d100"]);
+  assert.deepEqual(requested(ada).at(-1)?.body.holding.slice(0, 3), ["d136", "d135", "d100"]);
   Object.assign(ada.desk, { order: ["d140", "d139"], behind: 1 });
   const seen = [];
   for (let i = 0; i < 4; i += 1) {
@@ -822,7 +822,7 @@ test("tabs at different topics count each other's judgements", () => {
     const progress = tab.state.scope.topics?.map((/** @type {Topic} */ each) => countOf(tab.state, each).judged);
     assert.deepEqual(progress, [3, 3, 0]);
   }
-  const alone = asked(ada)
+  const alone = requested(ada)
     .filter(({ body }) => body.query_id === "t2")
     .map(({ body }) => body.alone);
   assert(alone.length && !alone.some(Boolean), "the server is told of the other tab");

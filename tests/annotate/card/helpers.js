@@ -39,7 +39,7 @@ export class Desk {
     this.status = null;
     this.isAfter = false;
     /** @type {{ route: string, body: any }[]} */
-    this.asked = [];
+    this.requests = [];
   }
 
   get stands() {
@@ -93,7 +93,7 @@ export class Desk {
 
   /** @param {string} route @param {any} body */
   answer(route, body) {
-    this.asked.push({ route, body });
+    this.requests.push({ route, body });
     if (route.endsWith("/recent"))
       return { decisions: this.stands.reverse().map((each) => ({ ...each, title: `Title of ${each.query_id}` })) };
     if (route.endsWith("/unit")) return this.unit(body.unit);
@@ -126,13 +126,13 @@ export const pairId = (docId, queryId = "t0") => JSON.stringify([queryId, docId]
  * @template {AnyDesk} [D=Desk]
  */
 export class Annotator {
-  /** @param {D} desk @param {{ asked?: string | null, world?: World, reads?: boolean }} options */
-  constructor(desk, { asked = null, world, reads = true } = {}) {
+  /** @param {D} desk @param {{ requested?: string | null, world?: World, reads?: boolean }} options */
+  constructor(desk, { requested = null, world, reads = true } = {}) {
     this.desk = desk;
     this.reads = reads;
     this.world = world ?? new World(desk.kind, desk, 0);
     this.tab = this.world.open();
-    if (asked !== null) this.mount({ fresh: true, asked });
+    if (requested !== null) this.mount({ fresh: true, requested });
     this.sync();
   }
 
@@ -147,9 +147,9 @@ export class Annotator {
     if (this.reads && this.newTopic) this.tab.dispatch({ type: "enter" });
   }
 
-  /** @param {{ fresh?: boolean, asked?: string | null, filter?: object }} data */
-  mount({ fresh = false, asked = null, filter } = {}) {
-    this.act({ type: "mount", fresh, asked, filter });
+  /** @param {{ fresh?: boolean, requested?: string | null, filter?: object }} data */
+  mount({ fresh = false, requested = null, filter } = {}) {
+    this.act({ type: "mount", fresh, requested, filter });
   }
 
   /** Requests are answered, or fail, until nothing is under way; then other tabs hear of it. */

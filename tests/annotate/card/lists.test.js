@@ -220,7 +220,7 @@ test("an answer that is lost doubles nothing", () => {
   ada.choose(1);
   ada.sync();
   assert.equal(ada.stored, 1);
-  assert(ada.desk.asked.filter(({ body }) => body.decisions?.length).length > 1, "it is sent again");
+  assert(ada.desk.requests.filter(({ body }) => body.decisions?.length).length > 1, "it is sent again");
   ada.desk.status = null;
   ada.world.pass(10_000);
   ada.saved("t0: 1");
@@ -337,10 +337,10 @@ test("a unit that others hold is asked for until it is free", () => {
   assert.deepEqual([ada.shown, ada.state.asking], ["t1", false]);
   ada.choose();
   ada.sync();
-  const asked = one.asked.length;
+  const requested = one.requests.length;
   ada.world.pass(30_000);
   ada.sync();
-  assert.equal(one.asked.length, asked, "all is done: nothing is asked for");
+  assert.equal(one.requests.length, requested, "all is done: nothing is asked for");
 });
 
 test("when the campaign's task changes, what is on screen can be decided and nothing else", () => {
@@ -360,14 +360,14 @@ test("when the campaign's task changes, what is on screen can be decided and not
 
 test("nothing is on screen before the topic that the page asks for", () => {
   const one = desk(30);
-  const ada = new Annotator(one, { asked: "t20" });
+  const ada = new Annotator(one, { requested: "t20" });
   assert.equal(ada.shown, "t20");
-  assert.equal(ada.state.asked, undefined);
+  assert.equal(ada.state.requested, undefined);
   ada.choose(3);
   assert.equal(ada.shown, "t0");
   ada.saved("t20: 3");
   const slow = new Annotator(desk(30));
-  slow.mount({ fresh: true, asked: "t25" });
+  slow.mount({ fresh: true, requested: "t25" });
   assert.equal(slow.shown, null);
   slow.choose();
   assert.equal(slow.notice, "nothing-here");
@@ -378,9 +378,9 @@ test("nothing is on screen before the topic that the page asks for", () => {
 test("a topic that the page asks for and that is held is there at once", () => {
   const ada = new Annotator(desk());
   ada.skip();
-  ada.mount({ fresh: true, asked: "t3" });
+  ada.mount({ fresh: true, requested: "t3" });
   assert.equal(ada.shown, "t3");
-  ada.mount({ fresh: true, asked: "t0" });
+  ada.mount({ fresh: true, requested: "t0" });
   assert.equal(ada.shown, "t0", "also a skipped one");
 });
 
@@ -388,7 +388,7 @@ test("a topic that is decided is looked back at", () => {
   let ada = new Annotator(desk());
   ada.choose(3);
   ada.sync();
-  ada = ada.reload({ asked: "t0" });
+  ada = ada.reload({ requested: "t0" });
   assert.deepEqual([ada.shown, ada.ticked, ada.notice], ["t0", [3], "looking-back"]);
   ada.look(1);
   assert.equal(ada.shown, "t1");
@@ -396,13 +396,13 @@ test("a topic that is decided is looked back at", () => {
 
 test("a topic that cannot be shown is said beside the next", () => {
   const ada = new Annotator(desk());
-  ada.mount({ fresh: true, asked: "t99" });
+  ada.mount({ fresh: true, requested: "t99" });
   while (ada.world.requests.length) {
     if (ada.world.requests[0]?.request.route === "list/unit") ada.world.lose("requests", 0, 400);
     else ada.world.serve(0);
     ada.world.answer(0);
   }
-  assert.equal(ada.notice, "cannot-show-asked");
+  assert.equal(ada.notice, "cannot-show-requested");
   assert.equal(ada.shown, "t0");
 });
 

@@ -285,7 +285,7 @@ function happen(world, { what, tab: which, n }) {
   if (what === "enter") tab.dispatch({ type: "enter" });
   if (what === "rerun" || what === "visit") tab.dispatch({ type: "unmount" });
   if (what === "visit") world.pass(2_000);
-  if (what === "rerun" || what === "visit") tab.dispatch({ type: "mount", fresh: what === "visit", asked: null });
+  if (what === "rerun" || what === "visit") tab.dispatch({ type: "mount", fresh: what === "visit", requested: null });
   if (what === "call") tab.dispatch({ type: "call" });
 }
 

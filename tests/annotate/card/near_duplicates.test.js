@@ -12,7 +12,7 @@ Object.defineProperty(globalThis, "window", { value: globalThis });
 async function drawn(setting, ...answers) {
   mock.timers.enable({ apis: ["setTimeout"] });
   /** @type {any[]} */
-  const asked = [];
+  const requested = [];
   const unit = { id: pairId("t1", "d1"), queryId: "t1", documents: [{ doc_id: "d1", text: "words" }] };
   const view = {
     card: { kind: grade },
@@ -20,7 +20,7 @@ async function drawn(setting, ...answers) {
     state: { units: [unit], history: [], outbox: [], scope: { topic: "t1" } },
     render: () => undefined,
     ask: (/** @type {string} */ route, /** @type {any} */ { doc_ids }) => {
-      asked.push([route, doc_ids]);
+      requested.push([route, doc_ids]);
       return Promise.resolve({ answer: answers.shift() });
     },
   };
@@ -32,13 +32,13 @@ async function drawn(setting, ...answers) {
     await new Promise(setImmediate);
   }
   mock.timers.reset();
-  return asked;
+  return requested;
 }
 
 test("the card asks again while the server has not compared all, or a question has failed, and stops then", async () => {
   const more = { near: {}, more: true };
-  const asked = await drawn({}, more, more, undefined, { near: { d1: [] }, more: false });
-  assert.deepEqual(asked, Array(4).fill(["near", ["d1"]]));
+  const requested = await drawn({}, more, more, undefined, { near: { d1: [] }, more: false });
+  assert.deepEqual(requested, Array(4).fill(["near", ["d1"]]));
 });
 
 test("nothing is asked where the manager wants no word of near-duplicates", async () => {

@@ -109,7 +109,7 @@ test("adjudication: a pair of another topic waits for a key, and one that the pa
   ada.grade(1);
   ada.grade(1);
   assert.deepEqual([ada.shown, ada.newTopic], [null, "t9"]);
-  ada.mount({ fresh: true, asked: pairId("d1", "t9") });
+  ada.mount({ fresh: true, requested: pairId("d1", "t9") });
   ada.sync();
   assert.deepEqual([ada.shown, ada.newTopic], ["d1", null]);
 });
@@ -153,8 +153,8 @@ test("with the last document the card asks at once for what others have only loa
 // -------------------------------------------------------------------------------------------- leaving the page
 
 /** The last requests of a desk, in short. @param {Annotator<any>} ada @param {number} from */
-const told = (ada, from) =>
-  ada.desk.asked
+const leaving = (ada, from) =>
+  ada.desk.requests
     .slice(from)
     .map((/** @type {{ body: any }} */ { body }) => [
       body.leave === true,
@@ -170,22 +170,22 @@ for (const [name, desk] of /** @type {[string, () => any][]} */ ([
 ])) {
   test(`${name}: a page that is left gives back what it holds, a rerun does not`, () => {
     const ada = new Annotator(desk());
-    const before = ada.desk.asked.length;
+    const before = ada.desk.requests.length;
     ada.tab.dispatch({ type: "unmount" });
     ada.mount();
     ada.sync();
-    assert.deepEqual(told(ada, before), [], "a rerun of the page");
+    assert.deepEqual(leaving(ada, before), [], "a rerun of the page");
     ada.tab.dispatch({ type: "unmount" });
     ada.sync();
-    assert.equal(told(ada, before).at(-1)?.[0], true, "another page");
-    const after = ada.desk.asked.length;
+    assert.equal(leaving(ada, before).at(-1)?.[0], true, "another page");
+    const after = ada.desk.requests.length;
     ada.mount();
     ada.sync();
-    assert.deepEqual([ada.desk.asked.length > after, told(ada, after)[0]?.[0]], [true, false], "back again");
+    assert.deepEqual([ada.desk.requests.length > after, leaving(ada, after)[0]?.[0]], [true, false], "back again");
     const shown = ada.shown;
     ada.tab.dispatch({ type: "leave" });
     ada.sync();
-    assert.equal(told(ada, after).at(-1)?.[0], true, "closed");
+    assert.equal(leaving(ada, after).at(-1)?.[0], true, "closed");
     assert.equal(ada.shown, shown);
   });
 }
@@ -194,10 +194,10 @@ test("a tab that is closed beside another one leaves the documents to that", () 
   const ada = new Annotator(new GradeDesk(4));
   const bea = new Annotator(ada.desk, { world: ada.world });
   bea.sync();
-  const before = ada.desk.asked.length;
+  const before = ada.desk.requests.length;
   bea.tab.dispatch({ type: "leave" });
   ada.sync();
-  assert.equal(told(ada, before).filter((/** @type {any[]} */ [leave]) => leave).length, 0);
+  assert.equal(leaving(ada, before).filter((/** @type {any[]} */ [leave]) => leave).length, 0);
 });
 
 test("a page that is left with more decisions than one request can carry does not give back what it holds", () => {
@@ -208,11 +208,11 @@ test("a page that is left with more decisions than one request can carry does no
     ada.tab.dispatch({ type: "undo", ...ada.tab.by() });
   }
   assert.equal(ada.stored, 60);
-  const before = ada.desk.asked.length;
+  const before = ada.desk.requests.length;
   ada.desk.status = null;
   ada.tab.dispatch({ type: "leave" });
   ada.sync();
-  assert.deepEqual(told(ada, before)[0]?.slice(0, 2), [false, 50]);
+  assert.deepEqual(leaving(ada, before)[0]?.slice(0, 2), [false, 50]);
 });
 
 test("many judgements of a long time offline are sent in parts, in their order", () => {
@@ -230,6 +230,6 @@ test("many judgements of a long time offline are sent in parts, in their order",
   }
   assert.equal(ada.stored, 0);
   assert.deepEqual([...ada.desk.log.keys()], made);
-  const sizes = ada.desk.asked.map(({ body }) => body.decisions?.length ?? 0);
+  const sizes = ada.desk.requests.map(({ body }) => body.decisions?.length ?? 0);
   assert.equal(Math.max(...sizes), 50);
 });

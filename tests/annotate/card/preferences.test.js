@@ -260,11 +260,11 @@ test("two tabs of one annotator go the same way", () => {
 
 test("a topic that the page asks for: open it goes on, done its last decision is looked at", () => {
   const one = desk(6, 2);
-  let ada = new Annotator(one, { asked: "t5" });
+  let ada = new Annotator(one, { requested: "t5" });
   assert.equal(ada.shown, "t5 d0 d1");
   ada.prefer("left");
   ada.sync();
-  ada = ada.reload({ asked: "t5" });
+  ada = ada.reload({ requested: "t5" });
   assert.deepEqual([ada.shown, ada.notice], ["t5 d0 d1", "looking-back"]);
   assert.equal(ada.item?.entry?.decision.kind, "left");
 });

@@ -12,11 +12,11 @@ class Browser {
     mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"] });
     this.desk = new Desk(list, 4, 3);
     /** @type {any[]} */
-    this.told = [];
+    this.messages = [];
     /** @type {(() => void)[]} */
     this.requests = [];
     this.now = 0;
-    const { told } = this;
+    const { messages } = this;
     mock.method(performance, "now", () => this.now);
     mock.method(globalThis, "fetch", this.fetch.bind(this));
     /** @type {Record<string, unknown>} */
@@ -26,7 +26,7 @@ class Browser {
       localStorage: { setItem: () => undefined, removeItem: () => undefined, getItem: () => null },
       reportError: () => undefined,
       BroadcastChannel: class extends EventTarget {
-        postMessage = (/** @type {any} */ message) => told.push(message);
+        postMessage = (/** @type {any} */ message) => messages.push(message);
         close = () => undefined;
       },
     };
@@ -76,7 +76,7 @@ inBrowser(
     card.draw = () => {
       throw new Error("drawing failed");
     };
-    card.dispatch({ type: "mount", fresh: true, asked: null });
+    card.dispatch({ type: "mount", fresh: true, requested: null });
     assert.equal(requests.length, 1);
     await browser.answer();
     assert.equal(card.state.sync.failures, 0);
@@ -89,7 +89,7 @@ inBrowser(
 inBrowser("what cannot be read is asked for again", async (browser) => {
   const { card, desk } = browser;
   const answer = mock.method(desk, "answer", () => ({ saved: 1 }));
-  card.dispatch({ type: "mount", fresh: true, asked: null });
+  card.dispatch({ type: "mount", fresh: true, requested: null });
   await browser.answer();
   assert.deepEqual([card.state.sync.failures, card.state.sync.running], [1, false]);
   answer.mock.restore();
@@ -101,14 +101,14 @@ inBrowser("what cannot be read is asked for again", async (browser) => {
 inBrowser(
   "a page that goes away tells the other tabs at once, and sends what waits in one request",
   async (browser) => {
-    const { card, requests, told } = browser;
-    card.dispatch({ type: "mount", fresh: true, asked: null });
+    const { card, requests, messages } = browser;
+    card.dispatch({ type: "mount", fresh: true, requested: null });
     await browser.answer();
     await browser.answer();
     requests.length = 0;
     card.dispatch({ type: "decide", answer: { kind: "chosen", chosen: ["d1"] }, ...card.by("key") });
     card.dispatch({ type: "leave" });
-    assert.equal(told.at(-1).type, "bye");
+    assert.equal(messages.at(-1).type, "bye");
     assert.equal(requests.length, 1);
     await browser.answer();
     assert.deepEqual(
@@ -121,12 +121,12 @@ inBrowser(
 inBrowser("reading goes on after the page has mounted its card again", async (browser) => {
   const { card } = browser;
   card.draw = () => undefined;
-  card.dispatch({ type: "mount", fresh: true, asked: null });
+  card.dispatch({ type: "mount", fresh: true, requested: null });
   await browser.answer();
   browser.now = 1_000;
   card.dispatch({ type: "unmount" });
   card.clock?.run();
-  card.dispatch({ type: "mount", fresh: false, asked: null });
+  card.dispatch({ type: "mount", fresh: false, requested: null });
   browser.now = 4_000;
   const { seconds, away } = card.by("key");
   assert.deepEqual([seconds, away], [4, 0]);
@@ -135,7 +135,7 @@ inBrowser("reading goes on after the page has mounted its card again", async (br
 inBrowser("the time of a mark on what is decided counts once", async (browser) => {
   const { card } = browser;
   card.draw = () => undefined;
-  card.dispatch({ type: "mount", fresh: true, asked: null });
+  card.dispatch({ type: "mount", fresh: true, requested: null });
   await browser.answer();
   card.dispatch({ type: "decide", answer: { kind: "chosen", chosen: ["d1"] }, ...card.by("key") });
   card.dispatch({ type: "look", step: -1 });

@@ -36,7 +36,7 @@ test("while others hold the rest", () => {
 
 test("when the task has changed, and while a topic that was asked for comes", () => {
   const ada = new Annotator(new Desk(list, 2, 2));
-  ada.mount({ fresh: true, asked: "t9" });
+  ada.mount({ fresh: true, requested: "t9" });
   assert.deepEqual(rest(ada), ["Loading …", "The requested topic is loading."]);
   ada.desk.task = "preference";
   ada.sync();

@@ -55,7 +55,7 @@ class Tab {
     this.world = world;
     this.name = name;
     /** @type {State} */
-    this.state = initial(world.kind, world.kept(name));
+    this.state = initial(world.kind, world.stored(name));
     /** @type {Map<string, number>} */
     this.timers = new Map();
     /** @type {{ tab: string, message: Message }[]} */
@@ -65,7 +65,7 @@ class Tab {
     /** The topic that the annotator has begun or asked for. @type {string | null} */
     this.begun = null;
     this.say({ type: "there?", waiting: [] });
-    this.dispatch({ type: "mount", fresh: true, asked: null });
+    this.dispatch({ type: "mount", fresh: true, requested: null });
   }
 
   /** @param {Message} message */
@@ -170,7 +170,7 @@ export class World {
   }
 
   /** @param {string} tab */
-  kept(tab) {
+  stored(tab) {
     const stored = (/** @type {string} */ start) => [...this.storage].filter(([key]) => key.startsWith(start));
     const outbox = /** @type {any[]} */ (stored("pending:").map(([, value]) => value));
     const drafts = Object.fromEntries(stored("draft:").map(([key, value]) => [key.slice("draft:".length), value]));
@@ -226,7 +226,8 @@ export class World {
     const subjects = state.history.map(({ decision }) => kind.subject(decision));
     assert.equal(new Set(subjects).size, subjects.length, "no subject is in the history twice");
     for (const { decision } of before.outbox) {
-      const isHere = state.outbox.some((each) => each.decision.uuid === decision.uuid) || decision.uuid in state.told;
+      const isHere =
+        state.outbox.some((each) => each.decision.uuid === decision.uuid) || decision.uuid in state.otherDecisions;
       const isAnswered =
         this.server.log.has(decision.uuid) ||
         state.refused.some(({ uuid }) => uuid === decision.uuid) ||
@@ -292,7 +293,7 @@ export class World {
       while (this.requests.length) this.serve(0);
       while (this.answers.length) this.answer(0);
       const isIdle = this.tabs.every(
-        ({ state, inbox }) => !state.outbox.length && !Object.keys(state.told).length && !inbox.length,
+        ({ state, inbox }) => !state.outbox.length && !Object.keys(state.otherDecisions).length && !inbox.length,
       );
       if (isIdle && round > 5 && !this.requests.length) return this.checkOrder();
       this.pass(5_000);

@@ -13,9 +13,9 @@ export const topicOf = (scope, queryId) => scope.topics?.find(({ query_id }) => 
  * @param {State<GradeScope>} state @param {Topic | null} topic
  */
 export function countOf(state, topic) {
-  const mine = outstanding(state).filter(({ decision }) => !topic || decision.query_id === topic.query_id);
+  const unsent = outstanding(state).filter(({ decision }) => !topic || decision.query_id === topic.query_id);
   const base = topic ?? state.scope.all ?? sumOf(state.scope.topics ?? []);
-  const judged = Math.max(0, base.judged + mine.reduce((sum, { delta }) => sum + delta, 0));
+  const judged = Math.max(0, base.judged + unsent.reduce((sum, { delta }) => sum + delta, 0));
   return { judged: base.pool === null ? judged : Math.min(judged, base.pool), pool: base.pool };
 }
 

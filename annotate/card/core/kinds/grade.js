@@ -114,7 +114,7 @@ function takeMore(turn, want, answer, judged) {
   // No other topic hands out documents before the qualification set is judged.
   if (!answer.first || answer.first === state.scope.topic || turn.item || turn.waiting) return;
   bringTo(turn, answer.first, "qualification-first");
-  state.scope.calibrating = true;
+  state.scope.inQualification = true;
 }
 
 /** @type {Kind<GradeScope>} */
@@ -122,7 +122,7 @@ export const grade = {
   name: "grade",
   marks: { note: null, flagged: false, passages: [] },
   blank: { relevance: null },
-  scope: (kept) => ({ ...initialTopics(kept), skips: [], feedback: null }),
+  scope: (stored) => ({ ...initialTopics(stored), skips: [], feedback: null }),
   title: (unit) => docOf(unit).title || docOf(unit).doc_id,
   subject: idOf,
   unitId: idOf,
@@ -175,11 +175,12 @@ export const grade = {
     const now = said ? { ...decision, ...said } : decision;
     return { unit: pairUnit(decision.query_id, doc), decision: now };
   },
-  mount(turn, { fresh, asked }) {
+  mount(turn, { fresh, requested }) {
     const { scope } = turn.state;
     if (!fresh) return;
-    if (asked !== null && asked !== scope.askedTopic && asked !== scope.topic) changeTopic(turn, asked, true);
-    Object.assign(scope, { topicsDue: true, recounts: false, askedTopic: asked });
+    if (requested !== null && requested !== scope.requestedTopic && requested !== scope.topic)
+      changeTopic(turn, requested, true);
+    Object.assign(scope, { topicsDue: true, recounts: false, requestedTopic: requested });
   },
   handlers: {
     topic: (turn, { queryId }) => changeTopic(turn, queryId, true),

@@ -53,19 +53,19 @@ function changeUnit(state, queryId, change) {
  */
 function takePlans(turn, { context: { batch } }, { plans, closed }) {
   const { state } = turn;
-  const gone = new Set(closed);
+  const ended = new Set(closed);
   for (const [queryId, plan] of Object.entries(plans)) {
     const later = outstanding(state).filter(({ decision }) => decision.query_id === queryId);
     const next = later.reduce((/** @type {PlannedComparison | undefined} */ at, { decision }) => {
       // The plan knows already what another tab decided, if it does not ask for it.
-      if (decision.uuid in state.told && at?.pair && !samePair(at.pair, pairOf(decision))) return at;
+      if (decision.uuid in state.otherDecisions && at?.pair && !samePair(at.pair, pairOf(decision))) return at;
       return decision.kind === "undone" ? undefined : follow(at, decision);
     }, plan.next);
     const done = plan.done + later.reduce((sum, { decision }) => sum + (decision.kind === "undone" ? -1 : 1), 0);
     changeUnit(state, queryId, (unit) => ({ ...unit, done, expected: plan.expected, next: nextOf(state, unit, next) }));
   }
-  sayDone(turn, batch, plans, gone);
-  const isLost = (/** @type {Unit} */ unit) => isWaiting(unit) && !plans[unit.queryId] && !gone.has(unit.queryId);
+  sayDone(turn, batch, plans, ended);
+  const isLost = (/** @type {Unit} */ unit) => isWaiting(unit) && !plans[unit.queryId] && !ended.has(unit.queryId);
   return batch.length > 0 || outstanding(state).length > 0 || !state.units.some(isLost);
 }
 
@@ -86,15 +86,15 @@ function nextOf(state, unit, next) {
  * Where the card itself could not know that a topic is done with the last decision, the server says it.
  *
  * @param {Turn} turn @param {Pending[]} batch @param {Record<string, { next: PlannedComparison }>} plans
- * @param {Set<string>} gone
+ * @param {Set<string>} ended
  */
-function sayDone(turn, batch, plans, gone) {
+function sayDone(turn, batch, plans, ended) {
   const { history, look, notice: said } = turn.state;
   const { decision, title = "" } = history.at(-1) ?? {};
   if (!decision || look || said?.decision !== decision || said.done) return;
   if (batch.every(({ decision: { uuid } }) => uuid !== decision.uuid)) return;
   const plan = plans[decision.query_id];
-  const done = plan ? plan.next.pair === null : gone.has(decision.query_id);
+  const done = plan ? plan.next.pair === null : ended.has(decision.query_id);
   if (done) turn.notice("decided", { title, decision, done });
 }
 

@@ -1,7 +1,7 @@
 // Topics of the card for grades: the open one, and when another one is opened.
 
 /** @import { TopicsAnswer } from "../../wire.d.ts" */
-/** @import { Doc, GradeScope, Kept, LoopScope, State, Topic, TopicScope, Turn } from "../types.js" */
+/** @import { Doc, GradeScope, Stored, LoopScope, State, Topic, TopicScope, Turn } from "../types.js" */
 
 import { isDone, topicOf } from "./counts.js";
 import { NO_LOOP } from "./loop_order.js";
@@ -9,17 +9,17 @@ import { NO_LOOP } from "./loop_order.js";
 /** What is not known yet of a topic that was just opened. */
 const UNKNOWN = { nextTopic: null, budget: "", acrossTopics: false, chosen: false, why: null, ...NO_LOOP };
 
-/** @param {Kept} kept @returns {TopicScope & LoopScope} */
+/** @param {Stored} stored @returns {TopicScope & LoopScope} */
 export const initialTopics = ({ topic = null, last = null }) => ({
   ...UNKNOWN,
   topics: null,
   topic: null,
   visit: 0,
-  askedTopic: null,
+  requestedTopic: null,
   here: topic,
   last,
   tried: [],
-  calibrating: false,
+  inQualification: false,
   topicsDue: false,
   recounts: false,
   all: null,
@@ -59,7 +59,7 @@ export function openTopic(turn, queryId) {
 export function changeTopic(turn, queryId, chosen) {
   if (!topicOf(turn.state.scope, queryId)) return;
   openTopic(turn, queryId);
-  Object.assign(turn.state.scope, { tried: [], chosen, calibrating: false });
+  Object.assign(turn.state.scope, { tried: [], chosen, inQualification: false });
   turn.state.notice = null;
   turn.state.entered = queryId;
 }
@@ -89,25 +89,25 @@ export function keepLast(turn, queryId) {
 }
 
 /** @param {Turn<GradeScope>} turn @param {TopicsAnswer} answer */
-export function takeTopics(turn, { topics, last: there, work }) {
+export function takeTopics(turn, { topics, last: newest, work }) {
   const { state } = turn;
   const { scope } = state;
   const { recounts } = scope;
   Object.assign(scope, { topics, topicsDue: false, recounts: false });
   const current = topicOf(scope, scope.topic);
   // An annotator who comes back to a finished topic is taken to one with documents left.
-  if (current && (recounts || scope.askedTopic !== null || !isDone(state, current))) return;
+  if (current && (recounts || scope.requestedTopic !== null || !isDone(state, current))) return;
   // If the server's newest judgement is in another topic than the newest that this browser knew of, then another device
   // has been used since, and its topic is the newer one.
-  const isNewer = there !== null && there !== scope.last;
-  const last = topicOf(scope, scope.here === null || isNewer ? there : scope.here);
-  if (there !== null) keepLast(turn, there);
+  const isNewer = newest !== null && newest !== scope.last;
+  const last = topicOf(scope, scope.here === null || isNewer ? newest : scope.here);
+  if (newest !== null) keepLast(turn, newest);
   const first = topicOf(scope, work) ?? topics.find((topic) => !isDone(state, topic)) ?? topics[0];
-  const askedTopic = topicOf(scope, scope.askedTopic);
-  const start = askedTopic ?? (last && !isDone(state, last) ? last : first);
+  const requestedTopic = topicOf(scope, scope.requestedTopic);
+  const start = requestedTopic ?? (last && !isDone(state, last) ? last : first);
   if (!start) return;
   openTopic(turn, start.query_id);
-  scope.chosen = start === askedTopic;
+  scope.chosen = start === requestedTopic;
   if (scope.chosen) state.entered = start.query_id;
 }
 
@@ -121,13 +121,13 @@ export function takeTopics(turn, { topics, last: there, work }) {
 export function goWhereWorkIs(turn, { documents, next, budget = "", across_topics: acrossTopics = false }) {
   const { state } = turn;
   const { scope } = state;
-  if (documents.some((/** @type {Doc} */ doc) => !doc.qualification)) scope.calibrating = false;
+  if (documents.some((/** @type {Doc} */ doc) => !doc.qualification)) scope.inQualification = false;
   const idle = turn.item === null && !turn.waiting;
   if (!idle || documents.length) Object.assign(scope, { tried: [], chosen: false });
   Object.assign(scope, { nextTopic: next ?? null, budget, acrossTopics });
   const done = isDone(state, topicOf(scope, scope.topic));
   if (next === null && idle && done && !documents.length) Object.assign(scope, { topicsDue: true, recounts: true });
-  if (!next || !idle || scope.chosen || (done && !scope.calibrating)) return;
+  if (!next || !idle || scope.chosen || (done && !scope.inQualification)) return;
   scope.tried = [...scope.tried, scope.topic ?? ""];
   if (acrossTopics) bringTo(turn, next, "other-topic", { title: topicOf(scope, next)?.title || next });
   else bringTo(turn, next, "next-topic", { words: budget, ...(done && { done }) });

@@ -39,8 +39,8 @@ const RECENT = 40;
 export function countOf(state) {
   const { progress } = state.scope;
   if (!progress) return null;
-  const mine = outstanding(state).reduce((sum, { delta }) => sum + delta, 0);
-  return { done: Math.max(0, Math.min(progress.goal, progress.done + mine)), goal: progress.goal };
+  const unsent = outstanding(state).reduce((sum, { delta }) => sum + delta, 0);
+  return { done: Math.max(0, Math.min(progress.goal, progress.done + unsent)), goal: progress.goal };
 }
 
 /** @param {any} recent a decision with its title */
@@ -59,7 +59,7 @@ export function unitKind(own) {
   /** Whether the server has to say how a unit goes on, and has what another tab decided of it. @param {State<UnitScope>} state */
   function isPlanDue(state) {
     const unsaved = new Set(
-      Object.values(state.told).flatMap(({ saved, pending }) => (saved ? [] : own.unitId(pending.decision))),
+      Object.values(state.otherDecisions).flatMap(({ saved, pending }) => (saved ? [] : own.unitId(pending.decision))),
     );
     return state.units.some((unit) => isWaiting(unit) && !unsaved.has(unit.id));
   }
@@ -104,7 +104,7 @@ export function unitKind(own) {
   function takeAsked(turn, answer) {
     const { state } = turn;
     const unit = own.take(answer);
-    if (state.asked === unit.id) state.asked = undefined;
+    if (state.requested === unit.id) state.requested = undefined;
     state.entered = unit.queryId;
     const decision = own.decided(answer);
     if (!decision) {
@@ -138,7 +138,7 @@ export function unitKind(own) {
     isBlocked(state) {
       const count = countOf(state);
       const isDone = !count?.goal || count.done >= count.goal;
-      const isOpen = state.scope.task === name && !isDone && state.asked === undefined;
+      const isOpen = state.scope.task === name && !isDone && state.requested === undefined;
       return isOpen && state.exhausted && !state.units.some(isWaiting);
     },
     again({ state }) {
@@ -154,8 +154,8 @@ export function unitKind(own) {
       if (state.outbox.length || (fetches && (state.due || want > 0 || isPlanDue(state)))) return ask(state, want);
       if (!fetches) return null;
       const context = { ...contextOf(state), batch: [] };
-      if (state.asked !== undefined)
-        return { lane: "sync", route: `${name}/unit`, body: { unit: state.asked }, context };
+      if (state.requested !== undefined)
+        return { lane: "sync", route: `${name}/unit`, body: { unit: state.requested }, context };
       if (!state.wantsRecent) return null;
       return { lane: "sync", route: `${name}/recent`, body: { limit: RECENT }, context };
     },
@@ -168,14 +168,14 @@ export function unitKind(own) {
     refused(turn, request, failure) {
       if (request.route !== `${name}/unit` || failure.status < 400 || failure.status >= 500 || failure.status === 401)
         return false;
-      turn.state.asked = undefined;
-      turn.state.notice = { code: "cannot-show-asked", urgent: true, ...failure };
+      turn.state.requested = undefined;
+      turn.state.notice = { code: "cannot-show-requested", urgent: true, ...failure };
       return true;
     },
     last: (state) => ask(state, 0),
     fetch: (decision) => ({ route: `${name}/unit`, body: { unit: own.unitId(decision) } }),
     fetched: (answer, decision) => ({ unit: own.take(answer), decision }),
-    mount(turn, { fresh, asked, filter }) {
+    mount(turn, { fresh, requested, filter }) {
       const { state } = turn;
       const { scope } = state;
       if (JSON.stringify(filter) !== JSON.stringify(scope.filter)) {
@@ -185,15 +185,15 @@ export function unitKind(own) {
       }
       if (fresh) {
         scope.task = name;
-        Object.assign(state, { exhausted: false, asked: undefined });
+        Object.assign(state, { exhausted: false, requested: undefined });
       }
-      if (asked === null) return;
-      const held = state.units.find(({ id }) => id === asked);
+      if (requested === null) return;
+      const held = state.units.find(({ id }) => id === requested);
       state.look = null;
       if (held) {
         state.units = [{ ...held, skipped: false }, ...state.units.filter((unit) => unit !== held)];
         Object.assign(state, { entered: held.queryId, due: true });
-      } else state.asked = asked;
+      } else state.requested = requested;
     },
   };
   return kind;

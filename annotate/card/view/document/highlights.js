@@ -67,10 +67,10 @@ export function highlights(view, marked) {
   function take({ dataset: { query }, value }) {
     if (query === undefined) return;
     const { [query]: _, ...others } = view.own.words;
-    const kept = Object.entries(others);
-    while (JSON.stringify(kept).length > MOST_KEPT) kept.shift(); // the server keeps no more than so much
-    if (value.trim()) kept.push([query, value.slice(0, MOST_OWN_WORDS)]);
-    arrangement.change({ words: Object.fromEntries(kept) });
+    const entries = Object.entries(others);
+    while (JSON.stringify(entries).length > MOST_KEPT) entries.shift(); // the server keeps no more than so much
+    if (value.trim()) entries.push([query, value.slice(0, MOST_OWN_WORDS)]);
+    arrangement.change({ words: Object.fromEntries(entries) });
   }
 
   return {
@@ -98,8 +98,13 @@ export function highlights(view, marked) {
       const isLong = drawn.some((segments) => segments.some(({ text }) => text.length > AT_ONCE));
       const terms = () => (topic ? all.flatMap(termsIn) : []);
       paint("cd-topic-term", [topic, ...drawn], terms, isLong);
-      const found = own ? words : "";
-      paint("cd-own-word", found ? [found, ...drawn] : [], () => all.flatMap((each) => wordsIn(each, found)), isLong);
+      const ownWords = own ? words : "";
+      paint(
+        "cd-own-word",
+        ownWords ? [ownWords, ...drawn] : [],
+        () => all.flatMap((each) => wordsIn(each, ownWords)),
+        isLong,
+      );
     },
   };
 }

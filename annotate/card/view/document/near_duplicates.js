@@ -18,14 +18,14 @@ export function nearDuplicates(view) {
   /** What was answered, by pair. @type {Map<string, NearDuplicate[]>} */
   const known = new Map();
   /** Units that need no question now. @type {Set<string>} */
-  const asked = new Set();
+  const compared = new Set();
   let isAsking = false;
   /** Those that were held at the last question. @type {Unit[] | null} */
   let units = null;
   /** The near-duplicate that is shown, and the earlier judgement that it was opened from. @type {{ to: string, from: string | null } | null} */
   let trip = null;
 
-  const newOnes = () => view.state.units.filter(({ id, documents }) => !asked.has(id) && documents[0]?.text);
+  const newOnes = () => view.state.units.filter(({ id, documents }) => !compared.has(id) && documents[0]?.text);
 
   /** Asks in an idle moment about new units; with the next ones a question that failed is asked again. */
   function askSoon() {
@@ -48,11 +48,11 @@ export function nearDuplicates(view) {
     const { answer } = await view.ask("near", { query_id: topic, doc_ids });
     isAsking = false;
     if (!answer) return;
-    for (const { id } of fresh) asked.add(id);
+    for (const { id } of fresh) compared.add(id);
     for (const [docId, alike] of Object.entries(answer.near)) known.set(pairId(topic, docId), alike);
     if (answer.more)
       setTimeout(() => {
-        for (const { id } of fresh) asked.delete(id);
+        for (const { id } of fresh) compared.delete(id);
         units = null;
         askSoon();
       }, AGAIN);

@@ -40,7 +40,7 @@ export function findOwnWords(written, text) {
   const sought = soughtIn(written);
   const row = sought.some(({ words }) => words.length) ? wordsOf(text) : [];
   /** @type {Place[]} */
-  const found = [];
+  const matches = [];
   for (const { words, isPrefix, signs } of sought) {
     const last = words.length - 1;
     for (let i = 0; last >= 0 && i + last < row.length; i += 1) {
@@ -50,10 +50,10 @@ export function findOwnWords(written, text) {
         // Letters without blanks between them are sought as they stand.
         return k === 0 || word.begin - (row[i + k - 1]?.end ?? 0) <= (begin === words[k - 1]?.end ? 0 : BETWEEN);
       });
-      if (fits) found.push([row[i]?.begin ?? 0, row[i + last]?.end ?? 0]);
+      if (fits) matches.push([row[i]?.begin ?? 0, row[i + last]?.end ?? 0]);
     }
     for (let at = signs && last < 0 ? text.indexOf(signs) : -1; at >= 0; at = text.indexOf(signs, at + signs.length))
-      found.push([at, at + signs.length]);
+      matches.push([at, at + signs.length]);
   }
-  return union(found);
+  return union(matches);
 }

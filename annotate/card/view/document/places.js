@@ -20,13 +20,13 @@ export class Ruler {
   constructor(text) {
     this.text = text;
     /** @type {number[] | undefined} */
-    this.found = undefined;
+    this.starts = undefined;
   }
 
   /** Starts of characters that take two code units; usually there are none. */
   get pairs() {
-    this.found ??= [...this.text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map(({ index }) => index);
-    return this.found;
+    this.starts ??= [...this.text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map(({ index }) => index);
+    return this.starts;
   }
 
   /** @param {number} points */

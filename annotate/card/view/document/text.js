@@ -19,13 +19,13 @@ export class Segment {
     this.root = root;
     this.ruler = new Ruler(text);
     /** @type {{ node: Text, at: number }[] | undefined} */
-    this.found = undefined;
+    this.textNodes = undefined;
   }
 
   /** Its text nodes, each with its place in UTF-16 units. */
   get nodes() {
-    this.found ??= textNodes(this.root);
-    return this.found;
+    this.textNodes ??= textNodes(this.root);
+    return this.textNodes;
   }
 
   /** A place in the whole text. @param {number} units */

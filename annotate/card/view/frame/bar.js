@@ -77,7 +77,7 @@ const SENTENCES = {
   "closed-elsewhere": () => ": no longer needs a decision",
   loading: () => ONE_MOMENT,
   "cannot-load": (_, notice) => `It could not be loaded: ${cause(notice)}.`,
-  "cannot-show-asked": (view, notice) => `The requested ${view.face.one} cannot be shown: ${cause(notice)}.`,
+  "cannot-show-requested": (view, notice) => `The requested ${view.face.one} cannot be shown: ${cause(notice)}.`,
   note: (_, { on }) => (on ? ": note saved" : ": note removed"),
 };
 
@@ -96,13 +96,14 @@ function statusOf(view) {
   const { trouble, detail, failures } = sync;
   const { fails } = view.card.storage;
   const n = outbox.length;
-  const kept = n && `${count(n, view.face.noun)} ${plural(n, "is", "are")} kept in this ${fails ? "tab" : "browser"}`;
+  const waiting =
+    n && `${count(n, view.face.noun)} ${plural(n, "is", "are")} waiting in this ${fails ? "tab" : "browser"}`;
   if (trouble === 401) {
     const why = !detail || detail === "not signed in" ? "reload this page to sign in again" : detail.replace(/\.$/, "");
-    return ["problem", `You are signed out: ${why}.${kept ? ` ${kept}.` : ""}`];
+    return ["problem", `You are signed out: ${why}.${waiting ? ` ${waiting}.` : ""}`];
   }
   if (isFailing(view) || (trouble !== null && trouble >= 400 && trouble < 500))
-    return ["problem", `${troubleOf(view)}: ${kept ? `${kept} and will be sent` : "trying again"}`];
+    return ["problem", `${troubleOf(view)}: ${waiting ? `${waiting} and will be sent` : "trying again"}`];
   const words = n ? `${n} not saved yet` : hasSaved ? "Saved" : "";
   const warning = "This browser cannot store unsent answers: keep this tab open until everything is saved.";
   if (fails) return ["problem", `${words && `${words}. `}${warning}`];

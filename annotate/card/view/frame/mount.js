@@ -31,7 +31,7 @@ export function mountable(face) {
     root.cleverdon = view;
     const leave = attach(view);
     slots[SLOT] = leave;
-    card.dispatch({ type: "mount", fresh, asked: face.asked(view, data, fresh), filter: data.filter });
+    card.dispatch({ type: "mount", fresh, requested: face.requested(view, data, fresh), filter: data.filter });
     return leave;
   };
 }

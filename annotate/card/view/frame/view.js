@@ -118,9 +118,9 @@ export class View {
 
   /** A node of the card. @param {string} name @returns {HTMLElement} */
   node(name) {
-    const found = this.nodes[name];
-    if (!found) throw new Error(`the card has no part ${name}`);
-    return found;
+    const node = this.nodes[name];
+    if (!node) throw new Error(`the card has no part ${name}`);
+    return node;
   }
 
   /** An input of the card. @param {string} name */

@@ -9,7 +9,7 @@ import { ONE_MOMENT } from "../frame/bar.js";
  * @param {boolean} beside whether the document stays in sight @returns {Part}
  */
 export function guidelines(view, topicId, beside) {
-  let asked = false;
+  let isLoaded = false;
   let trouble = "";
   /** @type {{ html: string | null, notes: Record<string, string> }} */
   let answer = { html: null, notes: {} };
@@ -18,11 +18,11 @@ export function guidelines(view, topicId, beside) {
 
   /** Asks once for each view; after a failure again when they are opened. */
   async function ask() {
-    if (asked) return;
-    [asked, trouble] = [true, ""];
-    const { answer: given, cause } = await view.ask("guidelines", {});
-    if (given) answer = given;
-    asked = !cause;
+    if (isLoaded) return;
+    [isLoaded, trouble] = [true, ""];
+    const { answer: newest, cause } = await view.ask("guidelines", {});
+    if (newest) answer = newest;
+    isLoaded = !cause;
     trouble = cause ? `The guidelines could not be loaded: ${cause}.` : "";
     view.render();
   }

@@ -112,7 +112,7 @@ export function history(view) {
   let logged = [];
   let isMore = false;
   /** What is asked for. @type {object | null} */
-  let asked = null;
+  let pending = null;
   let trouble = "";
   let timer = 0;
 
@@ -131,7 +131,7 @@ export function history(view) {
   /** Fetches the newest judgements, or the next older ones. */
   async function ask(older = false) {
     clearTimeout(timer);
-    if (older && (asked || !isMore)) return;
+    if (older && (pending || !isMore)) return;
     const { topic, grade, words } = filter();
     const request = {
       limit: PAGE,
@@ -140,11 +140,11 @@ export function history(view) {
       words: words || undefined,
       before: older ? logged.at(-1)?.id : undefined,
     };
-    asked = request;
+    pending = request;
     draw();
     const { answer, cause = "" } = await view.ask("history", request);
-    if (asked !== request) return; // something else is asked for by now
-    [asked, trouble] = [null, cause];
+    if (pending !== request) return; // something else is asked for by now
+    [pending, trouble] = [null, cause];
     if (answer) logged = older ? [...logged, ...answer.entries] : answer.entries;
     isMore = answer?.more ?? (older && isMore);
     draw();
@@ -153,7 +153,7 @@ export function history(view) {
   /** Applies a filter: to the known judgements at once, then to the server's answer. @param {number} pause */
   function change(pause) {
     logged = logged.filter((row) => meets(row, filter()));
-    [list.chosen, trouble, asked] = [null, "", {}]; // nothing older until then
+    [list.chosen, trouble, pending] = [null, "", {}]; // nothing older until then
     clearTimeout(timer);
     timer = window.setTimeout(ask, pause);
     draw();
@@ -199,11 +199,11 @@ export function history(view) {
 
   function says() {
     const n = list.rows.length;
-    const found = `${figure(n)}${isMore ? "+" : ""} ${plural(n, "judgement")}. `;
+    const total = `${figure(n)}${isMore ? "+" : ""} ${plural(n, "judgement")}. `;
     if (view.state.fetching) return "Loading the document …";
-    if (trouble) return `${n ? found : ""}Showing only what this browser knows: ${trouble}.`;
-    if (n) return found + byInput("Select one with \u2191 \u2193, open it with Enter.", "Tap one to open it.");
-    if (asked) return ONE_MOMENT;
+    if (trouble) return `${n ? total : ""}Showing only what this browser knows: ${trouble}.`;
+    if (n) return total + byInput("Select one with \u2191 \u2193, open it with Enter.", "Tap one to open it.");
+    if (pending) return ONE_MOMENT;
     return Object.values(filter()).some(Boolean) ? "No judgement matches." : "You have not judged any documents yet.";
   }
 
@@ -219,7 +219,7 @@ export function history(view) {
         render: draw,
         left() {
           clearTimeout(timer);
-          asked = null;
+          pending = null;
         },
       },
     },

@@ -28,12 +28,12 @@ export function search(view) {
   const { card } = view;
   const field = view.field("searchWords");
   /** @type {ListBox<Row>} */
-  const list = new ListBox(view.node("found"), [field], "take", ({ doc_id }) => doc_id, drawFound);
+  const list = new ListBox(view.node("found"), [field], "take", ({ doc_id }) => doc_id, drawResult);
   /** The topic that is searched for. */
   let queryId = "";
   /** What was found last, and the words that are being searched. */
   let result = NOTHING;
-  let asked = "";
+  let pending = "";
   let trouble = "";
   /** The document that is being taken. @type {string | null} */
   let taking = null;
@@ -47,7 +47,7 @@ export function search(view) {
     if (scope.topic === null) return view.reply();
     // An earlier judgement of another topic is left.
     if (look && shownTopic(view)?.query_id !== scope.topic) card.dispatch({ type: "look", step: Infinity });
-    if (queryId !== scope.topic) [queryId, asked, result] = [scope.topic, "", NOTHING];
+    if (queryId !== scope.topic) [queryId, pending, result] = [scope.topic, "", NOTHING];
     change();
     view.setPanel("search");
     field.select();
@@ -64,15 +64,15 @@ export function search(view) {
 
   async function run() {
     clearTimeout(timer);
-    if (asked ? asked === words() : isCurrent() && !trouble) return;
+    if (pending ? pending === words() : isCurrent() && !trouble) return;
     const request = { query_id: queryId, words: words() };
-    [asked, trouble] = [request.words, ""];
-    if (!asked) result = NOTHING;
+    [pending, trouble] = [request.words, ""];
+    if (!pending) result = NOTHING;
     draw();
-    if (!asked) return;
+    if (!pending) return;
     const { answer, cause } = await view.ask("search", request);
-    if (asked !== request.words || queryId !== request.query_id) return; // other words are asked for by now
-    [asked, list.chosen] = ["", null];
+    if (pending !== request.words || queryId !== request.query_id) return; // other words are asked for by now
+    [pending, list.chosen] = ["", null];
     result = { ...NOTHING, ...answer, words: request.words };
     trouble = cause ? `The search failed: ${cause}.` : "";
     list.node.scrollTop = 0;
@@ -81,8 +81,8 @@ export function search(view) {
 
   /** Takes the selected result; without one it searches, then selects the first result. */
   function enter() {
-    const found = list.row();
-    if (found) return take(found);
+    const match = list.row();
+    if (match) return take(match);
     return isCurrent() && !trouble ? choose(1) : run();
   }
 
@@ -100,24 +100,24 @@ export function search(view) {
     return key === "ArrowUp" ? () => choose(-1) : undefined;
   }
 
-  /** The annotator's judgement of a result. @param {FoundDocument} found */
+  /** The annotator's judgement of a result. @param {FoundDocument} match */
   function standing({ doc_id, judged, relevance }) {
     const said = judged ? { kind: relevance === null ? "cannot judge" : "graded", relevance } : null;
     return standingOf(view, pairId(queryId, doc_id), said);
   }
 
-  /** @param {FoundDocument} found */
+  /** @param {FoundDocument} match */
   const isOnScreen = ({ doc_id }) => !view.item?.entry && view.item?.subject === pairId(queryId, doc_id);
 
-  /** Puts a result on screen: to be judged, or to be looked back at if it is judged. @param {FoundDocument | undefined} found */
-  async function take(found) {
-    if (!found || taking !== null) return;
+  /** Puts a result on screen: to be judged, or to be looked back at if it is judged. @param {FoundDocument | undefined} match */
+  async function take(match) {
+    if (!match || taking !== null) return;
     const topic = queryId;
-    const { doc_id } = found;
-    const said = standing(found);
+    const { doc_id } = match;
+    const said = standing(match);
     if (said) {
-      lookBack(view, { query_id: topic, ...found, ...said });
-    } else if (isOnScreen(found)) {
+      lookBack(view, { query_id: topic, ...match, ...said });
+    } else if (isOnScreen(match)) {
       view.setPanel(null);
       view.reply("on-screen-already");
     } else {
@@ -140,7 +140,7 @@ export function search(view) {
     const n = result.documents.length;
     if (taking !== null) return "Loading the document …";
     if (trouble && !n) return "";
-    if (asked) return "Searching …";
+    if (pending) return "Searching …";
     if (!words()) return "Finds documents with all words. Use \u201cexact phrase\u201d, prefix* or NOT word to refine.";
     if (!isCurrent()) return byInput("Press Enter to search.", "");
     if (!n) return "No document matches.";
@@ -154,16 +154,16 @@ export function search(view) {
     return `Best ${count(n, "document")}${of}`;
   }
 
-  /** @param {FoundDocument} found */
-  function markOf(found) {
-    const said = standing(found);
-    return said ? `Judged: ${wordsOf(view, said)}` : isOnScreen(found) ? "On screen" : "";
+  /** @param {FoundDocument} match */
+  function markOf(match) {
+    const said = standing(match);
+    return said ? `Judged: ${wordsOf(view, said)}` : isOnScreen(match) ? "On screen" : "";
   }
 
   function draw() {
     if (view.panel !== "search") return;
     const { documents } = result;
-    list.draw(documents.map((found) => ({ ...found, mark: markOf(found) })));
+    list.draw(documents.map((match) => ({ ...match, mark: markOf(match) })));
     list.node.classList.toggle("cd-stale", !isCurrent());
     field.ariaExpanded = String(documents.length > 0);
     field.readOnly = taking !== null;
@@ -194,7 +194,7 @@ export function search(view) {
 }
 
 /** @param {Row} found */
-function drawFound({ doc_id, title, snippet, mark }) {
+function drawResult({ doc_id, title, snippet, mark }) {
   const head = headLine(title || doc_id, ...(mark ? [apart("span", mark, "cd-badge")] : []));
   return [head, ...(title ? [apart("div", cut(doc_id, 200), "cd-id")] : []), snippetOf(snippet)];
 }

@@ -101,8 +101,8 @@ export function topics(view) {
     drawJudged("topic", topic);
     drawJudged("all", null);
     // Topics without a goal of their own are part of the total only if a budget limits them.
-    const { all, topics: mine } = view.state.scope;
-    const isLimited = typeof all?.pool === "number" && mine.some((/** @type {Topic} */ { pool }) => pool === null);
+    const { all, topics } = view.state.scope;
+    const isLimited = typeof all?.pool === "number" && topics.some((/** @type {Topic} */ { pool }) => pool === null);
     view.setText("allWords", isLimited ? "within the budget" : "in all topics");
     drawOptions();
   }

@@ -50,14 +50,14 @@ export function lookBack(view, { query_id, doc_id, title, kind, relevance = null
 /**
  * Marks the answer of the decision on screen, or of one that was undone; "cannot judge" has its own button.
  *
- * @param {View} view @param {Item | null} item @param {HTMLElement[]} buttons @param {string | undefined} given
+ * @param {View} view @param {Item | null} item @param {HTMLElement[]} buttons @param {string | undefined} current
  */
-export function markAnswers(view, item, buttons, given) {
+export function markAnswers(view, item, buttons, current) {
   const stands = Boolean(item?.entry);
   for (const button of [...buttons, view.node("cannotJudge")]) {
-    const isGiven = (button.dataset.grade ?? button.dataset.do) === given?.replace(" ", "-");
-    button.ariaPressed = String(isGiven && stands);
-    button.classList.toggle("cd-former", isGiven && !stands);
+    const isCurrent = (button.dataset.grade ?? button.dataset.do) === current?.replace(" ", "-");
+    button.ariaPressed = String(isCurrent && stands);
+    button.classList.toggle("cd-former", isCurrent && !stands);
   }
 }
 
@@ -125,8 +125,8 @@ export function grades(view, hint = "") {
       const stands = item?.entry !== null;
       if (marked[0] === decision && marked[1] === stands) return;
       marked = [decision, stands];
-      const given = decision?.kind === "graded" ? String(decision.relevance) : decision?.kind;
-      markAnswers(view, item, /** @type {HTMLElement[]} */ ([...node.children]), given);
+      const current = decision?.kind === "graded" ? String(decision.relevance) : decision?.kind;
+      markAnswers(view, item, /** @type {HTMLElement[]} */ ([...node.children]), current);
     },
 
     /** Closes the panel once the unit that was fetched from it is on screen. */

@@ -8,7 +8,7 @@ import { cut, forward, make, setHidden } from "../frame/nodes.js";
 import { count, plural } from "../frame/phrases.js";
 import { markAnswers, setColumns } from "./grades.js";
 import { Tile } from "./tile.js";
-import { givenIn } from "./units.js";
+import { decisionIn } from "./units.js";
 
 /** Characters of a text that is not open, for each of its lines: more than one can hold. */
 const LINE = 140;
@@ -225,9 +225,9 @@ export function lists(view) {
       if (item) drawRows(item);
       const chosen = item && most() > 1 ? chosenOf(view.state, item).length : 0;
       view.setText("doneWords", chosen ? `Submit ${chosen} of up to ${Math.max(chosen, most())}` : "Submit");
-      const given = givenIn(view, item);
-      const isNone = given?.kind === "chosen" && !given.chosen?.length;
-      markAnswers(view, item, [view.node("none")], isNone ? "none" : given?.kind);
+      const decision = decisionIn(view, item);
+      const isNone = decision?.kind === "chosen" && !decision.chosen?.length;
+      markAnswers(view, item, [view.node("none")], isNone ? "none" : decision?.kind);
     },
   };
 }

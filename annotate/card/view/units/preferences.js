@@ -7,7 +7,7 @@ import { figure } from "../frame/phrases.js";
 import { drawCount } from "../panels/topics.js";
 import { markAnswers, setColumns } from "./grades.js";
 import { Tile } from "./tile.js";
-import { givenIn, unitOf } from "./units.js";
+import { decisionIn, unitOf } from "./units.js";
 
 const SIDES = /** @type {const} */ (["left", "right"]);
 
@@ -85,9 +85,9 @@ export function preferences(view) {
         place.hidden = !item;
         if (item) tile.draw(documentOf(item.unit, item.about[name] ?? ""));
       }
-      const { kind = "", left } = givenIn(view, item) ?? {};
-      const given = item?.about.left === left ? kind : (OTHER_WAY[kind] ?? kind);
-      markAnswers(view, item, answers, given);
+      const { kind = "", left } = decisionIn(view, item) ?? {};
+      const current = item?.about.left === left ? kind : (OTHER_WAY[kind] ?? kind);
+      markAnswers(view, item, answers, current);
       const unit = unitOf(view);
       const { done = 0, expected = 0 } = unit ?? {}; // how many pairs there can be at most is known, and falls
       const words = !unit ? "–" : done >= expected ? figure(done) : `${figure(done)} of up to ${figure(expected)}`;

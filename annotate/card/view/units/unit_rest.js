@@ -33,13 +33,13 @@ export const PAIR_TEXTS = {
  * @param {boolean} cutOff whether there has been no connection for a while
  */
 export function restOf({ card: { kind }, face, state }, texts, cutOff) {
-  const { scope, exhausted, asked, units } = state;
+  const { scope, exhausted, requested, units } = state;
   const count = countOf(state);
-  const isMore = !exhausted || asked !== undefined || units.some((unit) => kind.isWaiting?.(unit));
+  const isMore = !exhausted || requested !== undefined || units.some((unit) => kind.isWaiting?.(unit));
   if (scope.task !== kind.name) return ["The task of this campaign has changed", "Reload this page to continue."];
   if (cutOff && (!count || isMore)) return CUT_OFF;
   if (!count) return [ONE_MOMENT, `Fetching the first ${face.one}s.`];
-  if (asked !== undefined) return [ONE_MOMENT, `The requested ${face.one} is loading.`];
+  if (requested !== undefined) return [ONE_MOMENT, `The requested ${face.one} is loading.`];
   if (!count.goal) return texts.nothing;
   if (count.done >= count.goal) return texts.done;
   return isMore ? [ONE_MOMENT, "Fetching what comes next."] : texts.busy;

@@ -14,13 +14,13 @@ import { restOf } from "./unit_rest.js";
 
 /** What the cards say for lists and preferences, whose units are topics. */
 export const TOPIC_FACE = {
-  asked: (/** @type {View} */ _, /** @type {CardData} */ { query_id }, /** @type {boolean} */ fresh) =>
+  requested: (/** @type {View} */ _, /** @type {CardData} */ { query_id }, /** @type {boolean} */ fresh) =>
     fresh ? query_id : null,
   one: "topic",
 };
 
 /** The decision that the answers show: the one on screen, or one that was undone here. @param {View} view @param {Item | null} item */
-export function givenIn(view, item) {
+export function decisionIn(view, item) {
   const before = item?.unit.before;
   return item?.entry?.decision ?? (before && view.card.kind.subject(before) === item.subject ? before : undefined);
 }

@@ -302,10 +302,10 @@ class Idle:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.asked: list[tuple[str, int]] = []
-        self.made: Any = None
+        self.round: Any = None
 
     def latest(self, _query_id: str) -> Any:
-        return self.made
+        return self.round
 
     def problem(self, _query_id: str) -> None:
         return None
@@ -317,7 +317,7 @@ class Idle:
 
 def test_a_save_waits_for_the_disk_once_and_learning_begins_after_it(looping: Campaign) -> None:
     idle: Any = Idle(looping.directory)
-    idle.made = looping.loop.next_round("1")
+    idle.round = looping.loop.next_round("1")
     held = _sync(idle, looping, "ann", {"query_id": "1", "want": 12})["order"]
     done: list[str] = []
     looping.store.connection.db.conn.set_trace_callback(done.append)

@@ -38,7 +38,7 @@ def judge(client: TestClient, query_id: str, doc_id: str) -> dict[str, Any]:
     return post(client, "sync", decisions=[judged(doc_id, query_id=query_id)], query_id=query_id, want=24)
 
 
-def calibrate(campaign: Campaign, name: str) -> None:
+def judge_qualification_set(campaign: Campaign, name: str) -> None:
     judgements = [Judgement(str(uuid4()), name, topic, "d0", "graded", 1) for topic in ("1", "2", "3")]
     assert not campaign.judging.judge_many(judgements).refused
 
@@ -53,7 +53,7 @@ def list_all(campaign: Campaign, name: str, query_id: str) -> int:
 
 @pytest.mark.slow
 def test_after_the_qualification_set_a_topic_with_work_is_named(client: TestClient, campaign: Campaign) -> None:
-    calibrate(campaign, "ann")
+    judge_qualification_set(campaign, "ann")
     assert list_all(campaign, "ann", "3") == 5  # all that the last topic has left
     assert post(client, "topics")["work"] == "1"
     for topic, then in (("1", "2"), ("2", "3")):
@@ -66,13 +66,13 @@ def test_after_the_qualification_set_a_topic_with_work_is_named(client: TestClie
     assert post(client, "topics")["work"] == "1"
     assert len(post(client, "sync", query_id="1", want=24)["documents"]) == 5
     list_all(campaign, "cai", "2")
-    calibrate(campaign, "cai")
+    judge_qualification_set(campaign, "cai")
     list_all(campaign, "cai", "2")
     assert post(client, "sync", query_id="3", want=24, tried=["1"])["next"] is None
 
 
 def test_only_own_topics_that_are_open_are_named(campaign: Campaign) -> None:
-    calibrate(campaign, "ben")
+    judge_qualification_set(campaign, "ben")
     campaign.people.accounts.add("ann", "annotator")
     campaign.people.assignments.assign(["1"], ["ann"])
     assert campaign.judging.topic_with_work("ben") == "2"
@@ -83,7 +83,7 @@ def test_only_own_topics_that_are_open_are_named(campaign: Campaign) -> None:
 
 @pytest.mark.slow
 def test_a_loop_is_named_while_its_budget_lasts(campaign: Campaign) -> None:
-    calibrate(campaign, "ben")
+    judge_qualification_set(campaign, "ben")
     campaign.settings.set_loop(mode="loop", by="mtf", topic_budget=2)
     assert campaign.judging.topic_with_work("ben", "3") == "1"
     (document,) = campaign.judging.next_pairs("ben", "1", 9).documents
@@ -103,7 +103,7 @@ def test_a_loop_is_named_while_its_budget_lasts(campaign: Campaign) -> None:
 def test_labels_outside_the_pool_leave_the_work_of_a_loop_within_it(
     campaign: Campaign, tmp_path: Path, budget: int
 ) -> None:
-    calibrate(campaign, "ben")
+    judge_qualification_set(campaign, "ben")
     rows = "".join(f"zoe,{topic},elsewhere{n},1\n" for topic in ("1", "2", "3") for n in range(8))
     (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\n" + rows)
     campaign.imports.import_files(labels=tmp_path / "labels.csv")
@@ -120,7 +120,7 @@ def test_labels_outside_the_pool_leave_the_work_of_a_loop_within_it(
     assert campaign.judging.next_pairs("ben", "1", 1).documents == []
 
 
-def test_calibration_topics_are_marked_until_the_qualification_ends(client: TestClient, campaign: Campaign) -> None:
+def test_calibration_topics_are_marked_until_the_calibration_ends(client: TestClient, campaign: Campaign) -> None:
     def marked() -> list[str]:
         return [topic["query_id"] for topic in post(client, "topics")["topics"] if topic.get("first")]
 

@@ -20,12 +20,12 @@ PROMISE = re.compile("^The expected recall of a topic that stops after .* is at 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     """Fourteen topics in a loop over sixty documents; its id, and so the draw, is always the same."""
-    with build(tmp_path_factory.mktemp("qualification")) as campaign:
+    with build(tmp_path_factory.mktemp("calibration")) as campaign:
         campaign.store.settings.put("id", "review")
         return (campaign.directory,)
 
 
-def test_the_last_qualification_judgement_brings_the_promise(serving: Serving, context: BrowserContext) -> None:
+def test_the_last_calibration_judgement_brings_the_promise(serving: Serving, context: BrowserContext) -> None:
     with Campaign(serving.directory) as campaign:
         drawn = campaign.recall.across_topics.start(0.2, topics=5).topics
         last = max(drawn, key=TOPICS.index)
