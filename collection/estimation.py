@@ -165,7 +165,7 @@ def judge_order(
     pooled: int = 0,
     addable: Ints | None = None,
 ) -> SystemOrder:
-    """Estimate how sure the present order of the systems is, and decide whether judging may stop.
+    """Estimate how certain the current order of the systems is, and whether judging can stop.
 
     Documents that are not among the pairs count as not relevant. Those that can still change the measure are named:
     documents at ranks that it reads and, for a measure with an ideal ranking or a number of relevant documents, others.

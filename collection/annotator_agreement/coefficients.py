@@ -27,7 +27,7 @@ MIN_COMMON_PAIRS = 10
 Otherwise a kappa from one common pair would weigh as much as one from a thousand."""
 
 
-FORGIVES: dict[Measurement, str] = {
+TOLERATES: dict[Measurement, str] = {
     "nominal": "nothing",
     "ordinal": "grades of neighbouring rank, in part",
     "interval": "grades with a small distance, in part",
@@ -48,9 +48,9 @@ class CoefficientEntry(Entry[Coefficient]):
     """For a coefficient of two annotators: its (R, Q) values, of which ``function`` is the mean over Q."""
 
     @property
-    def forgives(self) -> str:
+    def tolerates(self) -> str:
         """Name the disagreements that it counts less, or not."""
-        return FORGIVES[self.measurement]
+        return TOLERATES[self.measurement]
 
     @property
     def scales(self) -> tuple[Scale, ...]:

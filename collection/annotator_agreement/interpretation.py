@@ -36,7 +36,7 @@ def format_with_interval(row: pd.Series) -> str:
 def interpret(found: Agreement) -> list[str]:
     """Report what was compared, how alpha reads by convention, its values, and overlap next to published values.
 
-    Alpha is read for the order of the grades, for exact grades, and for relevant or not, since each forgives other
+    Alpha is read for the order of the grades, for exact grades, and for relevant or not, since each tolerates other
     disagreements: none alone makes the grades reliable. There is no other verdict, because how much agreement is enough
     depends on the purpose of the collection.
     """

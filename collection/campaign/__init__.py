@@ -60,7 +60,7 @@ class Campaign:
     - `settings`, `log`, `corpus`, `operations`: settings, judgements, documents and runs, backups
     - `progress`, `loop`, `people`, `recall`: how far judging is, what to judge next, who judges, and when to stop
     - `judging`: next pairs and judgements; lists and preferences, adjudication, history, search
-    - `results`, `machine_labels`: qrels, evaluation and agreement; labels that no person gave
+    - `results`, `machine_labels`: qrels, evaluation and agreement; machine labels
     - `imports`, `exports`: files in and out
 
     `store` has the rows of the database.

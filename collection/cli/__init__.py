@@ -185,8 +185,8 @@ def status(campaign: Campaign, form: str) -> None:
 @click.option("--annotator", required=True, metavar="A", help="Annotator who judges.")
 @click.option("--grade", type=int, metavar="G", help="Grade on the campaign's scale.")
 @click.option("--cannot-judge", metavar="REASON", help="Reason why the pair cannot be graded.")
-@click.option("--undo", is_flag=True, help="Withdraw the annotator's judgement of the pair.")
-@click.option("--adjudicate", is_flag=True, help="Record the adjudicated grade, apart from A's own judgement.")
+@click.option("--undo", is_flag=True, help="Undo the annotator's judgement of the pair.")
+@click.option("--adjudicate", is_flag=True, help="Record the grade as adjudicated, separate from A's own judgement.")
 @click.option("--flag", is_flag=True, help="Flag the pair for review; the Annotators page lists it.")
 def judge(
     campaign: Campaign,
@@ -231,7 +231,7 @@ def judge(
 def demo(directory: Path, build_only: bool, **options: object) -> None:
     """Build a demo campaign and open it in the app.
 
-    DIR is demo-campaign by default. An existing demo campaign is opened as it is.
+    DIR is demo-campaign by default. An existing demo campaign is opened unchanged.
     """
     from collection.demo import build, is_built
 

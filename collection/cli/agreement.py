@@ -151,8 +151,8 @@ def _print_values(found: Agreement) -> None:
         notes = {str(scale): note for scale, note in zip(of_entry["scale"], of_entry["note"], strict=True) if note}
         if len(set(notes.values())) > 1:
             notes = {scale: f"{scale}: {note}" for scale, note in notes.items()}
-        rows.append([entry.name, entry.label, *cells, entry.forgives, "; ".join(dict.fromkeys(notes.values()))])
-    header = ["coefficient", "name", "graded", f"binary (grade {found.level:g}+)", "forgives", "note"]
+        rows.append([entry.name, entry.label, *cells, entry.tolerates, "; ".join(dict.fromkeys(notes.values()))])
+    header = ["coefficient", "name", "graded", f"binary (grade {found.level:g}+)", "tolerates", "note"]
     of_all = {row[-1] for row in rows} if len({row[-1] for row in rows}) == 1 else set()
     width = len(header) - bool(of_all)
     print_table(header[:width], [row[:width] for row in rows])

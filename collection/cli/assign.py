@@ -30,21 +30,23 @@ _qualification, _page = option_section("Qualification set"), option_section("Jud
 @_topics("--topic", "topics", multiple=True, metavar="Q", help="Topic to assign; repeatable; by default all.")
 @_topics("--to", "people", multiple=True, metavar="NAME", help="Assign to this account; repeatable.")
 @_topics("--to-group", "groups", multiple=True, metavar="G", help="Assign to this group; repeatable.")
-@_topics("--to-everybody", is_flag=True, help="Assign to everybody (the initial setting).")
+@_topics("--to-everyone", is_flag=True, help="Assign to everyone (the initial setting).")
 @_topics("--deal-to", "deal", multiple=True, metavar="NAME", help="Distribute evenly among these accounts; repeatable.")
 @_topics("--per-topic", type=COUNT, help="Accounts per topic with --deal-to; by default as many as --annotators.")
 @_topics("--note", metavar="TEXT", help="Note on each --topic, shown on the judging page.")
 @_qualification(
     "--qualification",
     metavar="FILE|N",
-    help="Pairs that everybody judges first: a file of `query_id doc_id`, or N random pairs per topic (0 = none).",
+    help="Pairs that everyone judges first: a file of `query_id doc_id`, or N random pairs per topic (0 = none).",
 )
 @_qualification("--feedback/--no-feedback", default=None, help="Show the adjudicated grade after each of these pairs.")
 @_page("--lease", type=float, metavar="MIN", help="Minutes for which a pair on screen is reserved.")
 @_page(
     "--reservations", "reserved", is_flag=True, help="List what annotators have on screen, loaded, or in work lists."
 )
-@_page("--release", "released", multiple=True, metavar="NAME", help="End what this annotator has reserved; repeatable.")
+@_page(
+    "--release", "released", multiple=True, metavar="NAME", help="End the reservations of this annotator; repeatable."
+)
 @_page("--release-all", is_flag=True, help="End all reservations; with --topic, those of these topics.")
 @_page("--blind/--unblind", default=None, help="Hide others' judgements, runs and ranks from annotators.")
 @_page("--guidelines", type=FILE, help="Judging guidelines, a Markdown file.")
@@ -88,7 +90,7 @@ def assign(campaign: Campaign, topics: tuple[str, ...], form: str, **options: An
 
 def _ways(options: Mapping[str, Any]) -> int:
     """Return in how many ways the options assign topics."""
-    return bool(options["people"] or options["groups"]) + options["to_everybody"] + bool(options["deal"])
+    return bool(options["people"] or options["groups"]) + options["to_everyone"] + bool(options["deal"])
 
 
 def _overlaps(options: Mapping[str, Any]) -> list[str]:
@@ -104,12 +106,12 @@ def _check_usage(topics: tuple[str, ...], options: Mapping[str, Any]) -> None:
     if len(_overlaps(options)) > 1:
         raise click.UsageError("expected only one of --share, --number, --whole-topic and --all-pairs")
     if ways > 1:
-        raise click.UsageError("expected only one of --to (with --to-group), --to-everybody and --deal-to")
+        raise click.UsageError("expected only one of --to (with --to-group), --to-everyone and --deal-to")
     if options["released"] and options["release_all"]:
         raise click.UsageError("expected only one of --release and --release-all")
     if topics and not (ways or note is not None or releases):
         raise click.UsageError(
-            "--topic needs --to, --to-group, --to-everybody, --deal-to, --note, --release or --release-all"
+            "--topic needs --to, --to-group, --to-everyone, --deal-to, --note, --release or --release-all"
         )
     if note is not None and not topics:
         raise click.UsageError("--note needs --topic")
@@ -123,8 +125,8 @@ def _settings(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _assign_topics(campaign: Campaign, topics: list[str], options: Mapping[str, Any]) -> None:
-    """Assign topics to accounts and groups, to everybody, or evenly: by default to as many as judge each pair."""
-    if options["people"] or options["groups"] or options["to_everybody"]:
+    """Assign topics to accounts and groups, to everyone, or evenly: by default to as many as judge each pair."""
+    if options["people"] or options["groups"] or options["to_everyone"]:
         campaign.people.assignments.assign(topics, options["people"], options["groups"])
     if people := options["deal"]:
         usual = min(campaign.settings.assignment().annotators, len(set(people)))
@@ -215,7 +217,7 @@ def _show(campaign: Campaign, form: str) -> None:
         rows = [
             [
                 row["query_id"],
-                ", ".join([*row["accounts"], *(f"group {g}" for g in row["groups"])]) or "everybody",
+                ", ".join([*row["accounts"], *(f"group {g}" for g in row["groups"])]) or "everyone",
                 row["pool"],
                 row["wanted"],
                 in_loop.get(row["query_id"], 0) if row["made"] is None else row["made"],

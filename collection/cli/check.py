@@ -17,7 +17,7 @@ from collection.core.phrases import count, sentence
 def check(path: Path, form: str) -> None:
     """Check the database and files of a campaign, or a backup.
 
-    The check changes nothing, so the server can keep running. Each finding says what to do. The exit status is 1 if
+    You can run it while the server runs. Each finding includes a remedy. The exit status is 1 if
     there is a problem; notes alone do not count. A backup is checked in the same way as the campaign that it restores.
     """
     from collection.campaign.operations import integrity

@@ -100,8 +100,8 @@ def compare(
 ) -> None:
     """Compare systems: leaderboard, significance tests, costs.
 
-    Runs NAME#1, NAME#2 are seeds of the system NAME and are compared by their mean. A folder stands for the run files
-    in it.
+    Runs NAME#1, NAME#2 are seeds of the system NAME and are compared by their mean. A folder means all run
+    files in it.
 
     For example:
       cleverdon compare qrels.txt runs/ -m nDCG@10 --baseline bm25

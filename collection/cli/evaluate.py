@@ -290,7 +290,7 @@ def evaluate(
     """Evaluate runs against qrels.
 
     Means are over all topics of QRELS; a topic missing from a run counts as an empty ranking. Runs NAME#1, NAME#2 are
-    seeds of the system NAME and are shown as their mean. A folder stands for the run files in it.
+    seeds of the system NAME and are shown as their mean. A folder means all run files in it.
 
     For example:
       cleverdon evaluate qrels.txt bm25.run -m nDCG@10 -m AP

@@ -92,7 +92,7 @@ COLLECTION_OPTIONS = combine_options(
     help="Label set for the pooled pairs without a grade in --qrels or --collection.",
 )
 @_grades("--rule", type=Names(family="rules"), metavar="RULE", help="Adjudication rule (`cleverdon rules` lists them).")
-@_grades("--ties", type=Names("lower", "higher", "adjudicate"), help="What the rule does with tied grades.")
+@_grades("--ties", type=Names("lower", "higher", "adjudicate"), help="Grade of pairs with tied grades.")
 @_grades("--annotator", metavar="A", help="Annotator whose grades to export, for the rule annotator.")
 @_logs("--judgements", type=WRITTEN, help="Log of all judgements, FILE.jsonl, FILE.csv or FILE.parquet.")
 @_logs("--labels", type=WRITTEN, help="Current grades of each annotator, FILE.csv or FILE.tsv.")

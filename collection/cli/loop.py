@@ -38,9 +38,9 @@ NAMED = 10
 )
 @click.option("--processes", type=COUNT, help="Number of processes; by default one per core.")
 @click.option(
-    "--cluster", metavar="ADDRESS", help="Build and rank at the workers of this Dask scheduler (none = here)."
+    "--cluster", metavar="ADDRESS", help="Build and rank on the workers of this Dask scheduler (none = this machine)."
 )
-@click.option("--partitions", metavar="URL", help="Folder for the documents that workers can read, as fsspec names it.")
+@click.option("--partitions", metavar="URL", help="Folder for the documents that workers can read, as an fsspec URL.")
 def features(
     directory: Path,
     blocks: tuple[str, ...],
@@ -52,8 +52,9 @@ def features(
 ) -> None:
     """Build the document features that the model reads.
 
-    Only new documents are processed. The app does this when the loop starts; for large collections, do it before.
-    With --cluster, this writes the documents as Parquet partitions, and the app builds the features at the workers.
+    Only new documents are processed. The app does this when the loop starts; for large collections, do it
+    beforehand. With --cluster, this writes the documents as Parquet partitions, and the app builds the features on the
+    workers.
 
     For example:
       cleverdon features DIR --cluster tcp://10.0.0.5:8786 --partitions s3://a/b
@@ -102,10 +103,10 @@ _model, _stopping = option_section("Model"), option_section("Random sample and s
     "--by",
     type=Names("model", "decisive", family="strategies"),
     metavar="S",
-    help="What chooses documents: model, decisive (pairs that best tell systems apart), or an adaptive strategy of "
+    help="Selection method: model, decisive (pairs that best separate the systems), or an adaptive strategy of "
     "`cleverdon methods strategies`.",
 )
-@_model("--measure", metavar="M", help="Measure by which decisive orders the systems (nDCG@10).")
+@_model("--measure", metavar="M", help="Measure that ranks the systems with decisive, such as nDCG@10.")
 @_model("--learner", type=Names(family="learners"), metavar="L", help="Learner (`cleverdon methods learners`).")
 @_model(
     "--evidence",
@@ -117,7 +118,7 @@ _model, _stopping = option_section("Model"), option_section("Random sample and s
     type=Names("weights", "threshold"),
     help="Training examples: weighted by grade, or only relevant or not (threshold).",
 )
-@_model("--presumed", type=int, help="Random unjudged documents taken as irrelevant in each training round.")
+@_model("--presumed", type=int, help="Random unjudged documents presumed irrelevant in each training round.")
 @_stopping("--row", "run", metavar="N|auto", help="Irrelevant documents in a row before random sampling (0 = never).")
 @_stopping("--control", type=float, metavar="SHARE", help="Minimum share of random documents from the start.")
 @_stopping("--target", type=float, metavar="SHARE", help="Target recall of the stop advice, from 0.01 to 1.")

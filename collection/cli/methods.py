@@ -53,9 +53,9 @@ class Names(click.types.StringParamType):
 def methods(family: str, form: str) -> None:
     """List pooling strategies, learners and rules.
 
-    FAMILY is `strategies`, `learners`, `stopping` (stopping rules), `families` (stopping rules whose setting is chosen
-    by calibration topics), `rules` (adjudication rules), `label-rules` (rules for weak labels) or `templates` (prompts
-    for language models). Shows the parameters of each with their defaults.
+    FAMILY is `strategies`, `learners`, `stopping` (stopping rules), `families` (rule families, calibrated on topics),
+    `rules` (adjudication rules), `label-rules` or `templates` (prompts for language models). Shows the parameters of
+    each with their defaults.
     """
     print_entries(list_entries(family), form)
 

@@ -244,7 +244,7 @@ def expand_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 CLUSTER = click.option(
-    "--cluster", metavar="ADDRESS", help="Compute at the workers of this Dask scheduler, such as tcp://10.0.0.5:8786."
+    "--cluster", metavar="ADDRESS", help="Compute on the workers of this Dask scheduler, such as tcp://10.0.0.5:8786."
 )
 
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     "--rotate-secret",
     "rotated",
     is_flag=True,
-    help="Replace the key that signs cookies, end all sessions, and void all one-time links.",
+    help="Replace the key that signs cookies, end all sessions, and invalidate all one-time links.",
 )
 @FORMAT
 def people(

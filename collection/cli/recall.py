@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collection.stopping.risk_control import Plan
 
 CALIBRATION: dict[str, Any] = {"family": "scaled", "selection": 0, "depth": 1.0, "sample": 0.0}
-"""How calibration topics choose the stopping rule unless the options say otherwise."""
+"""Default settings of the calibration."""
 
 _across = option_section("Recall across topics")
 
@@ -36,22 +36,24 @@ _across = option_section("Recall across topics")
     metavar="F",
     help="Family of stopping rules (`cleverdon methods families`), or any; scaled by default.",
 )
-@_across("--selection", type=COUNT, metavar="M", help="Calibration topics that choose among families (any).")
+@_across(
+    "--selection", type=COUNT, metavar="M", help="Calibration topics for the choice of a family, with --family any."
+)
 @_across("--depth", type=float, metavar="SHARE", help="Share of a calibration topic to judge in order; 1 by default.")
 @_across("--sample", type=float, metavar="SHARE", help="Share of the rest to judge at random; 0 by default.")
 @_across(
     "--from", "source", type=DIRECTORY_PATH, metavar="DIR", help="Campaign whose judged topics calibrate the rule."
 )
-@_across("--plan", is_flag=True, help="Show what numbers of calibration topics promise and cost.")
-@_across("--again", is_flag=True, help="Calibrate again with the present judgements of the calibration topics.")
+@_across("--plan", is_flag=True, help="Show the promise and cost by number of calibration topics.")
+@_across("--again", is_flag=True, help="Calibrate again with the current judgements of the calibration topics.")
 @_across("--stop", is_flag=True, help="End the calibration; closed topics stay closed.")
 def recall(campaign: Campaign, form: str, across_topics: bool, **options: Any) -> None:
     """Show the estimated recall of each topic and when to stop.
 
     Topics with the lowest recall come first.
 
-    With --across-topics, calibration topics are drawn at random and judged to the end. They choose a stopping rule that
-    closes the other topics. Without another option, shows the state, or a plan.
+    With --across-topics, calibration topics are drawn at random and judged to the end. They calibrate a stopping rule
+    that closes the other topics. Without another option, shows the state, or a plan.
 
     For example:
       cleverdon recall DIR --across-topics --plan --recall 0.9

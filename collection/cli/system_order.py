@@ -1,4 +1,4 @@
-"""`cleverdon system-order`: how sure the order of the systems is, and whether judging may stop."""
+"""`cleverdon system-order`: how certain the ranking of the systems is, and whether judging can stop."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ BUSY = (
     "--target",
     type=float,
     metavar="TAU",
-    help="Minimum Kendall's tau with the order once all pairs are judged; by default 0.9.",
+    help="Minimum Kendall's tau with the ranking after all pairs are judged; by default 0.9.",
 )
 @click.option(
     "--confidence", type=float, metavar="SHARE", help="Confidence of the bound and of the ranges; by default 0.95."
 )
 @FORMAT
 def system_order(campaign: Campaign, target: float | None, confidence: float | None, form: str) -> None:
-    """Show how sure the order of the systems is.
+    """Show how certain the ranking of the systems is.
 
-    The first line says whether judging may stop. Grades of unjudged pairs are estimated, so all numbers are estimates.
-    The measure is that of `cleverdon loop`.
+    The first line says whether you can stop. Grades of unjudged pairs are estimated, so all numbers are estimates. The
+    measure is that of `cleverdon loop --measure`.
     """
     with progress_line("estimating unjudged grades"):
         given = {"target": target, "confidence": confidence}
         found = campaign.loop.system_order.assess(**{name: value for name, value in given.items() if value is not None})
     _show(found, form)
-    if not campaign.loop.system_order.keep_advice(found):  # last, since it waits for other processes
+    if not campaign.loop.system_order.store_advice(found):  # last, since it waits for other processes
         print_notices([BUSY])
     print_notices([found.caution] if found.caution and form != "json" else [])
 

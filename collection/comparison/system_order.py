@@ -1,4 +1,4 @@
-"""Confidence in the present order of the systems, and whether judging may stop."""
+"""Confidence in the current order of the systems, and whether judging can stop."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ NOTHING_UNLISTED = Unlisted()
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemOrder(Displayed):
-    """Estimated present order of the systems, compared with their order once all pairs of the comparison are judged.
+    """Estimated current order of the systems, compared with their order once all pairs of the comparison are judged.
 
-    A console or notebook shows the estimates and whether judging may stop.
+    A console or notebook shows the estimates and whether judging can stop.
     """
 
     estimates: Estimates
     """Estimates of the measure that orders the systems; each run is a system."""
     tau: float
-    """Expected Kendall's tau-b between the present order and the one once all pairs are judged."""
+    """Expected Kendall's tau-b between the current order and the one after all pairs are judged."""
     lowest_tau: float
     """Lower bound of that tau, with the probability :attr:`confidence`."""
     target: float
-    """Tau at which judging may stop."""
+    """Tau at which judging can stop."""
     unavailable: int = 0
     """Number of unjudged pairs that cannot be judged."""
     unlisted: Unlisted = NOTHING_UNLISTED
@@ -131,11 +131,11 @@ class SystemOrder(Displayed):
         if not left:
             return f"The {pairs} of the comparison are judged, but the order is not final: {self._can_change}."
         bound = (
-            f"with {confidence(self.estimates.alpha)} probability under the model, Kendall's tau between the present "
+            f"with {confidence(self.estimates.alpha)} probability under the model, Kendall's tau between the current "
             f"order and the order with all {pairs} judged is at least {self.lowest_tau:.2f} (target {self.target:.2f})"
         )
         if self.stop:
-            return f"Judging may stop: {bound}."
+            return f"Judging can stop: {bound}."
         of = count(len(self.pairs), "pair")
         below = f"{bound}; {self.open_pairs:,} of {of} of systems {plural(self.open_pairs, 'is', 'are')} open."
         if left <= self.unavailable:
@@ -180,9 +180,9 @@ def assess_order(
     unavailable: int = 0,
     unlisted: Unlisted = NOTHING_UNLISTED,
 ) -> SystemOrder:
-    """Compare the present order of the systems, by estimate, with their order in each draw of the unjudged grades.
+    """Compare the current order of the systems, by estimate, with their order in each draw of the unjudged grades.
 
-    Judging may stop when the order of the draw has a Kendall's tau of `target` or more with the present one in a share
+    Judging can stop when the order of the draw has a Kendall's tau of `target` or more with the present one in a share
     of `confidence` of the draws.
 
     Parameters

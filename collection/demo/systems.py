@@ -50,7 +50,7 @@ def tfidf(documents: pd.DataFrame, topics: pd.DataFrame, *, depth: int = 100) ->
 
 
 @SYSTEMS.add(
-    "chargrams", label="Character n-grams", description="Cosine over groups of four letters; forgives endings."
+    "chargrams", label="Character n-grams", description="Cosine over groups of four letters; tolerates other endings."
 )
 def chargrams(documents: pd.DataFrame, topics: pd.DataFrame, *, depth: int = 100) -> pd.DataFrame:
     """Character 4-grams within words: finds ``rolling`` for ``rolled``, with some false matches."""

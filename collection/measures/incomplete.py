@@ -139,8 +139,8 @@ def inferred_ndcg(aligned: Aligned, *, cutoff: int = 1000) -> Floats:
     """infNDCG = estimated DCG / DCG of the estimated ideal ranking; gain = grade.
 
     The DCG of the judged documents of a stratum is multiplied by the number of its retrieved documents over that of its
-    judged and retrieved ones. In the ideal ranking each judged document stands for size / judged documents of its
-    stratum, fractions included. Source: Yilmaz, Kanoulas & Aslam, SIGIR
+    judged and retrieved ones. In the ideal ranking each judged document counts as size / judged documents of its
+    stratum, which may be a fraction. Source: Yilmaz, Kanoulas & Aslam, SIGIR
     2008, as NIST's sample_eval.pl.
     """
     sample, grades = _sample_of(aligned), aligned.top(cutoff)

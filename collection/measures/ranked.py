@@ -35,7 +35,7 @@ def precision(aligned: Aligned, *, cutoff: int, rel: Positive = 1, relative: boo
 def recall(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
     """R@k = (relevant documents in the first k) / R.
 
-    Some papers write R@k for Success@k (is any relevant document there?), which is another measure.
+    Some papers write R@k for Success@k (1 if a relevant document was retrieved, else 0), which is another measure.
     """
     hits = show("relevant in the first k", aligned.count(rel, cutoff))
     return divide(hits, show("R", aligned.relevant(rel)))
@@ -187,7 +187,7 @@ def _interpolated(aligned: Aligned, recall: float, rel: float) -> Floats:
 @MEASURES.add(
     "Accuracy",
     label="Accuracy",
-    description="How often a relevant document ranks above a nonrelevant one.",
+    description="How often a relevant document ranks above one that is not relevant.",
     monotone=0,
     differs={
         "ir_measures": "leaves topics without a relevant document in the ranking out of the mean, while they are 0"

@@ -36,7 +36,7 @@ Keep = Annotated[float, Parameter("Memory", "Weight of a run's older judgements 
     adaptive=True,
 )
 def mtf(rankings: Sequence[Indices]) -> Selector:
-    """Move-to-front pooling: stay with a run while it brings relevant documents.
+    """Move-to-front pooling: stay with a run while it yields relevant documents.
 
     All runs start with the same priority. The run with the highest priority is read from the top; documents that are
     already judged are skipped and do not change its priority. After an irrelevant document its priority falls by 1, and

@@ -18,7 +18,7 @@ from collection.pooling.table import STRATEGIES, Depth, Ties, check_depth
 @STRATEGIES.add(
     "depth",
     label="Depth-k",
-    description="The first k documents of every run, as in TREC: enough for measures with a cutoff of k or less.",
+    description="The first k documents of every run, as in TREC: enough for measures with a cut-off of k or less.",
     limits=("depth",),
 )
 def depth(

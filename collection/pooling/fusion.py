@@ -63,7 +63,7 @@ def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -
     """The documents of each topic with the highest sum over the runs of their normalised scores, which must be finite.
 
     In each run and topic the highest score becomes 1 and the lowest 0; if all are equal, they become 1. Weights are
-    comparable between topics as far as the runs' scores are distributed alike.
+    comparable between topics if the runs' scores have similar distributions.
 
     Source: Fox & Shaw, "Combination of multiple searches", TREC-2, 1994; the normalisation is that of Lee,
     "Analyses of multiple evidence combination", SIGIR 1997.

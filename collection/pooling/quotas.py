@@ -29,8 +29,8 @@ def quota(
 ) -> pd.DataFrame:
     """Runs take turns, in their order; each adds its next document that is not in the pool, until it has added `n`.
 
-    In a depth pool, similar systems share their documents and an unusual one adds the most. Here all add `n` documents
-    of each topic, unless a run ends before.
+    In a depth pool, similar systems share their documents, so a dissimilar system adds the most. Here each adds `n`
+    documents per topic, unless its run ends before.
 
     Returns
     -------

@@ -167,7 +167,7 @@ def budget(
     positives: Annotated[int, Parameter("Random sample", "Relevant documents in the sample.")] = 10,
     most: Annotated[float, Parameter("Maximum share", "Share of the documents at which to stop in any case.")] = 0.75,
 ) -> StopDecision:
-    """Stop at a knee with slope ratio >= rho once positives N / F documents are judged, or once most N are.
+    """Stop at a knee with slope ratio >= rho once positives N / F documents are judged, or once a share `most` of N.
 
     A heuristic without a guarantee. positives N / F estimates the cost of finding that many relevant documents by
     random draws, with F in place of R. Source: Cormack & Grossman, "Engineering quality and reliability in
@@ -323,7 +323,7 @@ def buscar(
 ) -> StopDecision:
     """Stop when p = P(X <= k) < 1 - confidence, where X ~ Hypergeometric(urn, relevant, draws).
 
-    k is the number of relevant documents among the draws, `urn` the number of documents unjudged before them, and
+    k is the number of relevant documents among the draws, `urn` the number of documents unjudged before the draws, and
     `relevant` the smallest number of relevant documents among these if the target is missed: floor(F / target) + 1
     minus those found before. With stage "both", the published workflow, the model ranks until p is below `switch` (by
     default 1 - confidence / 2); then documents are drawn at random and these draws are tested, which is exact for a

@@ -38,11 +38,11 @@ class StopDecision(NamedTuple):
     """A rule's answer for a ledger."""
 
     stop: bool
-    """Whether judging may stop."""
+    """Whether judging can stop."""
     reason: str
     """One sentence with the numbers, without a capital letter or a full stop. It is for people: code reads `kind`."""
     needed: int | None = None
-    """Number of random draws without a relevant document after which judging may stop, or of the documents to judge
+    """Number of random draws without a relevant document after which judging can stop, or of the documents to judge
     before it may; None: unknown, or none is enough."""
     kind: StopKind = StopKind.CRITERION
 

@@ -46,7 +46,7 @@ def test_an_order_that_no_grade_can_change_is_certain() -> None:
     assert (order.tau, order.lowest_tau, order.open_pairs, order.stop) == (1, 1, 0, True)
     assert order.estimates.pool.unjudged == 4
     assert order.reason == (
-        "Judging may stop: with 95% probability under the model, Kendall's tau between the present order and the order "
+        "Judging can stop: with 95% probability under the model, Kendall's tau between the current order and the order "
         "with all 12 pairs judged is at least 1.00 (target 0.90)."
     )
 

@@ -40,7 +40,7 @@ st.caption(
 if backups.campaign_bytes() > LARGEST:
     st.write("This campaign is too large for a download in the browser: run `cleverdon backup DIR FILE` instead.")
 else:
-    hint = "Excludes the key that signs cookies and the single sign-on settings, so everybody has to sign in again."
+    hint = "Excludes the key that signs cookies and the single sign-on settings, so everyone has to sign in again."
     downloads.draw_deferred(lambda opened, path: opened.operations.backups.write(path), "backup.zip", "download", hint)
 
 st.subheader("Automatic backups")

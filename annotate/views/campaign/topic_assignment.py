@@ -10,7 +10,7 @@ from annotate.views.widgets import display, widgets
 from annotate.views.widgets.columns import number, text
 from collection.core.phrases import count
 
-EVERYBODY = "everybody"
+EVERYONE = "everyone"
 
 
 def draw(judges: Sequence[str]) -> None:
@@ -51,7 +51,7 @@ def draw(judges: Sequence[str]) -> None:
 def _named(accounts: Sequence[str], groups: Sequence[str]) -> str:
     """``ann, ben; group students``."""
     parts = [", ".join(accounts)] * bool(accounts) + [f"group {name}" for name in groups]
-    return "; ".join(parts) or EVERYBODY
+    return "; ".join(parts) or EVERYONE
 
 
 def _draw_assignment(chosen: list[str], selected: str, judges: Sequence[str]) -> None:
@@ -63,7 +63,7 @@ def _draw_assignment(chosen: list[str], selected: str, judges: Sequence[str]) ->
             "Groups", list(campaign.store.accounts.groups()), key="groups", placeholder="No groups"
         )
         pressed = st.form_submit_button("Assign selected topics", type="primary", key="give-topics")
-        st.caption(f"{selected} selected. Without annotators and groups, topics are open to everybody.")
+        st.caption(f"{selected} selected. Without annotators and groups, topics are open to everyone.")
     if pressed and not chosen:
         st.error("Select at least one topic in the table.")
     elif pressed:
@@ -79,7 +79,7 @@ def _draw_even_assignment(chosen: list[str], selected: str, judges: Sequence[str
         among = left.multiselect("Distribute among", judges, judges, key="among")
         most = max(len(judges), 1)
         each = right.number_input("Annotators per topic", 1, most, min(settings.annotators, most), key="each")
-        st.caption(f"Distributes {selected} so that everybody gets about the same number of pairs.")
+        st.caption(f"Distributes {selected} so that everyone gets about the same number of pairs.")
         if each < settings.annotators and settings.which != "topics":
             st.caption(
                 f"Each topic needs {settings.annotators} annotators, because {settings.annotators} judge each pair."
@@ -108,7 +108,7 @@ def _draw_workloads(judges: Sequence[str]) -> None:
         table,
         {
             "name": "Annotator",
-            "topics": number("Topics", help="Including topics open to everybody."),
+            "topics": number("Topics", help="Including topics open to everyone."),
             "done": number("Pairs done", "localized", help="Pairs that need no further judgement from this annotator."),
             "left": number("Pairs left", "localized", help="Pairs that this annotator can still judge."),
         },

@@ -17,7 +17,7 @@ STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
         "A model chooses most documents; some are drawn at random. Press w to see why.",
     ),
     (
-        "See whether judging may stop",
+        "See whether judging can stop",
         "recall",
         {"topic": "7"},
         "Compare the estimated recall of each topic with the target.",

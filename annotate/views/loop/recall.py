@@ -1,4 +1,4 @@
-"""Recall: the share of relevant documents found, topic by topic, and whether judging may stop."""
+"""Recall: the share of relevant documents found, topic by topic, and whether judging can stop."""
 
 from math import isnan
 

@@ -83,7 +83,7 @@ def _draw_actions(state: CalibrationState) -> None:
     if state.left:
         return
     label = "Calibrate now" if state.ready else "Check again" if state.source else "Calibrate again"
-    help = "Use the present judgements of these topics."
+    help = "Use the current judgements of these topics."
     if st.button(label, key="calibrate", type="primary" if state.ready else "secondary", help=help):
         with widgets.saving("Calibrated."):
             campaign.recall.across_topics.calibrate()

@@ -1,4 +1,4 @@
-"""System order: how sure the order of the systems is, pair by pair, and whether judging may stop."""
+"""System order: how certain the order of the systems is, pair by pair, and whether judging can stop."""
 
 from functools import partial
 
@@ -29,7 +29,7 @@ answer = st.container()  # drawn first, computed from the settings below it
 with st.expander("Settings: target and confidence"):
     left, right = st.columns(2)
     hint = (
-        "Judging may stop when Kendall's tau between the current order and the order with all pairs judged reaches it."
+        "Judging can stop when Kendall's tau between the current order and the order with all pairs judged reaches it."
     )
     target = left.number_input("Target tau", 0.5, 1.0, TARGET, 0.05, key="target", help=hint)
     with right:
@@ -41,7 +41,7 @@ with widgets.shown_errors():
         campaign.loop.system_order.assess, campaign.loop.system_order.cache_key(), "Estimating unjudged grades", 8
     )(target=target, confidence=confidence)
     if session.current().role == "manager":  # a reader changes nothing
-        campaign.loop.system_order.keep_advice(order)  # before drawing, since leaving the page ends its script
+        campaign.loop.system_order.store_advice(order)  # before drawing, since leaving the page ends its script
     measure, pairs, pool = order.measure, order.pairs, order.estimates.pool
     rows = order.estimates.standings(measure)
     with answer:

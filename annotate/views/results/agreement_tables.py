@@ -212,7 +212,7 @@ def draw_coefficients(rows: pd.DataFrame) -> None:
     entries = [COEFFICIENTS[name] for name in rows["coefficient"]]
     display.table(
         (rows if rows["note"].any() else rows.drop(columns="note")).assign(
-            label=[entry.label for entry in entries], forgives=[entry.forgives for entry in entries]
+            label=[entry.label for entry in entries], tolerates=[entry.tolerates for entry in entries]
         ),
         {
             "coefficient": None,
@@ -220,7 +220,7 @@ def draw_coefficients(rows: pd.DataFrame) -> None:
             "value": number("Value", "%.3f", "small"),
             "low": number("95% CI low", "%.3f", "small"),
             "high": number("95% CI high", "%.3f", "small"),
-            "forgives": text("Forgives", "medium"),
+            "tolerates": text("Tolerates", "medium"),
             "note": text("Note", "large"),
         },
         height="content",

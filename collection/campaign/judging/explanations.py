@@ -46,7 +46,7 @@ class Explanations:
     def chooser(
         self, query_id: str, made: LoopRound | None, training: bool, problem: str | None = None
     ) -> tuple[str, str]:
-        """Describe what chooses the documents of a topic in its loop; and its training, and whether judging may stop.
+        """Describe what chooses the documents of a topic in its loop; and its training, and whether judging can stop.
 
         Nothing about single documents, which would bias judgements; both are empty if the settings hide explanations.
 

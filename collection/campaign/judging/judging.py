@@ -60,9 +60,9 @@ SCRIPT, WORK_LIST = Client(), Client(alone=False)
 class Judging:
     """Choice of the next pairs, and writing of judgements.
 
-    A pair on an annotator's screen, found by searching or in a work list is held for them. What their browser has
-    loaded behind it is theirs only until a colleague has nothing: an annotator without a document, in a topic in which
-    all are reserved, takes over half of what others have loaded, from its end.
+    A pair on an annotator's screen, found by searching or in a work list is reserved for them. The documents that
+    their browser has loaded ahead are reserved until another annotator runs out: an annotator without a document, in a
+    topic in which all are reserved, takes over the last half of those that others have loaded ahead.
     """
 
     store: Store
@@ -105,7 +105,7 @@ class Judging:
         made
             The latest round of the topic's loop, if there is one.
         client
-            Who asks.
+            Whether the client waits for a round and judges in one place only.
         """
         mode = self.settings.mode(query_id)
         holding = list(dict.fromkeys(holding))
@@ -374,7 +374,7 @@ class Judging:
         ------
         JudgementError
             Unknown topic or document, a grade outside the campaign's scale, nothing to undo, or a name that differs
-            from another annotator's in upper and lower case only.
+            from another annotator's only in case.
         """
         if (relevance is not None) + (cannot_judge is not None) + undo != 1:
             raise JudgementError("expected exactly one of relevance, cannot_judge and undo")

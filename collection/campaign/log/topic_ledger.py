@@ -97,7 +97,7 @@ class TargetProgress(NamedTuple):
 
     @property
     def may_stop(self) -> bool:
-        """Return whether judging may stop although documents are left."""
+        """Return whether judging can stop although documents are left."""
         return self.aims_at_recall and self.reached and self.judged < self.size
 
 

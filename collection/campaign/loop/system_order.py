@@ -1,4 +1,4 @@
-"""The order of the systems by expected judgements: the pairs that decide it, and how sure it is."""
+"""The order of the systems by expected judgements, how certain it is, and the pairs most decisive for it."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ CHOSEN_EVERY = 10
 """Entries of the log after which pairs are chosen again; every annotator has as many to choose from until then."""
 
 DRAWS = 400
-"""Draws of the unjudged grades that tell how sure the order is."""
+"""Draws of the unjudged grades for the probability of the order."""
 
 TARGET, CONFIDENCE = 0.9, 0.95
-"""Kendall's tau with the order of all pairs at which judging may stop, and the probability of its lower bound."""
+"""Kendall's tau with the order of all pairs at which judging can stop, and the probability of its lower bound."""
 
 ADVICE = "system_order"
 """Name of the setting that has the latest advice."""
@@ -90,7 +90,7 @@ class LastAdvice(NamedTuple):
 
 @dataclass(eq=False)
 class SystemOrderStudy:
-    """The order of the systems by expected judgements: the pairs that decide it, and how sure it is."""
+    """The order of the systems by expected judgements, how certain it is, and the pairs most decisive for it."""
 
     store: Store
     settings: Settings
@@ -150,7 +150,7 @@ class SystemOrderStudy:
         return {frozenset(self.store.assignments.topics_for(name)) for name in names}
 
     def assess(self, *, target: float = TARGET, confidence: float = CONFIDENCE) -> SystemOrder:
-        """Estimate how sure the present order of the systems is, and whether judging may stop.
+        """Estimate how certain the current order of the systems is, and whether judging can stop.
 
         `target` and `confidence` are those of :func:`collection.estimation.judge_order`; the measure is that
         of the loop's settings. Documents below its cut-off and, in a mode with the pool as scope, outside the pool
@@ -209,7 +209,7 @@ class SystemOrderStudy:
             pairs, len(self.store.corpus.runs()), len(self.settings.grades.sentences), DRAWS, with_choice=True
         )
 
-    def keep_advice(self, found: SystemOrder) -> bool:
+    def store_advice(self, found: SystemOrder) -> bool:
         """Store the result of :meth:`assess` for :meth:`last_advice`; return False if another process keeps writing.
 
         Only advice at the default target and confidence is stored, since everyone sees it.
@@ -226,7 +226,7 @@ class SystemOrderStudy:
         return True
 
     def last_advice(self) -> LastAdvice | None:
-        """Return the advice kept last; None without decisive pairs, or if pairs or measure have changed since."""
+        """Return the last stored advice; None without decisive pairs, or if pairs or measure have changed since."""
         kept = self.store.settings.get(ADVICE)
         if kept is None or not self.settings.loop().by_system_order or kept.pop("made_of") != self._compared():
             return None

@@ -1,4 +1,4 @@
-"""Label sets and the study of their worth."""
+"""Label sets, their files, and their comparison with people's grades."""
 
 from typing import NamedTuple
 

@@ -47,7 +47,7 @@ class LabelFiles:
         return judgements if views.empty else judgements.assign(saw_label=labels_seen(judgements, views))
 
     def export(self, name: str, path: Path | str) -> int:
-        """Write the labels of a set, and FILE.labels.json, which says what made them; return the number of rows.
+        """Write the labels of a set, and FILE.labels.json, which records their origin; return the number of rows.
 
         ``.csv`` has ``label_set``, ``query_id``, ``doc_id``, ``relevance``; ``.jsonl`` has the whole log with prompts
         and replies; any other file is in TREC form, as qrels.
@@ -103,7 +103,7 @@ class LabelFiles:
             for query_id, rows in filled.groupby("query_id", sort=False)
         }
         return self._report(self.labels.named(name)) | {
-            "description": "Grades by people; where they gave none, a machine label. `by` says which, for each pair.",
+            "description": "Grades by people, and machine labels for pairs without one; `by` has the source of each.",
             "labels": _describe(self.labels.named(name)),
             "pairs": {who: int((filled["by"] == who).sum()) for who in (PEOPLE, name)},
             "by": sources,

@@ -296,7 +296,7 @@ def _features(directory: Path, inspection: Inspection, when: str = "") -> Iterat
 
 def _key(size: int, when: str = "") -> Iterator[Finding]:
     if size < SECRET_CHARACTERS:
-        remedy = f"{when}delete it to get a new key: everybody then has to sign in again"
+        remedy = f"{when}delete it to get a new key: everyone then has to sign in again"
         yield Finding(True, f"{layout.SECRET} is damaged; {remedy}")
 
 

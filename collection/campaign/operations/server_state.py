@@ -45,7 +45,7 @@ def read_secret(directory: Path) -> bytes:
             layout.publish(part, path)
     secret = path.read_bytes()
     if len(secret) < SECRET_CHARACTERS:
-        raise CampaignError(f"{path} is damaged; delete it to get a new key: everybody then has to sign in again")
+        raise CampaignError(f"{path} is damaged; delete it to get a new key: everyone then has to sign in again")
     return secret
 
 
@@ -113,7 +113,7 @@ class ServerState:
         return read_secret(self.directory)
 
     def rotate_secret(self) -> None:
-        """Replace the key, end all sessions and reservations, and void all one-time links.
+        """Replace the key, end all sessions and reservations, and invalidate all one-time links.
 
         A running server takes the new key. Work lists stay reserved.
         """

@@ -103,7 +103,7 @@ class Assignments:
         return Workload(len(pool), int(needed + of_closed), int(made[judged["query_id"].isin(counted)].sum()))
 
     def assign(self, query_ids: Iterable[str], accounts: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
-        """Assign topics to exactly these people and groups; without any, they are open to everybody.
+        """Assign topics to exactly these people and groups; without any, they are open to everyone.
 
         What others have reserved of these topics is free.
 
@@ -130,7 +130,7 @@ class Assignments:
     def table(self) -> pd.DataFrame:
         """Return the annotators of each topic, in natural order.
 
-        ``query_id``, ``title``, ``accounts`` and ``groups`` (lists of names; both empty: everybody), ``pool``
+        ``query_id``, ``title``, ``accounts`` and ``groups`` (lists of names; both empty: everyone), ``pool``
         (pairs), ``wanted``, ``made`` and ``left`` (``goal``, ``made`` and ``left`` of :meth:`.Progress.topics`).
         """
         progress = self.progress.topics().rename(columns={"goal": "wanted"})

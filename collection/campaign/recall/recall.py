@@ -80,7 +80,7 @@ class _Assessment(NamedTuple):
     """Whether the recall refers to the pool, and not to the collection."""
     ledger: Ledger
     ready: bool
-    """Whether judging may stop."""
+    """Whether judging can stop."""
     judge_on: bool
     """Whether it is a calibration topic that must be judged to the end, whatever its recall is."""
     promise: str

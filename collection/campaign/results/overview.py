@@ -281,7 +281,7 @@ class Overview:
             return NextStep("export", f"All pairs with a text are judged.{held}")
         if is_sample:
             others = f"{count(unjudged, 'other pair')} of the pool {plural(unjudged, 'is', 'are')} not judged"
-            ask = "`cleverdon labels ask DIR LABELS --whole-pool` asks for the whole pool again"
+            ask = "`cleverdon labels ask DIR LABELS --whole-pool` returns to judging the whole pool"
             corrected = "The random sample for the machine labels is judged: see the corrected values."
             return NextStep("machine-labels", f"{corrected} {others}; {ask}.{held}")
         export = "export the qrels and evaluate the runs."

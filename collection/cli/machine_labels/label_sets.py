@@ -30,7 +30,7 @@ LABELS = click.argument("labels", metavar="LABELS")
 def list_(campaign: Campaign, form: str) -> None:
     """List the label sets with their labels and cost.
 
-    Notes list the running batches of language models.
+    Notes list the batches of language models in progress.
     """
     _print_label_sets(campaign, form)
 
@@ -83,9 +83,9 @@ def format_money(amount: float) -> str:
 
 
 def describe_batch(batch: Batch) -> str:
-    """Name a batch under way, with the number of its requests and its label set."""
+    """Describe a batch in progress, with the number of its requests and its label set."""
     of = f"{count(batch.requests, 'request')} for the label set {batch.name}, sent {batch.sent_at[:16]}"
-    return f"a batch is under way: {batch.id or 'not confirmed'}, {of}"
+    return f"a batch is in progress: {batch.id or 'not confirmed'}, {of}"
 
 
 @click.command()
@@ -138,7 +138,7 @@ def _print_labelled(labelled: Labelled, form: str) -> None:
     echo(f"Labelled {count(labelled.added, 'pair')} in the label set {made.name}{more}.")
     if labelled.without_grade:
         has = plural(labelled.without_grade, "has", "have")
-        print_notices([f"{count(labelled.without_grade, 'pair')} {has} no label, because the rule could not tell"])
+        print_notices([f"{count(labelled.without_grade, 'pair')} {has} no label, because the rule gave none"])
 
 
 @click.command("import")

@@ -37,13 +37,15 @@ _labels, _cost, _requests = (option_section(title) for title in ("Model and prom
 
 @click.command(cls=SectionedCommand)
 @open_campaign
-@click.option("--dry-run", is_flag=True, help="Ask about ten random pairs, and show the answers without storing them.")
+@click.option("--dry-run", is_flag=True, help="Label ten random pairs and show the replies, without storing anything.")
 @click.option("--probe", is_flag=True, help="Test how often the model follows requests in hostile documents.")
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only pooled pairs of this topic; repeatable.")
-@click.option("--again", is_flag=True, help="Repeat requests whose answer has no grade (with --probe, all requests).")
-@click.option("--batch", is_flag=True, help="Send one batch, answered within a day at half the price, and wait for it.")
-@click.option("--cancel-batch", is_flag=True, help="Cancel the running batch, and keep the answers that it has.")
-@click.option("--yes", is_flag=True, help="Start without asking whether the cost is accepted.")
+@click.option("--again", is_flag=True, help="Repeat requests whose reply has no grade (with --probe, all requests).")
+@click.option(
+    "--batch", is_flag=True, help="Use the batch API (half the price, up to 24 hours) and wait for the labels."
+)
+@click.option("--cancel-batch", is_flag=True, help="Cancel the batch in progress and store its replies so far.")
+@click.option("--yes", is_flag=True, help="Accept the cost without asking.")
 @_labels("--model", metavar="M", help="Model, as the endpoint names it.")
 @_labels("--endpoint", metavar="URL", help="OpenAI-compatible interface, such as http://127.0.0.1:8000/v1.")
 @_labels("--name", metavar="NAME", help="Name of the label set; by default that of the model.")
@@ -54,7 +56,7 @@ _labels, _cost, _requests = (option_section(title) for title in ("Model and prom
     metavar="T",
     help="Prompt template (`cleverdon methods templates`), or a file with your own.",
 )
-@_labels("--print-template", is_flag=True, help="Print the template, as a start for your own.")
+@_labels("--print-template", is_flag=True, help="Print the template, as a starting point for your own.")
 @_labels("--characters", type=COUNT, help="Maximum characters of a document shown to the model; 20,000 by default.")
 @_labels("--temperature", type=float, help="Temperature of the model; 0 by default.")
 @_labels("--max-tokens", type=COUNT, help="Maximum tokens of a reply; 500 by default.")
@@ -88,9 +90,9 @@ _labels, _cost, _requests = (option_section(title) for title in ("Model and prom
     "--poll",
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
-    help="Seconds between status checks of a batch.",
+    help="Polling interval of a batch in seconds.",
 )
-@_requests("--stream", is_flag=True, help="Receive replies while they are written.")
+@_requests("--stream", is_flag=True, help="Receive each reply as a stream.")
 def llm(
     campaign: Campaign,
     dry_run: bool,
@@ -220,7 +222,7 @@ def _describe_risk(endpoint: str) -> list[str]:
 
 
 def _label(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits, yes: bool) -> None:
-    confirm(f"Ask about {count(len(plan.pairs), 'pair')}?", yes, "the cost")
+    confirm(f"Label {count(len(plan.pairs), 'pair')}?", yes, "the cost")
     with progress_line("asking") as progress, _interruptible(limits.stop):
         report = campaign.machine_labels.llm.label(plan, endpoint, limits, progress)
     _print_report(report, f"of label set {plan.name}", priced=limits.prices is not None)
@@ -241,13 +243,13 @@ def _label_by_batch(
     if there is not None:
         echo(sentence(describe_batch(there)))
     elif cancel:
-        echo(f"No batch is under way for the label set {plan.name}.")
+        echo(f"No batch is in progress for the label set {plan.name}.")
         return
     elif not plan.pairs:
         return
     else:
         confirm(f"Send {count(len(plan.pairs), 'pair')} as a batch?", yes, "the cost")
-    said = "The batch goes on at the endpoint. The same command waits for it."
+    said = "The batch continues at the endpoint. The same command waits for it."
     with progress_line("waiting for the batch") as progress, _interruptible(limits.stop, said):
         report = campaign.machine_labels.llm.label_by_batch(plan, endpoint, limits, progress, poll=poll, cancel=cancel)
     _print_report(report, f"of label set {plan.name}", priced=limits.prices is not None)
@@ -262,7 +264,7 @@ def _try_out(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits
     if report.graded + report.no_grade:
         for row in rows:
             _print_answer(row)
-        _print_report(report, "of the dry run, none of them kept", priced=limits.prices is not None)
+        _print_report(report, "of the dry run, none stored", priced=limits.prices is not None)
     if not report.problem:
         _print_estimate(estimate, f"All {count(len(plan.pairs), 'pair')}")
     _end(report, "pair")
@@ -285,9 +287,9 @@ def _probe(campaign: Campaign, plan: ProbePlan, endpoint: ChatEndpoint, limits: 
 @contextmanager
 def _interruptible(
     stop: threading.Event,
-    said: str = "Waiting for the requests under way; press Ctrl+C again to give them up.",
+    said: str = "Waiting for the requests in progress; press Ctrl+C again to abandon them.",
 ) -> Iterator[None]:
-    """Make the first Ctrl+C set `stop`, which lets requests under way finish; the second one interrupts as usual."""
+    """Make the first Ctrl+C set `stop`, which lets requests in progress finish; the second one interrupts as usual."""
 
     def interrupt(*_: object) -> None:
         if stop.is_set():
@@ -309,7 +311,9 @@ def _end(report: LabelReport, what: str) -> None:
 
     if report.closed:
         have = plural(report.closed, "has", "have")
-        print_notices([f"{count(report.closed, what)} {have} been answered since the plan was made: not asked again"])
+        print_notices(
+            [f"{count(report.closed, what)} {have} been answered since the plan and {have} not been sent again"]
+        )
     if report.late:
         echo(f"{count(report.late, what)} had been labelled before the batch ended: the first grade counts.")
     if report.last_failure is not None and report.problem is None:
@@ -330,10 +334,10 @@ def _end(report: LabelReport, what: str) -> None:
 def _print_plan(plan: LabelPlan) -> None:
     left_out = [
         f"{number:,} {words}"
-        for number, words in ((plan.answered, "answered already"), (plan.without_text, "without a text"))
+        for number, words in ((plan.answered, "already answered"), (plan.without_text, "without a text"))
         if number
     ]
-    echo(f"Label set {plan.name}: " + ", ".join([f"{count(len(plan.pairs), 'pair')} to ask about", *left_out]))
+    echo(f"Label set {plan.name}: " + ", ".join([f"{count(len(plan.pairs), 'pair')} to label", *left_out]))
     if plan.pairs:
         _print_estimate(plan.estimate, "Estimate", plan.spent)
 

@@ -66,7 +66,7 @@ def plan(campaign: Campaign, labels: str, measure: str | None, form: str) -> Non
 @open_campaign
 @LABELS
 @click.option("--pairs", type=COUNT, metavar="N", help="Size of the random sample; a larger one continues it.")
-@click.option("--whole-pool", is_flag=True, help="Ask people for the whole pool again.")
+@click.option("--whole-pool", is_flag=True, help="Return to judging the whole pool.")
 @MEASURE
 @click.option("--seed", type=COUNT, default=1, help="Random seed of the sample.")
 @FORMAT
@@ -75,7 +75,7 @@ def ask(
 ) -> None:
     """Ask people to judge a random sample of the pool.
 
-    Annotators get no other pairs. Their grades correct the values of the systems.
+    Annotators get only these pairs. Their grades correct the values of the systems.
 
     For example:
       cleverdon labels ask DIR gpt --pairs 300
@@ -87,7 +87,7 @@ def ask(
     study = campaign.machine_labels.study
     if pairs is None:
         study.ask_for_pool()
-        echo("People are asked for the whole pool again.")
+        echo("Annotators judge the whole pool again.")
         return
     progress = study.ask_people(labels, pairs, named or study.main_measure(), seed=seed)
     notices = study.notices(labels)
@@ -110,9 +110,9 @@ def ask(
 @MEASURE
 @FORMAT
 def correct(campaign: Campaign, labels: str, measure: str | None, form: str) -> None:
-    """Correct the values of the systems by people's grades of a sample.
+    """Correct the values of the systems with people's grades of a sample.
 
-    Shows the corrected values beside those by labels alone, and which conclusions the labels change. The sample is
+    Shows the corrected values next to those by labels alone, and which conclusions the labels change. The sample is
     that of `cleverdon labels ask`.
     """
     named = _parse(measure)

@@ -391,7 +391,7 @@ NUMBERLESS = {
     "imports.import_files": "reads files", "corpus.features.update": "reads texts only",
     "imports.removals.preview": "keeps what labels name", "imports.removals.remove": "by preview",
     "settings.require_topic": "returns nothing", "loop.system_order.assess": "by the command order",
-    "loop.system_order.choose": "by next_pairs", "loop.system_order.keep_advice": "by assess",
+    "loop.system_order.choose": "by next_pairs", "loop.system_order.store_advice": "by assess",
     "judging.topic_tasks.state": "by progress",
 }  # fmt: skip
 """Methods that others call with what is compared there, or that give no number."""

@@ -28,7 +28,7 @@ def test_a_rule_labels_the_pool(campaign: Campaign) -> None:
     again = ok("labels", "rule", directory, "contains-string", "--set", "string=document 2", "--set", "then=2")
     assert again == "Labelled 0 pairs in the label set contains-string; 6 were labelled before.\n"
     missing = run("labels", "rule", directory, "contains-string", "--set", "field=author", "--name", "by-author")
-    assert missing.stderr == "note: 6 pairs have no label, because the rule could not tell\n"
+    assert missing.stderr == "note: 6 pairs have no label, because the rule gave none\n"
     rows = json.loads(ok("labels", "list", directory, "--format", "json"))
     assert [(row["name"], row["kind"], row["graded"], row["no_grade"]) for row in rows] == [
         ("contains-string", "rule", 6, 0), ("by-author", "rule", 0, 6),

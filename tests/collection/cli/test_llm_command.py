@@ -35,10 +35,10 @@ def command(campaign: Campaign, fake: FakeEndpoint, *more: object) -> list[objec
 def test_the_command_labels_and_lists(campaign: Campaign, fake: FakeEndpoint) -> None:
     prices = ("--price-in", 1000, "--price-out", 10_000)
     shown = ok(*command(campaign, fake, *prices, "--yes"))
-    assert "6 pairs to ask about" in shown
+    assert "6 pairs to label" in shown
     assert "6 pairs of label set m: 6 graded, 0 without a grade, 0 failed" in shown
     assert "600 prompt tokens, 30 reply tokens, cost 0.9" in shown
-    assert "0 pairs to ask about, 6 answered already" in ok(*command(campaign, fake))
+    assert "0 pairs to label, 6 already answered" in ok(*command(campaign, fake))
     shown = ok(*command(campaign, fake, "--probe", "--topic", "1", "--yes"))
     assert "The model followed 0 of 9 injected requests." in shown
     assert "0 of 9" in ok("labels", "list", campaign.directory)
@@ -149,7 +149,7 @@ def test_the_command_says_what_was_answered_since_it_asked(
     monkeypatch.setattr("collection.cli.machine_labels.llm.confirm", confirm)
     result = run(*command(campaign, fake))
     assert result.exit_code == 0
-    assert "note: 5 pairs have been answered since the plan was made: not asked again" in result.stderr
+    assert "note: 5 pairs have been answered since the plan and have not been sent again" in result.stderr
     assert "1 pair of label set m: 1 graded" in result.stdout
     assert len(fake.asked) == 6
 
@@ -193,7 +193,7 @@ def test_a_killed_run_continues_without_a_doubled_label_or_cost(many: Campaign, 
     child.communicate(timeout=PATIENCE)
     first, before = [asked.key for asked in fake.asked], stored(many)
     pausing.go_on.set()
-    assert "25 pairs to ask about, 15 answered already" in ok(*command(many, fake, "--yes"))
+    assert "25 pairs to label, 15 already answered" in ok(*command(many, fake, "--yes"))
     after = stored(many)
     assert after[:15] == before
     assert len(after) == len({(query_id, doc_id) for query_id, doc_id, _ in after}) == 40
@@ -234,7 +234,7 @@ def test_a_second_ctrl_c_does_not_wait(many: Campaign, fake: FakeEndpoint) -> No
 
 def wait_for_notice(child: subprocess.Popen[str]) -> None:
     assert child.stderr is not None
-    assert "Waiting for the requests under way" in child.stderr.readline() + child.stderr.readline()
+    assert "Waiting for the requests in progress" in child.stderr.readline() + child.stderr.readline()
 
 
 BATCH = ("--batch", "--poll", 0.05)
@@ -252,9 +252,9 @@ def test_a_batch_costs_half(many: Campaign, fake: FakeEndpoint, monkeypatch: pyt
     assert "3,000 prompt tokens, 150 reply tokens, cost 2.25\n" in shown
     assert "10 pairs left: the same command sends another batch." in shown
     assert "10 graded" in ok(*command(many, fake, *BATCH, "--yes"))
-    assert "0 pairs to ask about, 40 answered already" in ok(*command(many, fake, *BATCH, "--yes"))
+    assert "0 pairs to label, 40 already answered" in ok(*command(many, fake, *BATCH, "--yes"))
     assert len(fake.batches) == 2
-    assert "No batch is under way for the label set m." in ok(*command(many, fake, "--cancel-batch"))
+    assert "No batch is in progress for the label set m." in ok(*command(many, fake, "--cancel-batch"))
     assert "expected no --probe and no --stream" in run(*command(many, fake, "--batch", "--stream")).stderr
 
 
@@ -271,9 +271,9 @@ def test_a_killed_run_finds_its_batch_again(many: Campaign, fake: FakeEndpoint, 
     child.communicate(timeout=PATIENCE)
     shown = run("labels", "list", many.directory)
     name = "not confirmed" if when == "while it is made" else "batch-0"
-    assert f"note: a batch is under way: {name}, 40 requests for the label set m, sent 20" in shown.stderr
+    assert f"note: a batch is in progress: {name}, 40 requests for the label set m, sent 20" in shown.stderr
     assert stored(many) == []
-    assert "a batch of 40 requests is under way for the label set 'm'" in run(*command(many, fake, "--yes")).stderr
+    assert "a batch of 40 requests is in progress for the label set 'm'" in run(*command(many, fake, "--yes")).stderr
     go_on.set()
     assert "40 graded" in ok(*command(many, fake, *BATCH))  # nothing to accept: it is paid already
     assert len(stored(many)) == len(set(stored(many))) == 40
@@ -290,7 +290,7 @@ def test_ctrl_c_leaves_a_batch_to_the_endpoint(many: Campaign, fake: FakeEndpoin
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=PATIENCE)
     assert child.returncode == 130
-    assert "The batch goes on at the endpoint. The same command waits for it." in err
+    assert "The batch continues at the endpoint. The same command waits for it." in err
     assert "Stopped: 40 pairs left. The same command continues." in out
     fake.look = fake.finish
     assert "40 graded" in ok(*command(many, fake, *BATCH))

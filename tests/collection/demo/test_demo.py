@@ -384,7 +384,7 @@ def test_the_demo_tells_the_whole_story(built):
     assert not unfinished["stop"]
     assert by_topic["1"]["left"] > 20
     assert finished["stop"]
-    assert tour.STOPS[2][0] == "See whether judging may stop"  # the next judgements may change the advice
+    assert tour.STOPS[2][0] == "See whether judging can stop"  # the next judgements may change the advice
     assert by_topic["7"]["left"] >= 5
     assert campaign.settings.modes()["1"] == campaign.settings.modes()["7"] == "loop-in-pool"
     assert campaign.settings.tour()

@@ -75,7 +75,7 @@ class LlmLabels:
         again: bool = False,
         prices: Prices | None = None,
     ) -> LabelPlan:
-        """Plan a labelling without asking anything.
+        """Plan a labelling without sending a request.
 
         Pairs that have an answer are left out; those whose request failed are not.
 
@@ -131,7 +131,7 @@ class LlmLabels:
     def try_out(
         self, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits | None = None, *, count: int = TRIAL
     ) -> tuple[list[LabelRow], CostEstimate, LabelReport]:
-        """Ask about the first pairs of a plan, keep nothing, and extrapolate the cost of all.
+        """Label the first pairs of a plan without storing anything, and extrapolate the cost of all.
 
         Returns
         -------
@@ -173,7 +173,7 @@ class LlmLabels:
         BusyError
             Another process is labelling in this campaign.
         CampaignError
-            A batch is under way for the label set, or its settings have changed since it was planned.
+            A batch is in progress for the label set, or its settings have changed since it was planned.
         EndpointError
             Nothing listens at the endpoint's address.
         InputError
@@ -183,8 +183,8 @@ class LlmLabels:
         with layout.locked(self.directory, "labelling"):
             if batch := self.batches.find(plan.name):
                 raise CampaignError(
-                    f"a batch of {batch.requests:,} requests is under way for the label set {plan.name!r}; collect it "
-                    "with --batch first"
+                    f"a batch of {batch.requests:,} requests is in progress for the label set {plan.name!r}; "
+                    "collect it with --batch first"
                 )
             left = self._open(plan)
             requests = self._label_requests(plan, left)
@@ -202,23 +202,23 @@ class LlmLabels:
     ) -> LabelReport:
         """Ask about the open pairs of a plan by a batch (:mod:`.batches`), and wait for its end.
 
-        If a batch is under way for the label set, that is waited for, and no other is sent.
+        If a batch is in progress for the label set, it is waited for and no other is sent.
 
         Parameters
         ----------
         limits
             Its prices are those of a batch.
         poll
-            Seconds between looks at the batch.
+            Polling interval in seconds.
         cancel
-            End the batch that is under way, and store the answers that it has.
+            Cancel the batch in progress and store its replies so far.
 
         Raises
         ------
         BusyError, InputError
             As :meth:`label`.
         CampaignError
-            A batch with other settings is under way.
+            A batch with other settings is in progress.
         EndpointError
             The endpoint refuses batches, or does not answer.
         """
@@ -376,7 +376,7 @@ class LlmLabels:
             documents = self.store.corpus.documents([doc_id for _, doc_id in batch])
             for query_id, doc_id in batch:
                 if query_id not in words or doc_id not in documents:
-                    continue  # removed while a batch was under way
+                    continue  # removed while a batch was in progress
                 shown = self.corpus.view.shown(documents[doc_id], card)
                 material = Material(words[query_id], shown.title, shown.text)
                 prompt = render(

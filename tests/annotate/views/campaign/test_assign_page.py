@@ -131,7 +131,7 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     opened: Callable[..., AppTest], people: Campaign
 ) -> None:
     app = opened(people, "assign")
-    assert table(app, "who")["who"].tolist() == ["everybody", "everybody"]
+    assert table(app, "who")["who"].tolist() == ["everyone", "everyone"]
     assert app.multiselect(key="people").options == ["ann", "ben", "cara"]  # a reader judges nothing
     app.multiselect(key="people").set_value(["ann"])
     give = next(button for button in app.button if button.label == "Assign selected topics")
@@ -142,7 +142,7 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     app.multiselect(key="groups").set_value(["students"])
     next(button for button in app.button if button.label == "Assign selected topics").click().run()
     assert not app.exception
-    assert table(app, "who")["who"].tolist() == ["everybody", "ann; group students"]
+    assert table(app, "who")["who"].tolist() == ["everyone", "ann; group students"]
     people.people.assignments.assign(["2"], ["ann"])
     people.people.assignments.update(annotators=2)
     app = opened(people, "assign")
@@ -150,7 +150,7 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     select(app, 0, 1).run()
     app.multiselect(key="people").set_value([])
     next(button for button in app.button if button.label == "Assign selected topics").click().run()
-    assert table(app, "who")["who"].tolist() == ["everybody", "everybody"]
+    assert table(app, "who")["who"].tolist() == ["everyone", "everyone"]
 
 
 @pytest.mark.slow

@@ -330,13 +330,13 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         judge_some(campaign, 3)
         assert campaign.loop.system_order.last_advice() is None
         assert "system_order" not in campaign.results.overview.status()
-        campaign.loop.system_order.keep_advice(campaign.loop.system_order.assess())
+        campaign.loop.system_order.store_advice(campaign.loop.system_order.assess())
         assert "was to keep judging." in campaign.results.overview.next_step().sentence
         ok("system-order", campaign.directory, "--target", "0.01", "--confidence", "0.01")
         assert not campaign.loop.system_order.last_advice().stop  # another target is a look, not the campaign's advice
         found = replace(campaign.loop.system_order.assess(), lowest_tau=0.95)
         assert found.stop
-        campaign.loop.system_order.keep_advice(found)
+        campaign.loop.system_order.store_advice(found)
         judge_some(campaign, 1)
         said = f"Last advice of System order, at 3 judged pairs (1 log entry since then): {found.reason}"
         assert campaign.results.overview.status()["system_order"] == said
@@ -353,7 +353,7 @@ def test_status_and_overview_repeat_what_system_order_said_last(tmp_path: Path, 
         )  # the pairs of closed topics could be judged
         campaign.settings.set_loop(measure="P@3")
         assert campaign.loop.system_order.last_advice() is None  # it was about another measure
-        campaign.loop.system_order.keep_advice(found)
+        campaign.loop.system_order.store_advice(found)
         campaign.people.pools.add("depth", depth=1)
         assert campaign.loop.system_order.last_advice() is None  # and of other pairs
 
@@ -370,7 +370,7 @@ def test_advice_counts_judgements_during_the_estimate_as_later_ones(
             return estimate(*args, **options)
 
         monkeypatch.setattr(estimation, "judge_order", meanwhile)
-        campaign.loop.system_order.keep_advice(campaign.loop.system_order.assess())
+        campaign.loop.system_order.store_advice(campaign.loop.system_order.assess())
         said = campaign.results.overview.status()["system_order"]
         assert said.startswith("Last advice of System order, at 3 judged pairs (1 log entry since then): ")
 

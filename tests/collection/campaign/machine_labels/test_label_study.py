@@ -350,7 +350,7 @@ def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> N
     with Campaign(campaign) as opened:
         judge(opened, tmp_path)
     report = ok("labels", "compare", campaign, "gpt") + ok("labels", "correct", campaign, "gpt")
-    assert ok("labels", "ask", campaign, "gpt", "--whole-pool") == "People are asked for the whole pool again.\n"
+    assert ok("labels", "ask", campaign, "gpt", "--whole-pool") == "Annotators judge the whole pool again.\n"
     assert "60 pairs with a label and a grade by people" in report
     assert "nDCG@10 corrected by 60 human judgements of a random sample" in report
     assert "Gain of the runs of each family of models" in report

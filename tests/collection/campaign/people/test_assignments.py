@@ -815,8 +815,8 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     assert cells(shown)[-4:] == [
         ["topic", "assigned to", "pairs in pool", "judgements needed", "judgements made", "title"],
         ["1", "ann, ben", "8", "11", "0", "topic 1"],
-        ["2", "everybody", "8", "11", "0", "topic 2"],
-        ["3", "everybody", "8", "11", "0", "topic 3"],
+        ["2", "everyone", "8", "11", "0", "topic 2"],
+        ["3", "everyone", "8", "11", "0", "topic 3"],
     ]
     assert assign(directory, "--guidelines", tmp_path / "how.md", "--note", "since 1990", "--topic", 3).exit_code == 0
     assert campaign.settings.guidelines() == "# Read it"
@@ -834,7 +834,7 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
         ["topic notes", "1"],
     ]
     (tmp_path / "set.txt").write_text("# the first\n1 d0\n\n2 d3\n")
-    assert assign(directory, "--qualification", tmp_path / "set.txt", "--to-everybody").exit_code == 0
+    assert assign(directory, "--qualification", tmp_path / "set.txt", "--to-everyone").exit_code == 0
     assert campaign.store.assignments.qualification_set()["doc_id"].tolist() == ["d0", "d3"]
     assert set(campaign.people.assignments.table()["accounts"].map(len)) == {0}
 
@@ -844,7 +844,7 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     [
         (["--share", 2], "from 0 to 1, found 2"),
         (["--share", 0.5, "--number", 2], "expected only one of --share"),
-        (["--to", "ann", "--to-everybody"], "expected only one of --to"),
+        (["--to", "ann", "--to-everyone"], "expected only one of --to"),
         (["--topic", "1"], "--topic needs --to"),
         (["--note", "x"], "--note needs --topic"),
         (["--to", "nobody"], "nobody"),

@@ -57,7 +57,7 @@ _PATH = "/v1/chat/completions"
 
 
 class Batch(NamedTuple):
-    """A batch under way."""
+    """A batch in progress."""
 
     name: str
     """Name of its label set, which need not exist yet."""
@@ -80,11 +80,11 @@ class LlmBatches:
         return [Batch(name, *rest) for name, rest in self.store.settings.get(_UNDER_WAY, {}).items()]
 
     def find(self, name: str, settings: LlmSettings | None = None) -> Batch | None:
-        """The batch under way for a label set; CampaignError if it was sent with other settings."""
+        """The batch in progress for a label set; CampaignError if it was sent with other settings."""
         found = next((batch for batch in self.under_way() if batch.name == name), None)
         if found and settings and self._sent(found)["settings"] != self.label_sets.record(settings):
             raise CampaignError(
-                f"a batch of {found.requests:,} requests is under way for the label set {name!r}, sent with other "
+                f"a batch of {found.requests:,} requests is in progress for the label set {name!r}, sent with other "
                 "settings; repeat them to collect it, or choose another --name"
             )
         return found

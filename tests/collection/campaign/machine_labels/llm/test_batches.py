@@ -125,7 +125,7 @@ def test_a_batch_whose_making_was_not_confirmed_is_found(
 ) -> None:
     lose_the_answer(campaign, fake, instead)
     assert under_way(campaign) == [(None, 6)]
-    with pytest.raises(CampaignError, match="a batch of 6 requests is under way for the label set 'm'; collect it"):
+    with pytest.raises(CampaignError, match="a batch of 6 requests is in progress for the label set 'm'; collect it"):
         label(campaign, fake)
     assert batch(campaign, fake).graded == 6
     assert len(fake.batches) == 1
