@@ -123,7 +123,7 @@ class Campaign:
         evaluation = Evaluator(store, settings, corpus, qrels)
         overview = Overview(store, settings, progress, judging.topic_tasks, loop.system_order, recall)
         self.results = Results(qrels, evaluation, agreement, overview)
-        sets = MachineLabels(store, settings, corpus)
+        sets = MachineLabels(store, directory, settings, corpus)
         study = LabelStudy(store, settings, corpus, qrels, sets, assignments)
         files = LabelFiles(store, directory, settings, corpus, sets, study)
         llm = LlmLabels(store, directory, settings, corpus, LlmLabelSets(store, settings, sets))

@@ -74,6 +74,7 @@ PAGES = {command: page for commands in SECTIONS.values() for command, page in co
     "labels plan": "tutorials/language-model-judgements",
     "labels ask": "tutorials/language-model-judgements",
     "labels correct": "tutorials/language-model-judgements",
+    "labels delete": "how-to/label-by-rules",
 }
 """Command -> its documentation page; the commands of a group by their full names."""
 

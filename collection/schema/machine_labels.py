@@ -6,7 +6,7 @@ Part of a migration: never edited once it was in a release.
 MACHINE_LABELS = """
     -- Labels made in one way: a model with its prompt template, a rule, or an estimate from clicks.
     CREATE TABLE label_sets (
-        label_set INTEGER PRIMARY KEY,
+        label_set INTEGER PRIMARY KEY AUTOINCREMENT,
         name TEXT NOT NULL UNIQUE,
         kind TEXT NOT NULL CHECK (kind IN ('llm', 'rule', 'clicks')),
         -- The settings that decided the labels, as a JSON object.
@@ -16,7 +16,8 @@ MACHINE_LABELS = """
     CREATE TRIGGER label_sets_keep_update BEFORE UPDATE ON label_sets
     BEGIN SELECT RAISE(ABORT, 'what made labels is never changed'); END;;
 
-    -- Append-only. A pair that is asked again, since its reply had no grade, gets another row.
+    -- Append-only; rows are deleted only with their label set, which is deleted first. A pair that is asked again,
+    -- since its reply had no grade, gets another row.
     CREATE TABLE machine_labels (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         label_set INTEGER NOT NULL REFERENCES label_sets,
@@ -41,6 +42,7 @@ MACHINE_LABELS = """
     CREATE TRIGGER machine_labels_keep_update BEFORE UPDATE ON machine_labels
     BEGIN SELECT RAISE(ABORT, 'machine labels are an append-only log'); END;;
     CREATE TRIGGER machine_labels_keep_delete BEFORE DELETE ON machine_labels
+    WHEN EXISTS (SELECT 1 FROM label_sets AS s WHERE s.label_set = OLD.label_set)
     BEGIN SELECT RAISE(ABORT, 'machine labels are an append-only log'); END;;
     -- The first grade of a pair counts, whatever is asked or fails later; before it the last reply, or failure.
     CREATE VIEW current_machine_labels AS

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from collection.store.connection import Repository, json_text, writes
+from collection.store.connection import Repository, is_held, json_text, writes
 
 LabelKind = Literal["llm", "rule", "clicks"]
 
@@ -59,6 +59,15 @@ class LogCount(NamedTuple):
     rows: int = 0
     answers: int = 0
     """Those with a reply, with or without a grade; the others failed."""
+
+
+class Viewed(NamedTuple):
+    """Pairs whose label annotators have seen."""
+
+    judged: int
+    """Pairs that the annotator judged afterwards."""
+    reserved: int
+    """Pairs that are reserved for the annotator."""
 
 
 _COLUMNS = LabelRow._fields[2:]
@@ -164,9 +173,10 @@ class MachineLabelTables(Repository):
         yield from map(_unpacked_row, rows)
 
     def version(self) -> list[int]:
-        """Numbers that change with every label, view and sample."""
+        """Numbers that change with every label set, label, view and sample, and never return to earlier values."""
+        created = self.connection.value("SELECT max(seq) FROM sqlite_sequence WHERE name = 'label_sets'")
         tables = ("label_sets", "machine_labels", "label_views", "human_samples")
-        return [self.connection.count(f"SELECT count(*) FROM {table}") for table in tables]
+        return [created or 0, *(self.connection.count(f"SELECT count(*) FROM {table}") for table in tables)]
 
     def totals(self, label_set: int) -> pd.DataFrame:
         """Sum the log by ``status``: ``rows``, ``prompt_tokens``, ``reply_tokens``, ``cost``, ``seconds``."""
@@ -216,6 +226,26 @@ class MachineLabelTables(Repository):
             "JOIN label_sets AS s USING (label_set) JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
             "ORDER BY v.shown_at, v.annotator, v.topic, v.doc, v.label_set"
         )
+
+    def count_viewed(self, label_set: int, at: float) -> Viewed:
+        """Count the pairs of a set whose label annotators have seen; reservations are those at a time."""
+        pair = "o.topic = v.topic AND o.doc = v.doc AND o.annotator = v.annotator"
+        judged = f"SELECT 1 FROM judgements AS o WHERE {pair} AND o.judged_at >= v.shown_at"
+        reserved = f"SELECT 1 FROM leases AS o WHERE {pair} AND {is_held('o.until')}"
+        row = self.connection.execute(
+            f"SELECT coalesce(sum(EXISTS ({judged})), 0), coalesce(sum(EXISTS ({reserved})), 0) "
+            "FROM label_views AS v WHERE v.label_set = :label_set",
+            {"label_set": label_set, "at": at},
+        ).fetchone()
+        return Viewed._make(row)
+
+    @writes
+    def delete(self, label_set: int) -> None:
+        """Delete a label set with its labels, injection probe, views and sample."""
+        # The set goes first: the log refuses to lose rows of a set that exists. This setting ends with the transaction.
+        self.connection.execute("PRAGMA defer_foreign_keys = ON")
+        for table in ("label_sets", "machine_labels", "injection_probes", "label_views", "human_samples"):
+            self.connection.execute(f"DELETE FROM {table} WHERE label_set = ?", (label_set,))
 
     @writes
     def set_sample(self, label_set: int, sample: pd.DataFrame) -> None:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -14,8 +15,9 @@ from collection import accounts, clicks
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.settings.settings import Settings
 from collection.clicks import SMOOTHING
-from collection.core import clock
-from collection.core.errors import ConflictError, InputError, require_known
+from collection.core import clock, layout
+from collection.core.errors import CampaignError, ConflictError, InputError, require_known
+from collection.core.phrases import count, join
 from collection.core.records import Document, Topic
 from collection.machine_labels.filled_qrels import PEOPLE
 from collection.machine_labels.model_families import runs_of_family
@@ -30,6 +32,9 @@ KINDS: Mapping[LabelKind, str] = {
     "clicks": "Labels estimated from clicks",
 }
 """What labels of each kind are."""
+
+BATCHES = "batches under way"
+"""Key of the setting: name of a label set -> its batch of requests in progress."""
 
 _BUILT_ON = "runs built on models"
 """Key of the setting: name of a label set -> runs."""
@@ -63,6 +68,25 @@ class LabelSetSummary:
     """As :meth:`MachineLabels.runs_built_on`."""
 
 
+class LabelSetContents(NamedTuple):
+    """Contents of a label set, which are deleted with it."""
+
+    graded: int
+    """Pairs with a grade."""
+    others: int
+    """Pairs whose answer has no grade, or whose request failed."""
+    probe_answers: int
+    sample: int
+    """Pairs of the random sample that was drawn for it."""
+
+    def __str__(self) -> str:
+        parts = [count(self.graded, "label")]
+        parts += [f"{count(self.others, 'pair')} without a grade"] * bool(self.others)
+        parts += [count(self.probe_answers, "probe answer")] * bool(self.probe_answers)
+        parts += [f"a random sample of {count(self.sample, 'pair')}"] * bool(self.sample)
+        return join(parts)
+
+
 @dataclass(eq=False)
 class MachineLabels:
     """Label sets, weak labels by rules and clicks, and their export.
@@ -71,6 +95,7 @@ class MachineLabels:
     """
 
     store: Store
+    directory: Path
     settings: Settings
     corpus: Corpus
 
@@ -130,6 +155,68 @@ class MachineLabels:
         if clean.casefold() in {person.casefold() for person in people}:
             raise ConflictError(f"{clean!r} is the name of an annotator; choose another name for the label set")
         return clean
+
+    def preview_deletion(self, name: str) -> LabelSetContents:
+        """Count what :meth:`delete` would delete, with its errors; nothing is changed."""
+        tables, made = self.store.machine_labels, self.named(name)
+        if problem := self._describe_use(made):
+            raise CampaignError(f"the label set {name!r} cannot be deleted: {problem}")
+        statuses = self.count_statuses(made)
+        answers = sum(counts.answers for counts in tables.probe_counts(made.key).values())
+        rest = statuses.total() - statuses["graded"]
+        return LabelSetContents(statuses["graded"], rest, answers, len(tables.sample(made.key)))
+
+    def _describe_use(self, made: LabelSet) -> str:
+        """The reason for which a label set has to stay, with a remedy if there is one; "" if it can be deleted."""
+        sample = self.store.machine_labels.sample_in_use()
+        if made.name in self.store.settings.get(BATCHES, {}):
+            return (
+                "a batch of requests is in progress; collect it with `cleverdon labels llm DIR --batch`, or cancel it "
+                "with --cancel-batch"
+            )
+        if made.name == self.settings.judging_page().show_labels:
+            return (
+                "annotators see its labels on the judging page; hide them with `cleverdon judging-page DIR "
+                "--show-labels ''`"
+            )
+        if sample is not None and sample.label_set == made.key:
+            return (
+                "annotators judge its random sample; return to the whole pool with `cleverdon labels ask DIR LABELS "
+                "--whole-pool`"
+            )
+        viewed = self.store.machine_labels.count_viewed(made.key, clock.seconds())
+        if viewed.judged:
+            return (
+                f"{count(viewed.judged, 'pair was', 'pairs were')} judged after the annotator saw the label, which "
+                "exports of the log record as saw_label; keep it"
+            )
+        if viewed.reserved:
+            return (
+                f"{count(viewed.reserved, 'pair is', 'pairs are')} reserved for annotators who saw the label; release "
+                "them with `cleverdon assign DIR --release-all`"
+            )
+        return ""
+
+    def delete(self, name: str) -> LabelSetContents:
+        """Delete a label set with its labels, injection probe, random sample and declared runs.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such set.
+        BusyError
+            Another process is labelling in this campaign.
+        CampaignError
+            A batch of requests is in progress, annotators see the labels or judge the sample, or a judgement was made
+            after its annotator saw the label.
+        """
+        with layout.locked(self.directory, "labelling"), self.store.transaction():
+            contents = self.preview_deletion(name)
+            self.store.machine_labels.delete(self.named(name).key)
+            declared = self.store.settings.get(_BUILT_ON, {})
+            if declared.pop(name, None) is not None:
+                self.store.settings.put(_BUILT_ON, declared)
+        return contents
 
     # --- weak labels
 

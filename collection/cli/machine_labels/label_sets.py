@@ -1,4 +1,4 @@
-"""`cleverdon labels list | rule | clicks | import | declare`: the label sets of a campaign."""
+"""`cleverdon labels list | rule | clicks | import | declare | delete`: the label sets of a campaign."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from collection.cli.import_files import ACCEPT, import_files
 from collection.cli.methods import Names
 from collection.cli.options import DIRECTORY, FORMAT, INPUT, open_campaign
-from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
+from collection.cli.output import confirm, echo, print_json, print_notices, print_table, progress_line
 from collection.core.phrases import count, plural
 
 if TYPE_CHECKING:
@@ -152,6 +152,22 @@ def import_(directory: Path, file: Path, yes: bool) -> None:
     settings in FILE.labels.json, if `cleverdon export` wrote it.
     """
     import_files(directory, yes=yes, machine_labels=file)
+
+
+@click.command()
+@open_campaign
+@LABELS
+@click.option("--yes", is_flag=True, help="Delete without asking.")
+def delete(campaign: Campaign, labels: str, yes: bool) -> None:
+    """Delete a label set with its labels.
+
+    Its injection probe, random sample and declared runs are deleted, too. A label set in use stays: while a batch is in
+    progress, annotators see its labels or judge its sample, or if a judgement was made after the annotator saw a label.
+    """
+    contents = campaign.machine_labels.sets.preview_deletion(labels)
+    confirm(f"Delete the label set {labels} with {contents}?", yes, "the deletion")
+    contents = campaign.machine_labels.sets.delete(labels)
+    echo(f"Deleted the label set {labels} with {contents}.")
 
 
 @click.command()

@@ -97,6 +97,19 @@ def test_rules_that_are_refused(campaign: Campaign, options: list[str], said: st
     assert campaign.store.machine_labels.sets() == []
 
 
+def test_a_label_set_is_deleted(campaign: Campaign) -> None:
+    campaign.machine_labels.sets.label_by_rule("contains-string", name="weak")
+    campaign.settings.set_judging_page(show_labels="weak")
+    command = ("labels", "delete", campaign.directory, "weak")
+    assert "the label set 'weak' cannot be deleted: annotators see its labels" in refused(*command, "--yes")
+    campaign.settings.set_judging_page(show_labels="")
+    assert "expected --yes to accept the deletion, since there is no terminal" in refused(*command)
+    assert ok(*command, "--yes") == "Deleted the label set weak with 6 labels.\n"
+    assert ok("labels", "list", campaign.directory) == "The campaign has no label sets.\n"
+    assert "unknown label set 'weak'" in refused(*command, "--yes")
+    assert campaign.machine_labels.sets.label_by_rule("contains-query", name="weak").added == 6
+
+
 def test_labels_are_added_to_qrels_only(campaign: Campaign) -> None:
     said = refused("export", campaign.directory, "--pool", "p", "--fill-with", "x")
     assert "--fill-with adds labels to qrels" in said

@@ -12,8 +12,16 @@ import pandas as pd
 import pytest
 
 from collection import Campaign, formats
-from collection.campaign.machine_labels import machine_labels
-from collection.core.errors import CampaignError, ConflictError, InputError, JudgementError, UnknownNameError
+from collection.campaign.machine_labels import label_study, machine_labels
+from collection.core import layout
+from collection.core.errors import (
+    BusyError,
+    CampaignError,
+    ConflictError,
+    InputError,
+    JudgementError,
+    UnknownNameError,
+)
 from collection.store.machine_labels import LabelRow
 from tests.helpers import SHARED, Clock, fails, ok
 
@@ -402,3 +410,78 @@ def test_labels_of_a_file_are_named_by_an_option(campaign: Campaign, tmp_path: P
     campaign.judging.judge("ann", "1", "d1", 1)
     with pytest.raises(ConflictError, match="'ann' is the name of an annotator; .*; rename the file"):
         campaign.imports.import_files(machine_labels=write_qrels(tmp_path / "ann.txt"))
+
+
+# --- deletion -------------------------------------------------------------------------------------------
+
+
+def test_a_deleted_set_leaves_no_trace(campaign: Campaign, tmp_path: Path) -> None:
+    """Exports, the study of other sets and names are afterwards as if the set had never been."""
+    sets, study = campaign.machine_labels.sets, campaign.machine_labels.study
+    sets.label_by_rule("contains-string", name="weak")
+    sets.declare_runs("weak", ["beta"])
+    campaign.judging.judge("ann", "1", "d1", 1)
+
+    def state() -> tuple[object, ...]:
+        exported = [campaign.exports.files.write(judgements=tmp_path / "log.csv"), (tmp_path / "log.csv").read_text()]
+        compared = study.compare("weak", resamples=0).coefficients.to_csv()
+        tables = ("label_sets", "machine_labels", "injection_probes", "label_views", "human_samples", "settings")
+        rows = [campaign.store.connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables]
+        return exported, compared, rows, study.warnings("weak"), campaign.results.overview.status()
+
+    before, version = state(), campaign.store.machine_labels.version()
+    add_model_labels(campaign, d1=1, d2=2)
+    made = sets.named("judge")
+    campaign.store.machine_labels.add_probe(made.key, [LabelRow("1", "request", "graded", 1.0, AT)])
+    sets.declare_runs("judge", ["beta"])
+    assert str(sets.preview_deletion("judge")) == "2 labels, 1 pair without a grade and 1 probe answer"
+    assert sets.delete("judge") == (2, 1, 1, 0)
+    assert state() == before
+    with pytest.raises(UnknownNameError, match="unknown label set 'judge'"):
+        sets.delete("judge")
+    add_model_labels(campaign, d1=2, d2=1)  # as many rows as before, under another key
+    assert sets.named("judge").key > made.key
+    sets.delete("judge")
+    assert campaign.store.machine_labels.version() != version  # so that nothing cached comes back
+
+
+def test_a_set_in_use_is_not_deleted(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label_study, "LEAST_SAMPLE", 1)
+    sets, study, page = campaign.machine_labels.sets, campaign.machine_labels.study, campaign.settings.set_judging_page
+    for name in ("weak", "other"):
+        sets.label_by_rule("contains-string", name=name)
+
+    def refused(reason: str) -> None:
+        kept = campaign.store.machine_labels.version()
+        with pytest.raises(CampaignError, match=f"the label set 'weak' cannot be deleted: {reason}"):
+            sets.delete("weak")
+        assert campaign.store.machine_labels.version() == kept
+
+    campaign.store.settings.put("batches under way", {"weak": ["mark", "id", 2, AT]})
+    refused("a batch of requests is in progress; collect it")
+    campaign.store.settings.put("batches under way", {})
+    with layout.locked(campaign.directory, "labelling"), pytest.raises(BusyError, match="another process is labelling"):
+        sets.delete("weak")
+    study.ask_people("weak", 2)
+    study.ask_people("other", 2)
+    assert sets.preview_deletion("weak").sample == 6  # drawn, and no longer judged
+    study.ask_people("weak", 2)
+    refused(r"annotators judge its random sample; return to the whole pool with `cleverdon labels ask")
+    study.ask_people("other", 2)
+    page(show_labels="weak")
+    refused("annotators see its labels on the judging page; hide them")
+    documents = campaign.judging.next_pairs("ann", "1", 1).documents
+    with campaign.store.transaction():
+        sets.show("ann", "1", [document.doc_id for document in documents])
+    page(show_labels="")
+    refused("1 pair is reserved for annotators who saw the label; release them with `cleverdon assign DIR")
+    campaign.people.assignments.release("ann")
+    sets.preview_deletion("weak")
+    campaign.judging.judge("ann", "1", documents[0].doc_id, 1)
+    campaign.judging.judge("ann", "1", documents[0].doc_id, undo=True)
+    refused("1 pair was judged after the annotator saw the label, which exports of the log record as saw_label; keep")
+    sample = campaign.store.machine_labels.sample(sets.named("other").key)
+    study.ask_for_pool()
+    sets.delete("other")
+    assert len(sample) == 6  # gone with the set, and that of the other one stays
+    assert len(campaign.store.machine_labels.sample(sets.named("weak").key)) == 6

@@ -34,6 +34,7 @@ from collection.campaign.machine_labels.llm.ask.requests import (
 )
 from collection.campaign.machine_labels.llm.label_sets import LabelReport, LabelWriter, LlmLabelSets, Progress, Tally
 from collection.campaign.machine_labels.llm.plan import LlmSettings, Pair, Plan
+from collection.campaign.machine_labels.machine_labels import BATCHES
 from collection.core import clock
 from collection.core.errors import CampaignError
 from collection.machine_labels.templates import Prompt
@@ -45,8 +46,6 @@ DISCOUNT = 0.5
 MOST_REQUESTS, MOST_BYTES = 50_000, 100_000_000
 """Requests of a batch, and bytes of its file; OpenAI takes 200 MB."""
 
-_UNDER_WAY = "batches under way"
-"""Key of the setting: name of a label set -> its batch."""
 _MARK = "cleverdon"
 """Metadata key that identifies a batch before its id is known."""
 _LONGEST_ID = 500
@@ -77,7 +76,7 @@ class LlmBatches:
 
     def under_way(self) -> list[Batch]:
         """The batches whose answers are not stored yet, one for each label set at most."""
-        return [Batch(name, *rest) for name, rest in self.store.settings.get(_UNDER_WAY, {}).items()]
+        return [Batch(name, *rest) for name, rest in self.store.settings.get(BATCHES, {}).items()]
 
     def find(self, name: str, settings: LlmSettings | None = None) -> Batch | None:
         """The batch in progress for a label set; CampaignError if it was sent with other settings."""
@@ -241,8 +240,8 @@ class LlmBatches:
         return json.loads(self.store.settings.text(_text_of(batch)))
 
     def _keep(self, batch: Batch) -> None:
-        there = self.store.settings.get(_UNDER_WAY, {})
-        self.store.settings.put(_UNDER_WAY, {**there, batch.name: list(batch[1:])})
+        there = self.store.settings.get(BATCHES, {})
+        self.store.settings.put(BATCHES, {**there, batch.name: list(batch[1:])})
 
     def _adopt(self, batch: Batch, id: object, endpoint: ChatEndpoint) -> Batch:
         if not isinstance(id, str) or not 0 < len(id) <= _LONGEST_ID:
@@ -254,7 +253,7 @@ class LlmBatches:
 
     def _forget(self, batch: Batch) -> None:
         rest = {each.name: list(each[1:]) for each in self.under_way() if each.name != batch.name}
-        self.store.settings.put(_UNDER_WAY, rest)
+        self.store.settings.put(BATCHES, rest)
         self.store.settings.put_text(_text_of(batch), "")
 
 
