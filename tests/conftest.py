@@ -37,7 +37,7 @@ from collection import accounts
 from collection.campaign import Campaign
 from collection.core.records import Role
 from tests.collection.campaign.machine_labels.llm.llm_server import FakeEndpoint
-from tests.helpers import PATIENCE, SHARED, THOROUGH, Clock, cases, fill, join, plant_migrations
+from tests.helpers import PATIENCE, SHARED, THOROUGH, Clock, Opened, PageTest, cases, fill, join, plant_migrations
 
 LONGEST = 15 * 60.0 * (16 if THOROUGH else 1)
 """Seconds after which a test is said to hang: ten times what the longest takes on a busy machine."""
@@ -108,11 +108,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests on the real collections where these are missing, and run slow files first.
+    """Skip tests on the real collections where these are missing, mark those that open pages, and run slow files first.
 
     Files that wait for browsers and commands take longest; at the end one of them would run alone.
     """
+    for item in items:
+        if "opened" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: item.path.relative_to(Path(__file__).parent).parts[0] in ("annotate", "collection"))
     if not (SHARED / "data").is_dir():
         skip = pytest.mark.skip(reason=f"needs the real collections in {SHARED}")
@@ -348,7 +352,7 @@ def campaign(make_campaign: Callable[..., Campaign], files: Path) -> Campaign:
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
     """Opens a page of a campaign by its address, as the browser of somebody who is signed in (or of nobody) does."""
 
     def run(
@@ -363,14 +367,12 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
         secret = None if role is None else signed_in(campaign, name, role)
         monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
         monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = AppTest.from_file(str(SCRIPT), default_timeout=PATIENCE)
+        app = PageTest.from_file(str(SCRIPT), default_timeout=PATIENCE)
         app._page_hash = calc_hash(url_path)  # switch_page() would need a run of another page before
         app.query_params.update(query or {})
         for key, value in (state or {}).items():
             app.session_state[key] = value
-        app.run()
-        assert not app.exception
-        return app
+        return app.run()
 
     return run
 

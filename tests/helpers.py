@@ -128,9 +128,21 @@ def awaited(work: Coroutine[Any, Any, T]) -> T:
         return thread.submit(asyncio.run, work).result()  # noqa: TID251
 
 
+class PageTest(AppTest):
+    """A page of the app without a browser. Each run of its script fails if the page fails."""
+
+    def _run(self, *arguments: Any, **options: Any) -> AppTest:
+        super()._run(*arguments, **options)
+        assert not self.exception
+        return self
+
+
+Opened = Callable[..., AppTest]
+"""Type of the fixture `opened`."""
+
+
 def words(app: AppTest) -> str:
-    """All texts of a page, without escapes. Fails if the page has failed."""
-    assert not app.exception
+    """All texts of a page, without escapes."""
     kinds = (app.title, app.subheader, app.markdown, app.caption, app.info, app.warning, app.error)
     said = "\n".join(element.value for kind in kinds for element in kind)
     return re.sub(r"\\(.)", r"\1", said).replace("\u200b", "")

@@ -22,16 +22,16 @@ from collection import Campaign, Judgement
 from collection.campaign.people.accounts import Device
 from collection.core.records import ROLES, Role
 from tests.conftest import signed_in
-from tests.helpers import first_of, words
+from tests.helpers import Opened, first_of, words
 
 PASSWORD = "wing flow heat slab"
 
-Open = Callable[..., AppTest]
+Open = Opened
 by_title = {"ids": lambda page: getattr(page, "title", None)}
 
 
 @pytest.fixture
-def opened(opened: Callable[..., AppTest]) -> Open:
+def opened(opened: Opened) -> Open:
     """Opens a page with a session of this role or with none."""
 
     def run(campaign: Campaign, page: PageEntry | str, role: Role | None, name: str | None = None) -> AppTest:
@@ -95,12 +95,10 @@ def test_what_annotators_and_readers_may_open_is_known_by_name() -> None:
 
 @pytest.mark.parametrize("role", first_of([None, *reversed(ROLES)], 2))
 @pytest.mark.parametrize("page", PAGES, **by_title)
-@pytest.mark.slow
 def test_every_page_opens_for_its_roles_and_refuses_the_others(
     opened: Open, begun: Campaign, page: PageEntry, role: Role | None
 ) -> None:
     app = opened(begun, page, role)
-    assert not app.exception
     if role in page.roles:
         assert not [e for e in app.error if "is for" in e.value]
         return
@@ -120,17 +118,14 @@ def test_every_page_opens_for_its_roles_and_refuses_the_others(
 
 @pytest.mark.parametrize("role", first_of(["annotator", "reader"]))
 @pytest.mark.parametrize("page", PAGES, **by_title)
-@pytest.mark.slow
 def test_pages_of_an_empty_campaign_send_nobody_where_they_may_not_go(
     opened: Open, tmp_path: pytest.TempPathFactory, page: PageEntry, role: Role
 ) -> None:
     with Campaign.create(tmp_path / "empty") as campaign:
-        app = opened(campaign, page, role)
-        assert not app.exception
+        opened(campaign, page, role)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if "reader" in p.roles and p.url_path != "account"], **by_title)
-@pytest.mark.slow
 def test_a_reader_changes_nothing_whatever_is_pressed(opened: Open, begun: Campaign, page: PageEntry) -> None:
     signed_in(begun, "some reader", "reader")
 
@@ -146,11 +141,9 @@ def test_a_reader_changes_nothing_whatever_is_pressed(opened: Open, begun: Campa
         assert app.subheader
     for key in [button.key for button in app.button if button.key != "sign-out"]:
         app.button(key=key).click().run()
-        assert not app.exception
     assert dump() == before
 
 
-@pytest.mark.slow
 def test_a_manager_closes_a_topic_and_a_reader_is_not_offered_it(opened: Open, begun: Campaign) -> None:
     for role, offered in (("manager", True), ("reader", False)):
         app = opened(begun, "recall", role)
@@ -183,7 +176,6 @@ def test_an_annotator_without_work_is_told_so_and_gets_no_button(
     assert not app.button(key="next-step").click().run().exception  # the page that it leads to exists
 
 
-@pytest.mark.slow
 def test_the_role_is_looked_up_in_every_run(opened: Open, begun: Campaign) -> None:
     begun.people.accounts.add("ann", "manager")
     app = opened(begun, "compare", "reader", "rae")
@@ -215,7 +207,6 @@ def test_the_second_look_refuses_too(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- people ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_invite_somebody(opened: Open, campaign: Campaign) -> None:
     app = opened(campaign, "people", "manager", "ann")
     app.text_input[0].set_value("bob")
@@ -266,7 +257,6 @@ def test_an_invitation_that_cannot_be_made_says_why(opened: Open, campaign: Camp
     assert len(campaign.store.accounts.table()) == 1
 
 
-@pytest.mark.slow
 def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> None:
     campaign.people.accounts.add("bob", "annotator")
     secret = campaign.people.accounts.open_session("bob")
@@ -288,7 +278,6 @@ def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> 
     assert "/invitation?token=" in app.code[0].value
 
 
-@pytest.mark.slow
 def test_owners_and_managers_end_sessions(opened: Open, campaign: Campaign) -> None:
     campaign.people.accounts.add("bob", "annotator")
     known, lost, other = (
@@ -312,7 +301,6 @@ def test_owners_and_managers_end_sessions(opened: Open, campaign: Campaign) -> N
     assert "Not signed in on any browser." in words(manager)
 
 
-@pytest.mark.slow
 def test_the_last_manager_is_told(opened: Open, campaign: Campaign) -> None:
     app = opened(campaign, "people", "manager", "ann")
     app.button(key="lock-ann").click().run()
@@ -323,12 +311,10 @@ def test_the_last_manager_is_told(opened: Open, campaign: Campaign) -> None:
     assert campaign.store.accounts.table()["role"].tolist() == ["manager"]
 
 
-@pytest.mark.slow
 def test_hostile_names_are_no_markup(opened: Open, campaign: Campaign) -> None:
     hostile = "**b** <img src=x onerror=alert(1)> :red[r] [l](javascript:x)"
     app = opened(campaign, "people", "manager", hostile)
     app.button(key=f"again-{hostile}").click().run()
-    assert not app.exception
     account_page = opened(campaign, "account", "manager", hostile)
     for page in (app, account_page):
         live = [re.sub(r"\\.", "", m.value) for kind in (page.markdown, page.caption) for m in kind]
@@ -338,7 +324,6 @@ def test_hostile_names_are_no_markup(opened: Open, campaign: Campaign) -> None:
 # --- account --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("role", ROLES)
 def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: Role) -> None:
     app = opened(campaign, "account", role, "ann")
@@ -368,7 +353,6 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     assert campaign.people.accounts.check_password("ann", PASSWORD) == "ann"
 
 
-@pytest.mark.slow
 def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -391,7 +375,6 @@ def test_the_minutes_to_wait_are_rounded_up(seconds: float, minutes: str) -> Non
     assert rate_limit.wait_message(seconds) == f"Too many attempts. Try again in {minutes}"
 
 
-@pytest.mark.slow
 def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -411,7 +394,6 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     assert campaign.people.accounts.check_password("ann", PASSWORD) == "ann"
 
 
-@pytest.mark.slow
 def test_an_account_shows_its_groups_and_its_address(opened: Open, campaign: Campaign) -> None:
     campaign.people.accounts.add("ann", "annotator", "ann_1@x.org")
     campaign.people.accounts.set_groups("ann", ["judges", "early"])
@@ -421,7 +403,6 @@ def test_an_account_shows_its_groups_and_its_address(opened: Open, campaign: Cam
 
 
 @pytest.mark.parametrize(("key", "left"), [("sign-out", 1), ("leave-here", 1), ("leave-everywhere", 0)])
-@pytest.mark.slow
 def test_sign_out_ends_the_session_on_the_server(opened: Open, campaign: Campaign, key: str, left: int) -> None:
     signed_in(campaign, "ann")
     app = opened(campaign, "account", "manager", "ann")
@@ -432,7 +413,6 @@ def test_sign_out_ends_the_session_on_the_server(opened: Open, campaign: Campaig
     assert [t.value for t in app.title] == ["Sign in"]
 
 
-@pytest.mark.slow
 def test_a_session_takes_files_only_while_its_page_has_an_uploader(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -452,7 +432,6 @@ def test_a_session_takes_files_only_while_its_page_has_an_uploader(
 
 def submit(app: AppTest, label: str) -> None:
     next(button for button in app.button if button.label == label).click().run()
-    assert not app.exception
 
 
 def account(app: AppTest):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from uuid import uuid4
 
 import pandas as pd
@@ -10,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from collection import Campaign, Judgement
+from tests.helpers import Opened
 
 
 @pytest.fixture
@@ -29,7 +29,6 @@ def say(campaign: Campaign, annotator: str, query_id: str, doc_id: str, relevanc
 
 
 def figures(app: AppTest) -> dict[str, str]:
-    assert not app.exception
     return {metric.label: metric.value for metric in app.metric}
 
 
@@ -47,16 +46,14 @@ def select(app: AppTest, *rows: int) -> AppTest:
 # ---------------------------------------------------------------------------------------- overlap
 
 
-@pytest.mark.slow
-def test_lists_have_decisions_instead_of_judgements(opened: Callable[..., AppTest], people: Campaign) -> None:
+def test_lists_have_decisions_instead_of_judgements(opened: Opened, people: Campaign) -> None:
     people.settings.set_judging_page(task="list")
     app = opened(people, "assign")
     assert "**0 of 2 decisions made**, with the saved settings." in [text.value for text in app.markdown]
     assert not figures(app)
 
 
-@pytest.mark.slow
-def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., AppTest], people: Campaign) -> None:
+def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Opened, people: Campaign) -> None:
     say(people, "ann", "1", "d1", 2, seconds=1800.0)
     app = opened(people, "assign")
     assert figures(app)["Judgements needed"] == "6"
@@ -74,14 +71,12 @@ def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., A
     assert figures(app)["Judgements needed"] == "9"
     assert people.settings.assignment().annotators == 1  # nothing is written yet
     app.button(key="apply-overlap").click().run()
-    assert not app.exception
     settings = people.settings.assignment()
     assert (settings.annotators, settings.which, settings.topics) == (2, "topics", ("2",))
     assert app.button(key="apply-overlap").disabled
 
 
-@pytest.mark.slow
-def test_share_and_number(opened: Callable[..., AppTest], people: Campaign) -> None:
+def test_share_and_number(opened: Opened, people: Campaign) -> None:
     app = opened(people, "assign")
     app.number_input(key="annotators").set_value(3).run()
     app.selectbox(key="which").set_value("number").run()
@@ -97,8 +92,7 @@ def test_share_and_number(opened: Callable[..., AppTest], people: Campaign) -> N
     assert "Only 3 people can judge in this campaign." in app.warning[0].value
 
 
-@pytest.mark.slow
-def test_hours_are_estimated_at_the_current_pace(opened: Callable[..., AppTest], people: Campaign) -> None:
+def test_hours_are_estimated_at_the_current_pace(opened: Opened, people: Campaign) -> None:
     people.people.assignments.update(annotators=3)
     *judged, _ = people.store.pool.pairs()[["query_id", "doc_id"]].itertuples(index=False, name=None)
     for query_id, doc_id in judged:
@@ -110,8 +104,7 @@ def test_hours_are_estimated_at_the_current_pace(opened: Callable[..., AppTest],
     assert "**3 judgements left, about 1.5 hours at the current pace.**" in shown
 
 
-@pytest.mark.slow
-def test_a_loop_has_no_number_of_judgements(opened: Callable[..., AppTest], people: Campaign) -> None:
+def test_a_loop_has_no_number_of_judgements(opened: Opened, people: Campaign) -> None:
     say(people, "ann", "1", "d1", 2)
     people.settings.set_loop(mode="loop")
     app = opened(people, "assign")
@@ -126,10 +119,7 @@ def test_a_loop_has_no_number_of_judgements(opened: Callable[..., AppTest], peop
 # ----------------------------------------------------------------------------------------- topics
 
 
-@pytest.mark.slow
-def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
-    opened: Callable[..., AppTest], people: Campaign
-) -> None:
+def test_topics_are_given_to_people_and_groups_and_to_everybody_again(opened: Opened, people: Campaign) -> None:
     app = opened(people, "assign")
     assert table(app, "who")["who"].tolist() == ["everyone", "everyone"]
     assert app.multiselect(key="people").options == ["ann", "ben", "cara"]  # a reader judges nothing
@@ -141,7 +131,6 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     app.multiselect(key="people").set_value(["ann"])
     app.multiselect(key="groups").set_value(["students"])
     next(button for button in app.button if button.label == "Assign selected topics").click().run()
-    assert not app.exception
     assert table(app, "who")["who"].tolist() == ["everyone", "ann; group students"]
     people.people.assignments.assign(["2"], ["ann"])
     people.people.assignments.update(annotators=2)
@@ -153,21 +142,18 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     assert table(app, "who")["who"].tolist() == ["everyone", "everyone"]
 
 
-@pytest.mark.slow
-def test_whatever_the_library_takes_the_page_shows(opened: Callable[..., AppTest], people: Campaign) -> None:
+def test_whatever_the_library_takes_the_page_shows(opened: Opened, people: Campaign) -> None:
     people.people.assignments.update(annotators=50, which="share", share=1, lease=5)
     assert not opened(people, "assign").exception
     people.people.assignments.update(lease=0.05)
     assert not opened(people, "assign").exception
 
 
-@pytest.mark.slow
-def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) -> None:
+def test_topics_are_dealt_out(opened: Opened, people: Campaign) -> None:
     app = opened(people, "assign")
     app.multiselect(key="among").set_value(["ben", "cara"]).run()
     assert table(app, "pairs").to_dict("list") == {"name": ["ben", "cara"], "topics": [1, 1], "pairs": [3, 3]}
     app.button(key="deal").click().run()
-    assert not app.exception
     assert people.people.assignments.table()["accounts"].tolist() == [["ben"], ["cara"]]
     rows = table(app, "done").set_index("name")
     assert rows.loc[["ann", "ben", "cara"], "topics"].tolist() == [0, 1, 1]
@@ -180,12 +166,10 @@ def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) 
 # ------------------------------------------------------------------------------------ qualification
 
 
-@pytest.mark.slow
-def test_the_qualification_set_is_pasted_or_drawn(opened: Callable[..., AppTest], people: Campaign) -> None:
+def test_the_qualification_set_is_pasted_or_drawn(opened: Opened, people: Campaign) -> None:
     app = opened(people, "assign")
     app.text_area(key="pairs").set_value("1 d1\n\n 2   d4 \n").run()
     app.button(key="save-pairs").click().run()
-    assert not app.exception
     pairs = people.store.assignments.qualification_set()
     assert pairs[["query_id", "doc_id"]].to_numpy().tolist() == [["1", "d1"], ["2", "d4"]]
     assert app.text_area(key="pairs").value == "1 d1\n2 d4"
@@ -205,8 +189,7 @@ def test_the_qualification_set_is_pasted_or_drawn(opened: Callable[..., AppTest]
     assert people.store.assignments.qualification_set().empty
 
 
-@pytest.mark.slow
-def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], people: Campaign) -> None:
+def test_feedback_waits_for_settled_grades(opened: Opened, people: Campaign) -> None:
     people.people.qualification_set.set_pairs([("1", "d1"), ("2", "d4")])
     say(people, "ben", "1", "d1", 2)
     app = opened(people, "assign")
@@ -218,15 +201,13 @@ def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], peopl
     rows = table(app, "finished").set_index("annotator")
     assert rows.loc["ben", ["judged", "of", "agree"]].tolist() == [1, 2, 0.0]
     app.toggle(key="feedback").set_value(True).run()
-    assert not app.exception
     assert people.settings.assignment().feedback
 
 
 # ---------------------------------------------------------------------------------- blind and time
 
 
-@pytest.mark.slow
-def test_blind_and_lease(opened: Callable[..., AppTest], people: Campaign) -> None:
+def test_blind_and_lease(opened: Opened, people: Campaign) -> None:
     app = opened(people, "assign")
     assert app.toggle(key="blind").value
     app.toggle(key="blind").set_value(False).run()
@@ -239,7 +220,7 @@ def test_blind_and_lease(opened: Callable[..., AppTest], people: Campaign) -> No
     assert any("Random:" in text.value for text in opened(people, "assign").markdown)
 
 
-def test_reservations_are_shown_and_released(opened: Callable[..., AppTest], people: Campaign) -> None:
+def test_reservations_are_shown_and_released(opened: Opened, people: Campaign) -> None:
     people.judging.next_pairs("ben", "1", 3)
     people.judging.next_pairs("cara", "2", 2)
     app = opened(people, "assign")
@@ -249,7 +230,6 @@ def test_reservations_are_shown_and_released(opened: Callable[..., AppTest], peo
     assert shown["place"].tolist()[:2] == ["On screen", "Loaded ahead"]
     app.selectbox(key="reserved-by").set_value("ben").run()
     app.button(key="release").click().run()
-    assert not app.exception
     assert people.people.assignments.reservations()["annotator"].unique().tolist() == ["cara"]
     app.button(key="release").click().run()
     assert people.people.assignments.reservations().empty

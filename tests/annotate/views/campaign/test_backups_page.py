@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from annotate.views.widgets import downloads
 from collection import Campaign
 from tests.conftest import Clock
-from tests.helpers import words
+from tests.helpers import Opened, words
 
 pytestmark = pytest.mark.slow
 
 
-def test_a_backup_is_made_and_listed(campaign: Campaign, opened: Callable[..., AppTest]) -> None:
+def test_a_backup_is_made_and_listed(campaign: Campaign, opened: Opened) -> None:
     app = opened(campaign, "backups")
     assert "No backups on the server yet." in words(app)
     app.button(key="make").click().run()
@@ -26,7 +24,7 @@ def test_a_backup_is_made_and_listed(campaign: Campaign, opened: Callable[..., A
     assert "There is no backup" not in words(app)
 
 
-def test_the_schedule_is_saved(campaign: Campaign, opened: Callable[..., AppTest]) -> None:
+def test_the_schedule_is_saved(campaign: Campaign, opened: Opened) -> None:
     app = opened(campaign, "backups")
     app.number_input(key="every-hours").set_value(24)
     app.number_input(key="keep").set_value(3)
@@ -36,14 +34,14 @@ def test_the_schedule_is_saved(campaign: Campaign, opened: Callable[..., AppTest
     assert (settings.every_hours, settings.keep, settings.keep_days) == (24, 3, 30)
 
 
-def test_a_failed_backup_is_shown(campaign: Campaign, opened: Callable[..., AppTest], clock: Clock) -> None:
+def test_a_failed_backup_is_shown(campaign: Campaign, opened: Opened, clock: Clock) -> None:
     campaign.store.settings.put("backup_problem", "2026-11-25 12:00 UTC: [the disk](x) is full")
     assert "The last backup has a problem. 2026-11-25 12:00 UTC: [the disk](x) is full" in words(
         opened(campaign, "backups")
     )
 
 
-def test_the_check_shows_each_finding(campaign: Campaign, opened: Callable[..., AppTest]) -> None:
+def test_the_check_shows_each_finding(campaign: Campaign, opened: Opened) -> None:
     app = opened(campaign, "backups")
     app.button(key="check").click().run()
     assert [element.value for element in app.success] == ["No problems."]
@@ -55,7 +53,7 @@ def test_the_check_shows_each_finding(campaign: Campaign, opened: Callable[..., 
 
 
 def test_a_download_has_no_secrets_of_the_operator(
-    campaign: Campaign, opened: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    campaign: Campaign, opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campaign.operations.server_state.secret()
     (campaign.directory / "sso.toml").write_text("client_secret = 'hush'\n")
@@ -68,7 +66,7 @@ def test_a_download_has_no_secrets_of_the_operator(
 
 
 def test_a_large_campaign_names_the_command(
-    campaign: Campaign, opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    campaign: Campaign, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("collection.campaign.operations.backups.Backups.campaign_bytes", lambda self: 10**9)
     app = opened(campaign, "backups")

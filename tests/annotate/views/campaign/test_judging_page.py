@@ -70,10 +70,8 @@ def test_the_library_refuses_by_name(campaign: Campaign) -> None:
 # --------------------------------------------------------------------------------------------- page
 
 
-@pytest.mark.slow
 def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], campaign: Campaign) -> None:
     app = opened(campaign, "judging-page")
-    assert not app.exception
     app.radio(key="task").set_value("list")
     for name in ("list_size", "most_chosen", "preference_size", "long_from", "rest_after"):
         app.number_input(key=name).set_value(getattr(CHANGED, name))
@@ -83,14 +81,12 @@ def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], ca
     app.checkbox(key="near").uncheck()
     app.text_area(key="image_hosts").set_value("Images.example.org\n")
     app.button(key="save").click().run()
-    assert not app.exception
     assert campaign.settings.judging_page() == CHANGED
     again = opened(campaign, "judging-page")
     assert again.radio(key="task").value == "list"
     assert again.text_area(key="image_hosts").value == "images.example.org"
 
 
-@pytest.mark.slow
 def test_the_page_refuses_an_odd_host_and_keeps_the_rest(
     opened: Callable[[Campaign], AppTest], campaign: Campaign
 ) -> None:
@@ -109,7 +105,6 @@ def test_the_page_shows_a_document_as_annotators_get_it(
     put(campaign, documents=[Document("d2", "", f"<!doctype html><p>{text}")])
     campaign.settings.set_judging_page(long="passages", long_from=300)
     app = opened(campaign, "judging-page")
-    assert not app.exception
     assert "d2, for topic 1: running average" in app.selectbox(key="pair").options
     shown = [element.value for element in app.text]
     assert text.strip() in shown
@@ -122,7 +117,6 @@ def test_the_page_of_a_campaign_without_a_pool(
     opened: Callable[[Campaign], AppTest], make_campaign: Callable[..., Campaign]
 ) -> None:
     app = opened(make_campaign(pooled=False), "judging-page")
-    assert not app.exception
     assert any("The pool is empty, so there is no document to preview" in element.value for element in app.markdown)
 
 

@@ -24,7 +24,7 @@ from collection.adjudication import dawid_skene
 from collection.core.errors import InputError
 from collection.core.records import GradeScale
 from tests.conftest import judging_token
-from tests.helpers import AS_JSON, words
+from tests.helpers import AS_JSON, Opened, words
 
 NOON = pd.Timestamp("2026-03-02 12:00", tz="UTC")
 
@@ -52,11 +52,8 @@ def adjudicated(campaign: Campaign, doc_id: str, grade: int, who: str = "eve", q
     assert campaign.judging.adjudication.adjudicate([judgement]).saved
 
 
-def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(
-    opened: Callable[..., AppTest], differing: Campaign
-) -> None:
+def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(opened: Opened, differing: Campaign) -> None:
     app = opened(differing, "adjudicate")
-    assert not app.exception
     data = card(app)
     assert [(each["grade"], each["label"]) for each in data["scale"]] == [
         (0, "Not relevant"), (1, "Related"), (2, "Relevant"), (3, "Perfect"),
@@ -67,8 +64,7 @@ def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(
     assert "bob says so" not in json.dumps(data)
 
 
-@pytest.mark.slow
-def test_the_filter_goes_to_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
+def test_the_filter_goes_to_the_card(opened: Opened, differing: Campaign) -> None:
     differing.people.qualification_set.set_pairs([("1", "d6")])
     app = opened(differing, "adjudicate")
     assert app.selectbox(key="topic").options == ["All topics", "1: running average", "2: read a table"]
@@ -77,14 +73,10 @@ def test_the_filter_goes_to_the_card(opened: Callable[..., AppTest], differing: 
     app.selectbox(key="topic").set_value("2")
     app.selectbox(key="distance").set_value(1)
     app.multiselect(key="people").set_value(["cat"]).run()
-    assert not app.exception
     assert card(app)["filter"] == {"why": "disagreement", "query_id": "2", "distance": 1, "names": ["cat"]}
 
 
-@pytest.mark.slow
-def test_the_queue_lists_what_is_left_and_a_row_shows_its_pair(
-    opened: Callable[..., AppTest], differing: Campaign
-) -> None:
+def test_the_queue_lists_what_is_left_and_a_row_shows_its_pair(opened: Opened, differing: Campaign) -> None:
     app = opened(differing, "adjudicate")
     assert not app.dataframe
     app.session_state["queue-open"] = True
@@ -97,9 +89,8 @@ def test_the_queue_lists_what_is_left_and_a_row_shows_its_pair(
     assert app.dataframe[0].value["doc_id"].tolist() == ["d2"]
 
 
-@pytest.mark.slow
 def test_a_row_that_is_selected_after_a_restart_is_not_taken_for_one_before(
-    opened: Callable[..., AppTest], differing: Campaign, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def select(*_: object, key: str, on_select: Callable[[], None], **__: object) -> None:
         st.session_state[key] = {"selection": {"rows": [1]}}
@@ -125,8 +116,7 @@ def without_text(campaign: Campaign, *doc_ids: str) -> None:
         campaign.store.settings.put("documents_version", campaign.store.settings.get("documents_version", 0) + 1)
 
 
-@pytest.mark.slow
-def test_the_page_says_how_many_pairs_wait_for_a_text(opened: Callable[..., AppTest], differing: Campaign) -> None:
+def test_the_page_says_how_many_pairs_wait_for_a_text(opened: Opened, differing: Campaign) -> None:
     app = opened(differing, "adjudicate")
     assert "text" not in words(app)
     without_text(differing, "d1")
@@ -140,21 +130,18 @@ def test_the_page_says_how_many_pairs_wait_for_a_text(opened: Callable[..., AppT
     assert not app.get("bidi_component")
 
 
-@pytest.mark.slow
-def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
+def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Opened, differing: Campaign) -> None:
     app = opened(differing, "adjudicate")
     for others in ({"picked": str(uuid4()), "listed": ["x"], "pair": 2}, {"picked": None}):
         for key, value in others.items():
             app.session_state[key] = value
         app.session_state["queue-open"] = True
         app.run()
-        assert not app.exception
         assert (card(app)["pair"], card(app)["picked"]) == (None, "")
         assert app.session_state["listed"] == ["x"]
 
 
-@pytest.mark.slow
-def test_what_is_done_is_listed_newest_first(opened: Callable[..., AppTest], differing: Campaign) -> None:
+def test_what_is_done_is_listed_newest_first(opened: Opened, differing: Campaign) -> None:
     adjudicated(differing, "d1", 2)
     out = Judgement(str(uuid4()), "eve", "1", "d2", "cannot judge", reason="broken", note="\u202eabc")
     assert differing.judging.adjudication.adjudicate([out]).saved
@@ -166,8 +153,7 @@ def test_what_is_done_is_listed_newest_first(opened: Callable[..., AppTest], dif
     ]  # fmt: skip
 
 
-@pytest.mark.slow
-def test_an_empty_queue_says_why(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+def test_an_empty_queue_says_why(opened: Opened, campaign: Campaign) -> None:
     app = opened(campaign, "adjudicate")
     assert "no pair has judgements by two or more annotators." in words(app)
     assert not app.get("bidi_component")
@@ -188,15 +174,11 @@ def test_a_grade_whose_sentence_begins_with_a_colon_has_a_label() -> None:
     assert [scale.label(grade) for grade in (0, 1, 2)] == ["material/home: no", "Yes", "2"]
 
 
-@pytest.mark.slow
-def test_annotators_are_shown_with_what_is_out_of_the_ordinary(
-    opened: Callable[..., AppTest], campaign: Campaign
-) -> None:
+def test_annotators_are_shown_with_what_is_out_of_the_ordinary(opened: Opened, campaign: Campaign) -> None:
     for n in range(24):
         j = Judgement(str(uuid4()), "bob", "12"[n % 2], f"d{n % 8 + 1}", "graded", n % 4, seconds=0.2)
         assert campaign.judging.judge_many([j]).saved
     app = opened(campaign, "annotators")
-    assert not app.exception
     pace = app.dataframe[0].value
     assert pace["annotator"].tolist() == ["bob"]
     assert pace["seconds"].tolist() == [0.2]
@@ -205,10 +187,7 @@ def test_annotators_are_shown_with_what_is_out_of_the_ordinary(
     assert "No annotator has 20 judgements yet" in words(app)
 
 
-@pytest.mark.slow
-def test_a_difference_between_two_annotators_is_the_answer(
-    opened: Callable[..., AppTest], campaign: Campaign, tmp_path: Path
-) -> None:
+def test_a_difference_between_two_annotators_is_the_answer(opened: Opened, campaign: Campaign, tmp_path: Path) -> None:
     """The labels have no times; neither they nor a single quick judgement are a speed."""
     documents = "".join(f"n{n}\ttext {n}\n" for n in range(24))
     (tmp_path / "more.tsv").write_text(documents)
@@ -242,8 +221,7 @@ def hasty(campaign: Campaign, tmp_path: Path) -> Campaign:
     return campaign
 
 
-@pytest.mark.slow
-def test_an_annotator_with_unusual_results_is_the_answer(opened: Callable[..., AppTest], hasty: Campaign) -> None:
+def test_an_annotator_with_unusual_results_is_the_answer(opened: Opened, hasty: Campaign) -> None:
     app = opened(hasty, "annotators")
     assert app.markdown[0].value.replace("\\", "") == "#### 1 of 2 annotators has unusual results: bob."
     (remark,) = [m.value for m in app.markdown if m.value.startswith("- **bob**")]
@@ -251,8 +229,7 @@ def test_an_annotator_with_unusual_results_is_the_answer(opened: Callable[..., A
     assert "need not be errors" in words(app)
 
 
-@pytest.mark.slow
-def test_charts_of_annotators_are_of_days_and_of_times(opened: Callable[..., AppTest], hasty: Campaign) -> None:
+def test_charts_of_annotators_are_of_days_and_of_times(opened: Opened, hasty: Campaign) -> None:
     app = opened(hasty, "annotators")
     app.session_state["look"] = "Judgements per day"
     assert len(app.run().get("vega_lite_chart")) == 1
@@ -260,7 +237,6 @@ def test_charts_of_annotators_are_of_days_and_of_times(opened: Callable[..., App
     assert len(app.run().get("vega_lite_chart")) == 1
     assert app.multiselect[0].value == ["bob", "cat"]
     app.multiselect[0].set_value([]).run()
-    assert not app.exception
     assert not app.get("vega_lite_chart")
 
 
@@ -282,8 +258,7 @@ def test_the_chart_of_days_has_the_days_that_there_are() -> None:
     assert annotators.days_chart(days).data["day"].tolist() == ["2026-03-02", "2026-03-09"]
 
 
-@pytest.mark.slow
-def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[..., AppTest], differing: Campaign) -> None:
+def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Opened, differing: Campaign) -> None:
     app = opened(differing, "export")
     assert "Annotators differ on 3 of 4 pairs with several judgements (all topics). The rule" in words(app)
     app.toggle(key="only-finished").set_value(False).run()
@@ -301,13 +276,11 @@ def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[...,
     assert "Pairs by grade: 1 with 0, 1 with 1, 1 with 2, 1 with 3." in words(app)
     app.toggle(key="compare").set_value(True).run()
     app.selectbox(key="other-rule").set_value("highest").run()
-    assert not app.exception
     assert "The two rules differ on **2** of 4 pairs" in words(app)
 
 
-@pytest.mark.slow
 def test_export_writes_no_file_before_its_button_is_pressed(
-    opened: Callable[..., AppTest], differing: Campaign, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise InputError("nothing is written")
@@ -315,7 +288,6 @@ def test_export_writes_no_file_before_its_button_is_pressed(
     for writer in ("write_labels", "write_qrels", "write_judgements", "write_passages", "write_pool", "write_training"):
         monkeypatch.setattr(formats, writer, refuse)
     app = opened(differing, "export")
-    assert not app.exception
     assert not app.error
     assert [b.label for b in app.get("download_button")] == [
         "Download qrels.txt", "Download qrels.txt.rule.json", "Download campaign.zip", "Download judgements.jsonl",
@@ -324,9 +296,8 @@ def test_export_writes_no_file_before_its_button_is_pressed(
     ]  # fmt: skip
 
 
-@pytest.mark.slow
 def test_export_says_that_a_model_had_not_come_to_rest(
-    opened: Callable[..., AppTest], differing: Campaign, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = opened(differing, "export")
     app.selectbox(key="rule-rule").set_value("dawid-skene").run()
@@ -341,16 +312,13 @@ def test_export_says_that_a_model_had_not_come_to_rest(
     assert restless() == 1
     app.toggle(key="compare").set_value(True).run()
     assert restless() == 2
-    assert not app.exception
 
 
-@pytest.mark.slow
-def test_compare_takes_a_rule_with_its_parameters(opened: Callable[..., AppTest], differing: Campaign) -> None:
+def test_compare_takes_a_rule_with_its_parameters(opened: Opened, differing: Campaign) -> None:
     app = opened(differing, "compare")
     before = app.dataframe[0].value
     app.selectbox(key="rule-rule").set_value("annotator").run()
     app.selectbox(key="rule-annotator").set_value("cat").run()
-    assert not app.exception
     after = app.dataframe[0].value
     # Topic 1, the only one whose pool is judged to the end. cat: d1 3, d2 1; the lower of bob's and cat's: d1 0, d2 1.
     assert before.loc["alpha", "RR"] == 0.5

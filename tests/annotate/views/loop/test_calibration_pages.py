@@ -10,9 +10,7 @@ from streamlit.testing.v1 import AppTest
 from collection import Campaign
 from tests.collection.campaign.recall.across_topics import test_calibration_topics
 from tests.collection.campaign.recall.across_topics.test_calibration_topics import TOPICS, judge_rest
-from tests.helpers import words
-
-Opened = Callable[..., AppTest]
+from tests.helpers import Opened, words
 
 
 @pytest.fixture
@@ -27,7 +25,6 @@ def tables(app: AppTest) -> list[list[str]]:
     return [list(table.value.columns) for table in app.dataframe]
 
 
-@pytest.mark.slow
 def test_the_planner_draws_calibration_topics(opened: Opened, review: Campaign) -> None:
     app = opened(review, "loop")
     assert app.number_input(key="topics-0.1-0").value == 9
@@ -43,7 +40,6 @@ def test_the_planner_draws_calibration_topics(opened: Opened, review: Campaign) 
     assert planned["Calibration topics"].tolist() == [4, 5, 6, 7]
     app.number_input(key="topics-0.2-0").set_value(5).run()
     app.button(key="draw-topics").click().run()
-    assert not app.exception
     assert len(review.recall.across_topics.progress.state().topics) == 5
     overview = words(opened(review, "overview"))
     assert "0 of 5 calibration topics are judged to the end" in overview
@@ -55,7 +51,6 @@ def test_the_planner_draws_calibration_topics(opened: Opened, review: Campaign) 
     assert app.button(key="draw-topics")
 
 
-@pytest.mark.slow
 def test_the_planner_takes_new_judgements_into_account(opened: Opened, review: Campaign) -> None:
     app = opened(review, "loop")
     assert "estimates from replays of other collections" in words(app)
@@ -63,7 +58,6 @@ def test_the_planner_takes_new_judgements_into_account(opened: Opened, review: C
     assert "estimates from 5 topics judged completely" in words(app.run())
 
 
-@pytest.mark.slow
 def test_the_planner_needs_a_selection_for_any_rule(opened: Opened, review: Campaign) -> None:
     app = opened(review, "loop")
     app.number_input(key="expected-recall").set_value(80.0).run()
@@ -73,11 +67,9 @@ def test_the_planner_needs_a_selection_for_any_rule(opened: Opened, review: Camp
     planned = next(table.value for table in app.dataframe if "Expected recall" in table.value)
     assert planned["Calibration judgements"].tolist() == [60 * topics for topics in planned["Calibration topics"]]
     app.button(key="draw-topics").click().run()
-    assert not app.exception
     assert len(review.recall.across_topics.progress.state().topics) == 7
 
 
-@pytest.mark.slow
 def test_the_planner_says_why_nothing_can_be_drawn(opened: Opened, review: Campaign) -> None:
     review.settings.set_loop(mode="closed", topics=TOPICS[1:])
     assert "Expected at least 2 open topics in a loop" in words(opened(review, "loop"))
@@ -87,17 +79,14 @@ def test_the_planner_says_why_nothing_can_be_drawn(opened: Opened, review: Campa
     assert app.button(key="draw-topics").disabled
 
 
-@pytest.mark.slow
 def test_no_planner_where_decisive_pairs_are_selected(opened: Opened, review: Campaign) -> None:
     heading = "Recall guaranteed across topics"
     assert heading in [subheader.value for subheader in opened(review, "loop").subheader]
     review.settings.set_loop(by="decisive")
     app = opened(review, "loop")
-    assert not app.exception
     assert heading not in [subheader.value for subheader in app.subheader]
 
 
-@pytest.mark.slow
 def test_recall_reopens_calibration_topics_that_were_closed_before_judging(opened: Opened, review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.2, topics=5).topics)
     review.settings.set_loop(mode="closed", topics=drawn)
@@ -107,13 +96,11 @@ def test_recall_reopens_calibration_topics_that_were_closed_before_judging(opene
     assert app.button(key="reopen-calibration").label == "Reopen 5 topics"
     assert "next-step" not in [button.key for button in app.button]  # it would lead to this page
     app.button(key="reopen-calibration").click().run()
-    assert not app.exception
     assert set(review.settings.modes().values()) == {"loop"}
     assert "reopen-calibration" not in [button.key for button in app.button]
     assert "Judge the calibration topics first: 300 documents of 5 topics are left." in words(app)
 
 
-@pytest.mark.slow
 def test_the_progress_of_random_samples_starts_at_nothing(opened: Opened, review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
     (bar,) = opened(review, "recall").get("progress")
@@ -123,7 +110,6 @@ def test_the_progress_of_random_samples_starts_at_nothing(opened: Opened, review
     assert bar.proto.value == 25
 
 
-@pytest.mark.slow
 def test_recall_shows_the_calibration(opened: Opened, review: Campaign) -> None:
     app = opened(review, "recall")
     assert "Recall across topics" not in words(app)
@@ -139,7 +125,6 @@ def test_recall_shows_the_calibration(opened: Opened, review: Campaign) -> None:
     judge_rest(review, other, but=10)
     app = opened(review, "recall")
     app.button(key="calibrate").click().run()
-    assert not app.exception
     shown = words(app)
     assert "is at least 80%, as a mean over topics, not for each topic" in shown
     assert "350 of their 840 documents are judged" in shown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from collection import Campaign
 from tests.annotate.views.results.test_compare_page import HOSTILE, SYSTEMS, TOPICS, by_label, numbers, words, write
+from tests.helpers import Opened
 
 pytestmark = pytest.mark.slow
 
@@ -26,14 +26,13 @@ def partly_judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "campaign"
 
 
-def expected(opened: Callable[..., AppTest], campaign: Campaign) -> AppTest:
+def expected(opened: Opened, campaign: Campaign) -> AppTest:
     app = opened(campaign, "compare")
     by_label(app, "Unjudged documents").set_value("expected").run()
-    assert not app.exception
     return app
 
 
-def test_estimates_replace_values_and_tests(opened: Callable[..., AppTest], partly_judged: Path) -> None:
+def test_estimates_replace_values_and_tests(opened: Opened, partly_judged: Path) -> None:
     with Campaign(partly_judged) as campaign:
         app = expected(opened, campaign)
         known = campaign.results.evaluation.estimate("nDCG@10")
@@ -51,7 +50,7 @@ def test_estimates_replace_values_and_tests(opened: Callable[..., AppTest], part
     assert not [box for box in app.selectbox if box.label in ("Significance test", "Multiple-testing correction")]
 
 
-def test_every_view_and_file_carries_the_mark(opened: Callable[..., AppTest], partly_judged: Path) -> None:
+def test_every_view_and_file_carries_the_mark(opened: Opened, partly_judged: Path) -> None:
     with Campaign(partly_judged) as campaign:
         app = expected(opened, campaign)
         app.session_state["estimates-look"] = "Probabilities"
@@ -68,20 +67,18 @@ def test_every_view_and_file_carries_the_mark(opened: Callable[..., AppTest], pa
         files = [button.label for button in app.get("download_button")]
         assert len(files) == 4
         assert all(label.startswith(("Estimates", "Probabilities")) for label in files)
-        assert not app.exception
 
 
-def test_left_out_documents_mark_the_measures(opened: Callable[..., AppTest], partly_judged: Path) -> None:
+def test_left_out_documents_mark_the_measures(opened: Opened, partly_judged: Path) -> None:
     with Campaign(partly_judged) as campaign:
         app = opened(campaign, "compare")
         by_label(app, "Unjudged documents").set_value("left-out").run()
-        assert not app.exception
         assert "AP(judged_only=True)" in app.dataframe[0].value.columns
         known = campaign.results.evaluation.evaluate("AP(judged_only=True)").means().iloc[:, 0]
         assert app.dataframe[0].value.loc["good", "AP(judged_only=True)"] == pytest.approx(known["good"])
 
 
-def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+def test_names_of_systems_and_titles_are_no_markup(opened: Opened, tmp_path: Path) -> None:
     folder, names = tmp_path / "files", {"x": "_one_", "y": "<b>two</b>"}
     files = write(folder, dict(zip(names, SYSTEMS.values(), strict=False)), dict.fromkeys(TOPICS, HOSTILE))
     for short, name in names.items():
@@ -94,20 +91,18 @@ def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest
         for at in ("Leaderboard", "Probabilities", "Topics"):
             app.session_state["estimates-look"] = at
             app.run()
-            assert not app.exception
             kinds = (app.markdown, app.caption, app.title, app.subheader, app.info)
             live = [re.sub(r"\\.", "", m.value) for kind in kinds for m in kind]
             assert not [m for m in live if "_one_" in m or "<b>" in m or "<img" in m or "**bold**" in m or ":red" in m]
 
 
 def test_a_pool_that_is_too_large_is_refused_on_the_page(
-    opened: Callable[..., AppTest], partly_judged: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, partly_judged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("collection.estimation.GIGABYTES", 1e-6)
     with Campaign(partly_judged) as campaign:
         app = opened(campaign, "compare")
         by_label(app, "Significance level").set_value(0.01).run()  # no result of another test is cached
         by_label(app, "Unjudged documents").set_value("expected").run()
-        assert not app.exception
         assert any("use fewer topics, or a smaller pool" in error.value for error in app.error)
         assert not app.dataframe
