@@ -114,11 +114,9 @@ def next_step(step: NextStep, missing: str = "") -> None:
     page = page_access.find_page(step.page)
     sentence = plain_with_commands(step.sentence)  # it may name topics
     with st.container(border=True):
-        if session.current().role not in page.roles:
-            st.write(f"{missing} Next step for {page_access.role_names(page.roles)}: {sentence}".strip())
-            return
-        st.write(f"{missing} {sentence}".strip())
-        if st.button(NEXT[step.page], type="primary", icon=page.icon, key="next-step"):
+        others = "" if session.current().role in page.roles else f" for {page_access.role_names(page.roles)}"
+        st.write(f"{missing} Next step{others}: {sentence}".strip() if missing or others else sentence)
+        if not others and st.button(NEXT[step.page], type="primary", icon=page.icon, key="next-step"):
             st.switch_page(f"views/{page.file}")
 
 

@@ -22,6 +22,14 @@ const hasNoKeyboard = () => matchMedia("(hover: none) and (pointer: coarse)").ma
 /** What to do, by keyboard or by touch. @param {string} keyed @param {string} touched */
 export const byInput = (keyed, touched) => (hasNoKeyboard() ? touched : keyed);
 
+/** The name of an action or of a grade. @param {View} view @param {string} name */
+export function labelOf({ data }, name) {
+  const grade = data.scale.find((each) => `digit:${each.grade}` === name);
+  if (grade) return `${grade.grade} ${grade.label}`;
+  const label = data.keys.actions[name]?.label ?? name;
+  return name === "help" ? byInput(label, "Grades") : label; // without a keyboard the panel lists the grades alone
+}
+
 /**
  * A digit by its sign or, on layouts that need Shift for it, by its place on the keyboard; a letter by its sign or, on a
  * keyboard that is not Latin, by its place.

@@ -2,6 +2,7 @@
 
 /** @import { Part, Source, View } from "../types.js" */
 
+import { labelOf } from "./keys.js";
 import { make } from "./nodes.js";
 
 /** @param {View} view @returns {Part} */
@@ -14,7 +15,7 @@ export function menu(view) {
   /** @param {string} name */
   function row(name) {
     const cap = view.keys.cap(name);
-    const words = make("span", {}, view.data.keys.actions[name]?.label ?? name);
+    const words = make("span", {}, labelOf(view, name));
     const dataset = { do: "from-more", name };
     return make("li", {}, make("button", { type: "button", dataset }, make("kbd", { hidden: !cap }, cap), words));
   }

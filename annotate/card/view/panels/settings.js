@@ -2,7 +2,7 @@
 
 /** @import { Own, Part, Pressed, Reaction, View } from "../types.js" */
 
-import { byInput, SCROLL, TAKEN } from "../frame/keys.js";
+import { labelOf, SCROLL, TAKEN } from "../frame/keys.js";
 import { apart, make, setHidden, smallButton } from "../frame/nodes.js";
 
 /** @typedef {"size" | "measure" | "leading"} Look */
@@ -27,14 +27,6 @@ const SWITCHES = {
 
 /** Keys that only change others. */
 const MODIFIERS = ["Shift", "CapsLock", "AltGraph", "Unidentified", "Dead", "Process"];
-
-/** The name of an action or of a grade. @param {View} view @param {string} name */
-function labelOf({ data }, name) {
-  const grade = data.scale.find((each) => `digit:${each.grade}` === name);
-  if (grade) return `${grade.grade} ${grade.label}`;
-  const label = data.keys.actions[name]?.label ?? name;
-  return name === "help" ? byInput(label, "Grades") : label; // without a keyboard the panel lists the grades alone
-}
 
 /** Why an action cannot have a key, as the end of a sentence; "" where it can. @param {string} key @param {Record<string, string>} caps */
 function refusalOf(key, caps) {
