@@ -10,6 +10,7 @@ import secrets
 import shutil
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +42,9 @@ from tests.helpers import PATIENCE, SHARED, THOROUGH, Clock, Opened, PageTest, c
 
 LONGEST = 15 * 60.0 * (16 if THOROUGH else 1)
 """Seconds after which a test is said to hang: ten times what the longest takes on a busy machine."""
+
+SLOW_CASES = 3
+"""How many cases of a slow test `make test` runs; `make test-long` runs the others."""
 
 # On a busy machine any example may take long once.
 settings.register_profile(
@@ -109,14 +113,21 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests on the real collections where these are missing, mark those that open pages, and run slow files first.
+    """Mark tests by what they need, skip those whose collections are missing, and run slow files first.
 
     Files that wait for browsers and commands take longest; at the end one of them would run alone.
     """
+    seen = Counter[str]()
     for item in items:
         if "opened" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+        elif "slow" in item.keywords:
+            test = item.nodeid.partition("[")[0]
+            seen[test] += 1
+            if seen[test] > SLOW_CASES:
+                item.add_marker(pytest.mark.long)
     items.sort(key=lambda item: item.path.relative_to(Path(__file__).parent).parts[0] in ("annotate", "collection"))
     if not (SHARED / "data").is_dir():
         skip = pytest.mark.skip(reason=f"needs the real collections in {SHARED}")

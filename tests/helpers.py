@@ -154,8 +154,8 @@ def cases(usual: int, thorough: int) -> int:
 
 
 def tries(thorough: int, **more: Any) -> settings:
-    """How many examples Hypothesis tries: so many in `make fuzz`, a quarter of them otherwise."""
-    return settings(max_examples=cases(max(5, thorough // 4), thorough), **more)
+    """How many examples Hypothesis tries in `make fuzz`; a tenth of them in `make test`."""
+    return settings(max_examples=cases(max(5, thorough // 10), thorough), **more)
 
 
 def first_of(values: Iterable[object], short: int = 1) -> list[Any]:

@@ -352,6 +352,7 @@ def test_alpha_of_resamples_is_that_of_the_krippendorff_package(units: list[list
 )
 @pytest.mark.slow
 @pytest.mark.fuzz
+@pytest.mark.long
 def test_the_interval_holds_the_true_value_as_often_as_it_says(coefficient: str) -> None:
     joint = np.array([[0.42, 0.06, 0.02], [0.08, 0.16, 0.06], [0.02, 0.04, 0.14]])
     cells = [(a, b) for a in range(3) for b in range(3)]

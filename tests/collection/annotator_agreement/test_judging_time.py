@@ -65,6 +65,7 @@ def coverage(draw: Draw, known: int, left: int, rounds: int, seed: int = 7) -> t
 
 @pytest.mark.parametrize("name", DRAWS)
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_interval_holds_in_nine_cases_of_ten(name: str) -> None:
     """With so few judgements as are asked for, with many, and for what is left of a topic or of a campaign."""
     found = {

@@ -357,6 +357,7 @@ def test_a_pipe_is_written_to_and_stays_one(judged: Campaign, tmp_path: Path) ->
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_standard_output_named_as_a_file_is_appended_to(judged: Campaign, tmp_path: Path) -> None:
     """`>>` keeps what a file holds, and `|` is a pipe: neither can be replaced by a file."""
     opened = f"from collection import Campaign; Campaign({str(judged.directory)!r})"
@@ -634,6 +635,7 @@ def test_damaged_runs_are_refused_or_read_as_they_were(campaign: Campaign, files
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_command_and_page_says_which_run_is_damaged(
     campaign: Campaign, tmp_path: Path, opened: Callable[..., AppTest]
 ) -> None:

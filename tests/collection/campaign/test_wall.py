@@ -454,6 +454,7 @@ def test_what_services_write_stays(fresh: Callable[[str], Path]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_comparison_notices_labels_in_a_persons_slot(opened_copies: dict[str, Campaign]) -> None:
     changed = set[str]()
     for method, read in READS.items():

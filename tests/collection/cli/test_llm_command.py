@@ -260,6 +260,7 @@ def test_a_batch_costs_half(many: Campaign, fake: FakeEndpoint, monkeypatch: pyt
 
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["while it is made", "while it runs"])
+@pytest.mark.long
 def test_a_killed_run_finds_its_batch_again(many: Campaign, fake: FakeEndpoint, when: str) -> None:
     go_on, looks = threading.Event(), list[str]()
     if when == "while it is made":

@@ -227,6 +227,7 @@ def test_bad_input_by_name() -> None:
 
 @pytest.mark.shared
 @pytest.mark.slow
+@pytest.mark.long
 def test_on_a_real_collection_every_group_holds_and_most_copies_are_found(shared: Path) -> None:
     """Passages of the web: those that are the same but for signs and upper case, found without any sketch."""
     path = shared / "data" / "trecdl19-runs" / "documents.jsonl.gz"

@@ -119,6 +119,7 @@ def outcomes(base: list[Document], others: Iterator[Document]) -> Counter[tuple[
 
 
 @pytest.mark.shared
+@pytest.mark.long
 def test_distinct_records_stay_and_copies_go() -> None:
     """No distinct record is lost; most copies are left out, and hardly any is neither left out nor listed."""
     base, chance = records(), random.Random(3)

@@ -123,6 +123,7 @@ def test_the_variance_of_topics_is_estimated() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_intervals_cover_grades_that_the_model_made() -> None:
     """Weights and effects from the prior, grades from both: 90% intervals of a topic's mean grade cover in 90%."""
     covered = []

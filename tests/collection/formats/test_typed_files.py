@@ -104,6 +104,7 @@ def test_a_beir_directory_is_one_argument(tmp_path: Path, form: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_directory_as_on_the_hugging_face_hub(tmp_path: Path) -> None:
     folder = tmp_path / "hub"
     for name, rows in {"corpus": CORPUS, "queries": QUERIES, "qrels": QRELS}.items():

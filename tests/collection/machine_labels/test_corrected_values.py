@@ -129,6 +129,7 @@ def test_all_judged_gives_the_value_itself() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["near", "reversed", "none"])
+@pytest.mark.long
 def test_intervals_hold_the_value_whatever_the_labels_are(kind: str) -> None:
     pairs, grades = world(topics=10)
     measure = parse("nDCG@10")
@@ -155,6 +156,7 @@ def sparse_world(seed: int) -> tuple[Pairs, np.ndarray]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("before", [0, 15])
+@pytest.mark.long
 def test_intervals_hold_the_value_where_few_documents_are_relevant(before: int) -> None:
     """With a large sample, and with relevant documents that were judged before it."""
     pairs, grades = sparse_world(4)

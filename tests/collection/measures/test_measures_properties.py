@@ -179,7 +179,7 @@ def test_a_topic_is_alone_what_it_is_among_others(case: tuple[pd.DataFrame, pd.D
 
 
 @pytest.mark.slow
-@settings(max_examples=cases(2, 10))
+@settings(max_examples=cases(1, 10))
 @given(frames())
 def test_an_explanation_ends_in_the_value(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     run, qrels = case

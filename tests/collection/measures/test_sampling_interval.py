@@ -29,6 +29,7 @@ def sampled(runs: list[Run], full: pd.DataFrame, strata: str, seed: int) -> pd.D
 @pytest.mark.slow
 @pytest.mark.fuzz
 @pytest.mark.parametrize("name", ["xinfAP", "infNDCG"])
+@pytest.mark.long
 def test_the_full_value_is_inside_as_often_as_promised(name: str) -> None:
     measure, inside = parse(name), []
     for seed in range(cases(10, 24)):

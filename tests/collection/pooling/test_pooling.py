@@ -382,6 +382,7 @@ def test_every_adaptive_strategy_describes_itself() -> None:
 
 @pytest.mark.slow
 @pytest.mark.shared
+@pytest.mark.long
 def test_adaptive_strategies_find_the_relevant_sooner_than_chance(shared: Path) -> None:
     """Cranfield's first topics: how much of the retrieved must be judged for 90% of what is relevant in it."""
     folder = shared / "data" / "cranfield"

@@ -340,6 +340,7 @@ def test_a_higher_rate_keeps_what_was_drawn() -> None:
     ],
 )
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_document_is_drawn_as_often_as_its_probability_says(name: str, parameters: dict[str, object]) -> None:
     """Over many topics with the same lists, and so the same chances: each document's share, and unbiased estimates."""
     topics = 1500

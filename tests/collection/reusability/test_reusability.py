@@ -724,6 +724,7 @@ def trec(shared: Path) -> tuple[list[Run], pd.DataFrame]:
 
 @pytest.mark.slow
 @pytest.mark.shared
+@pytest.mark.long
 def test_trec_2019_was_pooled_to_depth_10(trec: tuple[list[Run], pd.DataFrame], shared: Path) -> None:
     runs, qrels = trec
     report = assess(runs, qrels, rel=2)
@@ -767,6 +768,7 @@ def test_trec_2019_was_pooled_to_depth_10(trec: tuple[list[Run], pd.DataFrame], 
 @pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize(("name", "depth"), [("cranfield", 10), ("vaswani", 5), ("vaswani", 20)])
+@pytest.mark.long
 def test_the_estimates_hold_where_the_truth_is_known(shared: Path, name: str, depth: int) -> None:
     """The qrels are cut down to a pool; what lies beyond is known."""
     folder = shared / "data" / name

@@ -314,6 +314,7 @@ def within(rejected: int, trials: int, rate: float = 0.05) -> bool:
 
 @pytest.mark.parametrize(("topics", "resamples"), [(14, 1), (25, 1), (43, 999)])
 @pytest.mark.slow
+@pytest.mark.long
 def test_permutation_errs_as_often_as_it_says(topics: int, resamples: int) -> None:
     """Listed, by halves, and drawn at random: 5% of 1,000 nulls."""
     values = lopsided_topics(1000, topics, 2, seed=topics)

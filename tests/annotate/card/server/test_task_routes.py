@@ -386,6 +386,7 @@ def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["list", "preference"])
+@pytest.mark.long
 def test_thousands_of_topics_cost_a_save_nothing(thousands: Path, tmp_path: Path, task: str) -> None:
     """A save reads no row for each topic of the campaign, and a page a few."""
     shutil.copytree(thousands, tmp_path / "campaign")

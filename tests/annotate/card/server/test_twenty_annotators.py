@@ -7,7 +7,7 @@ import pytest
 from tests.benchmarks import bench_overlap
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_twenty_annotators_judge_each_pair_twice_also_when_some_vanish_or_come_late() -> None:
     outcome = bench_overlap.judge_all(300, "random")
     assert not outcome.problems

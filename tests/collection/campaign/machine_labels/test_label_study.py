@@ -299,6 +299,7 @@ def test_cautions_name_what_limits_the_labels(campaign: Path, tmp_path: Path) ->
         ("DCG@10", "nDCG@10", "in nDCG@10 (none is known for DCG@10, the campaign's measure); for"),
     ],
 )
+@pytest.mark.long
 def test_warnings_are_about_the_measure_of_the_campaign(
     campaign: Path, tmp_path: Path, own: str, used: str, said: str
 ) -> None:

@@ -118,6 +118,7 @@ def outcome(campaign: Campaign) -> object:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_whole_campaign_also_when_it_is_reopened_in_the_middle(review: Campaign, tmp_path: Path) -> None:
     shutil.copytree(review.directory, tmp_path / "again")
     drawn = review.recall.across_topics.start(0.2, topics=5, family="consecutive").topics
