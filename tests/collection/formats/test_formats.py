@@ -45,9 +45,6 @@ from collection.formats.tables.duplicate_pairs import hash_texts
 from collection.formats.tables.fast import read_quickly
 from tests.helpers import ROOT, SHARED, THOROUGH, join, some, tries
 
-needs_shared = pytest.mark.skipif(
-    not (SHARED / "data").is_dir(), reason="the real collections (../shared/data) are not beside the checkout"
-)
 READERS = {
     "run": read_run,
     "qrels": read_qrels,
@@ -958,7 +955,6 @@ def test_judgements(tmp_path):
 # The real files -------------------------------------------------------------------------------------
 
 
-@needs_shared
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("name", "count", "first", "last"),
@@ -979,7 +975,6 @@ def test_real_topics(name, count, first, last):
         assert not made["narrative"].str.contains("<|Narrative:").any()
 
 
-@needs_shared
 @pytest.mark.shared
 def test_real_qrels():
     folder = SHARED / "data" / "trec-topics-qrels-a"
@@ -990,7 +985,6 @@ def test_real_qrels():
 
 
 @pytest.mark.slow
-@needs_shared
 @pytest.mark.shared
 def test_real_collections():
     for path in some(sorted((SHARED / "data").glob("*/topics.jsonl"))):
@@ -1002,23 +996,6 @@ def test_real_collections():
         assert made.frame.groupby("query_id", observed=True)["score"].is_monotonic_decreasing.all()
 
 
-@needs_shared
-@pytest.mark.shared
-@pytest.mark.slow
-def test_one_content_in_every_dress():
-    folder = SHARED / "vectors" / "04_formats"
-    runs = [read_run(p) for p in sorted(folder.glob("run.*"))]
-    assert len(runs) == 6
-    for made in runs[1:]:
-        assert made.name == runs[0].name
-        pd.testing.assert_frame_equal(plain(made.frame), plain(runs[0].frame))
-    all_qrels = [read_qrels(p) for p in sorted(folder.glob("qrels.*"))]
-    assert len(all_qrels) == 5
-    for made in all_qrels[1:]:
-        pd.testing.assert_frame_equal(made, all_qrels[0])
-
-
-@needs_shared
 @pytest.mark.shared
 @pytest.mark.slow
 def test_documents_stream():

@@ -16,7 +16,7 @@ import pytest
 from collection.campaign import Campaign
 from collection.core.errors import FormatError, FormatWarning, InputError
 from collection.formats import read_label_log, read_labels, source
-from tests.helpers import ROOT, SHARED
+from tests.helpers import ROOT
 
 EXPORTS = Path(__file__).parent / "exports"
 NAMES = {"not relevant": 0, "relevant": 1}
@@ -393,18 +393,6 @@ def test_times_of_labels(tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text(f"annotator,qid,docno,grade,judged_at\nann,1,d1,1,{time}\n")
         with pytest.raises(FormatError, match=r"line 2: expected a time as judged_at \(ISO 8601, such as .*\), found"):
             read_labels(tmp_path / "a.csv")
-
-
-@pytest.mark.shared
-def test_published_kinds_of_labels() -> None:
-    cases = SHARED / "cases"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FormatWarning)
-        assert read_labels(cases / "12-label-studio" / "c_empty.json")["doc_id"].tolist() == ["d03"]
-        assert read_labels(cases / "12-label-studio" / "b_copies.json")["relevance"].tolist() == [3]
-        assert read_labels(cases / "13-labels-csv" / "skip.csv")["relevance"].tolist() == [-1]
-        assert len(read_labels(cases / "27-doccano-argilla-prodigy" / "prodigy.jsonl")) == 1
-    assert len(read_labels(cases / "12-label-studio" / "e_noby.json", annotator="ben")) == 2
 
 
 # Crowds, forms and other tools --------------------------------------------------------------------

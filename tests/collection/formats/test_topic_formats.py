@@ -281,6 +281,13 @@ def test_the_history_of_a_conversation(tmp_path: Path) -> None:
     found, _ = read(write(tmp_path / "a.json", json.dumps(IKAT, indent=2)))
     assert found["query_id"].tolist() == ["9-1_1", "9-1_2"]
     assert found["narrative"][1].endswith("history:\nCompare vegetarian diets?\nHere.")
+    turns = [
+        {"query_id": "1_1", "title": "Is a tram fast?", "history": [], "stance": "x"},
+        {"query_id": "1_2", "title": "A train?", "history": ["Is a tram fast?", "No."], "persona": "I walk"},
+    ]
+    found, said = read(write(tmp_path / "b.jsonl", "".join(json.dumps(turn) + "\n" for turn in turns)))
+    assert found["narrative"].tolist() == ["stance: x", "history:\nIs a tram fast?\nNo.\npersona: I walk"]
+    assert said == ["3 other fields follow the narrative: stance, history and persona"]
 
 
 def test_what_a_file_of_topics_has_besides_is_reported(tmp_path: Path) -> None:
@@ -322,15 +329,6 @@ def test_published_topics_have_texts() -> None:
     assert len(files) == 5
     for path in files:
         assert read(path)[1] == []
-    found, said = read(SHARED / "cases" / "25-conversation" / "t.jsonl")
-    assert found["narrative"].tolist() == [
-        "stance: x",
-        "history:\nWhat is throat cancer?\nIt is a tumour ...\npersona: I am a nurse",
-    ]
-    assert said == ["3 other fields follow the narrative: stance, history and persona"]
-    assert read(SHARED / "cases" / "08-real-topics" / "mine.sgml")[0]["title"].tolist() == [
-        "tram strike in the old town"
-    ]
 
 
 def test_a_topic_whose_title_is_its_id_is_no_header(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,9 @@ import pytest
 
 from collection import comparison, formats
 from collection.measures import Aligned, Version, align, parse, rank_as
-from tests.helpers import first_of
+from tests.helpers import GOLDEN, first_of
 
-pytestmark = pytest.mark.shared
+OWN = GOLDEN / "official"
 
 CUTOFFS = (1, 5, 10, 15, 20, 30, 100, 200, 500, 1000)
 OURS = {
@@ -72,6 +73,7 @@ CASES = [
 ]
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize("version", first_of([10, 9]))
 @pytest.mark.parametrize(("folder", "stem", "options"), CASES, ids=[f"{f[:2]}-{s}" for f, s, _ in CASES])
 @pytest.mark.slow
@@ -86,6 +88,29 @@ def test_equal_to_trec_eval_in_all_digits(
         run = rank_as(run, version)
         run = run[run["rank"] <= int(str(options["depth"]))]
     aligned = align(run, formats.read_qrels(case / str(options.get("qrels", "qrels"))), version=version)
+    compare(expected, aligned, options)
+
+
+OWN_VALUES = pd.read_csv(OWN / "trec_eval.tsv", sep="\t", dtype=str, keep_default_na=False)
+
+
+@pytest.mark.parametrize(
+    ("version", "arguments"), [*dict.fromkeys(zip(OWN_VALUES.version, OWN_VALUES.options, strict=True))]
+)
+def test_equal_to_trec_eval_on_small_files(version: str, arguments: str) -> None:
+    words = arguments.split()
+    number: Version = 10 if version == "10" else 9
+    run = rank_as(formats.read_run(OWN / ("run-part" if "-c" in words else "run")).frame, number)
+    if "-M10" in words:
+        run = run[run["rank"] <= 10]
+    rows = OWN_VALUES.query("version == @version and options == @arguments")
+    expected = rows.melt("measure", [*rows.columns[3:]], "query_id", "expected").query("expected != ''")
+    options = {"level": 2 if "-l2" in words else 1, "judged_only": "-J" in words}
+    compare(expected, align(run, formats.read_qrels(OWN / "qrels"), version=number), options)
+
+
+def compare(expected: pd.DataFrame, aligned: Aligned, options: Mapping[str, object]) -> None:
+    """Fail unless every value is the expected one, with ``all`` for the summary over topics."""
     wrong, compared = [], 0
     for name, rows in expected[~expected["measure"].isin(NO_VALUES | UNINITIALISED)].groupby("measure"):
         measure = parse(ours(name), options.get("level", 1))
@@ -104,7 +129,7 @@ def test_equal_to_trec_eval_in_all_digits(
     assert compared >= min(50, len(expected))
 
 
-def excused(name: str, query_id: str, text: str, options: dict[str, object], aligned: Aligned) -> bool:
+def excused(name: str, query_id: str, text: str, options: Mapping[str, object], aligned: Aligned) -> bool:
     """What trec_eval itself gets wrong."""
     if "nan" in text:
         return True  # 0 / 0 for a condensed list with nothing in it
@@ -115,6 +140,7 @@ def excused(name: str, query_id: str, text: str, options: dict[str, object], ali
     return name == "Rndcg" and level > 1 and (query_id == "all" or (aligned.only(query_id).relevant(level) == 0).all())
 
 
+@pytest.mark.shared
 @pytest.mark.slow
 @pytest.mark.parametrize("version", first_of([10, 9]))
 def test_a_run_without_some_topics(shared: Path, version: Version) -> None:
@@ -134,6 +160,7 @@ def test_a_run_without_some_topics(shared: Path, version: Version) -> None:
                 assert values[query_id] == pytest.approx(float(text), abs=1e-9), (name, query_id)
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize("form", ["tabs", "crlf", "mixedspace", "nofinalnl", "blanks_comments"])
 def test_every_way_of_writing_the_files_has_the_same_values(shared: Path, form: str) -> None:
     case = shared / "vectors" / "04_formats"
@@ -148,6 +175,7 @@ def test_every_way_of_writing_the_files_has_the_same_values(shared: Path, form: 
                 assert values[query_id] == pytest.approx(float(text), abs=0.00005 + 1e-9), (name, query_id)
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize("folder", ["01_ties_precision", "02_grades_negative", "06_random_graded", "08_sampled_pool"])
 def test_rbp_and_judged_equal_an_independent_computation(shared: Path, folder: str) -> None:
     case = shared / "vectors" / folder
@@ -173,6 +201,7 @@ OTHER_TIES = re.compile(r"Judged|RBP|RR@|INS[TQ]|SDCG|Accuracy|ERR|nDCG\(dcg")
 """Measures for which ir_measures orders ties otherwise."""
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize(
     "folder", ["01_ties_precision", "02_grades_negative", "03_missing_queries", "06_random_graded", "08_sampled_pool"]
 )
@@ -203,6 +232,7 @@ def test_equal_to_ir_measures_where_ties_do_not_matter(shared: Path, folder: str
     assert len(compared) > 15
 
 
+@pytest.mark.shared
 def test_sampled_pools_equal_nist_s_script(shared: Path) -> None:
     case = shared / "vectors" / "08_sampled_pool"
     qrels = formats.read_qrels(case / "qrels.strat5", form="strata")
@@ -218,6 +248,7 @@ def test_sampled_pools_equal_nist_s_script(shared: Path) -> None:
     assert compared == 22
 
 
+@pytest.mark.shared
 def test_an_estimate_from_a_sample_is_near_the_truth(shared: Path) -> None:
     """Over topics, xinfAP of the sample and AP of the full judgements, from which it was drawn."""
     case = shared / "vectors" / "08_sampled_pool"
@@ -231,6 +262,7 @@ def test_an_estimate_from_a_sample_is_near_the_truth(shared: Path) -> None:
         assert abs(off) < abs(plain - parse(measure)(truth).mean()), "no better than ignoring the sampling"
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize(
     ("name", "runs"), [("cranfield", "runs*"), ("vaswani", "runs"), ("trecdl19-runs", "runs_full")]
 )

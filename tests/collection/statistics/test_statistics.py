@@ -35,9 +35,9 @@ from collection.statistics import (
     wilcoxon,
 )
 from collection.statistics.paired_tests import _exact_interval
-from tests.helpers import tries
+from tests.helpers import GOLDEN, SHARED, tries
 
-DATASETS = ("small12", "ties20", "topics50")
+ACCEPTANCE = SHARED / "vectors" / "11_significance"
 EXACT = 1e-10
 DRAWN = 40_000
 
@@ -81,13 +81,21 @@ NOT_OFFERED = (
 
 
 @pytest.mark.slow
-@pytest.mark.shared
-@pytest.mark.parametrize("dataset", DATASETS)
-def test_every_acceptance_value(shared: Path, dataset: str) -> None:
+@pytest.mark.parametrize(
+    ("folder", "values", "dataset", "count"),
+    [
+        (GOLDEN / "official", "significance.tsv", "scores", 51),
+        *(
+            pytest.param(ACCEPTANCE, "expected.tsv", dataset, count, marks=pytest.mark.shared)
+            for dataset, count in (("small12.scores", 51), ("ties20.scores", 16), ("topics50.scores", 170))
+        ),
+    ],
+)
+def test_every_acceptance_value(folder: Path, values: str, dataset: str, count: int) -> None:
     """To the digits given; what both sides drew at random within the error of the two draws."""
-    folder = shared / "vectors" / "11_significance"
-    expected = pd.read_csv(folder / "expected.tsv", sep="\t").query("dataset == @dataset")
-    scores = pd.read_csv(folder / f"{dataset}.scores.tsv", sep="\t", index_col="topic")
+    expected = pd.read_csv(folder / values, sep="\t")
+    expected = expected[expected["dataset"] == dataset.removesuffix(".scores")]
+    scores = pd.read_csv(folder / f"{dataset}.tsv", sep="\t", index_col="topic")
     differences = {f"{b}-{a}": scores[b] - scores[a] for a, b in itertools.combinations(scores, 2)}
     ours: dict[tuple[str, str], float] = {}
     for pair, d in differences.items():
@@ -110,7 +118,7 @@ def test_every_acceptance_value(shared: Path, dataset: str) -> None:
         known = ours.get((test, pair), ours.get((test, "all"), math.nan))
         assert known == pytest.approx(value, rel=1e-9, abs=max(error, EXACT)), (test, pair)
         compared += 1
-    assert compared == {"small12": 51, "ties20": 16, "topics50": 170}[dataset]
+    assert compared == count
 
 
 # The tests ------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from collection.core.errors import (
     UnknownNameError,
 )
 from collection.store.machine_labels import LabelRow
-from tests.helpers import SHARED, Clock, fails, ok
+from tests.helpers import Clock, fails, ok
 
 AT = "2026-01-01T00:00:00.000+00:00"
 
@@ -323,19 +323,6 @@ def test_qrels_of_a_language_model_are_a_label_set(campaign: Campaign, tmp_path:
     assert campaign.store.judgements.counts()["judgements"] == 0
     report = campaign.imports.import_files(qrels=tmp_path / name, by_people=True)
     assert "3 judgements by annotator" in report.done[0]
-
-
-@pytest.mark.shared
-def test_published_labels_of_a_model_are_no_judgements(tmp_path: Path) -> None:
-    file = SHARED / "cases" / "29-llm-qrels" / "qrels_umbrela_gpt-4o.txt"
-    rows = [line.split() for line in file.read_text().splitlines()]
-    (tmp_path / "topics.tsv").write_text(
-        "".join(f"{topic}\tneed {topic}\n" for topic in sorted({row[0] for row in rows}))
-    )
-    with Campaign.create(tmp_path / "campaign", grades="0-3") as campaign:
-        campaign.imports.import_files(topics=tmp_path / "topics.tsv", qrels=file)
-        assert len(campaign.machine_labels.sets.labels("qrels_umbrela_gpt-4o")) == len(rows) == 65
-        assert campaign.store.judgements.counts()["judgements"] == 0
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,11 @@ from collection.interfaces.trec_eval import (
     to_z_scores,
 )
 from collection.measures import MEASURES
-from tests.helpers import SHARED, cases, first_of, ok, run
+from tests.helpers import GOLDEN, SHARED, cases, first_of, ok, run
 
 RECORDED = SHARED / "vectors" / "13_trec_eval_cli"
+OWN = GOLDEN / "official"
+OWN_VALUES = pd.read_csv(OWN / "trec_eval.tsv", sep="\t", dtype=str, keep_default_na=False)
 FAILING = {24, 25, 26, 27}
 """Command lines that trec_eval refuses, too."""
 BEYOND_ITS_MEMORY = {"prefs_avgjg_Rnonrel", "prefs_avgjg_Rnonrel_ret"}
@@ -111,6 +113,54 @@ def test_equal_to_trec_eval_on_odd_files(shared: Path, folder: str, stem: str, a
     expected = {key: value for key, value in expected.items() if key[0] != "rbp" and "nan" not in value}
     assert {key: found.get(key) for key in expected} == expected
     assert len(expected) > 15
+
+
+@pytest.mark.parametrize("arguments", OWN_VALUES["options"].unique())
+def test_equal_to_trec_eval_on_small_files(arguments: str) -> None:
+    ranking = OWN / ("run-part" if "-c" in arguments else "run")
+    found = read_lines(ok("trec_eval", "-q", *arguments.split(), OWN / "qrels", ranking))
+    rows = OWN_VALUES.query("version == '10' and options == @arguments")
+    expected = {
+        (row["measure"], topic): f"{float(row[topic]):.{0 if row['measure'].startswith('num_') else 4}f}"
+        for row in rows.to_dict("records")
+        for topic in rows.columns[3:]
+        if row[topic]
+    }
+    assert {key: found.get(key) for key in expected} == expected
+    assert len(expected) > 50
+
+
+@pytest.mark.parametrize("dress", ["\t", "   ", "\r\n", "no last line end", "comments"])
+def test_equal_output_for_every_way_of_writing_the_files(dress: str, tmp_path: Path) -> None:
+    """White space, line ends, blank lines and comments: trec_eval prints the same for all of them."""
+    for name in ("qrels", "run"):
+        text = (OWN / name).read_text()
+        if not dress.strip(" \t"):
+            text = text.replace(" ", dress)
+        text = text.replace("\n", dress if dress == "\r\n" else "\n")
+        if dress == "comments":
+            text = "# a comment\n\n" + text.replace("\n", "\n\n", 3)
+        (tmp_path / name).write_bytes((text.rstrip("\n") if "last" in dress else text).encode())
+    found = ok("trec_eval", "-q", "-m", "all_trec", tmp_path / "qrels", tmp_path / "run")
+    assert found == ok("trec_eval", "-q", "-m", "all_trec", OWN / "qrels", OWN / "run")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("-q -m nosuchmeasure qrels run", "nosuchmeasure"),
+        ("qrels missing_file", "missing_file"),
+        ("qrels run-part", "12"),
+        ("-m P.1,2,3,5,5 qrels run", "5"),
+    ],
+)
+def test_what_trec_eval_refuses_on_small_files_is_an_error(arguments: str, message: str) -> None:
+    result = run(
+        "trec_eval", *(OWN / word if word in ("qrels", "run", "run-part") else word for word in arguments.split())
+    )
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("cleverdon: ")
+    assert message in result.stderr
 
 
 def read_lines(text: str) -> dict[tuple[str, str], str]:
