@@ -21,7 +21,7 @@ from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.machine_labels.label_study import LabelStudy
 from collection.campaign.machine_labels.llm.label_sets import LlmLabelSets
 from collection.campaign.machine_labels.llm.labels import LlmLabels
-from collection.campaign.machine_labels.machine_labels import MachineLabels
+from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.operations import Operations, stored_settings
 from collection.campaign.operations.backups import Backups
 from collection.campaign.operations.server_state import ServerState
@@ -123,7 +123,7 @@ class Campaign:
         evaluation = Evaluator(store, settings, corpus, qrels)
         overview = Overview(store, settings, progress, judging.topic_tasks, loop.system_order, recall)
         self.results = Results(qrels, evaluation, agreement, overview)
-        sets = MachineLabels(store, directory, settings, corpus)
+        sets = LabelSets(store, directory, settings, corpus)
         study = LabelStudy(store, settings, corpus, qrels, sets, assignments)
         files = LabelFiles(store, directory, settings, corpus, sets, study)
         llm = LlmLabels(store, directory, settings, corpus, LlmLabelSets(store, settings, sets))

@@ -6,7 +6,7 @@ from annotate.auth import session
 from annotate.views.results import label_tables
 from annotate.views.widgets import widgets
 from annotate.views.widgets.service_cache import cached
-from collection.campaign.machine_labels.machine_labels import KINDS
+from collection.campaign.machine_labels.label_sets import KINDS
 from collection.core.characters import without_bidi
 from collection.core.errors import CampaignError, InputError
 from collection.core.phrases import count

@@ -17,7 +17,7 @@ from collection.campaign.imports.import_session import ImportSession
 from collection.campaign.judging.judging import Judging
 from collection.campaign.judging.judging_demand import JudgingDemand
 from collection.campaign.machine_labels.label_files import read_report
-from collection.campaign.machine_labels.machine_labels import MachineLabels
+from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.settings.loop_settings import EVERYWHERE
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
@@ -50,7 +50,7 @@ class GradeImport:
     settings: Settings
     judging: Judging
     demand: JudgingDemand
-    machine_labels: MachineLabels
+    machine_labels: LabelSets
     annotator: str | None = None
     """Who gave the labels for which their file names no annotator."""
     by_people: bool = False

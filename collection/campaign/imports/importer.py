@@ -22,7 +22,7 @@ from collection.campaign.imports.plausibility import DocumentCheck
 from collection.campaign.imports.removal import Removals
 from collection.campaign.judging.judging import Judging
 from collection.campaign.log.results import ImportReport, ProgressCallback
-from collection.campaign.machine_labels.machine_labels import MachineLabels
+from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.people.assignments import Assignments
 from collection.campaign.progress import calibration_record
 from collection.campaign.settings.settings import Settings
@@ -59,7 +59,7 @@ class Importer:
     settings: Settings
     corpus: Corpus
     judging: Judging
-    machine_labels: MachineLabels
+    machine_labels: LabelSets
     assignments: Assignments
 
     def __post_init__(self) -> None:

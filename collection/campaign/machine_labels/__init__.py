@@ -5,13 +5,13 @@ from typing import NamedTuple
 from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.machine_labels.label_study import LabelStudy
 from collection.campaign.machine_labels.llm.labels import LlmLabels
-from collection.campaign.machine_labels.machine_labels import MachineLabels
+from collection.campaign.machine_labels.label_sets import LabelSets
 
 
 class MachineLabelServices(NamedTuple):
     """Labels by models, rules and clicks, which are never judgements."""
 
-    sets: MachineLabels
+    sets: LabelSets
     """The label sets."""
     study: LabelStudy
     """What the labels are worth."""

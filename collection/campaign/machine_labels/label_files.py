@@ -16,7 +16,7 @@ import pandas as pd
 from collection import formats
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.machine_labels.label_study import LabelStudy
-from collection.campaign.machine_labels.machine_labels import KINDS, MachineLabels
+from collection.campaign.machine_labels.label_sets import KINDS, LabelSets
 from collection.campaign.settings.settings import Settings
 from collection.core import clock, layout
 from collection.core.errors import CampaignError, InputError
@@ -38,7 +38,7 @@ class LabelFiles:
     directory: Path
     settings: Settings
     corpus: Corpus
-    labels: MachineLabels
+    labels: LabelSets
     study: LabelStudy
 
     def mark_seen(self, judgements: pd.DataFrame) -> pd.DataFrame:

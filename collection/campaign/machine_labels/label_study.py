@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from collection import machine_labels
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.machine_labels.machine_labels import MachineLabels
+from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.people.assignments import Assignments
 from collection.campaign.results.qrels import QrelsBuilder
 from collection.campaign.settings.loop_settings import LOOPING
@@ -84,7 +84,7 @@ class LabelStudy:
     settings: Settings
     corpus: Corpus
     qrels: QrelsBuilder
-    labels: MachineLabels
+    labels: LabelSets
     assignments: Assignments
 
     def cache_key(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from collection.campaign.machine_labels.llm.ask.endpoint import ChatEndpoint
 from collection.campaign.machine_labels.llm.ask.requests import Ended, LabelRequest, LabelRequests, RequestLimits
 from collection.campaign.machine_labels.llm.plan import LlmSettings, Pair, Plan, Prices
-from collection.campaign.machine_labels.machine_labels import LabelSetSummary, MachineLabels
+from collection.campaign.machine_labels.label_sets import LabelSetSummary, LabelSets
 from collection.campaign.settings.settings import Settings
 from collection.core.errors import CampaignError
 from collection.core.phrases import join
@@ -104,7 +104,7 @@ class LlmLabelSets:
 
     store: Store
     settings: Settings
-    labels: MachineLabels
+    labels: LabelSets
 
     def summaries(self) -> list[LlmLabelSet]:
         """Return the label sets of language models, in order of creation."""
@@ -141,7 +141,7 @@ class LlmLabelSets:
             )
 
     def name(self, settings: LlmSettings, name: str | None) -> str:
-        """Return the name of a label set, by default that of the model; errors as :meth:`.MachineLabels.create`.
+        """Return the name of a label set, by default that of the model; errors as :meth:`.LabelSets.create`.
 
         A name that cannot be stored is refused here, before the first answer is paid.
         """

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from collection import Campaign, formats
-from collection.campaign.machine_labels import label_study, machine_labels
+from collection.campaign.machine_labels import label_sets, label_study
 from collection.core import layout
 from collection.core.errors import (
     BusyError,
@@ -282,12 +282,12 @@ def test_two_processes_that_label_by_the_same_rule_label_each_pair_once(
     label = machine_labels.label_pairs
 
     def label_meanwhile(*arguments: Any) -> Any:
-        monkeypatch.setattr(machine_labels, "label_pairs", label)
+        monkeypatch.setattr(label_sets, "label_pairs", label)
         with Campaign(campaign.directory) as other:
             assert other.machine_labels.sets.label_by_rule("contains-query").added == 6
         return label(*arguments)
 
-    monkeypatch.setattr(machine_labels, "label_pairs", label_meanwhile)
+    monkeypatch.setattr(label_sets, "label_pairs", label_meanwhile)
     labelled = campaign.machine_labels.sets.label_by_rule("contains-query")
     assert (labelled.added, labelled.pairs) == (0, 6)
     assert len(list(campaign.store.machine_labels.log(labelled.label_set.key))) == 6

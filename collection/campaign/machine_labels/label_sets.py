@@ -65,7 +65,7 @@ class LabelSetSummary:
     failed: int
     """Pairs whose last request failed."""
     built_on: list[str]
-    """As :meth:`MachineLabels.runs_built_on`."""
+    """As :meth:`LabelSets.runs_built_on`."""
 
 
 class LabelSetContents(NamedTuple):
@@ -88,7 +88,7 @@ class LabelSetContents(NamedTuple):
 
 
 @dataclass(eq=False)
-class MachineLabels:
+class LabelSets:
     """Label sets, weak labels by rules and clicks, and their export.
 
     Labels are never judgements: progress, recall, agreement of people, the loop and qrels do not read them.
