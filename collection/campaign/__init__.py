@@ -18,10 +18,10 @@ from collection.campaign.log.judgement_log import JudgementLog
 from collection.campaign.loop.active_learning import ActiveLearning
 from collection.campaign.machine_labels import MachineLabelServices
 from collection.campaign.machine_labels.label_files import LabelFiles
+from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.machine_labels.label_study import LabelStudy
 from collection.campaign.machine_labels.llm.label_sets import LlmLabelSets
 from collection.campaign.machine_labels.llm.labels import LlmLabels
-from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.operations import Operations, stored_settings
 from collection.campaign.operations.backups import Backups
 from collection.campaign.operations.server_state import ServerState

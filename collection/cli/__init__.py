@@ -13,14 +13,13 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from collection.cli import (
     agreement,
     assign,
     backup,
-    check,
     compare,
-    docs,
     duplicates,
     evaluate,
     export,
@@ -34,7 +33,6 @@ from collection.cli import (
     preferences,
     recall,
     remove,
-    restore,
     reusability,
     rules,
     simulate,
@@ -76,10 +74,10 @@ def main() -> None:
 
 
 for command in (
-    agreement.agreement, assign.assign, backup.backup, check.check, compare.compare, docs.docs, duplicates.duplicates,
+    agreement.agreement, assign.assign, backup.backup, backup.check, compare.compare, duplicates.duplicates,
     evaluate.evaluate, evaluate.measures, export.export, import_files.import_, judging_page.judging_page,
     machine_labels.labels, loop.loop, loop.features, methods.methods, people.people, pool.pool, preferences.preferences,
-    recall.recall, remove.remove, restore.restore, reusability.reusability, rules.rules, simulate.simulate,
+    recall.recall, remove.remove, backup.restore, reusability.reusability, rules.rules, simulate.simulate,
     system_order.system_order, trec_eval.trec_eval,
 ):  # fmt: skip
     main.add_command(command)
@@ -243,6 +241,25 @@ def demo(directory: Path, build_only: bool, **options: object) -> None:
         _print_existing(directory)
     if not build_only:
         _serve(directory, options)
+
+
+def _complete_page(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from collection.documentation import list_pages
+
+    return [CompletionItem(name) for name in list_pages() if name.startswith(incomplete)]
+
+
+@main.command()
+@click.argument("page", required=False, shell_complete=_complete_page)
+def docs(page: str | None) -> None:
+    """Read a page of the documentation, or list the pages."""
+    from collection.documentation import list_pages, read_page
+
+    if page is None:
+        print_table(["page", "title"], list(list_pages().items()))
+        echo("\n`cleverdon docs PAGE` prints a page.")
+    else:
+        echo(read_page(page.removesuffix(".md")))
 
 
 def _print_existing(directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""`cleverdon backup`: write a backup of a campaign, or set when the server makes backups."""
+"""`cleverdon backup`, `restore` and `check`: backups of a campaign, their schedule, and damage in either."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
-from collection.cli.options import COUNT, DIRECTORY, FILE
-from collection.cli.output import echo, print_notices, print_settings, progress_line
-from collection.core.phrases import count, join
+from collection.cli.options import COUNT, DIRECTORY, DIRECTORY_PATH, FILE, FORMAT
+from collection.cli.output import echo, print_json, print_notices, print_settings, progress_line
+from collection.core.characters import one_line
+from collection.core.phrases import count, join, sentence
 
 
 @click.command()
@@ -108,3 +109,45 @@ def _set_schedule(directory: Path, **changes: int | None) -> None:
     print_settings(asdict(settings) | {"keep_days": settings.keep_days or "unlimited"})
     if problem:
         print_notices([problem], "problem")
+
+
+@click.command()
+@click.argument("file", metavar="FILE", type=FILE)
+@click.argument("directory", metavar="DIR", type=DIRECTORY_PATH)
+def restore(file: Path, directory: Path) -> None:
+    """Restore a backup into a new or empty directory.
+
+    The checksums of all files are compared first. Nothing is left in DIR if the backup is damaged.
+    """
+    from collection.campaign.operations import backup_archive
+
+    with progress_line("restoring"):
+        manifest = backup_archive.restore(file, directory)
+    echo(
+        f"Restored the campaign {one_line(manifest.title)} as of {manifest.made_at[:16].replace('T', ' ')} UTC: "
+        f"{count(len(manifest.files), 'file')} in {directory}."
+    )
+
+
+@click.command()
+@click.argument("path", metavar="DIR|BACKUP", type=click.Path(path_type=Path))
+@FORMAT
+def check(path: Path, form: str) -> None:
+    """Check the database and files of a campaign, or a backup.
+
+    You can run it while the server runs. Each finding includes a remedy. The exit status is 1 if there is a problem;
+    notes alone do not count. A backup is checked in the same way as the campaign that it restores.
+    """
+    from collection.campaign.operations import integrity
+
+    with progress_line("checking") as progress:
+        found = integrity.check(path, progress)
+    problems = sum(finding.serious for finding in found)
+    if form == "json":
+        print_json({"problems": problems, "findings": [finding._asdict() for finding in found]})
+    else:
+        for finding in found:
+            echo(f"{'Problem' if finding.serious else 'Note'}: {sentence(finding.sentence)}")
+        echo(f"{count(problems, 'problem')}." if problems else "No problems.")
+    if problems:
+        raise SystemExit(1)

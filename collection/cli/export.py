@@ -1,15 +1,14 @@
-"""`cleverdon export`: single files of a campaign, or a whole collection that other tools load."""
+"""`cleverdon export`: single files of a campaign, training data, or a whole collection that other tools load."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
-from collection.cli import preferences, training_data
 from collection.cli.methods import Names
 from collection.cli.options import COUNT, WRITTEN, SectionedCommand, combine_options, open_campaign, option_section
 from collection.cli.output import echo, print_notices, progress_line
@@ -17,8 +16,10 @@ from collection.core import layout
 from collection.core.phrases import count
 
 if TYPE_CHECKING:
+    from collection.adjudication import ChosenRule
     from collection.campaign import Campaign
     from collection.campaign.exports.collection_export import CollectionReport
+    from collection.campaign.exports.training_data import TrainingFile
 
 ABOUT = ("description", "licence", "citation", "url")
 """Texts of the card that the manager writes."""
@@ -59,6 +60,55 @@ COLLECTION_OPTIONS = combine_options(
 )  # fmt: skip
 """The options of `cleverdon export` for a whole collection."""
 
+DECISIONS = ("sparse_qrels", "choices", "preferences", "preference_qrels")
+"""Options for files of choices and preferences."""
+
+_decisions = option_section("Lists and preferences")
+
+DECISION_OPTIONS = combine_options(
+    _decisions("--sparse-qrels", type=WRITTEN, help="Documents chosen from lists as TREC qrels."),
+    _decisions("--choices", type=WRITTEN, help="Log of all choices with the lists shown, FILE.jsonl."),
+    _decisions("--choice-rule", default="majority", type=Names("majority", "any", "all"),
+               help="Annotators who must choose a document to make it relevant."),
+    _decisions("--preferences", type=WRITTEN, help="Log of all preferences, FILE.jsonl or FILE.csv."),
+    _decisions("--preference-qrels", type=WRITTEN, help="Grades derived from preferences as TREC qrels."),
+)  # fmt: skip
+"""The options of `cleverdon export` for choices and preferences."""
+
+TRAINING_FILES = ("triples", "tuples", "clicks", "click_qrels")
+"""Options for files of training data and clicks."""
+
+
+def _ranks(value: str) -> tuple[int, int]:
+    first, _, last = value.partition("-")
+    if not (first.isdecimal() and last.isdecimal()):
+        raise click.BadParameter(f"expected a first and a last rank such as 1-100, found {value!r}")
+    return int(first), int(last)
+
+
+_training, _clicks = option_section("Training data"), option_section("Clicks")
+
+TRAINING_OPTIONS = combine_options(
+    _training("--triples", type=WRITTEN, help="Training triples, FILE.tsv (ids) or FILE.jsonl (texts)."),
+    _training("--tuples", type=WRITTEN, help="Training tuples: a positive and its negatives per line."),
+    _training("--negatives", default="judged", type=Names("judged", "hard", "unjudged-hard", "unjudged-random"),
+              help="Kind of negatives."),
+    _training("--negatives-each", "count", type=COUNT, default=1, help="Negatives per positive."),
+    _training("--ranks", type=_ranks, metavar="A-B", help="First and last rank of hard negatives; by default 1-100."),
+    _training("--ranks-of", type=click.Choice(["fusion", "any"]), default="fusion",
+              help="Ranks in the fusion of all runs, or the best rank in any run."),
+    _training("--level", type=COUNT, metavar="G", help="Minimum grade of a positive; by default the campaign's."),
+    _training("--margin", type=COUNT, help="Minimum difference in grade between positive and negative."),
+    _training("--positives", type=COUNT, help="Maximum number of positives per topic, drawn at random."),
+    _training("--apart", is_flag=True, help="Leave out negatives that are near-duplicates of a positive."),
+    _training("--seed", type=int, default=0, help="Random seed."),
+    _clicks("--clicks", type=WRITTEN, help="Click statistics of each pair, FILE.tsv."),
+    _clicks("--click-qrels", type=WRITTEN, help="Labels from clicks, with fractions, as TREC qrels."),
+    _clicks("--click-log", "sources", multiple=True, metavar="NAME", help="Only this click log; repeatable."),
+    _clicks("--smoothing", type=click.FloatRange(min=0), default=1.0, help="Impressions added to each pair."),
+)  # fmt: skip
+"""The options of `cleverdon export` for training data and clicks."""
+
 
 @click.command(cls=SectionedCommand)
 @open_campaign
@@ -91,7 +141,7 @@ COLLECTION_OPTIONS = combine_options(
     metavar="NAME",
     help="Label set for the pooled pairs without a grade in --qrels or --collection.",
 )
-@_grades("--rule", type=Names(family="rules"), metavar="RULE", help="Adjudication rule (`cleverdon rules` lists them).")
+@_grades("--rule", type=Names(family="rules"), metavar="RULE", help="Adjudication rule (`cleverdon methods rules`).")
 @_grades("--ties", type=Names("lower", "higher", "adjudicate"), help="Grade of pairs with tied grades.")
 @_grades("--annotator", metavar="A", help="Annotator whose grades to export, for the rule annotator.")
 @_logs("--judgements", type=WRITTEN, help="Log of all judgements, FILE.jsonl, FILE.csv or FILE.parquet.")
@@ -106,9 +156,9 @@ COLLECTION_OPTIONS = combine_options(
 )
 @_logs("--pairs", type=COUNT, default=50, help="Maximum number of pairs in the work list.")
 @_logs("--missing-documents", type=WRITTEN, help="Ids of pooled documents without text, one per line.")
-@preferences.DECISION_OPTIONS
+@DECISION_OPTIONS
 @COLLECTION_OPTIONS
-@training_data.TRAINING_OPTIONS
+@TRAINING_OPTIONS
 def export(
     campaign: Campaign,
     rule: str | None,
@@ -140,10 +190,10 @@ def export(
 
     plain = {name: options[name] for name in ("qrels", "judgements", "labels", "passages", "pool", "missing_documents")}
     decided, about = (
-        {name: options[name] for name in names if options[name] is not None} for names in (preferences.DECISIONS, ABOUT)
+        {name: options[name] for name in names if options[name] is not None} for names in (DECISIONS, ABOUT)
     )
     asked = [*plain.values(), decided, about, collection, worklist, machine_labels]
-    if not any([*asked, *(options[name] for name in training_data.FILES)]):
+    if not any([*asked, *(options[name] for name in TRAINING_FILES)]):
         raise click.UsageError("expected a file to export, such as --qrels, --judgements, --pool or --collection")
     _refuse_options_without_output(topics, fill_with, plain["qrels"] or collection, worklist)
     options |= {"worklist": worklist[1] if worklist else None, "machine_labels": machine_labels and machine_labels[1]}
@@ -162,7 +212,7 @@ def export(
             topics=only,
             fill_with=fill_with if qrels else None,
         )
-        written |= _write_machine_labels(campaign, machine_labels) | _write_work_list(campaign, worklist, pairs)
+        written |= _write_named(campaign, machine_labels, worklist, pairs)
         label_notices = _label_notices(
             campaign, fill_with, [qrels, collection and collection / "qrels.txt"], machine_labels
         )
@@ -175,7 +225,7 @@ def export(
             left_out = campaign.results.qrels.unjudged_topics(qrels_form, rule=chosen)
         if decided:
             written |= campaign.exports.files.write_decisions(**decided, choice_rule=options["choice_rule"])
-        training = training_data.write(campaign, options, chosen)
+        training = _write_training(campaign, options, chosen)
         written |= training.files
         if about:
             campaign.settings.set_collection(**about)
@@ -224,9 +274,16 @@ def _refuse_options_without_output(
         raise click.UsageError("--pairs limits a work list: expected --worklist ANNOTATOR FILE too")
 
 
-def _write_machine_labels(campaign: Campaign, named: tuple[str, Path] | None) -> dict[str, int]:
-    """Write the file of ``--machine-labels``; `named` are its label set and its path."""
-    return {} if named is None else {str(named[1]): campaign.machine_labels.files.export(*named)}
+def _write_named(
+    campaign: Campaign, machine_labels: tuple[str, Path] | None, worklist: tuple[str, Path] | None, pairs: int
+) -> dict[str, int]:
+    """Write the labels of a label set, and the work list of an annotator."""
+    written = {}
+    if machine_labels:
+        written[str(machine_labels[1])] = campaign.machine_labels.files.export(*machine_labels)
+    if worklist:
+        written[str(worklist[1])] = campaign.exports.work_lists.write(*worklist, pairs)
+    return written
 
 
 def _label_notices(
@@ -245,11 +302,6 @@ def _label_notices(
     return notices
 
 
-def _write_work_list(campaign: Campaign, named: tuple[str, Path] | None, pairs: int) -> dict[str, int]:
-    """Write the work list of ``--worklist``; `named` are its annotator and its file."""
-    return {} if named is None else {str(named[1]): campaign.exports.work_lists.write(*named, pairs)}
-
-
 def _print_collection(folder: Path, report: CollectionReport) -> None:
     """Print the size of an exported collection, and a note where it has no licence."""
     size = sum(file.bytes for file in report.files)
@@ -266,3 +318,56 @@ def _require_different(paths: Iterable[Path]) -> None:
         if target in seen and (path.is_file() or not path.exists()):
             raise click.UsageError(f"expected a different file for each output, found {path} twice")
         seen.add(target)
+
+
+class _TrainingReport(NamedTuple):
+    """Number of lines by path, and notices about the files."""
+
+    files: dict[str, int]
+    notices: list[str]
+
+
+def _write_training(campaign: Campaign, given: Mapping[str, Any], rule: ChosenRule | None) -> _TrainingReport:
+    """Write the files named by :data:`TRAINING_OPTIONS`; `rule` adjudicates several annotators' judgements."""
+    files: dict[str, int] = {}
+    notices: list[str] = []
+    triples, tuples, table, qrels = (given[name] for name in TRAINING_FILES)
+    if triples is not None or tuples is not None:
+        how = {
+            name: given[name]
+            for name in ("negatives", "count", "ranks", "ranks_of", "level", "margin", "positives", "apart", "seed")
+        }
+        for file in campaign.exports.training_data.export(triples=triples, tuples=tuples, rule=rule, **how):
+            files[file.path] = file.lines
+            notices += _notices_of(file)
+    if table is not None or qrels is not None:
+        from collection.clicks import cautions
+
+        written, found = campaign.corpus.clicks.export(
+            table=table, qrels=qrels, sources=given["sources"] or None, smoothing=given["smoothing"]
+        )
+        files |= written
+        notices += cautions(found)
+    return _TrainingReport(files, notices)
+
+
+def _notices_of(file: TrainingFile) -> list[str]:
+    counts, name = file.report["counts"], Path(file.path).name
+    if not counts["positives"]:
+        return [f"{name} is empty: no document is a positive ({file.report['positives']})"]
+    if not file.lines:
+        wanted = count(file.report["negatives_each"] if file.report["form"] == "tuples" else 1, "negative")
+        return [f"{name} is empty: no positive has {wanted} of the kind {file.report['negatives']}"]
+    positives, topics = count(counts["positives_used"], "positive"), count(counts["topics_used"], "topic")
+    notices = [f"{name}: {positives} of {topics} with {count(counts['negatives'], 'different negative')}"]
+    if counts["negatives_unjudged"]:
+        notices.append(f"{name}: {counts['negatives_unjudged']:,} of the negatives are unjudged")
+    if counts["positives_short"]:
+        each = file.report["negatives_each"]
+        fate = "left out" if file.report["form"] == "tuples" or each == 1 else "with fewer negatives or none"
+        few = "no negative" if each == 1 else f"fewer than {each:,} negatives"
+        notices.append(
+            f"{name}: {count(counts['topics_short'], 'topic has', 'topics have')} {few} of this kind: "
+            f"{counts['positives_short']:,} of {count(counts['positives_drawn'], 'positive')} {fate}"
+        )
+    return notices

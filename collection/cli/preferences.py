@@ -1,4 +1,4 @@
-"""`cleverdon preferences`: evaluation by preferences; options and output of topic tasks for other commands."""
+"""`cleverdon preferences`: evaluation by preferences; output of topic tasks for other commands."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.methods import Names
-from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combine_options, option_section, runs_argument
+from collection.cli.options import COUNT, FILE, FORMAT, runs_argument
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.phrases import count, join_first, percent
 
@@ -16,22 +15,6 @@ if TYPE_CHECKING:
     from collection.formats import Source
     from collection.preferences import PreferenceAgreement, PreferenceValues
 
-
-DECISIONS = ("sparse_qrels", "choices", "preferences", "preference_qrels")
-"""Options of `cleverdon export` for files of choices and preferences."""
-
-
-_decisions = option_section("Lists and preferences")
-
-DECISION_OPTIONS = combine_options(
-    _decisions("--sparse-qrels", type=WRITTEN, help="Documents chosen from lists as TREC qrels."),
-    _decisions("--choices", type=WRITTEN, help="Log of all choices with the lists shown, FILE.jsonl."),
-    _decisions("--choice-rule", default="majority", type=Names("majority", "any", "all"),
-               help="Annotators who must choose a document to make it relevant."),
-    _decisions("--preferences", type=WRITTEN, help="Log of all preferences, FILE.jsonl or FILE.csv."),
-    _decisions("--preference-qrels", type=WRITTEN, help="Grades derived from preferences as TREC qrels."),
-)  # fmt: skip
-"""The options of `cleverdon export` for choices and preferences."""
 
 HEADERS = {"query_id": "topic", "counted": "topics counted", "pairs": "pairs counted", "of": "pairs"}
 """Printed names of columns."""

@@ -1,51 +1,43 @@
-"""`cleverdon rules`: list adjudication rules, or compare two on a campaign."""
+"""`cleverdon rules`: comparison of two adjudication rules on a campaign."""
 
 from __future__ import annotations
 
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from collection.cli.evaluate import parse_one
-from collection.cli.methods import Names, list_entries, print_entries
-from collection.cli.options import DIRECTORY_PATH, FORMAT
+from collection.cli.methods import Names
+from collection.cli.options import FORMAT, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.phrases import count, percent
 
 if TYPE_CHECKING:
+    from collection.campaign import Campaign
     from collection.campaign.results.evaluation import RuleComparison
 
 
 @click.command()
-@click.argument("directory", metavar="[DIR]", required=False, type=DIRECTORY_PATH)
+@open_campaign
 @click.option(
     "--rule", type=Names(family="rules"), metavar="RULE", help="First rule; by default adjudicated-or-majority."
 )
-@click.option("--against", type=Names(family="rules"), metavar="RULE", help="Second rule.")
+@click.option("--against", type=Names(family="rules"), metavar="RULE", required=True, help="Second rule.")
 @click.option("-m", "--measure", metavar="M", help="Also compare the rankings of runs by this measure.")
 @FORMAT
-def rules(directory: Path | None, rule: str | None, against: str | None, measure: str | None, form: str) -> None:
-    """List the adjudication rules, or compare two on a campaign.
+def rules(campaign: Campaign, rule: str | None, against: str, measure: str | None, form: str) -> None:
+    """Compare two adjudication rules on a campaign.
 
-    Without DIR, lists the rules that turn judgements into qrels. Parameters follow in brackets: majority(ties=higher).
+    `cleverdon methods rules` lists the rules. Parameters follow in brackets: majority(ties=higher).
 
     For example:
       cleverdon rules DIR --against "majority(ties=higher)" -m nDCG@10
     """
-    if directory is None:
-        if rule or against or measure:
-            raise click.UsageError("--rule, --against and --measure need DIR")
-        print_entries(list_entries("rules"), form)
-        return
     from collection.adjudication import DEFAULT_RULE
-    from collection.campaign import Campaign
 
-    if against is None:
-        raise click.UsageError("expected --against RULE, the rule to compare with")
     asked = None if measure is None else parse_one(measure)
-    with Campaign(directory) as campaign, progress_line("comparing rules"):
+    with progress_line("comparing rules"):
         found = campaign.results.evaluation.compare_rules(rule or DEFAULT_RULE, against, asked)
     if form == "json":
         print_json(_facts(found))

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from collection.campaign.machine_labels.label_files import LabelFiles
+from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.machine_labels.label_study import LabelStudy
 from collection.campaign.machine_labels.llm.labels import LlmLabels
-from collection.campaign.machine_labels.label_sets import LabelSets
 
 
 class MachineLabelServices(NamedTuple):

@@ -15,8 +15,8 @@ import pandas as pd
 
 from collection import formats
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.machine_labels.label_study import LabelStudy
 from collection.campaign.machine_labels.label_sets import KINDS, LabelSets
+from collection.campaign.machine_labels.label_study import LabelStudy
 from collection.campaign.settings.settings import Settings
 from collection.core import clock, layout
 from collection.core.errors import CampaignError, InputError

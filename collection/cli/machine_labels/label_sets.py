@@ -16,9 +16,9 @@ from collection.core.phrases import count, plural
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
+    from collection.campaign.machine_labels.label_sets import Labelled, LabelSetSummary
     from collection.campaign.machine_labels.llm.ask.batches import Batch
     from collection.campaign.machine_labels.llm.label_sets import LlmLabelSet
-    from collection.campaign.machine_labels.label_sets import Labelled, LabelSetSummary
 
 LABELS = click.argument("labels", metavar="LABELS")
 """The name of a label set."""

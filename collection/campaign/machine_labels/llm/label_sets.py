@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from collection.campaign.machine_labels.label_sets import LabelSets, LabelSetSummary
 from collection.campaign.machine_labels.llm.ask.endpoint import ChatEndpoint
 from collection.campaign.machine_labels.llm.ask.requests import Ended, LabelRequest, LabelRequests, RequestLimits
 from collection.campaign.machine_labels.llm.plan import LlmSettings, Pair, Plan, Prices
-from collection.campaign.machine_labels.label_sets import LabelSetSummary, LabelSets
 from collection.campaign.settings.settings import Settings
 from collection.core.errors import CampaignError
 from collection.core.phrases import join

@@ -279,7 +279,7 @@ def test_only_a_known_set_is_shown(campaign: Campaign) -> None:
 def test_two_processes_that_label_by_the_same_rule_label_each_pair_once(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    label = machine_labels.label_pairs
+    label = label_sets.label_pairs
 
     def label_meanwhile(*arguments: Any) -> Any:
         monkeypatch.setattr(label_sets, "label_pairs", label)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
+from collection.campaign.machine_labels.label_sets import BATCHES
 from collection.campaign.machine_labels.llm.ask.endpoint import (
     Answer,
     ChatEndpoint,
@@ -34,7 +35,6 @@ from collection.campaign.machine_labels.llm.ask.requests import (
 )
 from collection.campaign.machine_labels.llm.label_sets import LabelReport, LabelWriter, LlmLabelSets, Progress, Tally
 from collection.campaign.machine_labels.llm.plan import LlmSettings, Pair, Plan
-from collection.campaign.machine_labels.label_sets import BATCHES
 from collection.core import clock
 from collection.core.errors import CampaignError
 from collection.machine_labels.templates import Prompt
