@@ -14,6 +14,8 @@ from collection.core.records import Run
 from collection.estimation import estimate, explain_refusal
 from collection.measures import MEASURES
 
+pytestmark = pytest.mark.slow
+
 TOPICS = ["1", "2", "3"]
 MEASURE_NAMES = ["nDCG@5", "AP", "RR", "P@3", "R@5", "ERR@5", "RBP(p=0.8)", "bpref", "GMAP", "NumRelRet", "Rprec"]
 
@@ -33,7 +35,6 @@ ALL = {"a": 2, "b": 0, "c": 1, "d": 0, "e": 3, "f": 0, "g": 1, "h": 0}
 SOME = {"a": 2, "b": 0, "c": 1, "d": 0}
 
 
-@pytest.mark.slow
 def test_of_a_judged_pool_the_estimates_are_the_values() -> None:
     qrels = graded(ALL)
     found = estimate(RUNS, qrels, MEASURE_NAMES)
@@ -47,7 +48,6 @@ def test_of_a_judged_pool_the_estimates_are_the_values() -> None:
     assert "y: 1 of 3 topics missing; missing topics count as empty rankings" in found.notes
 
 
-@pytest.mark.slow
 def test_the_pool_is_what_the_measure_sees_and_what_the_qrels_have() -> None:
     # The first two of x, y and z are a, b, c, and in topics 1 and 2, which y has, h and g; d is judged.
     found = estimate(RUNS, graded(SOME), "P@2")
@@ -68,7 +68,6 @@ def test_the_pool_is_what_the_measure_sees_and_what_the_qrels_have() -> None:
     )
 
 
-@pytest.mark.slow
 def test_unjudged_documents_count_partly() -> None:
     found = estimate(RUNS, graded(SOME), ["P@4", "nDCG@4"])
     plain = evaluate(RUNS, graded(SOME), ["P@4", "nDCG@4"]).means()
@@ -81,14 +80,12 @@ def test_unjudged_documents_count_partly() -> None:
     assert not estimate(RUNS, graded(SOME), ["P@4", "nDCG@4"], seed=1).values.equals(found.values)
 
 
-@pytest.mark.slow
 def test_grades_that_nobody_gave_need_the_scale() -> None:
     two = {"a": 1, "b": 0, "c": 1, "d": 0}
     assert (estimate(RUNS, graded(two), "P(rel=2)@8").table() == 0).all(axis=None)
     assert (estimate(RUNS, graded(two), "P(rel=2)@8", scale=[0, 1, 2]).table() > 0).all(axis=None)
 
 
-@pytest.mark.slow
 def test_texts_make_similar_documents_alike() -> None:
     seen = []
 
@@ -119,7 +116,6 @@ def test_measures_without_expected_values_are_refused() -> None:
     assert {entry.name for entry in MEASURES if not entry.needs and not explain_refusal(entry.example)} >= {"AP", "P"}
 
 
-@pytest.mark.slow
 def test_what_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in ({"draws": 0}, {"alpha": 1.0}, {"seed": -1}, {"depth": 0}):
         with pytest.raises(InputError, match="expected 1 or more draws, alpha between 0 and 1"):

@@ -22,6 +22,8 @@ from collection.pooling import STRATEGIES
 from collection.stopping import STOPPING_RULES
 from tests.helpers import ROOT, at_once, fails, ok
 
+pytestmark = pytest.mark.slow
+
 TABLES = {table.group: table for table in (MEASURES, STRATEGIES, LEARNERS, STOPPING_RULES, ADJUDICATION_RULES)}
 
 MODULE = '''
@@ -135,7 +137,6 @@ def labels(app: AppTest, field: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("bookshelf")
-@pytest.mark.slow
 def test_a_measure(files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     assert "Leader" in ok("measures")
     assert "Share of the first two documents" in ok("measures", "Leader")
@@ -146,7 +147,6 @@ def test_a_measure(files: Path, tmp_path: Path, opened: Callable[..., AppTest]) 
     assert [row["value"] for row in values] == [0.75]
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_a_measure_on_the_compare_page(campaign: Campaign, opened: Callable[..., AppTest]) -> None:
     for query_id, doc_id in (("1", "d1"), ("2", "d4")):
@@ -159,7 +159,6 @@ def test_a_measure_on_the_compare_page(campaign: Campaign, opened: Callable[...,
     assert not app.error
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_a_pooling_strategy(campaign: Campaign, files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     line = "| `first` | pool | `n=1` | The first n documents of every run. |"
@@ -180,7 +179,6 @@ def test_a_pooling_strategy(campaign: Campaign, files: Path, tmp_path: Path, ope
     assert "\nfirst " in simulated(files, tmp_path, "--strategy", "first")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_an_adaptive_strategy(campaign: Campaign, files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     assert "| `in-turn` | adaptive |" in ok("methods", "strategies", "--format", "markdown")
@@ -198,7 +196,6 @@ def test_an_adaptive_strategy(campaign: Campaign, files: Path, tmp_path: Path, o
     assert "\nin-turn " in simulated(files, tmp_path, "--strategy", "in-turn")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_a_learner(campaign: Campaign, files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     assert "| `centroid` | `scale=1.0` |" in ok("methods", "learners", "--format", "markdown")
@@ -211,7 +208,6 @@ def test_a_learner(campaign: Campaign, files: Path, tmp_path: Path, opened: Call
     assert "loop      centroid" in simulated(files, tmp_path, "--learner", "centroid")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_a_stopping_rule(campaign: Campaign, files: Path, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     line = "| `enough` | a number of relevant documents |  | `wanted=1` |"
@@ -224,7 +220,6 @@ def test_a_stopping_rule(campaign: Campaign, files: Path, tmp_path: Path, opened
     assert " enough " in simulated(files, tmp_path, "--stop", "enough")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("bookshelf")
 def test_an_adjudication_rule(campaign: Campaign, tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     assert "| `weighted` | no | with fractions | `weight=0.5` |" in ok("methods", "rules", "--format", "markdown")
@@ -316,7 +311,6 @@ def test_nothing_is_loaded_before_the_first_look_up(install: Callable[..., Path]
         table["one"]
 
 
-@pytest.mark.slow
 def test_help_imports_neither_tables_nor_packages(install: Callable[..., Path]) -> None:
     site = install("raise SystemError('not yet')")
     program = (

@@ -36,6 +36,8 @@ from collection.store.machine_labels import LabelRow
 from tests.conftest import card_client
 from tests.helpers import GOLDEN, first_of, judged, ok, post
 
+pytestmark = pytest.mark.slow
+
 NOW = 1_790_000_000.0
 NAMES = ("gpt-judge", "contains-query", "clicks")
 MEASURES = ["nDCG@5", "AP"]
@@ -435,14 +437,12 @@ def opened_copies(copies: Callable[[str], Path]) -> Iterator[dict[str, Campaign]
         campaign.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", READS)
 def test_results_of_services_stay(opened_copies: dict[str, Campaign], method: str) -> None:
     plain, labelled = (written(READS[method](opened_copies[name])) for name in ("plain", "labelled"))
     assert labelled == plain
 
 
-@pytest.mark.slow
 def test_what_services_write_stays(fresh: Callable[[str], Path]) -> None:
     results = {}
     for name in ("plain", "labelled"):
@@ -453,7 +453,6 @@ def test_what_services_write_stays(fresh: Callable[[str], Path]) -> None:
         assert results["labelled"][method] == result, method
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_the_comparison_notices_labels_in_a_persons_slot(opened_copies: dict[str, Campaign]) -> None:
     changed = set[str]()
@@ -545,7 +544,6 @@ def test_every_command_and_every_export_is_compared() -> None:
     assert files - {"--machine-labels"} == set(EXPORTS)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.long
 def test_output_of_commands_stays(fresh: Callable[[str], Path], command: str) -> None:
@@ -557,7 +555,6 @@ def test_output_of_commands_stays(fresh: Callable[[str], Path], command: str) ->
     assert printed["labelled"] == printed["plain"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("option", first_of(EXPORTS, 5))
 def test_exports_stay_byte_for_byte(
     fresh: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
@@ -585,7 +582,6 @@ CARDS = ("judge", "adjudicate")
 """Pages with a card, whose data holds a token of the session; what the card gets is in ROUTES."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", [page.url_path for page in PAGES if page.url_path != "machine-labels"])
 @pytest.mark.long
 def test_pages_stay(fresh: Callable[[str], Path], opened: Callable[..., Any], page: str) -> None:
@@ -594,7 +590,6 @@ def test_pages_stay(fresh: Callable[[str], Path], opened: Callable[..., Any], pa
     assert labelled == plain
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", ["overview", "recall", "agreement", "annotators", "export"])
 @pytest.mark.long
 def test_pages_notice_labels_in_a_persons_slot(
@@ -603,7 +598,6 @@ def test_pages_notice_labels_in_a_persons_slot(
     assert draw(fresh("plain"), opened, page) != draw(fresh("broken"), opened, page)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", LABEL_TABS)
 @pytest.mark.long
 def test_the_tab_for_label_sets_is_there_with_labels_only(
@@ -672,7 +666,6 @@ def test_every_route_is_compared(fresh: Callable[[str], Path]) -> None:
     assert {route.path for route in service.posts()} == set(ROUTES)
 
 
-@pytest.mark.slow
 def test_answers_to_the_judging_card_stay(fresh: Callable[[str], Path]) -> None:
     answers: dict[str, dict[str, Any]] = {}
     for name in ("plain", "labelled"):

@@ -22,6 +22,8 @@ from collection.campaign.log.results import ImportReport
 from collection.cli import main
 from tests.helpers import fails, ok, run
 
+pytestmark = pytest.mark.slow
+
 IMPORT = "--documents FILE --topics FILE --run FILE"
 
 
@@ -35,7 +37,6 @@ def built(tmp_path: Path, files: Path) -> Path:
     return directory
 
 
-@pytest.mark.slow
 def test_the_main_job(built: Path, tmp_path: Path) -> None:
     for doc, grade in [("d1", 0), ("d2", 3), ("d6", 1)]:
         said = ok("judge", built, "--topic", 1, "--doc", doc, "--annotator", "ann", "--grade", grade)
@@ -47,7 +48,6 @@ def test_the_main_job(built: Path, tmp_path: Path) -> None:
     assert (tmp_path / "q.txt").read_text() == "1 0 d1 0\n1 0 d2 3\n1 0 d6 1\n"
 
 
-@pytest.mark.slow
 def test_pool_says_what_it_costs(built: Path) -> None:
     printed = ok("pool", built, "--depth", 3, "--dry-run")
     assert printed.startswith("Dry run: would add 1 pair to the pool; 6 more are already in the pool.\n")
@@ -71,14 +71,12 @@ def test_a_folder_stands_for_the_files_in_it(tmp_path: Path, files: Path) -> Non
     assert [line.split("\t")[0] for line in means.splitlines()] == ["alpha", "beta"]
 
 
-@pytest.mark.slow
 def test_a_pair_outside_the_pool_is_judged_with_a_note(built: Path) -> None:
     result = run("judge", built, "--topic", 1, "--doc", "d8", "--annotator", "ann", "--grade", 1)
     assert result.exit_code == 0
     assert "not in the pool" in result.stderr
 
 
-@pytest.mark.slow
 def test_judging_otherwise(built: Path) -> None:
     pair = ["--topic", "1", "--doc", "d1", "--annotator", "ann"]
     assert "cannot judge by ann" in ok("judge", built, *pair, "--cannot-judge", "unreadable")
@@ -117,7 +115,6 @@ def test_evaluate_says_what_is_missing(evaluated: tuple[Path, Path]) -> None:
     assert "0.2500" in result.stdout
 
 
-@pytest.mark.slow
 def test_evaluate_other_forms(evaluated: tuple[Path, Path]) -> None:
     csv = ok("evaluate", *evaluated, "-m", "RR", "--format", "csv")
     assert csv == "run,query_id,measure,value\nbm25,all,RR,0.25\n"
@@ -165,7 +162,6 @@ def test_evaluate_explains(evaluated: tuple[Path, Path]) -> None:
     assert "unknown topic '7'; choose from 1, 2" in fails("evaluate", *evaluated, "-m", "AP", "--explain", "7")
 
 
-@pytest.mark.slow
 def test_evaluate_shows_costs(evaluated: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "costs.tsv").write_text("run\tlatency_ms\thardware\nbm25\t12.5\t1 CPU\n")
     printed = ok("evaluate", *evaluated, "-m", "RR", "--costs", tmp_path / "costs.tsv")
@@ -177,7 +173,6 @@ def test_evaluate_shows_costs(evaluated: tuple[Path, Path], tmp_path: Path) -> N
     assert "costs.tsv, line 2: expected costs of one of the runs" in said
 
 
-@pytest.mark.slow
 def test_evaluate_takes_the_qrels_that_a_measure_needs(evaluated: tuple[Path, Path]) -> None:
     evaluated[0].write_text("1 0 a s1 2\n1 0 b s1 -1\n1 0 c s2 0\n")
     assert ok("evaluate", *evaluated, "-m", "infNDCG", "--format", "tsv").startswith("bm25\tall\tinfNDCG\t")
@@ -236,7 +231,6 @@ def test_two_files_with_one_tag_are_named_after_their_files(evaluated: tuple[Pat
         ("qrels.run", b"1 0 d1 1\n", 1, "qrels"),
     ],
 )
-@pytest.mark.slow
 def test_a_bad_file_is_one_line_and_changes_nothing(
     built: Path, tmp_path: Path, name: str, content: bytes, line: int | None, wanted: str
 ) -> None:
@@ -257,7 +251,6 @@ def test_a_bad_file_is_one_line_and_changes_nothing(
         ("scale.qrels", "1 0 d1 1\n1 0 d2 9\n", 2, "a grade of this campaign (0, 1, 2, 3"),
     ],
 )
-@pytest.mark.slow
 def test_bad_qrels(built: Path, tmp_path: Path, name: str, content: str, line: int, wanted: str) -> None:
     (tmp_path / name).write_text(content)
     message = fails("import", built, "--qrels", tmp_path / name)
@@ -265,7 +258,6 @@ def test_bad_qrels(built: Path, tmp_path: Path, name: str, content: str, line: i
     assert wanted in message
 
 
-@pytest.mark.slow
 def test_wrong_words(built: Path, tmp_path: Path) -> None:
     assert "there is no campaign in" in fails("status", tmp_path / "nowhere")
     assert "did you mean 'depth'" in fails("pool", built, "--strategy", "dephth")
@@ -275,7 +267,6 @@ def test_wrong_words(built: Path, tmp_path: Path) -> None:
     assert "cannot be written" in fails("export", built, "--pool", tmp_path / "no" / "folder.tsv")
 
 
-@pytest.mark.slow
 def test_the_next_step_has_its_command(built: Path, tmp_path: Path) -> None:
     lines = ok("status", built).splitlines()
     assert "topic  mode  pool  judged  judgements left  title" in lines  # without columns of zeros
@@ -283,7 +274,6 @@ def test_the_next_step_has_its_command(built: Path, tmp_path: Path) -> None:
     assert ok("new", tmp_path / "c").endswith(f"  cleverdon import {tmp_path / 'c'} {IMPORT}\n")
 
 
-@pytest.mark.slow
 def test_files_imported_as_documents_by_mistake_are_questioned_and_removed(built: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.tsv"
     wrong.write_text("1\twing flow\n2\theat transfer\n")
@@ -300,7 +290,6 @@ def test_files_imported_as_documents_by_mistake_are_questioned_and_removed(built
     assert "unknown run 'x'" in fails("remove", built, "--run", "x")
 
 
-@pytest.mark.slow
 def test_everything_in_use_is_named(built: Path) -> None:
     ok("judge", built, "--topic", 1, "--doc", "d1", "--annotator", "ann", "--grade", 1)
     answer = run("remove", built, "--topic", "1", "--yes")
@@ -308,7 +297,6 @@ def test_everything_in_use_is_named(built: Path) -> None:
     assert "note: 1 topic stays (judged): 1." in answer.stderr
 
 
-@pytest.mark.slow
 def test_an_empty_export_has_a_reason(built: Path, tmp_path: Path) -> None:
     files = {name: tmp_path / name for name in ("qrels", "labels.csv", "judgements.csv", "passages.jsonl")}
     asked = [each for name, path in files.items() for each in (f"--{name.partition('.')[0]}", path)]
@@ -317,7 +305,6 @@ def test_an_empty_export_has_a_reason(built: Path, tmp_path: Path) -> None:
         assert f"note: {path} is empty: " in notices
 
 
-@pytest.mark.slow
 def test_a_name_of_which_there_are_none(built: Path) -> None:
     assert "unknown account 'ann'; there is no account" in fails("people", built, "--lock", "ann")
 
@@ -334,7 +321,6 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return programs
 
 
-@pytest.mark.slow
 def test_serve_hands_its_options_to_the_app(campaign: Campaign, started: list[list[str]]) -> None:
     ok("serve", campaign.directory)
     proxies = ("--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "::1")
@@ -360,7 +346,6 @@ def test_a_demo_that_is_there_is_opened_as_it_is(campaign: Campaign, started: li
     assert campaign.store.judgements.counts()["documents"] == 8
 
 
-@pytest.mark.slow
 def test_the_demo_is_built_before_it_is_opened(
     tmp_path: Path, started: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -375,7 +360,6 @@ def test_the_demo_is_built_before_it_is_opened(
     assert len(started) == 1
 
 
-@pytest.mark.slow
 def test_status_names_what_is_outside_the_pool_and_what_has_no_text(campaign: Campaign, tmp_path: Path) -> None:
     ok("judge", campaign.directory, "--topic", 1, "--doc", "d8", "--annotator", "ann", "--grade", 1)
     (tmp_path / "c.run").write_text("1 Q0 d1 1 2.0 c\n1 Q0 elsewhere 2 1.0 c\n")
@@ -389,7 +373,6 @@ def test_status_names_what_is_outside_the_pool_and_what_has_no_text(campaign: Ca
     assert json.loads(ok("status", campaign.directory, "--format", "json"))["missing_documents"] == 1
 
 
-@pytest.mark.slow
 def test_status_of_a_loop_with_a_budget(campaign: Campaign) -> None:
     ok("loop", campaign.directory, "--mode", "loop", "--budget", 5)
     ok("judge", campaign.directory, "--topic", 1, "--doc", "d1", "--annotator", "ann", "--grade", 1)
@@ -398,7 +381,6 @@ def test_status_of_a_loop_with_a_budget(campaign: Campaign) -> None:
     assert "6 pairs, 1 judged\n" in said  # a loop has no number of pairs left
 
 
-@pytest.mark.slow
 def test_one_judgement_with_its_decision_in_words(campaign: Campaign) -> None:
     pair = ("judge", campaign.directory, "--topic", 1, "--doc", "d1", "--annotator", "ann")
     assert "expected one of --grade, --cannot-judge or --undo" in run(*pair).stderr
@@ -407,7 +389,6 @@ def test_one_judgement_with_its_decision_in_words(campaign: Campaign) -> None:
     assert ok(*pair, "--cannot-judge", "no text").startswith("Topic 1, document d1: cannot judge by ann.")
 
 
-@pytest.mark.slow
 def test_imports_of_nothing_are_refused(campaign: Campaign, tmp_path: Path) -> None:
     assert "expected a file to import" in run("import", campaign.directory).stderr
     (tmp_path / "empty").mkdir()
@@ -416,7 +397,6 @@ def test_imports_of_nothing_are_refused(campaign: Campaign, tmp_path: Path) -> N
     assert f"--run: expected files, found the empty folder {tmp_path / 'empty'}" in refused.stderr
 
 
-@pytest.mark.slow
 def test_loop_takes_a_row_as_a_number_or_auto(campaign: Campaign) -> None:
     there = campaign.directory
     assert "--row: expected a whole number or auto, found 'few'" in run("loop", there, "--row", "few").stderr
@@ -424,7 +404,6 @@ def test_loop_takes_a_row_as_a_number_or_auto(campaign: Campaign) -> None:
     assert re.search(r"^--row +auto ", ok("loop", there, "--row", "auto"), re.M)
 
 
-@pytest.mark.slow
 def test_a_topic_s_own_mode_is_set_and_removed(campaign: Campaign) -> None:
     there = campaign.directory
     assert "--topic needs --mode" in run("loop", there, "--topic", 1).stderr
@@ -434,7 +413,6 @@ def test_a_topic_s_own_mode_is_set_and_removed(campaign: Campaign) -> None:
     assert campaign.settings.own_modes() == {"1": None, "2": None}
 
 
-@pytest.mark.slow
 def test_decisive_puts_topics_into_the_loop(campaign: Campaign) -> None:
     result = run("loop", campaign.directory, "--by", "decisive")
     assert result.stderr == "note: no topic was in the loop, so the mode is loop-in-pool now\n"
@@ -442,7 +420,6 @@ def test_decisive_puts_topics_into_the_loop(campaign: Campaign) -> None:
     assert run("loop", campaign.directory, "--by", "decisive").stderr == ""
 
 
-@pytest.mark.slow
 def test_recall_lists_what_is_started(campaign: Campaign, tmp_path: Path) -> None:
     ok("new", tmp_path / "empty")
     assert ok("recall", tmp_path / "empty").startswith("No topics yet. Import some")
@@ -455,7 +432,6 @@ def test_recall_lists_what_is_started(campaign: Campaign, tmp_path: Path) -> Non
     assert "Not shown: 1 topic not started" in said
 
 
-@pytest.mark.slow
 def test_clicks_and_ranks_in_an_export(campaign: Campaign, tmp_path: Path) -> None:
     (tmp_path / "march.csv").write_text("query_id,doc_id,rank,shown,clicked\n1,d1,1,10,4\n1,d2,2,10,1\n")
     ok("import", campaign.directory, "--clicks", tmp_path / "march.csv")
@@ -468,7 +444,6 @@ def test_clicks_and_ranks_in_an_export(campaign: Campaign, tmp_path: Path) -> No
         assert f"--ranks: expected a first and a last rank such as 1-100, found '{ranks}'" in refused.stderr
 
 
-@pytest.mark.slow
 def test_two_rules_are_compared_by_pairs_and_runs(campaign: Campaign) -> None:
     there = campaign.directory
     assert "expected --against, found nothing" in run("rules", there).stderr
@@ -483,7 +458,6 @@ def test_two_rules_are_compared_by_pairs_and_runs(campaign: Campaign) -> None:
     assert "1 pair with a grade only by annotator(annotator=ben)" in result.stdout
 
 
-@pytest.mark.slow
 def test_help_is_light() -> None:
     """No pandas, no scikit-learn, no Streamlit before a command runs."""
     heavy = {"pandas", "numpy", "sklearn", "scipy", "streamlit", "pyarrow", "sqlite_utils", "altair"}
@@ -495,7 +469,6 @@ def test_help_is_light() -> None:
     assert loaded == "[]"
 
 
-@pytest.mark.slow
 def test_status_starts_with_what_it_needs(campaign: Campaign) -> None:
     """Half of its time is the import of pandas; nothing else that takes long may come along."""
     code = "import sys; from collection.cli import main; main(['status', sys.argv[1]], standalone_mode=False); "
@@ -515,7 +488,6 @@ print([opened.count(file) for file in sys.argv[1:] if file.endswith((".txt", ".r
 """
 
 
-@pytest.mark.slow
 def test_each_file_is_opened_once(tmp_path: Path) -> None:
     """Detection of the layout, other kinds, the runs' names and reading share one opening."""
     qrels, topics = tmp_path / "qrels.txt", tmp_path / "topics.tsv"
@@ -569,14 +541,12 @@ def test_files_may_come_through_pipes(tmp_path: Path, monkeypatch: pytest.Monkey
     assert CliRunner().invoke(main, ["evaluate", "-", "a.run"], input=judged).output == wanted
 
 
-@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(evaluated: tuple[Path, Path]) -> None:
     command = f"{sys.executable} -m collection.cli evaluate {evaluated[0]} {evaluated[1]} --format tsv | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.slow
 def test_a_large_import_streams(tmp_path: Path) -> None:
     """128 MB of texts, fed from .gz, of which a few are in memory at a time."""
     directory, source = tmp_path / "campaign", tmp_path / "documents.jsonl.gz"

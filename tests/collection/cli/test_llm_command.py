@@ -17,6 +17,8 @@ from collection.campaign.machine_labels.llm.ask import batches as llm_batches
 from tests.collection.campaign.machine_labels.llm.llm_server import Asked, FakeEndpoint, Reply
 from tests.helpers import PATIENCE, fails, ok, run, until
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("openai")
 
 
@@ -31,7 +33,6 @@ def command(campaign: Campaign, fake: FakeEndpoint, *more: object) -> list[objec
     return ["labels", "llm", campaign.directory, "--model", "m", "--endpoint", fake.url, *more]
 
 
-@pytest.mark.slow
 def test_the_command_labels_and_lists(campaign: Campaign, fake: FakeEndpoint) -> None:
     prices = ("--price-in", 1000, "--price-out", 10_000)
     shown = ok(*command(campaign, fake, *prices, "--yes"))
@@ -56,7 +57,6 @@ def test_the_exported_log_has_prompts_and_replies(campaign: Campaign, fake: Fake
     assert json.loads((tmp_path / "log.jsonl.labels.json").read_text())["settings"]["model"] == "m"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["people", "x" * 65, "ann"])
 def test_a_name_that_cannot_be_stored_is_refused_before_anything_is_asked(
     campaign: Campaign, fake: FakeEndpoint, name: str
@@ -73,7 +73,6 @@ def test_the_command_asks_before_it_costs(campaign: Campaign, fake: FakeEndpoint
     assert "Estimate:" in result.stdout
 
 
-@pytest.mark.slow
 def test_a_dry_run_shows_prompts_and_replies(campaign: Campaign, fake: FakeEndpoint) -> None:
     shown = ok(*command(campaign, fake, "--dry-run", "--price-in", 1, "--price-out", 1))
     assert len(re.findall(r"^== Topic \d, document d\d: grade 2, .* 100 \+ 5 tokens, cost ", shown, re.M)) == 6
@@ -93,7 +92,6 @@ def test_without_a_server_the_command_fails_at_once(campaign: Campaign, no_repea
     assert "== Topic" not in result.stdout
 
 
-@pytest.mark.slow
 def test_a_dry_run_shows_a_failure_at_once(campaign: Campaign, fake: FakeEndpoint, no_repeats: None) -> None:
     """No request is repeated, and the error is not lost under prompts."""
     fake.answer = lambda asked: Reply("overloaded", 503)
@@ -109,7 +107,6 @@ def test_a_dry_run_shows_a_failure_at_once(campaign: Campaign, fake: FakeEndpoin
     assert "note: the last failed request: HTTP 503: overloaded" in result.stderr
 
 
-@pytest.mark.slow
 def test_errors_of_the_command_are_one_line(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
     assert "--budget: expected prices" in fails(*command(campaign, fake, "--budget", 1, "--yes"))
     assert "--template: expected one of umbrela, nist" in fails(*command(campaign, fake, "--template", "none.txt"))
@@ -128,7 +125,6 @@ def test_errors_of_the_command_are_one_line(campaign: Campaign, fake: FakeEndpoi
     assert f"cleverdon: {fake.url} refuses the model or the address (HTTP 404: no such model)" in result.stderr
 
 
-@pytest.mark.slow
 def test_a_printed_template_can_be_used(campaign: Campaign, fake: FakeEndpoint, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text(
         ok("labels", "llm", campaign.directory, "--template", "nist", "--print-template")
@@ -136,7 +132,6 @@ def test_a_printed_template_can_be_used(campaign: Campaign, fake: FakeEndpoint, 
     assert "1 graded" in ok(*command(campaign, fake, "--template", tmp_path / "mine.txt", "--most", 1, "--yes"))
 
 
-@pytest.mark.slow
 def test_the_command_says_what_was_answered_since_it_asked(
     campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,7 +177,6 @@ class Pausing:
         return Reply()
 
 
-@pytest.mark.slow
 def test_a_killed_run_continues_without_a_doubled_label_or_cost(many: Campaign, fake: FakeEndpoint) -> None:
     """Only requests that were under way are made again, with the same keys."""
     concurrency = 4
@@ -204,7 +198,6 @@ def test_a_killed_run_continues_without_a_doubled_label_or_cost(many: Campaign, 
     assert len(set(first) | set(second)) == 40
 
 
-@pytest.mark.slow
 def test_ctrl_c_stores_what_is_under_way_and_ends(many: Campaign, fake: FakeEndpoint) -> None:
     pausing = fake.answer = Pausing(5)
     child = start(many, fake, "--concurrency", 2)
@@ -218,7 +211,6 @@ def test_ctrl_c_stores_what_is_under_way_and_ends(many: Campaign, fake: FakeEndp
     assert len(stored(many)) == 7
 
 
-@pytest.mark.slow
 def test_a_second_ctrl_c_does_not_wait(many: Campaign, fake: FakeEndpoint) -> None:
     pausing = fake.answer = Pausing(5)
     child = start(many, fake, "--concurrency", 2)
@@ -240,7 +232,6 @@ def wait_for_notice(child: subprocess.Popen[str]) -> None:
 BATCH = ("--batch", "--poll", 0.05)
 
 
-@pytest.mark.slow
 def test_a_batch_costs_half(many: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     prices = ("--price-in", 1000, "--price-out", 10_000)
     result = run(*command(many, fake, *BATCH, *prices))
@@ -258,7 +249,6 @@ def test_a_batch_costs_half(many: Campaign, fake: FakeEndpoint, monkeypatch: pyt
     assert "expected no --probe and no --stream" in run(*command(many, fake, "--batch", "--stream")).stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("when", ["while it is made", "while it runs"])
 @pytest.mark.long
 def test_a_killed_run_finds_its_batch_again(many: Campaign, fake: FakeEndpoint, when: str) -> None:
@@ -282,7 +272,6 @@ def test_a_killed_run_finds_its_batch_again(many: Campaign, fake: FakeEndpoint, 
     assert run("labels", "list", many.directory).stderr == ""
 
 
-@pytest.mark.slow
 def test_ctrl_c_leaves_a_batch_to_the_endpoint(many: Campaign, fake: FakeEndpoint) -> None:
     looks = list[str]()
     fake.look = lambda made: looks.append(made.status)

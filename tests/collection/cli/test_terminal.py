@@ -18,6 +18,8 @@ from collection.campaign.settings.loop_settings import MODES
 from collection.cli.output import echo_data
 from tests.helpers import fails, ok, run, some
 
+pytestmark = pytest.mark.slow
+
 TITLE = "\x1b]0;owned\x07Wings\n\u202e\x9b31m"
 TAG = "\x1b]0;owned\x07bm25"
 COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -41,7 +43,6 @@ def hostile(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 def test_nothing_that_is_printed_for_people_commands_their_terminal(hostile: Path) -> None:
     runs = [*sorted(hostile.glob("*.run"))]
     for command in (
@@ -65,7 +66,6 @@ def test_nothing_that_is_printed_for_people_commands_their_terminal(hostile: Pat
         assert not COMMANDS.search(result.stdout + result.stderr), command
 
 
-@pytest.mark.slow
 def test_a_title_stays_on_its_row(hostile: Path) -> None:
     printed = ok("status", hostile / "c")
     assert printed.splitlines()[0].startswith(r"\x1b]0;owned\x07Wings \x9b31m: grades")
@@ -74,20 +74,17 @@ def test_a_title_stays_on_its_row(hostile: Path) -> None:
     assert rows[0].endswith(r"flow \x1b]0;owned\x07Wings \x9b31m")
 
 
-@pytest.mark.slow
 def test_columns_are_as_wide_as_what_is_printed(hostile: Path) -> None:
     lines = ok("evaluate", hostile / "qrels.txt", *hostile.glob("*.run"), "-m", "AP").splitlines()
     assert len({len(line) for line in lines}) == 1, lines
 
 
-@pytest.mark.slow
 def test_an_error_that_quotes_a_file_is_clean_and_on_one_line(hostile: Path) -> None:
     (hostile / "wrong.txt").write_text("1 0 d1 \x1b]0;owned\x07\n")
     said = fails("evaluate", hostile / "wrong.txt", *hostile.glob("*.run"))
     assert not COMMANDS.search(said)
 
 
-@pytest.mark.slow
 def test_data_for_programs_keep_every_byte(hostile: Path) -> None:
     runs = list(hostile.glob("*.run"))
     printed = ok("evaluate", hostile / "qrels.txt", *runs, "-m", "AP", "--format", "tsv")
@@ -109,7 +106,6 @@ def test_data_are_clean_where_somebody_reads_them(
     assert capsys.readouterr().out == "a\\x1b[2Jb\n"
 
 
-@pytest.mark.slow
 def test_every_command_prints_through_these_functions() -> None:
     """Not through click.echo, print or the streams themselves: what is printed there is as hostile as it came."""
     for file in some(Path(collection.cli.__file__).parent.rglob("*.py")):
@@ -123,7 +119,6 @@ def test_every_command_prints_through_these_functions() -> None:
 # --- order and names of columns -------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_topics_are_printed_in_natural_order(tmp_path: Path) -> None:
     topics = ["10", "2", "1", "q10", "q9"]
     (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 d1 1\n{t} 0 d2 0\n" for t in topics))
@@ -142,7 +137,6 @@ def test_topics_are_printed_in_natural_order(tmp_path: Path) -> None:
     assert [line.split("\t")[1] for line in printed.splitlines()] == [*topics, "all"]
 
 
-@pytest.mark.slow
 def test_a_campaign_lists_topics_in_natural_order(tmp_path: Path) -> None:
     topics = ["1", "10", "2"]
     (tmp_path / "topics.tsv").write_text("".join(f"{t}\ttitle\n" for t in topics))
@@ -167,7 +161,6 @@ def test_a_campaign_lists_topics_in_natural_order(tmp_path: Path) -> None:
     assert re.search(r"^coefficient +name ", ok("agreement", tmp_path / "c"), re.M)
 
 
-@pytest.mark.slow
 def test_a_strategy_that_looks_at_judgements_points_to_the_loop(hostile: Path) -> None:
     said = fails("pool", hostile / "c", "--strategy", "mtf", "--budget", "500")
     command = f"cleverdon loop {hostile / 'c'} --mode loop --by mtf --topic-budget 500"

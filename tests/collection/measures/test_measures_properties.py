@@ -24,6 +24,8 @@ from collection.measures import (
 )
 from tests.helpers import cases, first_of, tries
 
+pytestmark = pytest.mark.slow
+
 SHAPES = ["", "@1", "@3", "@100", "@0.5", "@0.95"]
 VARIANTS = ["", "(rel=2)", "(judged_only=True)"]
 
@@ -72,7 +74,6 @@ def one(ranking: list[int | None], missed: list[int]) -> Aligned:
     return from_grades([ranking, []], [judged_of(ranking, missed), [1, 2, 3]])
 
 
-@pytest.mark.slow
 @tries(40)
 @given(frames())
 def test_every_value_is_finite_and_in_its_range(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
@@ -90,7 +91,6 @@ def test_every_value_is_finite_and_in_its_range(case: tuple[pd.DataFrame, pd.Dat
 
 @tries(15)
 @given(frames(), st.integers(0, 99))
-@pytest.mark.slow
 def test_the_order_of_rows_does_not_matter(case: tuple[pd.DataFrame, pd.DataFrame], seed: int) -> None:
     run, qrels = case
     for column, wanted in (("", PLAIN), ("subtopic", SUBTOPIC), ("stratum", STRATA)):
@@ -100,7 +100,6 @@ def test_the_order_of_rows_does_not_matter(case: tuple[pd.DataFrame, pd.DataFram
             assert measure(first).tolist() == measure(shuffled).tolist(), measure
 
 
-@pytest.mark.slow
 @tries(40)
 @given(frames(), st.randoms(use_true_random=False))
 def test_a_swap_of_equal_grades_changes_nothing(case: tuple[pd.DataFrame, pd.DataFrame], random) -> None:
@@ -124,7 +123,6 @@ def test_a_swap_of_equal_grades_changes_nothing(case: tuple[pd.DataFrame, pd.Dat
 
 @tries(80)
 @given(rankings, missed, st.data())
-@pytest.mark.slow
 def test_moving_a_better_document_up_never_lowers_a_value(
     ranking: list[int | None], missed: list[int], data: st.DataObject
 ) -> None:
@@ -150,7 +148,6 @@ DIVIDED_BY_K = {"P", "F", "Unjudged", "SDCG", "BPM", "NERR8", "NERR9"}
 
 @tries(25)
 @given(rankings, missed)
-@pytest.mark.slow
 def test_depth_beyond_the_run_changes_nothing(ranking: list[int | None], missed: list[int]) -> None:
     """Neither a cut-off below the last document, nor another topic that goes deeper."""
     aligned = one(ranking, missed)
@@ -167,7 +164,6 @@ def test_depth_beyond_the_run_changes_nothing(ranking: list[int | None], missed:
 
 @tries(12)
 @given(frames())
-@pytest.mark.slow
 def test_a_topic_is_alone_what_it_is_among_others(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     run, qrels = case
     for column, wanted in (("", PLAIN), ("subtopic", SUBTOPIC), ("stratum", STRATA)):
@@ -178,7 +174,6 @@ def test_a_topic_is_alone_what_it_is_among_others(case: tuple[pd.DataFrame, pd.D
                 assert measure(aligned.only(topic))[0] == pytest.approx(values[at], abs=1e-12), measure
 
 
-@pytest.mark.slow
 @settings(max_examples=cases(1, 10))
 @given(frames())
 def test_an_explanation_ends_in_the_value(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
@@ -192,7 +187,6 @@ def test_an_explanation_ends_in_the_value(case: tuple[pd.DataFrame, pd.DataFrame
             assert str(measure) in str(explanation)
 
 
-@pytest.mark.slow
 def test_explanations_show_the_calculation() -> None:
     """Not only a value: every measure names at least one number on the way, but those that have none."""
     run = pd.DataFrame({"query_id": "1", "doc_id": list("abcd"), "score": [4.0, 3.0, 2.0, 1.0]})
@@ -212,7 +206,6 @@ PROVEN = {"nDCG", "DCG", "CG", "SDCG", "ERR", "RBP", "INSQ"}
 @pytest.mark.parametrize("try_all", [0, 4096])
 @tries(8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ranking=st.lists(st.one_of(st.none(), grades), max_size=4), missed=missed)
-@pytest.mark.slow
 def test_bounds_hold_every_value_that_could_be(
     monkeypatch: pytest.MonkeyPatch, try_all: int, ranking: list[int | None], missed: list[int]
 ) -> None:
@@ -238,7 +231,6 @@ def test_bounds_hold_every_value_that_could_be(
 
 @tries(60)
 @given(frames())
-@pytest.mark.slow
 def test_equal_to_trec_eval_on_anything(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     """Two ways must agree: pytrec_eval wraps trec_eval 9 (small whole scores are alike in both versions)."""
     import pytrec_eval
@@ -284,7 +276,6 @@ BOUNDED = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("measure", first_of(BOUNDED, 30), ids=str)
 def test_bounds_are_the_extremes_over_all_gradings(measure: Measure) -> None:
     """Also with grades of the scale that the qrels do not have yet, which max_rel becomes."""

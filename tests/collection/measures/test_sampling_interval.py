@@ -14,6 +14,8 @@ from collection.measures.sampling import sampling_interval
 from collection.pooling import stratified
 from tests.helpers import cases, graded_runs
 
+pytestmark = pytest.mark.slow
+
 
 def pool_of(seed: int, topics: int = 15, size: int = 40, runs: int = 6) -> tuple[list[Run], pd.DataFrame]:
     """Runs over a pool, and its grades."""
@@ -26,7 +28,6 @@ def sampled(runs: list[Run], full: pd.DataFrame, strata: str, seed: int) -> pd.D
     return pool.assign(relevance=pool["relevance"].where(pool["drawn"], -1), stratum=pool["stratum"].astype(int))
 
 
-@pytest.mark.slow
 @pytest.mark.fuzz
 @pytest.mark.parametrize("name", ["xinfAP", "infNDCG"])
 @pytest.mark.long
@@ -42,7 +43,6 @@ def test_the_full_value_is_inside_as_often_as_promised(name: str) -> None:
     assert np.mean(inside) >= 0.9
 
 
-@pytest.mark.slow
 def test_nothing_is_uncertain_where_all_is_judged() -> None:
     runs, full = pool_of(0)
     table = sampling_interval(parse("xinfAP"), runs, full.assign(stratum=0), replicates=5)
@@ -51,7 +51,6 @@ def test_nothing_is_uncertain_where_all_is_judged() -> None:
     assert (table["highest"] == table["value"]).all()
 
 
-@pytest.mark.slow
 def test_more_judgements_narrow_the_interval_and_more_confidence_widens_it() -> None:
     runs, full = pool_of(1)
     measure = parse("xinfAP")
@@ -67,7 +66,6 @@ def test_more_judgements_narrow_the_interval_and_more_confidence_widens_it() -> 
     assert usual["value"] == wide["value"]
 
 
-@pytest.mark.slow
 def test_a_biased_estimate_is_seen_to_be_biased() -> None:
     """infNDCG's ideal has whole ranks only, so that it is too low where each document stands for one and a quarter."""
     runs, full = pool_of(1)
@@ -82,7 +80,6 @@ def test_a_biased_estimate_is_seen_to_be_biased() -> None:
     assert np.mean([table["bias"] for table in tables]) == pytest.approx(missed, abs=0.03)
 
 
-@pytest.mark.slow
 def test_the_value_is_the_measures_own() -> None:
     runs, full = pool_of(2)
     qrels, measure = sampled(runs, full, "5:.6,40:.2", 3), parse("infNDCG")
@@ -91,7 +88,6 @@ def test_the_value_is_the_measures_own() -> None:
     assert table["value"].tolist() == values
 
 
-@pytest.mark.slow
 def test_the_same_seed_gives_the_same_interval() -> None:
     runs, full = pool_of(3)
     qrels = sampled(runs, full, "40:.3", 3)
@@ -102,7 +98,6 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert (one["error"] != other["error"]).all()
 
 
-@pytest.mark.slow
 def test_a_stratum_without_a_judgement_is_no_error() -> None:
     runs, full = pool_of(4)
     qrels = sampled(runs, full, "40:.3", 4)
@@ -112,7 +107,6 @@ def test_a_stratum_without_a_judgement_is_no_error() -> None:
     assert np.isfinite(table[["value", "lowest", "highest", "error", "bias"]]).all(axis=None)
 
 
-@pytest.mark.slow
 def test_a_completed_run_is_the_run_over_each_of_the_qrels() -> None:
     runs, full = pool_of(5, topics=4, runs=2)
     random = np.random.default_rng(0)

@@ -25,6 +25,8 @@ from collection.pooling import list_rankings, replay, strategies
 from tests.annotate.card.server import test_loop_routes
 from tests.helpers import first_of, words
 
+pytestmark = pytest.mark.slow
+
 ADAPTIVE = strategies(adaptive=True)
 
 NAMES = list(ADAPTIVE)
@@ -99,7 +101,6 @@ def replayed(campaign: Campaign, name: str, topic: str = "1", among: str = "abcd
 
 
 @pytest.mark.parametrize("name", first_of(NAMES, 2))
-@pytest.mark.slow
 def test_judging_takes_the_documents_in_the_order_of_a_replay(bare: Campaign, name: str) -> None:
     bare.settings.set_loop(by=name)
     for topic in ("1", "2"):
@@ -113,7 +114,6 @@ def test_judging_takes_the_documents_in_the_order_of_a_replay(bare: Campaign, na
     assert not (bare.directory / "features").exists()
 
 
-@pytest.mark.slow
 def test_mtf_by_hand(bare: Campaign) -> None:
     # a: a is irrelevant. b: c and i are relevant; a was seen; j is relevant, k is not. c: l is relevant, c was seen, m
     # is not. All have failed once; c gave two, b four, a one: a: b is relevant, c was seen, d is not. c (two): n.
@@ -121,7 +121,6 @@ def test_mtf_by_hand(bare: Campaign) -> None:
 
 
 @pytest.mark.parametrize("name", first_of(NAMES, 2))
-@pytest.mark.slow
 def test_interrupted_it_goes_on_the_same(tmp_path: Path, name: str) -> None:
     with made(tmp_path, by=name) as campaign:
         directory, whole, order = campaign.directory, replayed(campaign, name), ""
@@ -131,7 +130,6 @@ def test_interrupted_it_goes_on_the_same(tmp_path: Path, name: str) -> None:
     assert order == whole
 
 
-@pytest.mark.slow
 def test_another_process_gives_the_same_order(tmp_path: Path) -> None:
     with made(tmp_path, by="thompson") as campaign:
         judge_all(campaign, 5)
@@ -144,13 +142,11 @@ def test_another_process_gives_the_same_order(tmp_path: Path) -> None:
     assert done.stdout.split() == here
 
 
-@pytest.mark.slow
 def test_a_campaign_with_texts_leaves_out_what_has_none(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdijkl") as campaign:
         assert judge_all(campaign) == replayed(campaign, "mtf", among="abcdijkl")
 
 
-@pytest.mark.slow
 def test_in_the_pool_it_takes_what_the_pool_has(bare: Campaign) -> None:
     bare.people.pools.add("depth", depth=3)
     bare.settings.set_loop(mode="loop-in-pool")
@@ -164,7 +160,6 @@ def test_a_topic_that_no_run_has_is_at_its_end(bare: Campaign) -> None:
     assert bare.judging.next_pairs("ann", "3", 1).documents == []
 
 
-@pytest.mark.slow
 def test_new_runs_and_documents_count_at_once(tmp_path: Path) -> None:
     with made(tmp_path) as campaign:
         judge_all(campaign)
@@ -177,7 +172,6 @@ def test_new_runs_and_documents_count_at_once(tmp_path: Path) -> None:
 # --- answers --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_what_others_judged_without_being_asked_counts_where_the_strategy_comes_to_it(bare: Campaign) -> None:
     bare.loop.next_round("1")  # without texts the campaign knows no documents before
     # i is judged relevant by somebody else: the strategy asks for a and c, and goes on in the same run behind i.
@@ -204,7 +198,6 @@ def test_a_grade_that_is_changed_changes_the_order(bare: Campaign) -> None:
     assert [w.doc_id for w in bare.loop.next_round("1", 1).selections] == ["l"]
 
 
-@pytest.mark.slow
 def test_two_annotators_hold_different_documents_and_judge_each_once(bare: Campaign) -> None:
     held: dict[str, list[str]] = {"ann": [], "bob": []}
     judged: list[str] = []
@@ -226,7 +219,6 @@ def test_two_annotators_hold_different_documents_and_judge_each_once(bare: Campa
 # --- draws ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdefghijklmnopqrstuvwxyz") as campaign:
         assert campaign.settings.loop().draws_after == 0
@@ -249,7 +241,6 @@ def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by", first_of(["mtf", "model"]))
-@pytest.mark.slow
 def test_a_budget_ends_the_loop(tmp_path: Path, by: str) -> None:
     with made(tmp_path, texts="abcdefghijklmnopxyz", by=by, topic_budget=5) as campaign:
         assert len(judge_all(campaign)) == 5
@@ -267,7 +258,6 @@ def test_a_budget_ends_the_loop(tmp_path: Path, by: str) -> None:
         assert len(judge_all(campaign)) == (9 if by == "mtf" else 12)
 
 
-@pytest.mark.slow
 def test_what_annotators_hold_is_within_the_budget(bare: Campaign) -> None:
     bare.settings.set_loop(topic_budget=6)
     ann = bare.judging.next_pairs("ann", "1", 4).order
@@ -286,7 +276,6 @@ def test_what_annotators_hold_is_within_the_budget(bare: Campaign) -> None:
     assert len(now) == len(set(now)) == 5
 
 
-@pytest.mark.slow
 def test_what_is_held_in_other_topics_is_within_the_budget_of_all(bare: Campaign) -> None:
     bare.settings.set_loop(budget=5)
     ann = bare.judging.next_pairs("ann", "1", 4).order
@@ -305,7 +294,6 @@ def test_what_is_held_in_other_topics_is_within_the_budget_of_all(bare: Campaign
     assert bare.judging.next_pairs("ann", "1", 4, ann[1:]).order == ann[1:]
 
 
-@pytest.mark.slow
 def test_imported_grades_are_within_the_budget(bare: Campaign, tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("1 0 a 0\n2 0 x 1\n")
     bare.imports.import_files(qrels=tmp_path / "qrels.txt")
@@ -313,7 +301,6 @@ def test_imported_grades_are_within_the_budget(bare: Campaign, tmp_path: Path) -
     assert len(judge_all(bare)) == 1
 
 
-@pytest.mark.slow
 def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
     bare.people.assignments.update(annotators=2)
     bare.settings.set_loop(topic_budget=3)
@@ -326,7 +313,6 @@ def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
 # --- the judging card -----------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer, "start_process", test_loop_routes.Beside)
     monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))
@@ -344,7 +330,6 @@ def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: py
 # --- what people see ------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_why(bare: Campaign) -> None:
     judge_all(bare, 1)
     (document,) = bare.judging.next_pairs("ann", "1", 1).documents
@@ -387,7 +372,6 @@ def test_the_command_changes_and_shows_it(bare: Campaign) -> None:
     assert "unknown ranking 'bandit'" in done.stderr
 
 
-@pytest.mark.slow
 def test_the_loop_page(bare: Campaign, opened: Callable[..., AppTest]) -> None:
     app = opened(bare, "loop")
     assert not app.exception

@@ -26,6 +26,8 @@ from tests.annotate.card.server import test_loop_routes
 from tests.collection.campaign.loop.test_adaptive_loop import judge, judge_all, made, relevant
 from tests.helpers import at_once, first_of, ok, run
 
+pytestmark = pytest.mark.slow
+
 TEXTS = "abcdefghijklmnopxyz"
 
 
@@ -52,7 +54,6 @@ def judged(campaign: Campaign) -> dict[str, int]:
     return {topic: len(campaign.store.judgements.table(query_id=topic)["doc_id"].unique()) for topic in ("1", "2", "3")}
 
 
-@pytest.mark.slow
 def test_a_budget_is_shared_equally_and_can_be_raised(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", budget=12) as campaign:  # topic 2 has 4 documents, topic 3 none
         for topic in ("1", "2", "3"):
@@ -64,7 +65,6 @@ def test_a_budget_is_shared_equally_and_can_be_raised(tmp_path: Path) -> None:
         assert judged(campaign) == {"1": 10, "2": 4, "3": 0}
 
 
-@pytest.mark.slow
 def test_the_share_of_a_closed_topic_goes_to_the_others(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="model", budget=9) as campaign:
         assert len(judge_all(campaign, topic="1")) == 3
@@ -75,7 +75,6 @@ def test_the_share_of_a_closed_topic_goes_to_the_others(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("texts", [TEXTS, ""])
 @pytest.mark.parametrize(("settings", "reads"), [({"budget": 9}, 1), ({"topic_budget": 9}, 0), ({}, 0)])
-@pytest.mark.slow
 def test_runs_are_read_for_a_budget_alone_and_before_anybody_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: str, settings: dict[str, int], reads: int
 ) -> None:
@@ -92,7 +91,6 @@ def test_runs_are_read_for_a_budget_alone_and_before_anybody_waits(
         assert in_transaction == [False] * reads
 
 
-@pytest.mark.slow
 def test_annotators_at_once_stay_within_the_budget(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", budget=11) as campaign:
         directory = campaign.directory
@@ -112,7 +110,6 @@ def test_annotators_at_once_stay_within_the_budget(tmp_path: Path) -> None:
         assert judged(campaign) == {"1": 7, "2": 4, "3": 0}
 
 
-@pytest.mark.slow
 def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", budget=6) as campaign:
         assert campaign.results.overview.next_step().page == "judge"
@@ -141,7 +138,6 @@ def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
         assert campaign.settings.mode("1") == "pool"
 
 
-@pytest.mark.slow
 def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", topic_budget=1) as campaign:
         for topic in ("1", "2"):
@@ -191,7 +187,6 @@ def test_the_replays_are_those_of_the_documentation() -> None:
     assert f"({highest} on the later systems)" in text
 
 
-@pytest.mark.slow
 def test_a_card_is_told_that_the_budget_is_used_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer, "start_process", test_loop_routes.Beside)
     monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))
@@ -211,7 +206,6 @@ def test_a_card_is_told_that_the_budget_is_used_up(tmp_path: Path, monkeypatch: 
         assert answer["next"] is None
 
 
-@pytest.mark.slow
 def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
     tmp_path: Path, opened: Callable[..., AppTest]
 ) -> None:
@@ -229,7 +223,6 @@ def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
 
 @pytest.mark.parametrize("by", first_of(["model", "mtf", "decisive"]))
 @pytest.mark.parametrize("mode", ["loop", "loop-in-pool"])
-@pytest.mark.slow
 def test_what_is_left_follows_the_budget(tmp_path: Path, by: str, mode: str) -> None:
     with made(tmp_path, texts=TEXTS, by=by, mode=mode, budget=5, measure="nDCG@5") as campaign:
         campaign.people.pools.add("depth", depth=5)  # 12 pairs of topic 1, 4 of topic 2
@@ -254,7 +247,6 @@ def test_what_is_left_follows_the_budget(tmp_path: Path, by: str, mode: str) -> 
             assert "left" not in status["next"]["sentence"]
 
 
-@pytest.mark.slow
 def test_what_is_left_follows_the_budget_of_each_topic(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", topic_budget=4) as campaign:
         campaign.people.pools.add("depth", depth=2)  # 5 pairs of topic 1, 3 of topic 2
@@ -265,7 +257,6 @@ def test_what_is_left_follows_the_budget_of_each_topic(tmp_path: Path) -> None:
         assert campaign.progress.topics().set_index("query_id")["left"].dropna().to_dict() == {"2": 3, "3": 0}
 
 
-@pytest.mark.slow
 def test_a_pool_before_the_loop_is_judged_whatever_the_budget(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", mode="pool-then-loop", budget=10) as campaign:
         campaign.people.pools.add("depth", depth=2)  # 5 pairs of topic 1, 3 of topic 2
@@ -274,7 +265,6 @@ def test_a_pool_before_the_loop_is_judged_whatever_the_budget(tmp_path: Path) ->
         assert campaign.progress.totals("ann") == (0, 8)
 
 
-@pytest.mark.slow
 def test_second_opinions_come_on_top_of_the_budget(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", budget=4) as campaign:
         campaign.people.pools.add("depth", depth=2)
@@ -290,7 +280,6 @@ def test_second_opinions_come_on_top_of_the_budget(tmp_path: Path) -> None:
             assert anew.progress.totals("bob") == (4, 4)
 
 
-@pytest.mark.slow
 def test_a_card_counts_the_budget(tmp_path: Path) -> None:
     with (
         made(tmp_path, texts=TEXTS, by="mtf", budget=6) as campaign,
@@ -302,7 +291,6 @@ def test_a_card_counts_the_budget(tmp_path: Path) -> None:
         assert (progress["topic"], progress["all"]) == ({"judged": 1, "pool": None}, {"judged": 1, "pool": 6})
 
 
-@pytest.mark.slow
 def test_pages_count_the_budget(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", budget=6) as campaign:
         campaign.people.pools.add("depth", depth=5)
@@ -316,7 +304,6 @@ def test_pages_count_the_budget(tmp_path: Path, opened: Callable[..., AppTest]) 
         assert any("5 of 6 pairs left within the judgement budget." in each.value for each in app.markdown)
 
 
-@pytest.mark.slow
 def test_nothing_is_said_of_a_budget_that_the_documents_do_not_reach(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", budget=1000) as campaign:
         for topic in ("1", "2", "3"):
@@ -326,7 +313,6 @@ def test_nothing_is_said_of_a_budget_that_the_documents_do_not_reach(tmp_path: P
         assert "budget" not in ok("status", campaign.directory)
 
 
-@pytest.mark.slow
 def test_labels_outside_the_pool_need_no_second_opinion(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="model") as campaign:
         campaign.people.pools.add("depth", depth=3)
@@ -354,7 +340,6 @@ def test_the_record_of_a_calibration_is_read_for_a_budget_alone(
 
 
 @pytest.mark.parametrize("by", first_of(["mtf", "decisive"]))
-@pytest.mark.slow
 def test_a_budget_costs_a_save_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str) -> None:
     """Each statement of the order of the campaign once, and nothing for settings that are known."""
     with made(tmp_path, texts=TEXTS, by=by, mode="loop-in-pool", budget=9, measure="nDCG@5") as campaign:
@@ -379,7 +364,6 @@ def test_a_budget_costs_a_save_little(tmp_path: Path, monkeypatch: pytest.Monkey
         assert sum("m.mode, coalesce(m.closed" in statement for statement in seen) == 1  # modes of all topics
 
 
-@pytest.mark.slow
 def test_counts_read_in_a_transaction_that_fails_are_forgotten(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", budget=9) as campaign:
         campaign.people.pools.add("depth", depth=5)
@@ -393,7 +377,6 @@ def test_counts_read_in_a_transaction_that_fails_are_forgotten(tmp_path: Path) -
             assert campaign.progress.budget.left() == anew.progress.budget.left()
 
 
-@pytest.mark.slow
 def test_the_list_of_topics_counts_them_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AppTest]
 ) -> None:

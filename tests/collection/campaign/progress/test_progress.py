@@ -24,6 +24,8 @@ from collection.campaign.settings.loop_settings import EVERYWHERE
 from tests.conftest import judging_token, signed_in
 from tests.helpers import fill, ok, post
 
+pytestmark = pytest.mark.slow
+
 TOPICS = ["1", "2", "3"]
 DOCS = [f"d{n}" for n in range(8)]
 
@@ -158,7 +160,6 @@ def tiles(app: AppTest) -> dict[str, str]:
     return {metric.label: metric.value for metric in app.metric}
 
 
-@pytest.mark.slow
 def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..., AppTest]) -> None:
     truth = counted(state)
     total = {name: sum(getattr(c, name) for c in truth.values()) for name in (*Counts._fields[:4], "judged")}
@@ -251,7 +252,6 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
     }
 
 
-@pytest.mark.slow
 def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Callable[..., AppTest]) -> None:
     """The card's routes, the own Overview, the Assign page, and what is in fact handed out."""
     signed_in(state, "ann")
@@ -300,7 +300,6 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
             assert anew.progress.totals("ann") == (goal, goal)
 
 
-@pytest.mark.slow
 def test_the_total_stays_while_the_qualification_set_is_judged(tmp_path: Path) -> None:
     """Of other people's topics, of one's own, and beside other annotators: it neither shrinks nor grows."""
     with Campaign.create(tmp_path / "c") as campaign:
@@ -327,7 +326,6 @@ def test_the_total_stays_while_the_qualification_set_is_judged(tmp_path: Path) -
         assert at == 4
 
 
-@pytest.mark.slow
 def test_a_topic_that_is_closed_in_its_pool_counts_its_pool(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "c") as campaign:
         closed(campaign, tmp_path)
@@ -338,7 +336,6 @@ def test_a_topic_that_is_closed_in_its_pool_counts_its_pool(tmp_path: Path) -> N
         assert campaign.recall.of_topic("2").judged == campaign.progress.topics("2").iloc[0]["judged"] == 4
 
 
-@pytest.mark.slow
 def test_judgements_of_others_are_included_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Campaign.create(tmp_path / "c") as campaign:
         pooled(campaign, tmp_path)

@@ -18,6 +18,8 @@ from tests.collection.campaign.machine_labels.llm.llm_server import FakeBatch, F
 from tests.collection.campaign.machine_labels.llm.test_labels import document, label, rows
 from tests.helpers import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("openai")
 
 PRICES = Prices(1000.0, 10_000.0)
@@ -55,7 +57,6 @@ def keep_waiting(_: FakeBatch) -> None:
     """A batch that is never answered."""
 
 
-@pytest.mark.slow
 def test_a_batch_becomes_labels(campaign: Campaign, fake: FakeEndpoint) -> None:
     report = batch(campaign, fake, prices=PRICES, settings={"parameters": {"seed": 7}})
     assert (report.ended, report.graded, report.cost) == ("complete", 6, pytest.approx(0.9))
@@ -76,7 +77,6 @@ def test_a_batch_becomes_labels(campaign: Campaign, fake: FakeEndpoint) -> None:
     assert len(fake.batches) == 1
 
 
-@pytest.mark.slow
 def test_parts_of_a_batch_may_fail(campaign: Campaign, fake: FakeEndpoint) -> None:
     bad = {"1": Reply("too long", 400), "2": Reply("nonsense"), "4": Reply(body='{"choices": []}')}
     fake.answer = lambda asked: bad.get(document(asked), Reply())
@@ -89,7 +89,6 @@ def test_parts_of_a_batch_may_fail(campaign: Campaign, fake: FakeEndpoint) -> No
     assert [len(each.requests) for each in fake.batches.values()] == [6, 2]
 
 
-@pytest.mark.slow
 def test_what_an_expired_batch_has_is_kept(campaign: Campaign, fake: FakeEndpoint) -> None:
     fake.look = partial(fake.finish, status="expired", most=4)
     report = batch(campaign, fake)
@@ -104,7 +103,6 @@ def refuse(made: FakeBatch) -> None:
     made.status, made.refusal = "failed", "the model m does not exist"
 
 
-@pytest.mark.slow
 def test_a_batch_that_is_refused_leaves_nothing(campaign: Campaign, fake: FakeEndpoint) -> None:
     fake.look = refuse
     with pytest.raises(EndpointError, match=r"refuses the batch: the model m does not exist"):
@@ -118,7 +116,6 @@ def test_a_batch_that_is_refused_leaves_nothing(campaign: Campaign, fake: FakeEn
     assert label(campaign, fake).graded == 6
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("instead", [CUT, GATEWAY], ids=["cut", "gateway"])
 def test_a_batch_whose_making_was_not_confirmed_is_found(
     campaign: Campaign, fake: FakeEndpoint, instead: Reply
@@ -132,7 +129,6 @@ def test_a_batch_whose_making_was_not_confirmed_is_found(
     assert len(rows(campaign)) == 6
 
 
-@pytest.mark.slow
 def test_a_batch_that_was_never_made_is_sent_again(campaign: Campaign, fake: FakeEndpoint) -> None:
     lose_the_answer(campaign, fake)
     fake.batches.clear()
@@ -140,7 +136,6 @@ def test_a_batch_that_was_never_made_is_sent_again(campaign: Campaign, fake: Fak
     assert len(fake.batches) == 1
 
 
-@pytest.mark.slow
 def test_a_budget_is_never_exceeded_by_a_batch(campaign: Campaign, fake: FakeEndpoint) -> None:
     how = {"prices": Prices(0.0, 30_000.0), "settings": {"parameters": {"max_tokens": 5}}}  # .15 for a reply
     assert batch(campaign, fake, budget=0.5, **how).graded == 3
@@ -149,7 +144,6 @@ def test_a_budget_is_never_exceeded_by_a_batch(campaign: Campaign, fake: FakeEnd
     assert campaign.machine_labels.llm.label_sets.spent("m") == pytest.approx(0.6)
 
 
-@pytest.mark.slow
 def test_a_long_labelling_is_several_batches(
     campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,7 +153,6 @@ def test_a_long_labelling_is_several_batches(
     assert 0 < batch(campaign, fake, name="other").graded < 4
 
 
-@pytest.mark.slow
 def test_an_answer_about_another_text_is_no_label(campaign: Campaign, fake: FakeEndpoint) -> None:
     def change(made: FakeBatch) -> None:
         with Campaign(campaign.directory) as other:
@@ -174,7 +167,6 @@ def test_an_answer_about_another_text_is_no_label(campaign: Campaign, fake: Fake
     assert batch(campaign, fake, prices=PRICES).graded == 1
 
 
-@pytest.mark.slow
 def test_other_settings_do_not_collect_a_batch(campaign: Campaign, fake: FakeEndpoint) -> None:
     lose_the_answer(campaign, fake)
     with pytest.raises(CampaignError, match="sent with other settings; repeat them to collect it, or choose another"):
@@ -182,7 +174,6 @@ def test_other_settings_do_not_collect_a_batch(campaign: Campaign, fake: FakeEnd
     assert batch(campaign, fake, settings={"template": "nist"}, name="other").graded == 6
 
 
-@pytest.mark.slow
 def test_settings_that_change_while_a_batch_runs_do_not_collect_it(campaign: Campaign, fake: FakeEndpoint) -> None:
     def change(made: FakeBatch) -> None:
         with Campaign(campaign.directory) as other:
@@ -199,7 +190,6 @@ def test_settings_that_change_while_a_batch_runs_do_not_collect_it(campaign: Cam
     assert len(fake.batches) == 1
 
 
-@pytest.mark.slow
 def test_a_network_may_be_away_for_a_while(campaign: Campaign, fake: FakeEndpoint) -> None:
     down = iter([Reply("down", 503)] * 3)
     fake.look = lambda made: next(down, None) or fake.finish(made)
@@ -213,7 +203,6 @@ def test_a_network_may_be_away_for_a_while(campaign: Campaign, fake: FakeEndpoin
     assert batch(campaign, fake, name="other").graded == 6
 
 
-@pytest.mark.slow
 def test_a_batch_is_cancelled(campaign: Campaign, fake: FakeEndpoint) -> None:
     for unknown in (False, True):
         lose_the_answer(campaign, fake)
@@ -230,7 +219,6 @@ def test_a_batch_is_cancelled(campaign: Campaign, fake: FakeEndpoint) -> None:
     assert batch(campaign, fake, cancel=True) == LabelReport(0, 0, 0, 0, 0, 0.0, "complete", None, None, left=6)
 
 
-@pytest.mark.slow
 def test_two_processes_do_not_store_one_batch_twice(campaign: Campaign, fake: FakeEndpoint) -> None:
     lose_the_answer(campaign, fake)
     first = [True]

@@ -29,6 +29,8 @@ from collection.stopping.risk_control import TRANSFER_WARNING, is_complete
 from collection.store import Selection
 from tests.helpers import fill
 
+pytestmark = pytest.mark.slow
+
 TOPICS = [str(number) for number in range(1, 15)]
 DOCUMENTS = [f"d{number}" for number in range(60)]
 
@@ -117,7 +119,6 @@ def outcome(campaign: Campaign) -> object:
     return record.topics, record.chosen, state.report, state.closed, state.judged, campaign.settings.modes()
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_a_whole_campaign_also_when_it_is_reopened_in_the_middle(review: Campaign, tmp_path: Path) -> None:
     shutil.copytree(review.directory, tmp_path / "again")
@@ -208,7 +209,6 @@ def test_only_open_topics_whose_documents_the_loop_offers_are_drawn(review: Camp
 # Judging
 
 
-@pytest.mark.slow
 def test_calibration_topics_come_first_and_an_annotator_may_choose_another(review: Campaign) -> None:
     drawn = review.recall.across_topics.start(0.2, topics=5).topics
     first = [review.judging.topic_with_work("ann", exclude=TOPICS[:at]) for at in range(3)]
@@ -217,7 +217,6 @@ def test_calibration_topics_come_first_and_an_annotator_may_choose_another(revie
     assert len(review.judging.next_pairs("ann", other, 3).documents) == 3
 
 
-@pytest.mark.slow
 def test_budgets_do_not_limit_calibration_topics(review: Campaign) -> None:
     review.settings.set_loop(budget=20, topic_budget=10)
     drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
@@ -236,7 +235,6 @@ def test_budgets_do_not_limit_calibration_topics(review: Campaign) -> None:
     )
 
 
-@pytest.mark.slow
 def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     judge_rest(review, *drawn, but=1)
@@ -263,7 +261,6 @@ def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
     assert describe_ready(review.recall.table(), review.settings.loop()).startswith("14 of 14 topics are ready to stop")
 
 
-@pytest.mark.slow
 def test_a_closed_unfinished_calibration_topic_is_shown_as_closed(review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     judge_rest(review, drawn[0], but=30)
@@ -284,7 +281,6 @@ def finish(campaign: Campaign, others: Sequence[str] = (), alpha: float = 0.2, *
     return drawn
 
 
-@pytest.mark.slow
 def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Campaign) -> None:
     drawn = finish(review, others=["1", "2", "4"])
     done = [topic for topic in ("1", "2", "4") if topic not in drawn]
@@ -309,7 +305,6 @@ def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Ca
     assert review.settings.mode(done[0]) == "loop"
 
 
-@pytest.mark.slow
 def test_topics_that_the_rule_is_to_close_get_no_other_advice(review: Campaign) -> None:
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
@@ -323,7 +318,6 @@ def test_topics_that_the_rule_is_to_close_get_no_other_advice(review: Campaign) 
     assert review.recall.table().set_index("query_id")["advice"][other] == one.advice
 
 
-@pytest.mark.slow
 def test_a_stricter_calibration_opens_what_an_earlier_one_closed(review: Campaign) -> None:
     drawn = finish(review)
     before, other = [topic for topic in TOPICS if topic not in drawn][:2]
@@ -345,7 +339,6 @@ def test_a_stricter_calibration_opens_what_an_earlier_one_closed(review: Campaig
     assert [topic.query_id for topic in review.recall.across_topics.progress.state().closed] == [before]
 
 
-@pytest.mark.slow
 def test_a_failure_keeps_nobody_from_judging(review: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     judge_rest(review, *drawn[1:])
@@ -370,7 +363,6 @@ def test_a_failure_keeps_nobody_from_judging(review: Campaign, monkeypatch: pyte
     assert len(review.judging.next_pairs("ann", other, 4).documents) > 0
 
 
-@pytest.mark.slow
 def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_raised(
     review: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -400,7 +392,6 @@ def test_a_failed_calibration_writes_nothing_and_an_error_of_the_database_is_rai
     assert calibration_record.read(review.store) == before
 
 
-@pytest.mark.slow
 def test_a_round_of_an_earlier_calibration_closes_nothing(review: Campaign) -> None:
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
@@ -409,7 +400,6 @@ def test_a_round_of_an_earlier_calibration_closes_nothing(review: Campaign) -> N
     assert review.settings.mode(other) == "loop"
 
 
-@pytest.mark.slow
 def test_what_has_not_changed_is_not_counted_again(review: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     service = review.recall.across_topics
     drawn = list(service.start(0.2, topics=4).topics)
@@ -442,7 +432,6 @@ def test_what_has_not_changed_is_not_counted_again(review: Campaign, monkeypatch
     assert service.progress.state().phase == "calibrated"
 
 
-@pytest.mark.slow
 def test_a_round_that_has_not_read_every_judgement_closes_nothing_by_itself(review: Campaign) -> None:
     drawn = finish(review, family="consecutive")
     other = next(topic for topic in TOPICS if topic not in drawn)
@@ -463,7 +452,6 @@ def notes(campaign: Campaign) -> str:
     return " ".join(campaign.recall.across_topics.progress.state().notes)
 
 
-@pytest.mark.slow
 def test_changed_loop_settings_pause_the_rule(review: Campaign) -> None:
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
@@ -481,7 +469,6 @@ def test_changed_loop_settings_pause_the_rule(review: Campaign) -> None:
     assert review.settings.mode(other) == "closed"
 
 
-@pytest.mark.slow
 def test_the_rule_leaves_topics_with_another_judging_mode_alone(review: Campaign) -> None:
     drawn = finish(review)
     changed, same = [topic for topic in TOPICS if topic not in drawn][:2]
@@ -500,7 +487,6 @@ def test_the_rule_leaves_topics_with_another_judging_mode_alone(review: Campaign
     assert review.recall.across_topics.progress.state().in_doubt
 
 
-@pytest.mark.slow
 def test_decisive_pairs_break_the_promise(review: Campaign) -> None:
     service = review.recall.across_topics
     review.settings.set_loop(by="decisive")
@@ -519,7 +505,6 @@ def test_decisive_pairs_break_the_promise(review: Campaign) -> None:
         service.calibrate()
 
 
-@pytest.mark.slow
 def test_other_features_pause_the_rule(review: Campaign) -> None:
     built = review.store.settings.get("features")
     review.store.settings.put("features", {})  # as before the first annotator comes
@@ -535,7 +520,6 @@ def test_other_features_pause_the_rule(review: Campaign) -> None:
     assert "features" not in notes(review)
 
 
-@pytest.mark.slow
 def test_what_came_since_the_draw_is_named(review: Campaign, tmp_path: Path) -> None:
     drawn = finish(review)
     (tmp_path / "more.tsv").write_text("99\tsubject99\n")
@@ -552,7 +536,6 @@ def test_what_came_since_the_draw_is_named(review: Campaign, tmp_path: Path) -> 
         review.recall.across_topics.calibrate()
 
 
-@pytest.mark.slow
 def test_calibration_topics_that_cannot_end_are_named(review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     judge_rest(review, *drawn, but=2)
@@ -568,7 +551,6 @@ def test_calibration_topics_that_cannot_end_are_named(review: Campaign) -> None:
     assert f"Topic {drawn[2]} is a calibration topic and has another judging mode" in notes(review)
 
 
-@pytest.mark.slow
 def test_a_revised_judgement_asks_for_a_new_calibration(review: Campaign) -> None:
     drawn = finish(review)
     judge(review, drawn[0], ["d0"], annotator="bob", leased=False)
@@ -577,7 +559,6 @@ def test_a_revised_judgement_asks_for_a_new_calibration(review: Campaign) -> Non
     assert notes(review) == ""
 
 
-@pytest.mark.slow
 def test_missing_texts_count_as_relevant_and_missed(review: Campaign, tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("".join(f"{topic} Q0 ghost 1 1 a\n" for topic in TOPICS))
     review.imports.import_files(runs=[tmp_path / "a.run"])
@@ -599,7 +580,6 @@ def test_missing_texts_count_as_relevant_and_missed(review: Campaign, tmp_path: 
 # The next step
 
 
-@pytest.mark.slow
 def test_the_next_step_counts_open_calibration_topics_and_names_closed_ones(review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     review.settings.set_loop(mode="closed", topics=drawn[:1])
@@ -620,7 +600,6 @@ def test_the_next_step_counts_open_calibration_topics_and_names_closed_ones(revi
     assert review.results.overview.next_step() == ("recall", reopen)
 
 
-@pytest.mark.slow
 def test_the_next_step_never_promises_that_a_paused_rule_closes_topics(review: Campaign) -> None:
     drawn = finish(review, family="consecutive")
     judging = "Judge 9 topics in the loop until the stopping rule closes them."
@@ -641,7 +620,6 @@ def test_the_next_step_never_promises_that_a_paused_rule_closes_topics(review: C
     assert review.results.overview.next_step() == ("judge", f"{judging} The promise is in doubt: see Recall.")
 
 
-@pytest.mark.slow
 def test_the_next_step_is_the_export_when_every_document_is_judged(review: Campaign) -> None:
     export = ("export", "Every topic is judged to the end or closed: export the qrels.")
     drawn = finish(review)
@@ -656,7 +634,6 @@ def test_the_next_step_is_the_export_when_every_document_is_judged(review: Campa
     assert set(review.results.qrels.topics_with_grades(closed_early=False).finished) == set(TOPICS)
 
 
-@pytest.mark.slow
 def test_documents_imported_after_the_calibration_pause_the_rule(review: Campaign, tmp_path: Path) -> None:
     drawn = finish(review)
     (tmp_path / "late.tsv").write_text("late\tsubject1\n")
@@ -687,7 +664,6 @@ def test_levels_annotators_and_topics_without_relevant_documents_make_the_ledger
     assert (ledger.judged, ledger.size) == (3, 60)
 
 
-@pytest.mark.slow
 def test_topics_without_relevant_documents_lose_nothing(review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.2, topics=5).topics)
     with review.transaction():
@@ -699,7 +675,6 @@ def test_topics_without_relevant_documents_lose_nothing(review: Campaign) -> Non
     assert review.recall.across_topics.progress.state().phase == "calibrated"
 
 
-@pytest.mark.slow
 def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
     lines = [f"{topic} Q0 d{rank} {rank + 1} {-rank} a\n" for topic in TOPICS[:12] for rank in range(30)]
     (tmp_path / "a.run").write_text("".join(lines))
@@ -732,7 +707,6 @@ def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
     assert (chosen["topics"], chosen["selection"]) == (4, 2)
 
 
-@pytest.mark.slow
 def test_calibration_topics_may_end_with_a_random_sample(review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
     assert review.recall.across_topics.progress.state().left == 2 * (30 + 12)
@@ -780,7 +754,6 @@ def test_the_rule_never_reads_a_random_sample_even_of_everything(review: Campaig
     assert chosen.cost == 20  # no setting stops within the 10 documents in order
 
 
-@pytest.mark.slow
 def test_a_sample_that_did_not_reach_every_document_is_named(review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
     judge_rest(review, *drawn, but=30)
@@ -794,7 +767,6 @@ def test_a_sample_that_did_not_reach_every_document_is_named(review: Campaign) -
 # The plan
 
 
-@pytest.mark.slow
 def test_the_plan(review: Campaign) -> None:
     before = review.recall.across_topics.plan(0.2, candidates=[3, 4, 7])
     assert (before.topics, before.documents, before.everything) == (14, 60, 840)
@@ -824,7 +796,6 @@ def test_the_plan(review: Campaign) -> None:
 # Another campaign's rule
 
 
-@pytest.mark.slow
 def test_a_rule_from_another_campaign_is_checked_on_topics_of_this_one(
     review: Campaign, copy_of: Callable[..., Campaign]
 ) -> None:
@@ -852,7 +823,6 @@ def test_a_rule_from_another_campaign_is_checked_on_topics_of_this_one(
     assert state.notes[1].startswith("The expected recall of 80% is neither confirmed nor contradicted")
 
 
-@pytest.mark.slow
 def test_a_contradicted_rule_closes_nothing(review: Campaign, copy_of: Callable[..., Campaign]) -> None:
     other = copy_of(build, name="other")
     judge_rest(other, *TOPICS[:6])  # all relevant documents came first: the rule stops too early
@@ -868,7 +838,6 @@ def test_a_contradicted_rule_closes_nothing(review: Campaign, copy_of: Callable[
     assert state.closed == ()
 
 
-@pytest.mark.slow
 def test_a_rule_may_be_used_unchecked(review: Campaign, copy_of: Callable[..., Campaign]) -> None:
     other = copy_of(build, name="other")
     judge_rest(other, *TOPICS[:6])
@@ -959,7 +928,6 @@ def judge_in_another_mode(review: Campaign, topic: str, doc_ids: Sequence[str]) 
     return "selected under other settings"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "act",
     [
@@ -990,7 +958,6 @@ def test_the_rule_reads_only_what_the_loop_ordered(
     assert review.settings.mode(last) == "closed"
 
 
-@pytest.mark.slow
 def test_relevant_documents_that_the_loop_did_not_order_make_the_rule_stricter(review: Campaign) -> None:
     before = finish(review)
     lax = review.recall.across_topics.calibrate()
@@ -1009,7 +976,6 @@ def test_relevant_documents_that_the_loop_did_not_order_make_the_rule_stricter(r
     assert set_aside(review).endswith("relevant ones count as missed, so the rule is stricter.")
 
 
-@pytest.mark.slow
 def test_documents_that_are_skipped_undone_or_passed_over_keep_a_topic_open(review: Campaign) -> None:
     drawn = finish(review)
     others = [topic for topic in TOPICS if topic not in drawn][:3]
@@ -1043,7 +1009,6 @@ def test_documents_that_are_skipped_undone_or_passed_over_keep_a_topic_open(revi
     )
 
 
-@pytest.mark.slow
 def test_regraded_calibration_topics_pause_a_rule_that_is_no_longer_strict_enough(review: Campaign) -> None:
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
@@ -1060,7 +1025,6 @@ def test_regraded_calibration_topics_pause_a_rule_that_is_no_longer_strict_enoug
     assert not review.recall.across_topics.progress.state().paused
 
 
-@pytest.mark.slow
 def test_closed_topics_that_are_judged_again_are_named(review: Campaign) -> None:
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
@@ -1077,7 +1041,6 @@ def test_closed_topics_that_are_judged_again_are_named(review: Campaign) -> None
     assert (notes(review), review.settings.mode(other)) == ("", "closed")
 
 
-@pytest.mark.slow
 def test_a_changed_overlap_pauses_the_rule(review: Campaign) -> None:
     finish(review)
     review.people.assignments.update(annotators=2)
@@ -1106,7 +1069,6 @@ TOPIC_READS: dict[str, Callable[[Campaign], object]] = {
 }
 
 
-@pytest.mark.slow
 def test_statements_do_not_grow_with_topics(tmp_path: Path) -> None:
     counts = []
     for number in (4, 16):
@@ -1126,7 +1088,6 @@ def test_statements_do_not_grow_with_topics(tmp_path: Path) -> None:
     assert min(counts[0].values()) > 0
 
 
-@pytest.mark.slow
 def test_an_undo_that_leaves_a_judgement_withholds_nothing_from_the_rule(review: Campaign) -> None:
     first, second = DOCUMENTS[0], DOCUMENTS[1]
     review.people.assignments.update(annotators=2)
@@ -1157,7 +1118,6 @@ def read_by_rule(review: Campaign, *topics: str) -> list[int]:
     return [one.ledger.judged for one in review.loop.rule_judgements(topics).values()]
 
 
-@pytest.mark.slow
 def test_a_run_changes_the_order_of_the_topics_that_it_names(review: Campaign) -> None:
     drawn = sorted(finish(review), key=TOPICS.index)
     (one, other, *_) = [topic for topic in TOPICS if topic not in drawn and review.settings.mode(topic) == "loop"]
@@ -1184,7 +1144,6 @@ def test_a_run_changes_the_order_of_the_topics_that_it_names(review: Campaign) -
     assert read_by_rule(review, drawn[0], one, drawn[1], other) == [60, 5, 60, 8]
 
 
-@pytest.mark.slow
 def test_a_run_that_is_replaced_or_removed_changes_the_order_of_what_differs(review: Campaign) -> None:
     import_run(review, "mine", "1", "2", "3")
     review.recall.across_topics.start(0.2, topics=5)
