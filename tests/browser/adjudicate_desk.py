@@ -12,8 +12,8 @@ from typing import Any
 
 from annotate.card.server.card import grade_buttons
 from collection.core.records import GRADE_SCALES
-from tests.browser.card_harness import as_sent
-from tests.browser.task_harness import CAP, RIVERS, Desk, TaskHarness, document
+from tests.browser.card_harness import Harness, as_sent
+from tests.browser.task_harness import RIVERS, Desk, document
 
 ZALGO = "H\u0336\u0310\u0343e" + "\u0335\u0321\u0300\u0301\u0302\u0303\u0308\u030a\u030b\u030c" * 60 + "llo"
 PAYLOAD = "<img src=x onerror=window.broken=1><script>window.broken=1</script>"
@@ -45,8 +45,10 @@ def two(low: int = 0, high: int = 3) -> list[dict[str, Any]]:
 class AdjudicationDesk(Desk):
     """The stand-in: topics with one list of disputed documents each; see :class:`Desk` for its moods.
 
-    `refuse` and `held` are by document here; `opinions` are those of a document, else :func:`two`.
+    `held` are documents here; `opinions` are those of a document, else :func:`two`.
     """
+
+    changes = "document"
 
     def __init__(self, pool: dict[str, list[dict[str, Any]]] | None = None, scale: str = "0-3") -> None:
         pool = pool or {f"t{t}": [document(100 * t + d) for d in range(20)] for t in range(3)}
@@ -68,21 +70,13 @@ class AdjudicationDesk(Desk):
         doc = next(doc for doc in self.pool[query_id] if doc["doc_id"] == doc_id)
         words = {"query_id": query_id, "title": f"Topic {query_id}", "description": RIVERS}
         words |= {"narrative": "A passage answers it if it names the place.", "note": self.notes.get(query_id, "")}
-        shown = as_sent(doc, f"Topic {query_id} {RIVERS}", CAP)
+        shown = as_sent(doc, f"Topic {query_id} {RIVERS}", self.cap)
         said = self.current().get((query_id, doc_id))
         return {"topic": words, "documents": [shown], "opinions": self.opinions.get(doc_id, two()), "former": said}
 
     def sync(self, ask: dict[str, Any]) -> dict[str, Any]:
         """Save what is new, in order, and hand out pairs."""
-        saved, refused, known = [], [], {row["uuid"] for row in self.log}
-        for row in ask["decisions"]:
-            if row["doc_id"] in self.refuse:
-                refused.append({"uuid": row["uuid"], "reason": self.refuse[row["doc_id"]]})
-                continue
-            if row["uuid"] not in known:
-                self.log.append(row)
-            saved.append(row["uuid"])
-        reply: dict[str, Any] = {"task": self.task, "saved": saved, "refused": refused, "units": [], "closed": []}
+        reply = self.save(ask["decisions"]) | {"task": self.task, "units": [], "closed": []}
         if ask["want"] <= 0 and ask["decisions"] and not ask["due"]:
             return reply | {"exhausted": False}
         wanted = [pair for pair in self.pairs() if ask["filter"].get("query_id") in (None, pair[0])]
@@ -112,7 +106,7 @@ def said(desk: Desk) -> list[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    with TaskHarness(8997) as harness:
+    with Harness(8997) as harness:
         harness.desk = AdjudicationDesk()
         harness.desk.opinions["d000"] = hostile()
         print(harness.url)

@@ -14,7 +14,7 @@ import socket
 import struct
 import threading
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import uvicorn
@@ -23,13 +23,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.card.server.card import CAPS, GRADE, KEYS, nodes, style_sheet
+from annotate.card.server.card import ADJUDICATION, CAPS, CARDS, KEYS, grade_buttons, nodes, style_sheet
 from annotate.card.server.card_modules import card_modules
 from collection.core.records import GRADE_SCALES
 from collection.documents.rendering import find_terms, terms
 from tests.helpers import PATIENCE, join, until
 
-SCALE = GRADE_SCALES["0-3"]
+KNOWN = {**CARDS, "adjudication": ADJUDICATION}
 REASONS = ["Not in a language I read", "The text is broken or empty", "Needs knowledge that I do not have"]
 TEXT_CAP = 2000
 SAID = ("kind", "relevance", "reason", "note", "flagged", "passages")
@@ -193,59 +193,142 @@ def picture(width: int = 480, height: int = 320) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
 
 
-class Desk:
-    """The stand-in of the server: topics, documents, the log of judgements, and its moods.
+class StandIn:
+    """What every stand-in of the server has: its settings, the log of decisions, the requests, and its moods.
 
     Set `fail` to a status to answer with it; `delay` to wait before each answer; `token` to outdate the page's one, or
-    to None to take any; `signed_in` to refuse a new one; `refuse` to reasons by document; `held` to documents that
-    others hold; `order` to put it into the loop: ids, best first. `why` is what a document's panel is answered;
+    to None to take any; `signed_in` to refuse a new one; `refuse` to reasons by document, or by topic where decisions
+    are about topics; `held` to what others hold. `said` is the sentence with which 401 and 403 are answered.
     `kept_waiting` are documents and words whose answers wait until they are taken out of it. `guidelines` and `notes`
-    are what the manager has written, None for a route that fails; `settled` and `surplus` say of which documents a
-    judgement is answered with feedback, or kept without counting. `first` is the topic that alone is handed out.
-    `said` is the sentence with which 401 and 403 are answered. `long_ago` are documents whose judgements the first
-    answer leaves out.
+    are what the manager has written.
     """
 
-    def __init__(self, topics: dict[str, list[dict[str, Any]]] | None = None) -> None:
-        sizes = {1: 41, 2: 3, 3: 3}
-        topics = topics or {f"t{t}": [document(100 * t + d) for d in range(n)] for t, n in sizes.items()}
-        self.pool = {query_id: {d["doc_id"]: d for d in documents} for query_id, documents in topics.items()}
+    campaign = "rivers: 2026"
+    cap = 4000
+    watch = WATCH
+    changes = "documents"
+
+    def __init__(self, task: str, card: dict[str, Any], scale: str | None = "0-3") -> None:
+        self.task = task
+        self.card = card
+        self.scale = [] if scale is None else [dict(button) for button in grade_buttons(GRADE_SCALES[scale])]
         self.log: list[dict[str, Any]] = []
-        self.uuids: set[str] = set()
-        self.skipped: list[tuple[str, str]] = []
         self.requests: list[tuple[str, dict[str, Any]]] = []
+        self.tokens: dict[str, str | None] = {}
         self.fail: int | None = None
         self.delay = 0.0
         self.token: str | None = "first"
-        self.tokens: dict[str, str | None] = {}
         self.signed_in = True
+        self.said: str | None = None
         self.refuse: dict[str, str] = {}
         self.held: set[str] = set()
-        self.moves_on = False  # whether a topic is named that has something, where one has nothing
-        self.order: list[str] | None = None
-        self.why: dict[str, dict[str, Any]] = {}
         self.kept_waiting: set[str] = set()
         self.guidelines: str | None = ""
         self.notes: dict[str, str] = {}
+        self.own: dict[str, Any] | None = None
+        self.filter: dict[str, Any] | None = None
+
+    @property
+    def uuids(self) -> set[str]:
+        """Those of all decisions."""
+        return {row["uuid"] for row in self.log if "uuid" in row}
+
+    def subject(self, decision: dict[str, Any]) -> tuple[str, ...]:
+        """What a decision is about."""
+        return decision["query_id"], decision["doc_id"]
+
+    def current(self) -> dict[tuple[str, ...], dict[str, Any]]:
+        """The last word on each subject, oldest first; what was taken back is not in it."""
+        last: dict[tuple[str, ...], dict[str, Any]] = {}
+        for row in self.log:
+            last.pop(self.subject(row), None)
+            if row["kind"] != "undone":
+                last[self.subject(row)] = row
+        return last
+
+    def save(self, decisions: list[dict[str, Any]]) -> dict[str, Any]:
+        """Save what is new, in order."""
+        saved, refused, known = [], [], self.uuids
+        for row in decisions:
+            reason = self.refuse.get(row.get("doc_id", row["query_id"]))
+            if reason is not None:
+                refused.append({"uuid": row["uuid"], "reason": reason})
+                continue
+            if row["uuid"] not in known:
+                self.log.append(row)
+            saved.append(row["uuid"])
+        return {"saved": saved, "refused": refused}
+
+    async def answer(self, request: Request) -> Response:
+        """Any of the routes, in the present mood."""
+        name = request.path_params["name"]
+        ask = json.loads(await request.body())
+        token = request.headers.get("x-cleverdon-token")
+        self.requests.append((name, ask))
+        self.tokens[name] = token
+        await asyncio.sleep(self.delay)
+        async with asyncio.timeout(PATIENCE):
+            while (ask.get("words") or ask.get("doc_id")) in self.kept_waiting:
+                await asyncio.sleep(0.005)
+        return self.respond(name, ask, token)
+
+    def refusal(self, status: int) -> Response:
+        """An answer that says why, or does not."""
+        return JSONResponse({"error": self.said}, status) if self.said else Response(status_code=status)
+
+    def respond(self, name: str, ask: dict[str, Any], token: str | None) -> Response:
+        """The answer itself."""
+        if name == "token":
+            return JSONResponse({"token": self.token}) if self.signed_in else self.refusal(401)
+        if self.token and token != self.token:
+            return self.refusal(401)
+        if self.fail is not None:
+            return self.refusal(self.fail)
+        reply = self.routes()[name](ask)
+        return reply if isinstance(reply, Response) else JSONResponse(reply)
+
+    def routes(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
+        """What answers each route."""
+        return {"settings": self.arranged, "guidelines": self.written}
+
+    def arranged(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """How the annotator has arranged the card."""
+        self.own = ask["settings"]
+        return {}
+
+    def written(self, ask: dict[str, Any]) -> dict[str, Any] | Response:
+        """What the manager has written for those who judge."""
+        return {"html": self.guidelines, "notes": self.notes}
+
+
+class Desk(StandIn):
+    """The stand-in of the server for grades: topics with their documents.
+
+    `order` puts it into the loop: ids, best first. `why` is what a document's panel is answered; `guidelines` are None
+    for a route that fails; `settled` and `surplus` say of which documents a judgement is answered with feedback, or
+    kept without counting. `first` is the topic that alone is handed out. `long_ago` are documents whose judgements the
+    first answer leaves out.
+    """
+
+    campaign = "frames: 2026"
+    cap = TEXT_CAP
+    changes = "text"
+
+    def __init__(self, topics: dict[str, list[dict[str, Any]]] | None = None) -> None:
+        super().__init__("grades", {"marking": True, "near": True, "rest_after": 50, "long": "whole"})
+        sizes = {1: 41, 2: 3, 3: 3}
+        topics = topics or {f"t{t}": [document(100 * t + d) for d in range(n)] for t, n in sizes.items()}
+        self.pool = {query_id: {d["doc_id"]: d for d in documents} for query_id, documents in topics.items()}
+        self.skipped: list[tuple[str, str]] = []
+        self.moves_on = False  # whether a topic is named that has something, where one has nothing
+        self.order: list[str] | None = None
+        self.why: dict[str, dict[str, Any]] = {}
         self.settled: dict[str, tuple[int, str]] = {}
         self.surplus: set[str] = set()
-        self.said: str | None = None
         self.first: str | None = None
-        self.card: dict[str, Any] = {"marking": True, "near": True, "rest_after": 50, "long": "whole"}
-        self.own: dict[str, Any] | None = None
         self.alike: dict[str, list[tuple[str, float]]] = {}
         self.time: dict[str, Any] = TIME
         self.long_ago: set[str] = set()
-
-    def current(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """The last word on each pair, oldest first; pairs taken back are not in it."""
-        last: dict[tuple[str, str], dict[str, Any]] = {}
-        for row in self.log:
-            pair = (row["query_id"], row["doc_id"])
-            last.pop(pair, None)
-            if row["kind"] != "undone":
-                last[pair] = row
-        return last
 
     def progress(self, query_id: str) -> dict[str, int | None]:
         """Judged and pooled of one topic; in the loop without an end."""
@@ -329,15 +412,11 @@ class Desk:
 
     def sync(self, ask: dict[str, Any]) -> dict[str, Any]:
         """Save what is new, in order, and hand out documents."""
-        saved, refused, surplus, feedback = [], [], [], []
+        surplus, feedback = [], []
+        answer = self.save(ask["decisions"])
         for row in ask["decisions"]:
-            if row["doc_id"] in self.refuse:
-                refused.append({"uuid": row["uuid"], "reason": self.refuse[row["doc_id"]]})
+            if row["uuid"] not in answer["saved"]:
                 continue
-            if row["uuid"] not in self.uuids:
-                self.uuids.add(row["uuid"])
-                self.log.append(row)
-            saved.append(row["uuid"])
             if row["doc_id"] in self.surplus:
                 surplus.append(row["uuid"])
             if row["doc_id"] in self.settled and row["kind"] != "undone":
@@ -348,7 +427,7 @@ class Desk:
         self.skipped += [(skip["query_id"], skip["doc_id"]) for skip in ask["skips"]]
         query_id, current = ask["query_id"], self.current()
         if query_id is None:
-            return {"saved": saved, "refused": refused, "documents": [], "closed": [], "progress": None}
+            return answer | {"documents": [], "closed": [], "progress": None}
         order = sorted(self.pool[query_id], key=lambda doc_id: (query_id, doc_id) in self.skipped)
         free = [
             doc_id
@@ -366,9 +445,7 @@ class Desk:
             free = [d for d in chosen if d not in ask["holding"]]
         every = [self.progress(topic) for topic in self.pool]
         judged = sum(count["judged"] or 0 for count in every)
-        reply: dict[str, Any] = {
-            "saved": saved,
-            "refused": refused,
+        reply: dict[str, Any] = answer | {
             "surplus": surplus,
             "feedback": feedback,
             "first": self.first,
@@ -405,15 +482,6 @@ class Desk:
             whole["said"] = {name: said[name] for name in SAID}
         return whole
 
-    def arranged(self, ask: dict[str, Any]) -> dict[str, Any]:
-        """How the annotator has arranged the card."""
-        self.own = ask["settings"]
-        return {}
-
-    def written(self, ask: dict[str, Any]) -> dict[str, Any]:
-        """What the manager has written for those who judge."""
-        return {"html": self.guidelines, "notes": self.notes}
-
     def found(self, ask: dict[str, Any]) -> dict[str, Any]:
         """Documents in whose title or text a word occurs, marked."""
         query_id, words, current = ask["query_id"], ask["words"], self.current()
@@ -433,48 +501,26 @@ class Desk:
             )
         return {"documents": rows[:30], "more": len(rows) > 30, "ranked": None}
 
-    def explained(self, ask: dict[str, Any]) -> dict[str, Any]:
+    def explained(self, ask: dict[str, Any]) -> dict[str, Any] | Response:
         """Why a document came up."""
         usual = {"sentence": f"These terms of {ask['doc_id']} weigh most.", "terms": [["window", 1], ["heat", -0.4]]}
-        return self.why.get(ask["doc_id"], usual)
-
-    async def answer(self, request: Request) -> Response:
-        """Any of the routes, in the present mood."""
-        name = request.path_params["name"]
-        ask = json.loads(await request.body())
-        token = request.headers.get("x-cleverdon-token")
-        self.requests.append((name, ask))
-        self.tokens[name] = token
-        await asyncio.sleep(self.delay)
-        async with asyncio.timeout(PATIENCE):
-            while (ask.get("words") or ask.get("doc_id")) in self.kept_waiting:
-                await asyncio.sleep(0.005)
-        return self.respond(name, ask, token)
-
-    def refusal(self, status: int) -> Response:
-        """An answer that says why, or does not."""
-        return JSONResponse({"error": self.said}, status) if self.said else Response(status_code=status)
-
-    def respond(self, name: str, ask: dict[str, Any], token: str | None) -> Response:
-        """The answer itself."""
-        if name == "token":
-            return JSONResponse({"token": self.token}) if self.signed_in else self.refusal(401)
-        if self.token and token != self.token:
-            return self.refusal(401)
-        if self.fail is not None:
-            return self.refusal(self.fail)
-        if name == "guidelines" and self.guidelines is None:
-            return Response(status_code=500)
-        if name == "take" and ask["doc_id"] in self.held:
-            return JSONResponse({"error": "another annotator has it on screen"}, status_code=400)
-        if name == "why" and self.why.get(ask["doc_id"]) == {}:
+        if (why := self.why.get(ask["doc_id"], usual)) == {}:
             return JSONResponse({"error": "the loop knows no such document"}, status_code=400)
-        routes = {"topics": self.topics, "sync": self.sync, "document": self.document}
-        routes |= {"why": self.explained, "search": self.found, "guidelines": self.written, "settings": self.arranged}
-        routes |= {"history": self.past, "near": self.near, "time": lambda ask: self.time}
-        routes["take"] = lambda ask: self.shown(ask["query_id"], ask["doc_id"])
-        reply = routes[name](ask)
-        return JSONResponse(reply)
+        return why
+
+    def taken(self, ask: dict[str, Any]) -> dict[str, Any] | Response:
+        """A document that was found, to be judged next."""
+        if ask["doc_id"] in self.held:
+            return JSONResponse({"error": "another annotator has it on screen"}, status_code=400)
+        return self.shown(ask["query_id"], ask["doc_id"])
+
+    def routes(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
+        routes = {"topics": self.topics, "sync": self.sync, "document": self.document, "why": self.explained}
+        routes |= {"search": self.found, "take": self.taken, "history": self.past, "near": self.near}
+        return super().routes() | routes | {"time": lambda ask: self.time}
+
+    def written(self, ask: dict[str, Any]) -> dict[str, Any] | Response:
+        return Response(status_code=500) if self.guidelines is None else super().written(ask)
 
 
 class Harness:
@@ -484,7 +530,7 @@ class Harness:
     """
 
     def __init__(self, port: int = 0) -> None:
-        self.desks = [Desk()]
+        self.desks: list[Any] = [Desk()]
         self.files: list[str] = []
         self.socket = socket.socket()
         self.socket.bind(("127.0.0.1", port))
@@ -493,7 +539,7 @@ class Harness:
             Route("/", self.page),
             card_modules().route(),
             Route("/files/{name}", self.file),
-            Route("/api/judging/{desk:int}/{name}", self.answer, methods=["POST"]),
+            Route("/api/judging/{desk:int}/{name:path}", self.answer, methods=["POST"]),
         ]
         config = uvicorn.Config(Starlette(routes=routes), log_level="warning", timeout_graceful_shutdown=1)
         self.server = uvicorn.Server(config)
@@ -509,12 +555,12 @@ class Harness:
         join(self.thread, "the end of the stand-in")
 
     @property
-    def desk(self) -> Desk:
+    def desk(self) -> Any:
         """The desk of the present test."""
         return self.desks[-1]
 
     @desk.setter
-    def desk(self, desk: Desk) -> None:
+    def desk(self, desk: StandIn) -> None:
         self.desks.append(desk)
 
     async def answer(self, request: Request) -> Response:
@@ -529,22 +575,22 @@ class Harness:
         return Response(picture(), media_type="image/png")
 
     async def page(self, request: Request) -> HTMLResponse:
-        """The page. Queries: root (shadow, div), theme, padding, query_id, annotator."""
-        query = request.query_params
-        scale = [{"grade": g, "label": SCALE.label(g), "sentence": s} for g, s in SCALE.sentences.items()]
+        """The page. Queries: root (shadow, div), theme, padding, query_id, annotator, waits (at new topics)."""
+        query, desk = request.query_params, self.desk
         data = {
             "token": "first",
-            "campaign": "frames: 2026",
+            "campaign": desk.campaign,
             "annotator": query.get("annotator", "ada"),
-            "scale": scale,
+            "scale": desk.scale,
             "reasons": REASONS,
             "query_id": query.get("query_id"),
-            "text_cap": TEXT_CAP,
+            "text_cap": desk.cap,
             "routes": f"/api/judging/{len(self.desks) - 1}",
-            "card": self.desk.card,
-            "own": self.desk.own,
+            "card": desk.card,
+            "own": desk.own,
+            "filter": desk.filter,
         }
-        return HTMLResponse(page_of(GRADE, data, query, WATCH, "text"))
+        return HTMLResponse(page_of(KNOWN[desk.task], data, query, desk.watch, desk.changes))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from tests.browser.card_harness import Desk, Harness
 from tests.browser.card_page import Card, make_cards
 from tests.browser.chromium import HELP, find
 from tests.browser.serving import Serving
-from tests.browser.task_harness import TaskCard, TaskHarness
+from tests.browser.task_harness import TaskCard
 from tests.browser.waiting import MILLISECONDS
 from tests.browser.windows import Windows
 
@@ -79,15 +79,8 @@ def serving(built: tuple[Any, ...], tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture(scope="session")
 def harness() -> Iterator[Harness]:
-    """The page with the card, served."""
+    """The page with a card, served."""
     with Harness() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def task_harness() -> Iterator[TaskHarness]:
-    """The page with one of the other cards, served."""
-    with TaskHarness() as running:
         yield running
 
 
@@ -105,11 +98,9 @@ def make_card(windows: Windows, make_window: object, harness: Harness, desk: Des
 
 
 @pytest.fixture
-def make_task_card(
-    windows: Windows, make_window: object, task_harness: TaskHarness
-) -> Iterator[Callable[..., TaskCard]]:
+def make_task_card(windows: Windows, make_window: object, harness: Harness) -> Iterator[Callable[..., TaskCard]]:
     """Makes cards of the other tasks; see :func:`~tests.browser.card_page.make_cards`."""
-    yield from make_cards(windows, task_harness.url, TaskCard, (1280, 800))
+    yield from make_cards(windows, harness.url, TaskCard, (1280, 800))
 
 
 @pytest.fixture

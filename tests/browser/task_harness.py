@@ -8,24 +8,16 @@ real routes are tested with a real campaign elsewhere.
 
 from __future__ import annotations
 
-import asyncio
-import json
+from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import Locator
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
 
-from annotate.card.server.card import ADJUDICATION, CARDS
-from annotate.card.server.card_modules import card_modules
 from collection.preferences import Lookahead, look_ahead, plan
-from tests.browser.card_harness import REASONS, Harness, as_sent, page_of
+from tests.browser.card_harness import Harness, StandIn, as_sent
 from tests.browser.card_page import Card, run_axe
 
-CAP = 4000
 AHEAD = 3
-KNOWN = {**CARDS, "adjudication": ADJUDICATION}
 
 WATCH = """
 // The topic on screen; for preferences the two documents as well, for adjudication the one.
@@ -74,52 +66,32 @@ def topics(count: int = 30, size: int = 5) -> dict[str, list[dict[str, Any]]]:
     return {f"t{t}": [document(100 * t + d) for d in range(size)] for t in range(count)}
 
 
-class Desk:
-    """The stand-in of the server: topics with their documents, the log of decisions, and its moods.
+class Desk(StandIn):
+    """The stand-in of the server for lists and preferences: topics with their documents.
 
-    Set `fail` to a status to answer with it; `delay` to wait before each answer; `token` to outdate the page's one;
-    `refuse` to reasons by topic; `held` to units that others hold, which lists and preferences disregard.
+    `held` are units that others hold, which lists and preferences disregard.
     """
 
+    watch = WATCH
+
     def __init__(self, task: str, pool: dict[str, list[dict[str, Any]]] | None = None, most_chosen: int = 3) -> None:
-        self.task = task
+        card = {"task": task, "list_size": 10, "most_chosen": most_chosen, "preference_size": 5}
+        super().__init__(task, card, scale=None)
         self.pool = pool or topics()
-        self.log: list[dict[str, Any]] = []
-        self.requests: list[tuple[str, dict[str, Any]]] = []
-        self.fail: int | None = None
-        self.delay = 0.0
-        self.token = "first"
-        self.signed_in = True
-        self.refuse: dict[str, str] = {}
-        self.held: set[str] = set()
-        self.guidelines, self.notes = "<p>Choose what answers it.</p>", dict[str, str]()
-        self.card: dict[str, Any] = {"task": task, "list_size": 10, "most_chosen": most_chosen, "preference_size": 5}
-        self.own: dict[str, Any] | None = None
-        self.scale: list[dict[str, Any]] = []
-        self.filter: dict[str, Any] | None = None
+        self.guidelines = "<p>Choose what answers it.</p>"
 
     def subject(self, decision: dict[str, Any]) -> tuple[str, ...]:
-        """What a decision is about."""
         pair = () if self.task == "list" else tuple(sorted((decision["left"], decision["right"])))
         return (decision["query_id"], *pair)
 
-    def current(self) -> dict[tuple[str, ...], dict[str, Any]]:
-        """The last word on each list or pair, oldest first; what was taken back is not in it."""
-        last: dict[tuple[str, ...], dict[str, Any]] = {}
-        for row in self.log:
-            last.pop(self.subject(row), None)
-            if row["kind"] != "undone":
-                last[self.subject(row)] = row
-        return last
-
-    def said(self, query_id: str) -> list[dict[str, Any]]:
+    def decided(self, query_id: str) -> list[dict[str, Any]]:
         """What was decided of a topic."""
         return [row for row in self.current().values() if row["query_id"] == query_id]
 
     def plan(self, query_id: str) -> dict[str, Any]:
         """What to compare next."""
         ids = [doc["doc_id"] for doc in self.pool[query_id]]
-        said = [(row["left"], row["right"], row["kind"]) for row in self.said(query_id)]
+        said = [(row["left"], row["right"], row["kind"]) for row in self.decided(query_id)]
         made = plan(ids, said, query_id)
 
         def tree(node: Lookahead) -> dict[str, Any]:
@@ -133,35 +105,26 @@ class Desk:
 
     def is_done(self, query_id: str) -> bool:
         """Whether a topic wants nothing more."""
-        return bool(self.said(query_id)) if self.task == "list" else self.plan(query_id)["next"]["pair"] is None
+        return bool(self.decided(query_id)) if self.task == "list" else self.plan(query_id)["next"]["pair"] is None
 
     def unit(self, query_id: str) -> dict[str, Any]:
         """A topic as it is handed out."""
         words = {"query_id": query_id, "title": f"Topic {query_id}", "description": RIVERS}
         words |= {"narrative": "A passage answers it if it names the place.", "note": self.notes.get(query_id, "")}
-        shown = [as_sent(doc, f"Topic {query_id} {RIVERS}", CAP) for doc in self.pool[query_id]]
-        said = self.said(query_id)
+        shown = [as_sent(doc, f"Topic {query_id} {RIVERS}", self.cap) for doc in self.pool[query_id]]
+        said = self.decided(query_id)
         if self.task == "list":
             return {"topic": words, "documents": shown, "former": said[0] if said else None}
         return {"topic": words, "documents": shown, "former": said, "plan": self.plan(query_id)}
 
     def sync(self, ask: dict[str, Any]) -> dict[str, Any]:
         """Save what is new, in order, and hand out topics."""
-        saved, refused, known = [], [], {row["uuid"] for row in self.log}
-        for row in ask["decisions"]:
-            if row["query_id"] in self.refuse:
-                refused.append({"uuid": row["uuid"], "reason": self.refuse[row["query_id"]]})
-                continue
-            if row["uuid"] not in known:
-                self.log.append(row)
-            saved.append(row["uuid"])
+        saved = self.save(ask["decisions"])
         open_now = [q for q in self.pool if not self.is_done(q)]
         fresh = [q for q in open_now if q not in ask["holding"]]
         done = sum(self.is_done(q) for q in self.pool)
-        reply: dict[str, Any] = {
+        reply: dict[str, Any] = saved | {
             "task": self.task,
-            "saved": saved,
-            "refused": refused,
             "units": [self.unit(q) for q in fresh[: ask["want"]]],
             "plans": {},
             "closed": [q for q in ask["holding"] if q not in open_now],
@@ -169,7 +132,7 @@ class Desk:
             "progress": {"done": done, "goal": len(self.pool)},
         }
         if self.task == "preference":
-            on = {row["query_id"] for row in ask["decisions"] if row["uuid"] in saved}
+            on = {row["query_id"] for row in ask["decisions"] if row["uuid"] in saved["saved"]}
             reply["plans"] = {q: self.plan(q) for q in (on if ask["decisions"] else ask["holding"])}
         return reply
 
@@ -183,69 +146,13 @@ class Desk:
         found = next(doc for doc in self.pool[ask["query_id"]] if doc["doc_id"] == ask["doc_id"])
         return as_sent(found, f"Topic {ask['query_id']} {RIVERS}", None)
 
-    def arranged(self, ask: dict[str, Any]) -> dict[str, Any]:
-        """How the annotator has arranged the card."""
-        self.own = ask["settings"]
-        return {}
-
-    async def answer(self, request: Request) -> Response:
-        """Any of the routes, in the present mood."""
-        name = request.path_params["name"]
-        ask = json.loads(await request.body())
-        self.requests.append((name, ask))
-        await asyncio.sleep(self.delay)
-        return self.respond(name, ask, request.headers.get("x-cleverdon-token"))
-
-    def respond(self, name: str, ask: dict[str, Any], token: str | None) -> Response:
-        """The answer itself."""
-        if name == "token":
-            return JSONResponse({"token": self.token}) if self.signed_in else Response(status_code=401)
-        if token != self.token:
-            return Response(status_code=401)
-        if self.fail is not None:
-            return Response(status_code=self.fail)
-        reply = self.routes()[name](ask)
-        return JSONResponse(reply)
-
-    def routes(self) -> dict[str, Any]:
-        """What answers each route."""
+    def routes(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
         own = {"sync": self.sync, "recent": self.recent, "unit": lambda ask: self.unit(ask["unit"])}
-        routes = {f"{self.task}/{name}": answer for name, answer in own.items()}
-        routes |= {"document": self.whole, "settings": self.arranged}
-        return routes | {"guidelines": lambda _: {"html": self.guidelines, "notes": self.notes}}
-
-
-class TaskHarness(Harness):
-    """The page and the present desk behind it; see :class:`~tests.browser.card_harness.Harness`."""
-
-    desks: list[Any]
-
-    def __init__(self, port: int = 0) -> None:
-        super().__init__(port)
-        self.server.config.app.routes[:] = [  # type: ignore[union-attr]
-            Route("/", self.page),
-            card_modules().route(),
-            Route("/api/judging/{desk:int}/{name:path}", self.answer, methods=["POST"]),
-        ]
-
-    async def page(self, request: Request) -> HTMLResponse:
-        """The page. Queries: root (shadow, div), theme, padding, query_id, annotator, waits (at new topics)."""
-        query, card = request.query_params, KNOWN[self.desk.task]
-        data = {
-            "token": "first",
-            "campaign": "rivers: 2026",
-            "annotator": query.get("annotator", "ada"),
-            "scale": self.desk.scale,
-            "reasons": REASONS,
-            "query_id": query.get("query_id"),
-            "text_cap": CAP,
-            "routes": f"/api/judging/{len(self.desks) - 1}",
-            "card": self.desk.card,
-            "own": self.desk.own,
-            "filter": self.desk.filter,
-        }
-        changes = "document" if self.desk.task == "adjudication" else "documents"
-        return HTMLResponse(page_of(card, data, query, WATCH, changes))
+        return (
+            super().routes()
+            | {f"{self.task}/{name}": answer for name, answer in own.items()}
+            | {"document": self.whole}
+        )
 
 
 class TaskCard(Card):
@@ -271,7 +178,7 @@ def faults(card: TaskCard, within: Locator | None = None) -> list[tuple[str, str
 
 
 if __name__ == "__main__":
-    with TaskHarness(8998) as harness:
+    with Harness(8998) as harness:
         harness.desk = Desk("list")
         print(harness.url)
         harness.thread.join()

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.adjudicate_desk import PAYLOAD, AdjudicationDesk, hostile, opinion, said
-from tests.browser.task_harness import TaskCard, TaskHarness, document, faults
+from tests.browser.card_harness import Harness
+from tests.browser.task_harness import TaskCard, document, faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -16,19 +17,14 @@ SIZES = [(390, 844), (640, 400), (1280, 800)]
 
 
 @pytest.fixture
-def desk(task_harness: TaskHarness) -> AdjudicationDesk:
-    task_harness.desk = AdjudicationDesk()
-    return task_harness.desk
+def desk(harness: Harness) -> AdjudicationDesk:
+    harness.desk = AdjudicationDesk()
+    return harness.desk
 
 
 @pytest.fixture
-def make_card(make_task_card: Callable[..., TaskCard]) -> Callable[..., TaskCard]:
-    return make_task_card
-
-
-@pytest.fixture
-def card(desk: AdjudicationDesk, make_card: Callable[..., TaskCard]) -> TaskCard:
-    return make_card().open()
+def card(desk: AdjudicationDesk, make_task_card: Callable[..., TaskCard]) -> TaskCard:
+    return make_task_card().open()
 
 
 def answers(card: TaskCard) -> list[tuple[str, str]]:
@@ -61,9 +57,9 @@ def test_the_buttons_do_the_same(card, desk):
     ]  # fmt: skip
 
 
-def test_no_judgements_are_shown_where_no_pair_is(task_harness, make_card):
-    task_harness.desk = AdjudicationDesk({"t0": [document(0)]})
-    card = make_card(viewport={"width": 390, "height": 844}).open()
+def test_no_judgements_are_shown_where_no_pair_is(harness, make_task_card):
+    harness.desk = AdjudicationDesk({"t0": [document(0)]})
+    card = make_task_card(viewport={"width": 390, "height": 844}).open()
     expect(card.part("opinions")).to_be_visible()
     card.press("1")
     card.says("rest-title", "Nothing left to adjudicate")
@@ -100,14 +96,14 @@ def test_names_are_hidden_until_one_asks(card):
     expect(text).not_to_contain_text("bob")
 
 
-def test_marked_passages_flags_and_reasons_are_shown(task_harness, make_card):
-    desk = task_harness.desk = AdjudicationDesk()
+def test_marked_passages_flags_and_reasons_are_shown(harness, make_task_card):
+    desk = harness.desk = AdjudicationDesk()
     desk.opinions["d000"] = [
         opinion(0, reason=None, passages=[[0, 7]], quotes=["Passage"], flagged=True),
         opinion(None, 1),
     ]
     desk.opinions["d001"] = []
-    card = make_card().open()
+    card = make_task_card().open()
     card.highlights("cd-passage", "Passage")
     expect(card.part("opinion-list").locator("q")).to_have_text("Passage")
     expect(card.part("opinions")).to_contain_text("Flagged")
@@ -132,13 +128,13 @@ def outside(card: TaskCard, width: int, height: int) -> list[str]:
     )
 
 
-def test_hostile_opinions_move_no_button_and_run_nothing(task_harness, make_card):
+def test_hostile_opinions_move_no_button_and_run_nothing(harness, make_task_card):
     long = document(0, title="long title " * 300)
-    desk = task_harness.desk = AdjudicationDesk({"t0": [long, *map(document, range(1, 9))]})
+    desk = harness.desk = AdjudicationDesk({"t0": [long, *map(document, range(1, 9))]})
     desk.opinions["d001"] = hostile()
     desk.opinions["d002"] = [opinion(0, n, annotator=PAYLOAD) for n in range(12)]
     desk.notes["t0"] = PAYLOAD * 20
-    card = make_card().open(padding="60px 16px 12px")
+    card = make_task_card().open(padding="60px 16px 12px")
     tops = "[...part('card').querySelectorAll('.cd-bar button')].map((node) => node.getBoundingClientRect().top)"
     # What is painted beyond an opinion's place would lie over the next one.
     spill = """[...part('opinion-list').children].filter((row) => !/paint|content/.test(getComputedStyle(row).contain)
@@ -168,10 +164,10 @@ def test_hostile_opinions_move_no_button_and_run_nothing(task_harness, make_card
     assert card.page.evaluate("window.broken") is None
 
 
-def test_two_opinions_are_in_sight_on_a_phone(task_harness, make_card):
-    desk = task_harness.desk = AdjudicationDesk()
+def test_two_opinions_are_in_sight_on_a_phone(harness, make_task_card):
+    desk = harness.desk = AdjudicationDesk()
     desk.opinions["d000"] = [opinion(1), opinion(3, 1)]
-    card = make_card(viewport={"width": 390, "height": 844}).open(padding="108px 16px 12px")
+    card = make_task_card(viewport={"width": 390, "height": 844}).open(padding="108px 16px 12px")
     expect(card.page.locator(".cd-opinion")).to_have_count(2)
     last, place = card.page.locator(".cd-opinion").last.bounding_box(), card.part("opinions-place").bounding_box()
     assert last["y"] + last["height"] <= place["y"] + place["height"]
@@ -179,9 +175,9 @@ def test_two_opinions_are_in_sight_on_a_phone(task_harness, make_card):
     assert card.part("scroller").bounding_box()["height"] > 250
 
 
-def test_the_narrative_uses_the_room_below_the_judgements(task_harness, make_card):
-    task_harness.desk = AdjudicationDesk()
-    card = make_card(viewport={"width": 1280, "height": 900}).open()
+def test_the_narrative_uses_the_room_below_the_judgements(harness, make_task_card):
+    harness.desk = AdjudicationDesk()
+    card = make_task_card(viewport={"width": 1280, "height": 900}).open()
     card.page.evaluate("window.part('narrative').textContent = 'A long narrative. '.repeat(36)")
     need, place = card.part("need"), card.part("opinions-place")
     assert need.evaluate("node => node.scrollHeight <= node.clientHeight"), "it is cut"
@@ -193,10 +189,10 @@ def test_the_narrative_uses_the_room_below_the_judgements(task_harness, make_car
     )
 
 
-def test_folded_notes_open_and_close(task_harness, make_card):
-    desk = task_harness.desk = AdjudicationDesk()
+def test_folded_notes_open_and_close(harness, make_task_card):
+    desk = harness.desk = AdjudicationDesk()
     desk.opinions["d000"] = hostile()
-    card = make_card().open()
+    card = make_task_card().open()
     row = card.page.locator(".cd-opinion").nth(3)
     before = row.bounding_box()["height"]
     assert before < 250
@@ -206,13 +202,13 @@ def test_folded_notes_open_and_close(task_harness, make_card):
     assert row.bounding_box()["height"] == before
 
 
-def test_grades_whose_sentence_begins_oddly_have_words(task_harness, make_card):
-    desk = task_harness.desk = AdjudicationDesk()
+def test_grades_whose_sentence_begins_oddly_have_words(harness, make_task_card):
+    desk = harness.desk = AdjudicationDesk()
     desk.scale = [
         {"grade": 0, "label": "**no**", "sentence": "**no**: not"},
         {"grade": 1, "label": "material/home", "sentence": ":material/home: yes"},
     ]
-    card = make_card().open()
+    card = make_task_card().open()
     expect(card.grade(0)).to_contain_text("**no**")
     expect(card.grade(1)).to_contain_text("material/home")
     card.press("?")
@@ -220,10 +216,10 @@ def test_grades_whose_sentence_begins_oddly_have_words(task_harness, make_card):
 
 
 @pytest.mark.parametrize(("theme", "width"), [("dark", 1280), ("light", 390)])
-def test_axe_finds_nothing_and_screen_readers_hear_what_happens(task_harness, make_card, theme, width):
-    desk = task_harness.desk = AdjudicationDesk()
+def test_axe_finds_nothing_and_screen_readers_hear_what_happens(harness, make_task_card, theme, width):
+    desk = harness.desk = AdjudicationDesk()
     desk.opinions["d001"] = hostile()[5:]
-    card = make_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
+    card = make_task_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
     card.press("2")
     expect(card.part("spoken")).to_contain_text("River 0: 2 Relevant – u to undo. River 1, for Topic t0: 7 judgements")
     card.saved()

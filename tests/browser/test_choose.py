@@ -1,4 +1,4 @@
-"""The card for lists in a real Chromium, against a stand-in of its routes (task_harness.py)."""
+"""The card for lists in a real Chromium, against a stand-in of its routes (harness.py)."""
 
 from __future__ import annotations
 
@@ -8,26 +8,22 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.card_harness import Harness
 from tests.browser.card_page import was_undone
-from tests.browser.task_harness import Desk, TaskCard, TaskHarness, document, faults, topics
+from tests.browser.task_harness import Desk, TaskCard, document, faults, topics
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 @pytest.fixture
-def desk(task_harness: TaskHarness) -> Desk:
-    task_harness.desk = Desk("list")
-    return task_harness.desk
+def desk(harness: Harness) -> Desk:
+    harness.desk = Desk("list")
+    return harness.desk
 
 
 @pytest.fixture
-def make_card(make_task_card: Callable[..., TaskCard]) -> Callable[..., TaskCard]:
-    return make_task_card
-
-
-@pytest.fixture
-def card(desk: Desk, make_card: Callable[..., TaskCard]) -> TaskCard:
-    return make_card().open()
+def card(desk: Desk, make_task_card: Callable[..., TaskCard]) -> TaskCard:
+    return make_task_card().open()
 
 
 def chosen(desk: Desk) -> list[Any]:
@@ -79,9 +75,9 @@ def test_nothing_is_said_by_mistake(card, desk):
     assert chosen(desk) == [("t0", [1, 2, 3])]
 
 
-def test_one_choice_goes_on_at_once(task_harness, make_card):
-    desk = task_harness.desk = Desk("list", topics(8, 12), most_chosen=1)
-    card = make_card().open()
+def test_one_choice_goes_on_at_once(harness, make_task_card):
+    desk = harness.desk = Desk("list", topics(8, 12), most_chosen=1)
+    card = make_task_card().open()
     expect(card.part("done")).to_be_hidden()
     card.press("3")
     card.shows("Topic t1")
@@ -95,10 +91,10 @@ def test_one_choice_goes_on_at_once(task_harness, make_card):
     assert chosen(desk) == [("t0", [3]), ("t1", [10]), ("t2", [11]), ("t3", [12])]
 
 
-def test_each_key_acts_on_the_list_that_was_on_screen_and_shows_the_next_at_once(task_harness, make_card):
-    desk = task_harness.desk = Desk("list", topics(30, 10))
+def test_each_key_acts_on_the_list_that_was_on_screen_and_shows_the_next_at_once(harness, make_task_card):
+    desk = harness.desk = Desk("list", topics(30, 10))
     desk.pool = {q: [d | {"text": d["text"] * 8} for d in documents] for q, documents in desk.pool.items()}
-    card = make_card().open()
+    card = make_task_card().open()
     desk.delay = 0.2  # the network plays no part in it
     card.press_in_turn("1", "n", "Enter", *(["2", "5", "Enter", "n"] * 8), ahead=1)
     card.saved()
@@ -149,11 +145,11 @@ def test_the_mouse_chooses_opens_and_finishes(card, desk):
 # ------------------------------------------------------------------------------------ texts, and going back
 
 
-def test_one_text_opens_in_its_place_and_can_be_had_whole(task_harness, make_card):
+def test_one_text_opens_in_its_place_and_can_be_had_whole(harness, make_task_card):
     long = document(1, text="A river. " * 900, metadata={"year": 1958, "link": "https://example.org/1"})
     odd = document(2, title="", text=None)
-    task_harness.desk = Desk("list", {"t0": [document(0), long, odd], "t1": [document(3)]})
-    card = make_card().open()
+    harness.desk = Desk("list", {"t0": [document(0), long, odd], "t1": [document(3)]})
+    card = make_task_card().open()
     card.press("ArrowDown", "ArrowDown", "e")
     whole = card.page.locator(".cd-whole:visible")
     expect(whole.locator(".cd-text")).to_contain_text("A river.")
@@ -245,11 +241,11 @@ def test_what_is_refused_is_said_and_a_new_token_is_fetched(card, desk):
     expect(card.part("refused")).to_be_empty()
 
 
-def test_texts_are_texts_and_titles_stay_apart(task_harness, make_card):
+def test_texts_are_texts_and_titles_stay_apart(harness, make_task_card):
     bad = "<img src=x onerror=window.broken=1>\u202eabc"
-    desk = task_harness.desk = Desk("list", {"t0": [document(0, title=bad, text=bad), document(1, doc_id=bad)]})
+    desk = harness.desk = Desk("list", {"t0": [document(0, title=bad, text=bad), document(1, doc_id=bad)]})
     desk.notes = {"t0": bad}
-    card = make_card().open()
+    card = make_task_card().open()
     card.press("ArrowDown", "e")
     expect(card.page.locator(".cd-whole:visible .cd-text")).to_contain_text("<img src=x")
     card.says("topic-note", "<img src=x")
@@ -280,9 +276,9 @@ def test_a_mounted_card_that_is_mounted_again_keeps_what_it_has(card, desk):
     assert chosen(desk) == [("t0", [1])]
 
 
-def test_nothing_is_cut_and_buttons_stay_where_they_are(task_harness, make_card):
-    task_harness.desk = Desk("list", topics(8, 10))
-    card = make_card().open(padding="8px")
+def test_nothing_is_cut_and_buttons_stay_where_they_are(harness, make_task_card):
+    harness.desk = Desk("list", topics(8, 10))
+    card = make_task_card().open(padding="8px")
     places = "part('done').getBoundingClientRect().top + ' ' + part('none').getBoundingClientRect().top"
     for width, height in ((390, 844), (640, 400), (1280, 800)):
         card.resize(width, height)
@@ -300,9 +296,9 @@ def test_nothing_is_cut_and_buttons_stay_where_they_are(task_harness, make_card)
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
-def test_axe_finds_nothing_and_screen_readers_hear_what_happens(task_harness, make_card, theme, width):
-    task_harness.desk = Desk("list", topics(5, 10))
-    card = make_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
+def test_axe_finds_nothing_and_screen_readers_hear_what_happens(harness, make_task_card, theme, width):
+    harness.desk = Desk("list", topics(5, 10))
+    card = make_task_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
     expect(card.part("spoken")).to_have_text("Topic t0: 10 documents")
     card.press("2", "Enter")
     expect(card.part("spoken")).to_have_text("Topic t0: selected 2 – u to undo. Topic t1: 10 documents")
@@ -347,9 +343,9 @@ def test_keys_and_texts_are_each_annotators_own(card, desk):
 # -------------------------------------------------------------------------- what is late, and what is not drawn
 
 
-def test_a_topic_that_cannot_be_shown_says_so_beside_the_next(task_harness, make_card):
-    desk = task_harness.desk = Desk("list")
-    card = make_card()
+def test_a_topic_that_cannot_be_shown_says_so_beside_the_next(harness, make_task_card):
+    desk = harness.desk = Desk("list")
+    card = make_task_card()
     answer = {"status": 400, "json": {"error": "there is no topic 't99'"}}
     card.page.route("**/*/unit", lambda route: route.fulfill(**answer))
     card.open(query_id="t99")

@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.adjudicate_desk import AdjudicationDesk
+from tests.browser.card_harness import Harness
 from tests.browser.card_page import Card
-from tests.browser.task_harness import Desk, TaskHarness, topics
+from tests.browser.task_harness import Desk, topics
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -26,15 +27,13 @@ DESKS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.fixture
-def make(
-    task_harness: TaskHarness, make_card: Callable[..., Card], make_task_card: Callable[..., Card]
-) -> Callable[..., Card]:
+def make(harness: Harness, make_card: Callable[..., Card], make_task_card: Callable[..., Card]) -> Callable[..., Card]:
     """Opens the card of this folder."""
 
     def opened(folder: str, **options: Any) -> Any:
         if folder == "grade":
             return make_card(**options).open()
-        task_harness.desk = DESKS[folder]()
+        harness.desk = DESKS[folder]()
         return make_task_card(**options).open()
 
     return opened
@@ -95,9 +94,9 @@ def test_without_a_keyboard_notices_tell_no_key(make):
     expect(card.part("notice")).to_have_text("This document is already judged.")
 
 
-def test_a_held_letter_repeats_with_caps_lock_and_on_other_layouts(task_harness, make_task_card):
-    task_harness.desk = Desk("list")
-    task_harness.desk.own = {"keys": {"down": "j", "up": "k"}}
+def test_a_held_letter_repeats_with_caps_lock_and_on_other_layouts(harness, make_task_card):
+    harness.desk = Desk("list")
+    harness.desk.own = {"keys": {"down": "j", "up": "k"}}
     page = make_task_card().open().page
     at = page.locator("[data-at].cd-at")
     # The last one is where "j" is on a Russian keyboard.

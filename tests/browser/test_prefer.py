@@ -1,4 +1,4 @@
-"""The card for preferences in a real Chromium, against a stand-in of its routes (task_harness.py)."""
+"""The card for preferences in a real Chromium, against a stand-in of its routes (harness.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.task_harness import Desk, TaskCard, TaskHarness, document, faults, topics
+from tests.browser.card_harness import Harness
+from tests.browser.task_harness import Desk, TaskCard, document, faults, topics
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -16,19 +17,14 @@ KINDS = {"ArrowLeft": "left", "ArrowRight": "right", "=": "equal", "1": "left", 
 
 
 @pytest.fixture
-def desk(task_harness: TaskHarness) -> Desk:
-    task_harness.desk = Desk("preference", topics(12, 4))
-    return task_harness.desk
+def desk(harness: Harness) -> Desk:
+    harness.desk = Desk("preference", topics(12, 4))
+    return harness.desk
 
 
 @pytest.fixture
-def make_card(make_task_card: Callable[..., TaskCard]) -> Callable[..., TaskCard]:
-    return make_task_card
-
-
-@pytest.fixture
-def card(desk: Desk, make_card: Callable[..., TaskCard]) -> TaskCard:
-    return make_card().open()
+def card(desk: Desk, make_task_card: Callable[..., TaskCard]) -> TaskCard:
+    return make_task_card().open()
 
 
 def said(desk: Desk) -> list[tuple[str, str]]:
@@ -44,10 +40,10 @@ def answers(card: TaskCard) -> list[tuple[str, str]]:
 # ---------------------------------------------------------------------------------------------- comparing
 
 
-def test_each_key_is_about_the_two_documents_on_screen_and_shows_the_next_at_once(task_harness, make_card):
-    desk = task_harness.desk = Desk("preference", topics(12, 4))
+def test_each_key_is_about_the_two_documents_on_screen_and_shows_the_next_at_once(harness, make_task_card):
+    desk = harness.desk = Desk("preference", topics(12, 4))
     desk.pool = {q: [d | {"text": d["text"] * 9} for d in documents] for q, documents in desk.pool.items()}
-    card = make_card().open()
+    card = make_task_card().open()
     desk.delay = 0.1  # the network plays no part in it
     for keys in [("ArrowLeft", "ArrowRight", "="), ("1", "2", "0")] * 4:
         card.press_in_turn(*keys)
@@ -58,10 +54,10 @@ def test_each_key_is_about_the_two_documents_on_screen_and_shows_the_next_at_onc
     card.require_drawn_at_once(24)
 
 
-def test_held_keys_count_once_and_arrows_up_and_down_scroll(task_harness, make_card):
+def test_held_keys_count_once_and_arrows_up_and_down_scroll(harness, make_task_card):
     documents = [document(d, text="It rises in the hills. " * n) for d, n in ((0, 200), (1, 400), (2, 9))]
-    desk = task_harness.desk = Desk("preference", {"t0": documents, "t1": [document(3), document(4)]})
-    card = make_card().open()
+    desk = harness.desk = Desk("preference", {"t0": documents, "t1": [document(3), document(4)]})
+    card = make_task_card().open()
     share = """(() => [...part("documents").querySelectorAll("[data-side]")]
         .map((node) => node.scrollTop / Math.max(1, node.scrollHeight - node.clientHeight)))()"""
     card.press("ArrowDown", "ArrowDown", "PageDown")
@@ -115,19 +111,19 @@ def test_looking_back_and_revising(card, desk):
 # ------------------------------------------------------------------------------------ network, tabs, pages
 
 
-def test_texts_are_texts(task_harness, make_card):
+def test_texts_are_texts(harness, make_task_card):
     bad = "<img src=x onerror=window.broken=1>\u202eabc"
-    task_harness.desk = Desk("preference", {"t0": [document(0, title=bad, text=bad), document(1, text=None, title="")]})
-    card = make_card().open()
+    harness.desk = Desk("preference", {"t0": [document(0, title=bad, text=bad), document(1, text=None, title="")]})
+    card = make_task_card().open()
     expect(card.part("documents")).to_contain_text("<img src=x")
     expect(card.part("documents")).to_contain_text("The text of this document has not been imported.")
     assert card.page.evaluate("window.broken") is None
     assert "\u202e" not in card.part("documents").inner_text()
 
 
-def test_both_have_equal_room_and_nothing_is_cut(task_harness, make_card):
-    task_harness.desk = Desk("preference", topics(9, 5))
-    card = make_card().open(padding="8px")
+def test_both_have_equal_room_and_nothing_is_cut(harness, make_task_card):
+    harness.desk = Desk("preference", topics(9, 5))
+    card = make_task_card().open(padding="8px")
     for width, height in ((390, 844), (640, 400), (1280, 800)):
         card.resize(width, height)
         boxes: Any = card.page.evaluate(
@@ -160,9 +156,9 @@ def test_both_have_equal_room_and_nothing_is_cut(task_harness, make_card):
             assert min(sizes) >= 44
 
 
-def test_a_notice_names_the_side_as_the_button_does(task_harness, make_card):
-    task_harness.desk = Desk("preference", topics(5, 2))
-    card = make_card().open(padding="8px")
+def test_a_notice_names_the_side_as_the_button_does(harness, make_task_card):
+    harness.desk = Desk("preference", topics(5, 2))
+    card = make_task_card().open(padding="8px")
     for topic, width, side in (("Topic t0", 1280, "left"), ("Topic t1", 390, "upper")):
         card.resize(width, 844)
         card.shows(topic)
@@ -174,9 +170,9 @@ def test_a_notice_names_the_side_as_the_button_does(task_harness, make_card):
 
 
 @pytest.mark.parametrize(("theme", "width"), [("dark", 1280), ("light", 390)])
-def test_axe_finds_nothing_and_screen_readers_hear_what_happens(task_harness, make_card, theme, width):
-    task_harness.desk = Desk("preference", topics(5, 2))
-    card = make_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
+def test_axe_finds_nothing_and_screen_readers_hear_what_happens(harness, make_task_card, theme, width):
+    harness.desk = Desk("preference", topics(5, 2))
+    card = make_task_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
     card.press("=")
     card.shows("Topic t1")
     expect(card.part("spoken")).to_contain_text("Topic t0: equally good – u to undo. Topic t1: River")
@@ -186,15 +182,15 @@ def test_axe_finds_nothing_and_screen_readers_hear_what_happens(task_harness, ma
     assert faults(card, card.page.locator("[role=dialog]:visible")) == []
 
 
-def test_documents_come_in_their_forms(task_harness, make_card):
+def test_documents_come_in_their_forms(harness, make_task_card):
     marked = document(0, form="markup", text="Rises here.", html="<p><b>Rises</b> here.</p>", metadata={"year": 1958})
     images = [
         {"src": "https://example.org/map.png", "alt": "a map", "link": True},
         {"src": "/no-picture.png", "alt": "gone"},
     ]
     lines = document(1, form="preformatted", text="source   122 m\nmouth      0 m", images=images)
-    task_harness.desk = Desk("preference", {"t0": [marked, lines], "t1": [document(2), document(3)]})
-    card = make_card().open()
+    harness.desk = Desk("preference", {"t0": [marked, lines], "t1": [document(2), document(3)]})
+    card = make_task_card().open()
     texts = card.part("documents").locator(".cd-text")
     expect(texts.locator("b")).to_have_text("Rises")
     expect(card.part("documents").locator("[data-form=preformatted]")).to_have_text("source   122 m\nmouth      0 m")

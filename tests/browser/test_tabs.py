@@ -30,7 +30,8 @@ def knows(card, count):
 
 def calm(card):
     """Nothing of this tab or another is outstanding."""
-    idle = "(({ outbox, told, sync, due }) => !outbox.length && !Object.keys(told).length && !sync.running && !due)"
+    unsent = "!outbox.length && !Object.keys(otherDecisions).length"
+    idle = f"(({{ outbox, otherDecisions, sync, due }}) => {unsent} && !sync.running && !due)"
     card.wait(f"{idle}(window.part('card').cleverdon.state)", "a tab with nothing outstanding")
 
 

@@ -97,7 +97,7 @@ function statusOf(view) {
   const { fails } = view.card.storage;
   const n = outbox.length;
   const waiting =
-    n && `${count(n, view.face.noun)} ${plural(n, "is", "are")} waiting in this ${fails ? "tab" : "browser"}`;
+    n && `${count(n, view.face.noun)} ${plural(n, "is", "are")} kept in this ${fails ? "tab" : "browser"}`;
   if (trouble === 401) {
     const why = !detail || detail === "not signed in" ? "reload this page to sign in again" : detail.replace(/\.$/, "");
     return ["problem", `You are signed out: ${why}.${waiting ? ` ${waiting}.` : ""}`];
