@@ -185,6 +185,7 @@ def export(
       cleverdon export DIR --triples triples.tsv --negatives hard
     """
     from collection.adjudication import ADJUDICATION_RULES, parse_rule
+    from collection.campaign.exports.collection_card import CollectionChoices
     from collection.campaign.results.qrels import TopicsWithGrades
     from collection.export import selection_caution
 
@@ -217,10 +218,8 @@ def export(
             campaign, fill_with, [qrels, collection and collection / "qrels.txt"], machine_labels
         )
         decisive = campaign.results.qrels.count_decisive_pairs(topics=only) if qrels or collection else 0
-        left_out, to_include = [], "--include-unjudged-topics"
-        has_unjudged = unjudged or qrels_form == "strata"
-        if not has_unjudged:
-            to_include = f"--unjudged {to_include}"
+        left_out, has_unjudged = [], unjudged or qrels_form == "strata"
+        to_include = f"{'' if has_unjudged else '--unjudged '}--include-unjudged-topics"
         if qrels is not None and not include_unjudged_topics and (has_unjudged or (decisive and only is None)):
             left_out = campaign.results.qrels.unjudged_topics(qrels_form, rule=chosen)
         if decided:
@@ -230,14 +229,12 @@ def export(
         if about:
             campaign.settings.set_collection(**about)
         if collection:
-            wanted = ("name", "corpus", "query_text", "with_runs", "name_annotators", "replace")
+            named = ("name", "corpus", "query_text", "with_runs", "name_annotators")
+            choices = CollectionChoices(
+                rule=chosen, topics=only, fill_with=fill_with, **{name: options[name] for name in named}
+            )
             report = campaign.exports.collection.write(
-                collection,
-                rule=chosen,
-                topics=only,
-                fill_with=fill_with,
-                progress=progress,
-                **{name: options[name] for name in wanted},
+                collection, choices, replace=options["replace"], progress=progress
             )
         estimated = (qrels or collection) and ADJUDICATION_RULES[chosen.name].estimates
         caution = campaign.results.qrels.with_sources(chosen).caution if estimated else ""

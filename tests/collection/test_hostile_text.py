@@ -21,6 +21,7 @@ import pytest
 from annotate.card.server.document_payload import document_payloads
 from annotate.views.widgets import widgets
 from collection import Campaign, Document, Judgement, formats
+from collection.campaign.exports.collection_card import CollectionChoices
 from collection.comparison.tables import escaped_latex
 from collection.core.characters import (
     escaped_markdown,
@@ -341,7 +342,7 @@ def test_no_exported_table_has_a_formula(attacked: Campaign, tmp_path: Path) -> 
 def test_nothing_in_an_exported_collection_is_markup_or_leaves_its_folder(attacked: Campaign, tmp_path: Path) -> None:
     folder = tmp_path / "exported" / "collection"
     folder.parent.mkdir()
-    attacked.exports.collection.write(folder, name="attacked", with_runs=True, name_annotators=True)
+    attacked.exports.collection.write(folder, CollectionChoices(name="attacked", with_runs=True, name_annotators=True))
     written = [path for path in folder.parent.rglob("*") if path.is_file()]
     assert all(path.is_relative_to(folder) for path in written)
     assert {path.name for path in tmp_path.iterdir()} == {"exported"}
@@ -360,7 +361,9 @@ def widgets_card(campaign: Campaign) -> str:
     """The card as the Export page draws it."""
     from collection.documents.rendering.markup import to_html
 
-    return to_html(card(campaign.exports.collection_card.facts(name="attacked", name_annotators=True)))
+    return to_html(
+        card(campaign.exports.collection_card.facts(CollectionChoices(name="attacked", name_annotators=True)))
+    )
 
 
 def test_every_document_is_harmless_as_pages_and_cards_get_it(

@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypedDict
 
 import streamlit as st
 
@@ -12,7 +11,7 @@ from annotate.auth import session
 from annotate.views.widgets import downloads, widgets
 from collection.adjudication import parse_rule
 from collection.campaign import Campaign
-from collection.campaign.exports.collection_card import CORPORA, CorpusChoice
+from collection.campaign.exports.collection_card import CORPORA, CollectionChoices
 from collection.core.errors import CleverdonError
 from collection.core.phrases import count
 from collection.documents.rendering.markup import to_html
@@ -21,16 +20,6 @@ from collection.formats import QUERY_TEXTS, write_zip
 
 LARGEST = 200_000_000  # bytes of documents up to which a collection is packed for a browser
 FIELDS = {"description": "Description", "licence": "Licence", "citation": "Citation", "url": "URL"}
-
-
-class Options(TypedDict):
-    """Describe what the exported collection contains."""
-
-    name: str | None
-    corpus: CorpusChoice
-    query_text: str
-    name_annotators: bool
-    topics: Sequence[str] | None
 
 
 def draw(rule: str, topics: Sequence[str] | None) -> None:
@@ -58,14 +47,10 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
             with_runs = st.toggle("Include runs", key="with-runs")
             hint = "If off, annotators are called a1, a2, ... Notes are exported unchanged."
             name_annotators = st.toggle("Include annotators' names", key="name-annotators", help=hint)
-    options = Options(
-        name=name or None, corpus=corpus, query_text=query_text, name_annotators=name_annotators, topics=topics
-    )
+    choices = CollectionChoices(name or None, rule, corpus, query_text, with_runs, name_annotators, topics)
     with answer:
         try:
-            outline = campaign.exports.collection_card.outline(
-                name=options["name"], rule=rule, corpus=corpus, topics=topics
-            )
+            outline = campaign.exports.collection_card.outline(choices)
         except CleverdonError as error:
             st.info(widgets.plain(f"{error}."))
             return
@@ -81,12 +66,11 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
             words += [] if topics is None else ["--topics", "finished"]
             st.code(shlex.join(words), language="sh")
         else:
-            write = partial(write_packed, rule=rule, options=options, with_runs=with_runs)
-            downloads.draw_deferred(write, f"{name}.zip", "collection", kind="primary")
+            downloads.draw_deferred(partial(write_packed, choices=choices), f"{name}.zip", "collection", kind="primary")
         if not campaign.settings.collection().licence:
             st.caption("No licence is set, so others cannot know how they may use the collection.")
     if st.toggle("Show the card", key="card"):
-        facts = campaign.exports.collection_card.facts(rule=rule, **options)
+        facts = campaign.exports.collection_card.facts(choices)
         with st.container(border=True, height=600):
             widgets.safe_html(to_html(card(facts)), "card")
 
@@ -106,10 +90,10 @@ def _describe() -> None:
                 st.toast("Saved.")
 
 
-def write_packed(campaign: Campaign, path: Path, rule: str, options: Options, with_runs: bool) -> None:
+def write_packed(campaign: Campaign, path: Path, choices: CollectionChoices) -> None:
     """Write the collection into a directory beside the path and pack it."""
     directory = path.with_suffix("")
-    campaign.exports.collection.write(directory, rule=rule, with_runs=with_runs, **options)
+    campaign.exports.collection.write(directory, choices)
     write_zip(directory, path)
 
 

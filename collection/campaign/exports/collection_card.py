@@ -45,6 +45,40 @@ RESAMPLES = 1000
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
 
 
+@dataclass(frozen=True)
+class CollectionChoices:
+    """What an exported collection contains."""
+
+    name: str | None = None
+    """In ir_datasets: small letters, digits, ``-``, ``_``, ``.``, separated by ``/``; by default from the title."""
+    rule: RuleChoice = None
+    """As :meth:`.QrelsBuilder.build` takes it. Without a grade, the qrels are those of choices, or of preferences."""
+    corpus: CorpusChoice = "all"
+    query_text: str = "title"
+    """A name in :data:`.QUERY_TEXTS`."""
+    with_runs: bool = False
+    name_annotators: bool = False
+    """Name the annotators instead of calling them a1, a2, ... in the card and in the logs; notes stay as written."""
+    topics: Collection[str] | None = None
+    """Topics whose judgements are in the qrels, by default all; topics and logs are included completely."""
+    fill_with: str | None = None
+    """Label set for the pooled pairs without a grade. The card counts its labels."""
+
+
+DEFAULTS = CollectionChoices()
+
+
+class CollectionQrels(NamedTuple):
+    """The qrels of an exported collection."""
+
+    source: str
+    """"judgements", "choices" or "preferences"."""
+    graded: pd.DataFrame
+    """Grades by people, of all topics."""
+    exported: pd.DataFrame
+    """Those of the chosen topics, with machine labels."""
+
+
 class Outline(NamedTuple):
     """Name (in ir_datasets) and size of a collection: pairs and topics with a grade, documents, their bytes as JSON."""
 
@@ -67,54 +101,36 @@ class CollectionCard:
     recall: RecallEstimates
     label_files: LabelFiles
 
-    def facts(
-        self,
-        *,
-        name: str | None = None,
-        rule: RuleChoice = None,
-        corpus: CorpusChoice = "all",
-        query_text: str = "title",
-        name_annotators: bool = False,
-        topics: Collection[str] | None = None,
-        fill_with: str | None = None,
-    ) -> Facts:
-        """The content of ``collection.json`` without files; parameters as for :meth:`.CollectionExport.write`.
+    def facts(self, choices: CollectionChoices = DEFAULTS) -> Facts:
+        """The content of ``collection.json`` without files.
 
         Raises
         ------
         CampaignError
             There is no grade, no choice and no preference yet, or the rule leaves fractions of grades.
+        InputError, UnknownNameError
+            The name or one of the choices is invalid.
         """
         with self.store.snapshot():
-            graded, made_of = self.qrels_and_source(rule)
-            names = self.annotator_names(name_annotators)
-            filled = self.filled(graded, made_of, fill_with)
-            return self.facts_of(graded, topics, made_of, names, name, rule, corpus, query_text, filled, fill_with)
+            return self.describe(choices, self.select_qrels(choices), self.annotator_names(choices))
 
-    def outline(
-        self,
-        *,
-        name: str | None = None,
-        rule: RuleChoice = None,
-        corpus: CorpusChoice = "all",
-        topics: Collection[str] | None = None,
-    ) -> Outline:
-        """The size of the collection; parameters and errors as for :meth:`.CollectionExport.write`."""
-        called = _name_of(name, self.settings.title)
-        qrels = of_topics(self.qrels_and_source(rule)[0], topics)
-        documents = self._exported(qrels, corpus)
+    def outline(self, choices: CollectionChoices = DEFAULTS) -> Outline:
+        """The size of the collection; errors as for :meth:`facts`."""
+        called = _name_of(choices.name, self.settings.title)
+        qrels = self.select_qrels(choices).exported
+        documents = self._exported(qrels, choices.corpus)
         first = islice(self.store.corpus.documents_with_text(pooled=False), SAMPLE)
         sizes = [len(json.dumps(formats.corpus_record(d), ensure_ascii=False).encode()) + 1 for d in first]
         size = round(sum(sizes) / len(sizes) * documents) if sizes else 0
         return Outline(called, len(qrels), int(qrels["query_id"].nunique()), documents, size)
 
-    def qrels_and_source(self, rule: RuleChoice) -> tuple[pd.DataFrame, str]:
-        """The qrels of all topics and their source: "judgements", or else "choices" or "preferences"."""
-        made_of, found = "judgements", self.qrels.build(rule)
+    def select_qrels(self, choices: CollectionChoices) -> CollectionQrels:
+        """The qrels of a collection; errors as for :meth:`facts`."""
+        source, found = "judgements", self.qrels.build(choices.rule)
         if found.empty:
-            made_of, found = "choices", self.qrels.from_choices()
+            source, found = "choices", self.qrels.from_choices()
         if found.empty:
-            made_of, found = "preferences", self.qrels.from_preferences()
+            source, found = "preferences", self.qrels.from_preferences()
         if found.empty:
             raise CampaignError("a collection needs grades, found none; judge some pairs first")
         if (found["relevance"] % 1 != 0).any():
@@ -122,67 +138,50 @@ class CollectionCard:
                 "the grades by this rule have fractions, which tools that load collections cannot read; choose another "
                 "rule, or export the qrels alone"
             )
-        return found.astype({"relevance": "int64"}), made_of
+        graded = written = found.astype({"relevance": "int64"})
+        if choices.fill_with is not None:
+            if source != "judgements":
+                raise CampaignError(f"machine labels fill qrels of judgements only, found qrels of {source}")
+            written = self.label_files.filled(graded, choices.fill_with).astype({"relevance": "int64"})
+        return CollectionQrels(source, graded, of_topics(written, choices.topics))
 
-    def filled(self, graded: pd.DataFrame, made_of: str, fill_with: str | None) -> pd.DataFrame | None:
-        """The qrels with the machine labels of the set `fill_with`, if there is one; see :meth:`.LabelFiles.filled`.
+    def describe(self, choices: CollectionChoices, collected: CollectionQrels, names: Mapping[str, str]) -> Facts:
+        """The card without its files; `names` are the pseudonyms of :meth:`annotator_names`.
 
-        CampaignError for qrels of choices or preferences, whose grades machine labels do not share.
+        Machine labels are counted apart; all other numbers are those of people.
         """
-        if fill_with is None:
-            return None
-        if made_of != "judgements":
-            raise CampaignError(f"machine labels fill qrels of judgements only, found qrels of {made_of}")
-        return self.label_files.filled(graded, fill_with).astype({"relevance": "int64"})
-
-    def facts_of(
-        self,
-        graded: pd.DataFrame,
-        topics: Collection[str] | None,
-        made_of: str,
-        names: Mapping[str, str],
-        name: str | None,
-        rule: RuleChoice,
-        corpus: CorpusChoice,
-        query_text: str,
-        filled: pd.DataFrame | None = None,
-        fill_with: str | None = None,
-    ) -> Facts:
-        """The card without its files, for the qrels of all topics (`graded`), of which these `topics` are exported.
-
-        `filled` are the qrels with machine labels of the set `fill_with`; all other numbers are those of people.
-        """
+        source, graded, written = collected
+        query_text, topics = choices.query_text, choices.topics
         require_known("text of queries", formats.QUERY_TEXTS, query_text)
         asked = self.store.corpus.topics()[list(formats.QUERY_TEXTS[query_text])]
         without = int((asked.map(str.strip) == "").all(axis=1).sum())
         missing = {"query_text_missing": without} if without else {}
         log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
         qrels = of_topics(graded, topics)
-        written = qrels if filled is None else of_topics(filled, topics)
         left_out = graded["query_id"].nunique() - qrels["query_id"].nunique()
-        decisive = self.qrels.count_decisive_pairs(topics=topics) if made_of == "judgements" else 0
+        decisive = self.qrels.count_decisive_pairs(topics=topics) if source == "judgements" else 0
         # A chosen document is relevant, whatever the level of the loop.
-        needs, level = self.store.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
+        needs, level = self.store.corpus.topics(), 1 if source == "choices" else self.settings.loop().level
         facts = {
-            "name": _name_of(name, self.settings.title),
+            "name": _name_of(choices.name, self.settings.title),
             "title": self.settings.title,
             **asdict(self.settings.collection()),
             "made_at": clock.now(),
             "cleverdon": version("cleverdon"),
             "documents": {
                 "with_text": self.store.judgements.counts()["documents"],
-                "corpus": corpus,
-                "exported": self._exported(written, corpus),
+                "corpus": choices.corpus,
+                "exported": self._exported(written, choices.corpus),
                 "judged_without_text": len(self.store.corpus.find_without_text(written["doc_id"])),
             },
             "topics": {"count": len(needs), "query_text": query_text} | missing,
             "grades": {str(grade): sentence for grade, sentence in self.settings.grades.sentences.items()},
-            "qrels": {"made_of": made_of}
+            "qrels": {"made_of": source}
             | export.of_qrels(qrels, needs["query_id"], self.settings.grades.sentences, level)
             | ({"topics_left_out": left_out} if left_out else {})
             | ({"decisive_pairs": decisive} if decisive else {}),
-            "rule": self._rule_facts(rule, names, topics) if made_of == "judgements" else None,
-            **self._label_facts(written, fill_with),
+            "rule": self._rule_facts(choices.rule, names, topics) if source == "judgements" else None,
+            **self._label_facts(written, choices.fill_with),
             "judging": export.of_judging(log, current),
             "decisions": self.store.topic_tasks.counts(),
             "agreement": self._agreement_facts(),
@@ -261,9 +260,9 @@ class CollectionCard:
         values = found.values.assign(label=labels).to_dict("records")
         return {name: getattr(found, name) for name in names} | {"values": values, "notes": list(found.notes)}
 
-    def annotator_names(self, name_annotators: bool) -> dict[str, str]:
+    def annotator_names(self, choices: CollectionChoices) -> dict[str, str]:
         """Annotator -> pseudonym; empty where names are shown."""
-        if name_annotators:
+        if choices.name_annotators:
             return {}
         logs = [
             self.store.judgements.table(current=False),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -15,10 +15,16 @@ import pandas as pd
 from collection import export, formats
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.corpus.images import FOLDER, images_of
-from collection.campaign.exports.collection_card import CollectionCard, CorpusChoice
+from collection.campaign.exports.collection_card import (
+    DEFAULTS,
+    CollectionCard,
+    CollectionChoices,
+    CollectionQrels,
+    CorpusChoice,
+)
 from collection.campaign.log.results import ProgressCallback
 from collection.campaign.machine_labels.label_files import LabelFiles
-from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, of_topics
+from collection.campaign.results.qrels import QrelsBuilder
 from collection.core import layout
 from collection.core.errors import CampaignError
 from collection.core.records import Document
@@ -52,49 +58,27 @@ class CollectionExport:
     directory: Path
     corpus: Corpus
     qrels: QrelsBuilder
-    collection_card: CollectionCard
+    card: CollectionCard
     label_files: LabelFiles
 
     def write(
         self,
         directory: Path | str,
+        choices: CollectionChoices = DEFAULTS,
         *,
-        name: str | None = None,
-        rule: RuleChoice = None,
-        corpus: CorpusChoice = "all",
-        query_text: str = "title",
-        with_runs: bool = False,
-        name_annotators: bool = False,
         replace: bool = False,
-        topics: Collection[str] | None = None,
-        fill_with: str | None = None,
         progress: ProgressCallback | None = None,
     ) -> CollectionReport:
         """Write the collection into a directory of its own, completely or not at all.
 
         Documents, queries and qrels in BEIR's layout, ``qrels.txt`` in TREC's form, ``load.py`` for ir_datasets,
         topics with all their fields, the pool, the logs, and the card (``collection.md``, ``collection.json``)
-        with ``checksums.txt``.
+        with ``checksums.txt``. With machine labels, ``qrels.txt.labels.json`` says for each pair who gave its grade.
 
         Parameters
         ----------
         directory
             New or empty, or with `replace` an exported collection.
-        name
-            In ir_datasets: small letters, digits, ``-``, ``_``, ``.``, separated by ``/``. Made of the campaign's
-            title by default.
-        rule
-            As :meth:`.QrelsBuilder.build` takes it. Without a grade, the qrels are those of choices, or else of
-            preferences.
-        corpus, query_text
-            Names in :data:`.CORPORA` and :data:`.QUERY_TEXTS`.
-        name_annotators
-            Name the annotators instead of calling them a1, a2, ... in the card and in the logs; notes stay as written.
-        topics
-            Include only the judgements of these topics in the qrels; topics and logs are included completely.
-        fill_with
-            Name of a label set for the pooled pairs without a grade. The card counts these labels, and
-            ``qrels.txt.labels.json`` says for each pair who gave its grade.
 
         Raises
         ------
@@ -109,20 +93,15 @@ class CollectionExport:
             self.store.snapshot(),  # people may judge meanwhile
             formats.replacing_folder(directory, replace=replace, known_by=CARD) as folder,
         ):
-            graded, made_of = self.collection_card.qrels_and_source(rule)
-            filled = self.collection_card.filled(graded, made_of, fill_with)
-            qrels = of_topics(graded if filled is None else filled, topics)
-            names = self.collection_card.annotator_names(name_annotators)
-            facts = self.collection_card.facts_of(
-                graded, topics, made_of, names, name, rule, corpus, query_text, filled, fill_with
-            )
-            self._write_corpus(folder, qrels, corpus, tell)
-            self._write_tables(folder, qrels, made_of, rule, query_text)
-            if fill_with is not None:
+            collected, names = self.card.select_qrels(choices), self.card.annotator_names(choices)
+            facts = self.card.describe(choices, collected, names)
+            self._write_corpus(folder, collected.exported, choices.corpus, tell)
+            self._write_tables(folder, collected, choices)
+            if choices.fill_with is not None:
                 for file in ("qrels.txt", "qrels/test.tsv"):
-                    self.label_files.write_sources(qrels, fill_with, folder / file)
+                    self.label_files.write_sources(collected.exported, choices.fill_with, folder / file)
             self._write_logs(folder, names)
-            if with_runs:
+            if choices.with_runs:
                 self._write_runs(folder, tell)
             shutil.copyfile(LOADER, folder / "load.py")
             files = formats.list_files(folder)
@@ -165,19 +144,19 @@ class CollectionExport:
             (folder / FOLDER).mkdir(exist_ok=True)
             shutil.copyfile(source, folder / FOLDER / image.file)
 
-    def _write_tables(self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: RuleChoice, query_text: str) -> None:
+    def _write_tables(self, folder: Path, collected: CollectionQrels, choices: CollectionChoices) -> None:
+        qrels = collected.exported
         topics, pool = self.store.corpus.topics(), self.store.pool.pairs()
         formats.write_topics(topics, folder / "topics.jsonl")
-        formats.write_queries(topics, folder / "queries.jsonl", query_text)
+        formats.write_queries(topics, folder / "queries.jsonl", choices.query_text)
         formats.write_qrels(qrels, folder / "qrels.txt")
         (folder / "qrels").mkdir()
         formats.write_beir_qrels(qrels, folder / "qrels" / "test.tsv")
         if len(pool):
             formats.write_pool(pool, folder / "pool.tsv")
-        if made_of == "judgements" and pool["stratum"].notna().any():
-            formats.write_qrels(
-                self.qrels.in_form("strata", rule=rule, topics=set(qrels["query_id"])), folder / SAMPLED, form="strata"
-            )
+        if collected.source == "judgements" and pool["stratum"].notna().any():
+            strata = self.qrels.in_form("strata", rule=choices.rule, topics=set(qrels["query_id"]))
+            formats.write_qrels(strata, folder / SAMPLED, form="strata")
 
     def _write_logs(self, folder: Path, names: Mapping[str, str]) -> None:
         """The logs of decisions that have any entry."""

@@ -24,6 +24,7 @@ from streamlit.testing.v1 import AppTest
 from annotate.auth.page_access import PAGES
 from collection import Campaign, Judgement, formats
 from collection.campaign.corpus import stored_runs
+from collection.campaign.exports.collection_card import CollectionChoices
 from collection.campaign.operations import backup_archive, backups
 from collection.core import layout
 from collection.core.errors import CampaignError, CleverdonError, FormatError, InputError, StorageError
@@ -417,7 +418,7 @@ def test_only_the_owner_can_read_a_campaign(umask: int, tmp_path: Path, files: P
             campaign.corpus.features.update()
             campaign.operations.server_state.secret()
             campaign.exports.files.write(qrels=directory / "exports" / "q.txt", pool=directory / "pool.tsv")
-            campaign.exports.collection.write(directory / "exports" / "c", with_runs=True)
+            campaign.exports.collection.write(directory / "exports" / "c", CollectionChoices(with_runs=True))
             assert open_to_others(directory) == []
             campaign.exports.files.write(pool=tmp_path / "pool.tsv")
     assert mode(tmp_path / "pool.tsv") == 0o666 & ~umask

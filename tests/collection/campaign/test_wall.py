@@ -29,6 +29,7 @@ from annotate.auth.page_access import PAGES
 from annotate.card.server.routes import JudgingService
 from annotate.card.server.trainer import Trainer
 from collection.campaign import Campaign
+from collection.campaign.exports.collection_card import CollectionChoices
 from collection.cli import main
 from collection.cli.options import WRITTEN
 from collection.core.records import Choice, Judgement, Preference
@@ -173,13 +174,10 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "corpus.clicks.estimate": lambda c: c.corpus.clicks.estimate(),
     "corpus.clicks.log": lambda c: c.corpus.clicks.log(),
     "store.corpus.click_sources": lambda c: c.store.corpus.click_sources(),
-    "exports.collection_card.annotator_names": lambda c: c.exports.collection_card.annotator_names(False),
+    "exports.collection_card.annotator_names": lambda c: c.exports.collection_card.annotator_names(CollectionChoices()),
     "exports.collection_card.facts": lambda c: c.exports.collection_card.facts(),
-    "exports.collection_card.filled": lambda c: c.exports.collection_card.filled(
-        c.results.qrels.build(), "judgements", None
-    ),
-    "exports.collection_card.outline": lambda c: c.exports.collection_card.outline(corpus="judged"),
-    "exports.collection_card.qrels_and_source": lambda c: c.exports.collection_card.qrels_and_source(None),
+    "exports.collection_card.outline": lambda c: c.exports.collection_card.outline(CollectionChoices(corpus="judged")),
+    "exports.collection_card.select_qrels": lambda c: c.exports.collection_card.select_qrels(CollectionChoices()),
     "store.corpus.costs": lambda c: c.store.corpus.costs(),
     "corpus.describe_run": lambda c: [c.corpus.describe_run(run) for run in c.corpus.runs()],
     "corpus.document": lambda c: c.corpus.document("d01"),
@@ -389,7 +387,7 @@ NUMBERLESS = {
     "loop.present_conditions": "by rule_judgements",
     "loop.strategy": "by next_round", "recall.across_topics.calibrate": "by state",
     "recall.across_topics.settle": "by next_pairs", "recall.across_topics.start": "by plan",
-    "recall.across_topics.stop": "by state", "exports.collection_card.facts_of": "by facts",
+    "recall.across_topics.stop": "by state", "exports.collection_card.describe": "by facts",
     "imports.import_files": "reads files", "corpus.features.update": "reads texts only",
     "imports.removals.preview": "keeps what labels name", "imports.removals.remove": "by preview",
     "settings.require_topic": "returns nothing", "loop.system_order.assess": "by the command order",

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from collection import Campaign
+from collection.campaign.exports.collection_card import CollectionChoices
 from collection.comparison.tables import escaped_latex
 from collection.core.characters import (
     escaped_markdown,
@@ -163,7 +164,9 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         say(campaign, "zoe", "1 d1 3, 1 d2 0, 1 d6 1, 2 d4 2")
         say(campaign, "ann", "1 d1 3, 1 d2 1, 1 d6 1, 2 d4 2, 2 d5 0")
         campaign.settings.set_guidelines("# Relevant\n\nIs what answers.")
-        found = campaign.exports.collection.write(folder / "c", with_runs=True, name_annotators=True).facts
+        found = campaign.exports.collection.write(
+            folder / "c", CollectionChoices(with_runs=True, name_annotators=True)
+        ).facts
     assert all(found[part] for part in ("agreement", "recall", "files", "runs", "judging"))
     return found
 

@@ -29,6 +29,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotate.views.export import collection_download
 from collection import Campaign, Judgement, export, formats
+from collection.campaign.exports.collection_card import CollectionChoices
 from collection.campaign.exports.collection_export import LOADER
 from collection.core.errors import CampaignError, ColumnsError, InputError, UnknownNameError
 from collection.core.ranking import rank_run
@@ -491,7 +492,7 @@ def test_a_run_is_read_back(rows: list[tuple[str, str, float]]) -> None:
 def whole(judged: Campaign, tmp_path: Path) -> Path:
     """The directory of an exported collection, with runs."""
     judged.settings.set_guidelines("# Relevant\n\nIs what answers.")
-    judged.exports.collection.write(tmp_path / "wings", with_runs=True)
+    judged.exports.collection.write(tmp_path / "wings", CollectionChoices(with_runs=True))
     return tmp_path / "wings"
 
 
@@ -544,7 +545,7 @@ def test_beir_loads_it(whole: Path) -> None:
      ("title-description", "running average Smooth a series.")],
 )  # fmt: skip
 def test_the_text_of_queries(judged: Campaign, tmp_path: Path, what: str, text: str) -> None:
-    report = judged.exports.collection.write(tmp_path / "c", query_text=what)
+    report = judged.exports.collection.write(tmp_path / "c", CollectionChoices(query_text=what))
     assert json.loads((tmp_path / "c" / "queries.jsonl").read_text().splitlines()[0])["text"] == text
     assert report.facts["topics"] == {"count": 2, "query_text": what}
 
@@ -596,7 +597,7 @@ def test_a_name_that_ir_datasets_has_itself(
     load: Callable[[Path], Any], campaign: Campaign, registry: Any, tmp_path: Path
 ) -> None:
     campaign.judging.judge("ann", "1", "d1", 3)
-    campaign.exports.collection.write(tmp_path / "made", name="cranfield")
+    campaign.exports.collection.write(tmp_path / "made", CollectionChoices(name="cranfield"))
     with pytest.warns(UserWarning, match="ir_datasets has a dataset 'cranfield'; this one is"):
         load(tmp_path / "made")
     assert [q.doc_id for q in registry.load("cleverdon/cranfield").qrels_iter()] == ["d1"]
@@ -625,7 +626,7 @@ def test_the_card_says_where_the_text_of_queries_is_another_one(campaign: Campai
         ("description", "is the topic's description; for 1 topic without it, the first of title"),
         ("title-description", "is the topic's title and description."),
     ):
-        campaign.exports.collection.write(tmp_path / wanted, query_text=wanted)
+        campaign.exports.collection.write(tmp_path / wanted, CollectionChoices(query_text=wanted))
         assert sentence in (tmp_path / wanted / "collection.md").read_text()
     assert '{"_id": "3", "text": "only a title"}' in (tmp_path / "description" / "queries.jsonl").read_text()
 
@@ -672,7 +673,7 @@ def test_imported_and_exported_again_it_has_the_same_bytes(whole: Path, tmp_path
             labels=whole / "judgements.jsonl",
         )
         again.people.pools.add("depth", depth=2)
-        again.exports.collection.write(tmp_path / "second", with_runs=True)
+        again.exports.collection.write(tmp_path / "second", CollectionChoices(with_runs=True))
     for same in ("corpus.jsonl", "topics.jsonl", "queries.jsonl", "qrels.txt", "qrels/test.tsv", "pool.tsv", "load.py",
                  "runs/alpha.run", "runs/beta.run"):  # fmt: skip
         assert (tmp_path / "second" / same).read_bytes() == (whole / same).read_bytes(), same
@@ -688,7 +689,7 @@ def test_zeros_of_either_sign_have_the_same_bytes_again(campaign: Campaign, tmp_
     (tmp_path / "z.run").write_text(lines)
     campaign.imports.import_files(runs=[tmp_path / "z.run"])
     say(campaign, "ann", "1 d1 1")
-    campaign.exports.collection.write(tmp_path / "c", with_runs=True)
+    campaign.exports.collection.write(tmp_path / "c", CollectionChoices(with_runs=True))
     assert (tmp_path / "c" / "runs" / "z.run").read_text() == lines
 
 
@@ -857,7 +858,7 @@ def test_runs_whose_names_are_cut_alike_have_files_of_their_own(judged: Campaign
     for name in names:
         (tmp_path / f"{name[-5:]}.run").write_text(f"1 Q0 d1 1 2.0 {name}\n")
     judged.imports.import_files(runs=[tmp_path / f"{name[-5:]}.run" for name in names])
-    judged.exports.collection.write(tmp_path / "c", with_runs=True)
+    judged.exports.collection.write(tmp_path / "c", CollectionChoices(with_runs=True))
     files = sorted((tmp_path / "c" / "runs").iterdir())
     assert sorted(formats.name_runs(files)) == sorted(["alpha", "beta", *names])
     assert len({file.name.casefold() for file in files}) == 5
@@ -869,7 +870,7 @@ def test_runs_whose_names_are_cut_alike_have_files_of_their_own(judged: Campaign
 def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: Path) -> None:
     judged.settings.set_guidelines("# Relevant\n\nIs what answers.")
     judged.settings.set_collection(licence="CC BY 4.0", description="A small one.")
-    report = judged.exports.collection.write(tmp_path / "c", name="tests/wings")
+    report = judged.exports.collection.write(tmp_path / "c", CollectionChoices(name="tests/wings"))
     facts = json.loads((tmp_path / "c" / "collection.json").read_text())
     assert facts == report.facts
     assert (facts["name"], facts["licence"], facts["citation"]) == ("tests/wings", "CC BY 4.0", "")
@@ -909,7 +910,7 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
 def test_nobody_is_named_unless_asked(judged: Campaign, tmp_path: Path) -> None:
     """Names of people are in none of the files: not in logs, not in the card, not where a rule names one."""
     rule = 'annotator(annotator="zoe")'
-    judged.exports.collection.write(tmp_path / "quiet", rule=rule)
+    judged.exports.collection.write(tmp_path / "quiet", CollectionChoices(rule=rule))
     everything = b"".join(p.read_bytes() for p in (tmp_path / "quiet").rglob("*") if p.is_file())
     assert b"zoe" not in everything
     assert b'"ann"' not in everything
@@ -917,7 +918,7 @@ def test_nobody_is_named_unless_asked(judged: Campaign, tmp_path: Path) -> None:
     assert facts["rule"]["rule"] == "annotator(annotator=a1)"
     log = [json.loads(line) for line in (tmp_path / "quiet" / "judgements.jsonl").read_text().splitlines()]
     assert [row["annotator"] for row in log] == ["a1"] * 4 + ["a2"] * 5
-    report = judged.exports.collection.write(tmp_path / "named", name_annotators=True, rule=rule)
+    report = judged.exports.collection.write(tmp_path / "named", CollectionChoices(name_annotators=True, rule=rule))
     assert [p["annotator"] for p in report.facts["judging"]["annotators"]] == ["zoe", "ann"]
     assert '"zoe"' in (tmp_path / "named" / "judgements.jsonl").read_text()
 
@@ -931,7 +932,7 @@ def test_imported_qrels_are_nobody(judged: Campaign, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("corpus", "documents"), [("all", 8), ("judged", 5), ("none", 0)])
 def test_which_documents(judged: Campaign, tmp_path: Path, registry: Any, corpus: Any, documents: int) -> None:
-    report = judged.exports.collection.write(tmp_path / "c", corpus=corpus)
+    report = judged.exports.collection.write(tmp_path / "c", CollectionChoices(corpus=corpus))
     path = tmp_path / "c" / "corpus.jsonl"
     assert path.exists() == (corpus != "none")
     assert report.facts["documents"]["exported"] == documents
@@ -940,7 +941,9 @@ def test_which_documents(judged: Campaign, tmp_path: Path, registry: Any, corpus
     found = registry.load("campaign")
     assert found.has_docs() == (corpus != "none")
     assert not documents or found.docs_count() == documents
-    assert judged.exports.collection_card.facts(corpus=corpus)["documents"] == report.facts["documents"]
+    assert (
+        judged.exports.collection_card.facts(CollectionChoices(corpus=corpus))["documents"] == report.facts["documents"]
+    )
 
 
 def test_images_go_with_their_documents(judged: Campaign, tmp_path: Path) -> None:
@@ -998,8 +1001,8 @@ def test_the_size_is_told_where_what_is_judged_was_not_pooled(
     campaign = make_campaign(pooled=False)
     (tmp_path / "old.txt").write_text("2 0 d7 1\n")
     campaign.imports.import_files(qrels=tmp_path / "old.txt")
-    outline = campaign.exports.collection_card.outline(corpus="judged")
-    campaign.exports.collection.write(tmp_path / "c", corpus="judged")
+    outline = campaign.exports.collection_card.outline(CollectionChoices(corpus="judged"))
+    campaign.exports.collection.write(tmp_path / "c", CollectionChoices(corpus="judged"))
     assert outline.documents == 1
     assert outline.bytes == pytest.approx((tmp_path / "c" / "corpus.jsonl").stat().st_size, rel=0.2)
 
@@ -1058,7 +1061,7 @@ def test_people_judge_while_a_collection_is_written(judged: Campaign, tmp_path: 
         with Campaign(judged.directory) as other:
             say(other, "ann", "2 d7 1")
 
-    said = judged.exports.collection.write(tmp_path / "c", with_runs=True, progress=meanwhile)
+    said = judged.exports.collection.write(tmp_path / "c", CollectionChoices(with_runs=True), progress=meanwhile)
     assert said.facts["judging"]["judgements"] == 9
     assert len((tmp_path / "c" / "judgements.jsonl").read_text().splitlines()) == 9
     assert judged.store.judgements.counts()["judgements"] == 10
@@ -1067,13 +1070,13 @@ def test_people_judge_while_a_collection_is_written(judged: Campaign, tmp_path: 
 def test_what_is_no_collection_is_refused(campaign: Campaign, judged: Campaign, tmp_path: Path) -> None:
     for name in ("Wings", "a b", "../up", "", "a//b"):
         with pytest.raises(InputError, match="collection name: expected lower-case letters"):
-            judged.exports.collection.write(tmp_path / "c", name=name)
+            judged.exports.collection.write(tmp_path / "c", CollectionChoices(name=name))
     with pytest.raises(UnknownNameError, match="did you mean 'judged'"):
-        judged.exports.collection.write(tmp_path / "c", corpus="judge")  # type: ignore[arg-type]
+        judged.exports.collection.write(tmp_path / "c", CollectionChoices(corpus="judge"))  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="text of queries"):
-        judged.exports.collection.write(tmp_path / "c", query_text="narrative")
+        judged.exports.collection.write(tmp_path / "c", CollectionChoices(query_text="narrative"))
     with pytest.raises(CampaignError, match="grades by this rule have fractions"):
-        judged.exports.collection.write(tmp_path / "c", rule="mean")
+        judged.exports.collection.write(tmp_path / "c", CollectionChoices(rule="mean"))
     with pytest.raises(UnknownNameError, match="did you mean 'licence'"):
         judged.settings.set_collection(license="CC0")
     assert not (tmp_path / "c").exists()
@@ -1147,8 +1150,8 @@ def test_what_is_too_large_for_a_browser(page: Callable[..., AppTest], monkeypat
 
 
 def test_what_is_packed_is_the_collection(judged: Campaign, tmp_path: Path) -> None:
-    options = collection_download.Options(name="wings", corpus="all", query_text="title", name_annotators=False)
-    collection_download.write_packed(judged, tmp_path / "wings.zip", "adjudicated-or-majority", options, with_runs=True)
+    choices = CollectionChoices(name="wings", rule="adjudicated-or-majority", with_runs=True)
+    collection_download.write_packed(judged, tmp_path / "wings.zip", choices)
     with zipfile.ZipFile(tmp_path / "wings.zip") as archive:
         assert json.loads(archive.read("wings/collection.json"))["name"] == "wings"
         assert archive.read("wings/qrels.txt") == b"1 0 d1 3\n1 0 d2 0\n1 0 d6 1\n2 0 d4 2\n2 0 d5 0\n"

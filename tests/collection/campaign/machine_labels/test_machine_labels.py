@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from collection import Campaign, formats
+from collection.campaign.exports.collection_card import CollectionChoices
 from collection.campaign.machine_labels import label_sets, label_study
 from collection.core import layout
 from collection.core.errors import (
@@ -22,6 +23,7 @@ from collection.core.errors import (
     JudgementError,
     UnknownNameError,
 )
+from collection.core.records import Choice
 from collection.store.machine_labels import LabelRow
 from tests.helpers import Clock, fails, ok
 
@@ -181,7 +183,7 @@ def test_a_collection_with_machine_labels_says_so(campaign: Campaign, tmp_path: 
     add_model_labels(campaign, d1=2.0, d6=1.0)
     campaign.judging.judge("ann", "1", "d1", 0)
     plain = campaign.exports.collection.write(tmp_path / "plain").facts
-    filled = campaign.exports.collection.write(tmp_path / "filled", fill_with="judge").facts
+    filled = campaign.exports.collection.write(tmp_path / "filled", CollectionChoices(fill_with="judge")).facts
     of_people = set(filled) - {"files", "made_at", "machine_labels"}
     assert {name: filled[name] for name in of_people} == {name: plain[name] for name in of_people}
     assert "machine_labels" not in plain
@@ -199,8 +201,10 @@ def test_a_collection_with_machine_labels_says_so(campaign: Campaign, tmp_path: 
 
 def test_machine_labels_do_not_fill_choices(campaign: Campaign) -> None:
     add_model_labels(campaign, d1=2.0)
+    campaign.settings.set_judging_page(task="list", list_size=2, most_chosen=1)
+    campaign.judging.topic_tasks.choose([Choice("a", "ann", "1", kind="chosen", shown=("d1", "d2"), chosen=("d1",))])
     with pytest.raises(CampaignError, match="fill qrels of judgements only, found qrels of choices"):
-        campaign.exports.collection_card.filled(campaign.results.qrels.build(), "choices", "judge")
+        campaign.exports.collection_card.facts(CollectionChoices(fill_with="judge"))
 
 
 @pytest.mark.slow
