@@ -1,7 +1,7 @@
 """The demo: a real, small test collection that every installation can build offline.
 
-Documents are docstrings of the installed Python libraries (:mod:`.documents`), topics are needs of programmers
-(``data/demo/topics.jsonl``), and the systems (:mod:`.systems`) really run.
+Documents are docstrings of the installed Python libraries (:mod:`.documents`), topics are needs of programmers, and the
+runs are those of the systems in ``data/demo/systems.py``.
 """
 
 from collection.demo.build import build, is_built

@@ -17,7 +17,6 @@ from collection.core.errors import CampaignError
 from collection.core.phrases import count, join
 from collection.core.records import Judgement
 from collection.demo.documents import collect
-from collection.demo.systems import SYSTEMS
 
 TITLE = "Cleverdon demo: Python docstrings"
 _INSTALLED = Path(__file__).with_name("data")
@@ -48,6 +47,9 @@ function, class or module does, not how well the docstring is written.
 - **0** Not relevant: it has nothing to do with the problem, even if it has the same words.
 
 The narrative of a topic takes precedence over these rules."""
+
+SYSTEMS = ("bm25", "bm25-long", "tfidf", "chargrams", "lsi", "title-only", "rocchio", "fusion")
+"""Names of the stored runs."""
 
 ANNOTATORS = ("simulated-1", "simulated-2", "simulated-3")
 
@@ -133,9 +135,9 @@ def _write_documents(path: Path, tell: ProgressCallback) -> set[str]:
 def _write_runs(work: Path, known: Collection[str]) -> tuple[list[Path], int]:
     """Write the stored runs without unknown documents, and return their files and the number of these documents."""
     paths, missing = [], set()
-    for system in SYSTEMS:
-        lines = gzip.decompress((DATA / "runs" / f"{system.name}.run.gz").read_bytes()).decode().splitlines(True)
-        paths.append(work / f"{system.name}.run")
+    for name in SYSTEMS:
+        lines = gzip.decompress((DATA / "runs" / f"{name}.run.gz").read_bytes()).decode().splitlines(True)
+        paths.append(work / f"{name}.run")
         paths[-1].write_text("".join(line for line in lines if line.split()[2] in known), encoding="utf-8")
         missing |= {line.split()[2] for line in lines} - set(known)
     return paths, len(missing)

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+from systems import run_all
 
 from collection.campaign import Campaign
 from collection.core.records import Judgement
 from collection.demo.build import ANNOTATORS, BY_BOTH, IN_LOOP, unjudged
 from collection.demo.documents import collect
-from collection.demo.systems import run_all
 
 DATA = Path(__file__).parent
 

@@ -395,7 +395,6 @@ def test_every_entry_of_every_table_describes_itself() -> None:
     from collection.active_learning.learners import LEARNERS
     from collection.adjudication import ADJUDICATION_RULES
     from collection.annotator_agreement import COEFFICIENTS
-    from collection.demo.systems import SYSTEMS
     from collection.machine_labels.rules import LABEL_RULES
     from collection.machine_labels.templates import TEMPLATES
     from collection.measures import MEASURES
@@ -407,7 +406,6 @@ def test_every_entry_of_every_table_describes_itself() -> None:
         ADJUDICATION_RULES,
         CHOICE_RULES,
         COEFFICIENTS,
-        SYSTEMS,
         MEASURES,
         STRATEGIES,
         LEARNERS,

@@ -47,7 +47,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
 
 @dataclass(frozen=True)
 class CollectionChoices:
-    """What an exported collection contains."""
+    """Choices of the contents of an exported collection."""
 
     name: str | None = None
     """In ir_datasets: small letters, digits, ``-``, ``_``, ``.``, separated by ``/``; by default from the title."""

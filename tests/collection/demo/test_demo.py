@@ -27,10 +27,11 @@ from collection.core.records import GRADE_SCALES
 from collection.demo import build
 from collection.demo.build import ANNOTATORS, BY_BOTH, DATA, GUIDELINES, IN_LOOP
 from collection.demo.documents import LIBRARIES, MIN_CHARACTERS, NAMESPACES, collect
-from collection.demo.systems import SYSTEMS, _parts, fuse, run_all
 from tests.helpers import ROOT, some
 
 TOPICS = ROOT / "data" / "demo" / "topics.jsonl"
+_systems = runpy.run_path(str(ROOT / "data" / "demo" / "systems.py"))
+SYSTEMS, _parts, fuse, run_all = (_systems[name] for name in ("SYSTEMS", "_parts", "fuse", "run_all"))
 SMALL = ("json", "csv", "statistics", "heapq", "bisect", "difflib", "textwrap")
 
 
@@ -338,13 +339,14 @@ def test_an_error_closes_the_unfinished_demo(tmp_path, monkeypatch):
     assert len(closed) == 2
 
 
-def test_the_stored_judgements_are_derived_from_the_stored_grades():
+def test_the_stored_judgements_are_derived_from_the_stored_grades(monkeypatch):
     given, simulated = (
         [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
         for name in ("judgements.jsonl", "simulated.jsonl")
     )
     grades = {(row["annotator"], row["query_id"], row["doc_id"]): row["relevance"] for row in given}
     assert {row["source"] for row in simulated} == {"simulated"}
+    monkeypatch.syspath_prepend(str(DATA))
     simulate = runpy.run_path(str(DATA / "simulate.py"))
     for annotator in (simulate[name] for name in ("FAST", "SLOW", "LOOP")):
         assert annotator.name.startswith("simulated")

@@ -7,39 +7,46 @@ returns ``query_id``, ``doc_id``, ``score``, at most `depth` per topic.
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from contextlib import closing
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array, csr_matrix, vstack
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
+from sklearn.preprocessing import normalize
 
 from collection.core.arrays import Floats
 from collection.core.ranking import rank_run
 from collection.core.records import Run
 from collection.core.registry import Entry, Registry
-from collection.demo import fts
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from scipy.sparse import csr_matrix
-
-System = Callable[..., "pd.DataFrame"]
+System = Callable[..., pd.DataFrame]
 
 SYSTEMS = Registry("demo system", Entry[System])
 
 _DECIMALS = 6
 """Digits of scores: the last bits of a sum depend on the processor."""
 
+TITLE_WEIGHT = 3.0
+"""Weight of a word in the title for BM25; one in the text has 1."""
+
+_WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 @SYSTEMS.add("bm25", label="BM25", description="Full-text search with BM25; the query is the topic's title.")
 def bm25(documents: pd.DataFrame, topics: pd.DataFrame, *, depth: int = 100) -> pd.DataFrame:
     """SQLite's full-text search, words stemmed, any word of the title."""
-    return fts.search(documents, _queries(topics, "title"), depth=depth)
+    return _search(documents, _queries(topics, "title"), depth=depth)
 
 
 @SYSTEMS.add("bm25-long", label="BM25, long query", description="Full-text search with BM25; title and description.")
 def bm25_long(documents: pd.DataFrame, topics: pd.DataFrame, *, depth: int = 100) -> pd.DataFrame:
     """Rank like :func:`bm25`, with the words of the description as well."""
-    return fts.search(documents, _queries(topics, "title", "description"), depth=depth)
+    return _search(documents, _queries(topics, "title", "description"), depth=depth)
 
 
 @SYSTEMS.add("tfidf", label="TF-IDF", description="Cosine of tf-idf vectors over words and pairs of words.")
@@ -66,9 +73,6 @@ def lsi(
     documents: pd.DataFrame, topics: pd.DataFrame, *, depth: int = 100, dimensions: int = 150, seed: int = 7
 ) -> pd.DataFrame:
     """Latent semantic indexing: a truncated singular value decomposition of the tf-idf matrix."""
-    from sklearn.decomposition import TruncatedSVD
-    from sklearn.preprocessing import normalize
-
     matrix, queries = _vectorise(_texts(documents), _queries(topics, "title", "description"), min_df=2)
     # A handful of documents spans fewer dimensions than were asked for.
     possible = max(1, min(dimensions, min(matrix.shape) - 1))
@@ -101,10 +105,6 @@ def rocchio(
     beta: float = 0.75,
 ) -> pd.DataFrame:
     """Pseudo-relevance feedback: the strongest `terms` of the first `feedback` answers' mean, at `beta`."""
-    import numpy as np
-    from scipy.sparse import csr_array, vstack
-    from sklearn.preprocessing import normalize
-
     matrix, queries = _vectorise(_texts(documents), _queries(topics, "title", "description"), min_df=2)
     first = np.round((queries @ matrix.T).toarray(), _DECIMALS)
     expanded = []
@@ -131,8 +131,6 @@ def fusion(documents: pd.DataFrame, topics: pd.DataFrame, *, depth: int = 100, k
 
 def fuse(ranked: Iterable[pd.DataFrame], *, depth: int = 100, k: int = 60) -> pd.DataFrame:
     """Reciprocal rank fusion of ranked run frames: each gives a document 1 / (k + rank)."""
-    import pandas as pd
-
     rows = pd.concat([f.assign(score=1.0 / (k + f["rank"])) for f in ranked], ignore_index=True)
     summed = rows.groupby(["query_id", "doc_id"], as_index=False, sort=True)["score"].sum()
     # Twelve places: 1 / (k + rank) differs in the fourth, the order of summing in the sixteenth.
@@ -152,7 +150,6 @@ def run_all(documents: pd.DataFrame, topics: pd.DataFrame, depth: int = 100) -> 
 
 
 def _queries(topics: pd.DataFrame, *fields: str) -> pd.Series[str]:
-    import pandas as pd
 
     joined = [" ".join(map(str, row)) for row in topics[list(fields)].itertuples(index=False)]
     return pd.Series(joined, index=pd.Index(topics["query_id"].astype(str), name="query_id"), dtype="str")
@@ -173,8 +170,6 @@ def _parts(text: str) -> list[str]:
 
 def _vectorise(texts: pd.Series[str], queries: pd.Series[str], **options: object) -> tuple[csr_matrix, csr_matrix]:
     """Tf-idf matrices of documents and queries, rows of length one."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
     options = {"sublinear_tf": True, "stop_words": "english", **options}
     if len(texts) < 20:
         options["min_df"] = 1  # in a handful of documents every word may be a rare one
@@ -185,9 +180,6 @@ def _vectorise(texts: pd.Series[str], queries: pd.Series[str], **options: object
 
 def _best(scores: csr_matrix | Floats, documents: pd.DataFrame, topics: pd.DataFrame, depth: int) -> pd.DataFrame:
     """The `depth` best documents of a topics x documents matrix that have a score above 0."""
-    import numpy as np
-    import pandas as pd
-
     dense = np.round(np.asarray(scores.toarray() if hasattr(scores, "toarray") else scores), _DECIMALS)
     topic, document = np.nonzero(dense > 0)
     columns = {
@@ -204,3 +196,35 @@ def _first(scored: pd.DataFrame, depth: int) -> pd.DataFrame:
     """The `depth` best rows of each ``topic``; equal scores by descending document id, as in a ranking."""
     ordered = scored.sort_values(["topic", "score", "doc_id"], ascending=[True, False, False])
     return ordered.groupby("topic", sort=False).head(depth).drop(columns="topic").reset_index(drop=True)
+
+
+def _search(documents: pd.DataFrame, queries: pd.Series[str], *, depth: int) -> pd.DataFrame:
+    """``query_id``, ``doc_id``, ``score`` of the best documents for each query, by the bm25() of FTS5 of Porter stems.
+
+    A document (``doc_id``, ``title``, ``text``) matches if it has one of the words; `queries` are by ``query_id``.
+    """
+    rows: list[tuple[str, str, float]] = []
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute(
+            "CREATE VIRTUAL TABLE document USING fts5(doc_id UNINDEXED, title, text, tokenize = 'porter unicode61')"
+        )
+        columns = (documents[c].fillna("").astype(str) for c in ("doc_id", "title", "text"))
+        db.executemany("INSERT INTO document VALUES (?, ?, ?)", zip(*columns, strict=True))
+        for query_id, query in queries.items():
+            if match := _match(query):
+                # FTS5's bm25() is smaller for better documents; our scores grow.
+                found = db.execute(
+                    "SELECT doc_id, -bm25(document, 0, ?, 1) AS score FROM document WHERE document MATCH ?"
+                    " ORDER BY score DESC, doc_id DESC LIMIT ?",
+                    (TITLE_WEIGHT, match, depth),
+                )
+                rows.extend((str(query_id), doc_id, score) for doc_id, score in found)
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]).astype({"score": "float64"})
+
+
+def _match(query: str) -> str:
+    """The query in FTS5's syntax: any of its words, without stop words where others remain."""
+    words = list(dict.fromkeys(_WORD.findall(query.lower())))
+    content = [word for word in words if word not in ENGLISH_STOP_WORDS]
+    # Each in quotes: bare AND, OR, NOT and NEAR are operators.
+    return " OR ".join(f'"{word}"' for word in content or words)
