@@ -98,7 +98,7 @@ class Simulation:
                 for _ in range(10_000 if count is None else count):
                     if not self._judge_next(annotator, query_id, clock, chance):
                         break
-                    if query_id in IN_LOOP and count is None and self.campaign.recall.of_topic(query_id).decision.stop:
+                    if query_id in IN_LOOP and count is None and self.campaign.recall.for_topic(query_id).decision.stop:
                         break
 
     def _judge_next(self, annotator: Annotator, query_id: str, clock: _Clock, chance: random.Random) -> bool:

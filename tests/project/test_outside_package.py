@@ -213,7 +213,7 @@ def test_a_stopping_rule(campaign: Campaign, files: Path, tmp_path: Path, opened
     line = "| `enough` | a number of relevant documents |  | `wanted=1` |"
     assert line in ok("methods", "stopping", "--format", "markdown")
     judge(campaign, "1", "d1", 2)
-    rules = campaign.recall.of_topic("1").rules.set_index("rule")
+    rules = campaign.recall.for_topic("1").rules.set_index("rule")
     assert rules.loc["Enough found"].tolist() == ["stop", "a number of relevant documents", "1 of 1 are found."]
     app = opened("recall", topic="1")
     assert any("Enough found" in table.value.astype(str).to_numpy() for table in app.dataframe)

@@ -40,7 +40,7 @@ def _history(campaign: Campaign, annotator: str, request: wire.HistoryRequest) -
 
 
 def _near(campaign: Campaign, annotator: str, request: wire.NearRequest) -> wire.NearAnswer:
-    nearby = campaign.corpus.near_duplicates.of_documents(request["query_id"], annotator, request["doc_ids"])
+    nearby = campaign.corpus.near_duplicates.for_documents(request["query_id"], annotator, request["doc_ids"])
     near = {doc_id: [_near_duplicate(other) for other in others] for doc_id, others in nearby.near.items()}
     return {"near": near, "more": nearby.more}
 

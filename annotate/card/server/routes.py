@@ -189,7 +189,7 @@ def _checked(route: PostRoute, payload: Payload, campaign: Campaign, annotator: 
 def _topics(campaign: Campaign, annotator: str, request: wire.TopicsRequest) -> wire.TopicsAnswer:
     """The annotator's topics with texts and progress, the last one judged, and one with work left."""
     own, last = set(campaign.progress.topics_for(annotator)), campaign.judging.history.last_topic(annotator)
-    standings = campaign.progress.of_topics(annotator, last)
+    standings = campaign.progress.topic_standings(annotator, last)
     without_text, first = campaign.store.pool.count_without_text(), campaign.recall.across_topics.pending()
     topics: list[wire.TopicPayload] = []
     for query_id, title, description, narrative in campaign.store.corpus.topics().itertuples(index=False):
@@ -383,7 +383,7 @@ def _guidelines(campaign: Campaign, annotator: str, request: wire.GuidelinesRequ
 def _progress(campaign: Campaign, annotator: str, query_id: str | None) -> wire.SyncProgress:
     if query_id is None:
         return {"all": _counts(campaign.progress.totals(annotator))}
-    counted = campaign.progress.of_annotator(query_id, annotator)
+    counted = campaign.progress.annotator_standing(query_id, annotator)
     return {"topic": _counts(counted.topic), "all": _counts(counted.all)}
 
 

@@ -61,7 +61,7 @@ if topic not in set(table["query_id"]):
     st.stop()
 
 row = table[table["query_id"] == topic].iloc[0]
-known = cached(campaign.recall.of_topic, key, entries=64)(topic)
+known = cached(campaign.recall.for_topic, key, entries=64)(topic)
 estimate = known.estimate
 st.subheader(f"Topic {widgets.plain(topic)}: {widgets.plain(row['title'])}")
 with st.container(border=True):

@@ -182,7 +182,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     own = own[own["counts_as"] == "judgement"]
     titles = campaign.store.corpus.topics().set_index("query_id")["title"]
     last, progress = campaign.judging.history.last_topic(annotator), campaign.progress
-    counted = progress.of_topics(annotator, last)
+    counted = progress.topic_standings(annotator, last)
     standings = [counted[query_id] for query_id in topics]
     done, goal = progress.totals(annotator, last)
     has_goals = any(of is not None for _, of in standings)

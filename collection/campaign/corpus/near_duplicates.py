@@ -63,7 +63,7 @@ class NearDuplicates:
     store: Store
     settings: Settings
 
-    def of_documents(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Nearby:
+    def for_documents(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Nearby:
         """Near-duplicates of documents among themselves and among what the annotator has judged for the topic.
 
         Only :data:`MOST_NEW` sketches are made for one answer; :attr:`Nearby.more` says whether more are needed. The

@@ -20,7 +20,7 @@ from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.recall.recall import RecallEstimates
 from collection.campaign.results.agreement import AgreementStudy
-from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, of_topics
+from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, select_topics
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import CampaignError, InputError, require_known
@@ -143,7 +143,7 @@ class CollectionCard:
             if source != "judgements":
                 raise CampaignError(f"machine labels fill qrels of judgements only, found qrels of {source}")
             written = self.label_files.filled(graded, choices.fill_with).astype({"relevance": "int64"})
-        return CollectionQrels(source, graded, of_topics(written, choices.topics))
+        return CollectionQrels(source, graded, select_topics(written, choices.topics))
 
     def describe(self, choices: CollectionChoices, collected: CollectionQrels, names: Mapping[str, str]) -> Facts:
         """The card without its files; `names` are the pseudonyms of :meth:`annotator_names`.
@@ -157,7 +157,7 @@ class CollectionCard:
         without = int((asked.map(str.strip) == "").all(axis=1).sum())
         missing = {"query_text_missing": without} if without else {}
         log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
-        qrels = of_topics(graded, topics)
+        qrels = select_topics(graded, topics)
         left_out = graded["query_id"].nunique() - qrels["query_id"].nunique()
         decisive = self.qrels.count_decisive_pairs(topics=topics) if source == "judgements" else 0
         # A chosen document is relevant, whatever the level of the loop.

@@ -11,7 +11,7 @@ from collection import adjudication, formats
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.machine_labels.label_files import LABELS_FILE, LabelFiles, remove_stale_report
 from collection.campaign.results.agreement import AgreementStudy
-from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, of_topics
+from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, select_topics
 from collection.core import layout
 from collection.core.errors import InputError
 from collection.formats import QrelsForm
@@ -182,7 +182,7 @@ class Exporter:
     ) -> int:
         """Write qrels with machine labels, and beside them the reports on the rule and on the source of each grade."""
         chosen = adjudication.parse_rule(rule)
-        frame = of_topics(self.label_files.filled(self.qrels.build(chosen), fill_with), topics)
+        frame = select_topics(self.label_files.filled(self.qrels.build(chosen), fill_with), topics)
         self.label_files.write_sources(frame, fill_with, path)
         formats.write_qrels(frame, path)
         labels = int((frame["by"] == fill_with).sum())

@@ -64,7 +64,7 @@ class GradeImport:
         if said or (report and "by" not in report):
             self.import_machine_labels(path, said)
             return
-        frame = self._of_kept_records(path, formats.read_qrels(path))
+        frame = self._map_to_kept_records(path, formats.read_qrels(path))
         if report:
             frame = self._of_people(path, frame, report)
         self._require_grades(path, frame[frame["relevance"] >= 0], "; negative for unjudged")
@@ -84,7 +84,7 @@ class GradeImport:
         """Import qrels as a label set of the file's name; `said` is what tells that no people gave the grades."""
         self.session.refuse_other(path, kinds.QRELS)
         report, name = read_report(path), formats.stem(path)
-        frame = self._of_kept_records(path, formats.read_qrels(path))
+        frame = self._map_to_kept_records(path, formats.read_qrels(path))
         frame = frame[frame["relevance"] >= 0]
         settings: dict[str, object] = {"file": Path(path).name, "model": find_model(said or name)}
         if "umbrela" in name.casefold():
@@ -151,7 +151,7 @@ class GradeImport:
                 f"{path}: labels without topics, such as those of ASReview, need a campaign with exactly one topic, "
                 f"found {found}"
             ) from error
-        log = replace(log, labels=self._of_kept_records(path, log.labels))
+        log = replace(log, labels=self._map_to_kept_records(path, log.labels))
         report = {} if self.by_people else read_report(path)
         if report and "by" not in report:  # an export of machine labels, which names no annotator
             name, kind, settings = str(report["label_set"]), report["kind"], report["settings"]
@@ -280,12 +280,12 @@ class GradeImport:
             f"such as {str(without.iloc[0])!r}; the grades count. Import the missing documents, or correct the ids",
         )
 
-    def _of_kept_records(self, path: FilePath, grades: pd.DataFrame) -> pd.DataFrame:
+    def _map_to_kept_records(self, path: FilePath, grades: pd.DataFrame) -> pd.DataFrame:
         """Move the grades of duplicates that an import left out to the record that was kept.
 
         If an annotator graded several duplicates, the highest grade counts.
         """
-        named = self.session.of_kept_records(path, grades)
+        named = self.session.map_to_kept_records(path, grades)
         if named is grades:
             return grades
         keys = [name for name in ("annotator", "query_id", "doc_id", "subtopic") if name in named]

@@ -53,7 +53,7 @@ class ImportSession:
         if self.kept_as != self.store.settings.get(KEPT_AS, {}):
             self.store.settings.put(KEPT_AS, self.kept_as)
 
-    def of_kept_records(self, path: FilePath, frame: pd.DataFrame) -> pd.DataFrame:
+    def map_to_kept_records(self, path: FilePath, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows with the ids of kept records in place of those of left-out duplicates, and report them.
 
         Afterwards rows may have the same ids.

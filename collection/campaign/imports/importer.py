@@ -377,7 +377,7 @@ class _FileImport:
 
     def _rank_kept_records(self, path: FilePath, frame: pd.DataFrame) -> pd.DataFrame:
         """The run with kept records in place of left-out duplicates, each at the best of their ranks."""
-        named = self.session.of_kept_records(path, frame)
+        named = self.session.map_to_kept_records(path, frame)
         if named is frame:
             return frame
         best = named.sort_values("listed", kind="stable").drop_duplicates(["query_id", "doc_id"])
@@ -439,7 +439,7 @@ class _FileImport:
 
     def import_clicks(self, path: FilePath) -> None:
         self.session.refuse_other(path, kinds.CLICKS)
-        named = self.session.of_kept_records(path, formats.read_clicks(path))
+        named = self.session.map_to_kept_records(path, formats.read_clicks(path))
         summed = named.groupby(["query_id", "doc_id", "rank"], sort=False, as_index=False).sum()
         frame, ignored = self.session.known_topics(path, summed)
         source, columns = formats.stem(path), ["query_id", "doc_id", "rank"]

@@ -209,7 +209,7 @@ class JudgingHistory:
         """Count the judgements that each topic needs of the annotator, and all topics; None: a loop over everything."""
         changed = self.store.history.last_topic(annotator)
         done, goal = self.progress.totals(annotator, changed)
-        standings = self.progress.of_topics(annotator, changed)
+        standings = self.progress.topic_standings(annotator, changed)
         left = {q: None if of is None else max(of - judged, 0) for q, (judged, of) in standings.items()}
         return left, None if goal is None else max(goal - done, 0)
 

@@ -189,7 +189,7 @@ class Judging:
             return True
         rows = self.progress.loop_scope.loop_rows()[query_id]
         if decisive is not None:
-            rows = np.intersect1d(rows, list(self.progress.loop_scope.rows_of(decisive.of_topic(query_id)).values()))
+            rows = np.intersect1d(rows, list(self.progress.loop_scope.rows_of(decisive.for_topic(query_id)).values()))
         taken = np.isin(self.store.queue.unavailable_rows(query_id, at, annotator), rows)  # not labels from elsewhere
         return len(rows) > int(taken.sum()) and self.progress.budget.room(query_id, annotator) != 0
 

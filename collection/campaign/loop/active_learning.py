@@ -87,7 +87,7 @@ class ActiveLearning:
             usual = "start" if ranking.model is None else "loop"
         elif settings.by_system_order:
             decisive = self.decisive_pairs()
-            found = self.progress.loop_scope.rows_of(ids := decisive.of_topic(query_id))
+            found = self.progress.loop_scope.rows_of(ids := decisive.for_topic(query_id))
             rows, topics = np.array([found[doc_id] for doc_id in ids], dtype=np.int64), decisive.topics
             ranking = training_round.Ranking(rows, np.zeros(len(rows), dtype=np.float32), None, settings.by)
             usual = settings.by
@@ -166,7 +166,7 @@ class ActiveLearning:
         key = (self.corpus.features.opened_version, mode, pool, signature, text)
 
         def compute() -> training_round.Space:
-            allowed = self.progress.loop_scope.of_topic(query_id, opened.size)
+            allowed = self.progress.loop_scope.mask(query_id, opened.size)
             return training_round.Space(opened, allowed, text, self._evidence_of(query_id, signature, opened.size))
 
         return self.store.cached("space", key, compute, member=query_id, most=MAX_SPACES)
@@ -273,7 +273,7 @@ class ActiveLearning:
 
     def _scope_of(self, query_id: str) -> tuple[tuple[object, ...], NDArray[np.bool_]]:
         """Return a version of runs, documents and scope of a topic, and the scope."""
-        allowed = self.progress.loop_scope.of_topic(query_id)
+        allowed = self.progress.loop_scope.mask(query_id)
         version, scope = self.store.settings.get("documents_version", 0), hashlib.blake2b(allowed.tobytes()).digest()
         return (self.store.corpus.runs_signature(), version, len(allowed), scope), allowed
 

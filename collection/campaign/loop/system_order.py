@@ -56,7 +56,7 @@ class DecisivePairs(NamedTuple):
     """The topic of each pair."""
     doc_ids: list[str]
 
-    def of_topic(self, query_id: str) -> list[str]:
+    def for_topic(self, query_id: str) -> list[str]:
         """Return the documents of a topic."""
         return [d for q, d in zip(self.query_ids, self.doc_ids, strict=True) if q == query_id]
 

@@ -165,7 +165,7 @@ class LoopScope:
             found[query_id] = build_topic_ledger(own, scope, level, judgeable)
         return found
 
-    def of_topic(self, query_id: str, size: int | None = None) -> NDArray[np.bool_]:
+    def mask(self, query_id: str, size: int | None = None) -> NDArray[np.bool_]:
         """Return the documents that a topic's loop may offer, as a mask of the first `size` documents or of all."""
         judgeable = self.rankable(size)
         if self.settings.modes_when_open()[query_id] not in IN_POOL:

@@ -141,7 +141,7 @@ class Progress:
         done = done | closed if closed_early else done
         return set(topics.loc[done, "query_id"].astype(str))
 
-    def of_annotator(self, query_id: str, annotator: str) -> AnnotatorStanding:
+    def annotator_standing(self, query_id: str, annotator: str) -> AnnotatorStanding:
         """Return :meth:`standing` and :meth:`totals` from the cache, after each judgement."""
         scopes, modes, limited = self._scopes()
         totals = self._sum(annotator, query_id, scopes, modes, limited)
@@ -150,7 +150,7 @@ class Progress:
             return AnnotatorStanding(self.standing(query_id, annotator), totals)
         return AnnotatorStanding(_in_scope({query_id: numbers}, scopes, limited)[query_id], totals)
 
-    def of_topics(self, annotator: str, changed: str | None = None) -> dict[str, Standing]:
+    def topic_standings(self, annotator: str, changed: str | None = None) -> dict[str, Standing]:
         """Return :meth:`standing` of each topic of an annotator from the cache; `changed` as for :meth:`totals`."""
         scopes, _, limited = self._scopes()
         mine = _in_scope(self.standings(annotator, changed), scopes, limited)

@@ -97,7 +97,7 @@ class RecallEstimates:
     progress: Progress
     across_topics: CalibrationTopics
 
-    def of_topic(self, query_id: str) -> Recall:
+    def for_topic(self, query_id: str) -> Recall:
         """The recall of a topic; raises UnknownNameError if there is no such topic."""
         self.settings.require_topic(query_id)
         settings, topic = self.settings.loop(), self._assess([query_id])[query_id]

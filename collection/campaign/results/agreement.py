@@ -148,7 +148,7 @@ class AgreementStudy:
         if measure.entry.needs:
             raise InputError(f"{measure} needs qrels with {measure.entry.needs}, which annotators' grades do not have")
         labels = self.labels(topics=topics, without=without)
-        runs = [_of_topics(run, labels["query_id"]) for run in self.corpus.runs()]
+        runs = [_select_topics(run, labels["query_id"]) for run in self.corpus.runs()]
         if not runs:
             return []
         parts = {str(name): part for name, part in labels.groupby("annotator")}
@@ -169,7 +169,7 @@ class AgreementStudy:
         return annotator_statistics.compute_statistics(log, log[log["current"]], several)
 
 
-def _of_topics(run: Run, topics: pd.Series[str]) -> Run:
+def _select_topics(run: Run, topics: pd.Series[str]) -> Run:
     """The rows of a run for these topics; evaluation would read the others each time only to ignore them."""
     return Run(run.name, run.frame[run.frame["query_id"].isin(topics.unique())])
 
@@ -179,7 +179,7 @@ def _compare_orders(
 ) -> Conclusion:
     keys = ["query_id", "doc_id"]
     both = of_a.merge(of_b[[*keys, "relevance"]], on=keys, suffixes=("_a", "_b"))
-    runs = [_of_topics(run, both["query_id"]) for run in runs]
+    runs = [_select_topics(run, both["query_id"]) for run in runs]
     means = []
     for side in ("a", "b"):
         qrels = both[[*keys, f"relevance_{side}"]].rename(columns={f"relevance_{side}": "relevance"})

@@ -91,7 +91,7 @@ class QrelsBuilder:
     ) -> Adjudicated:
         """The qrels of :meth:`build` with the rule and how each grade came about."""
         found = self._adjudicate(adjudication.parse_rule(rule, **parameters))
-        grades = of_topics(found.grades, topics)
+        grades = select_topics(found.grades, topics)
         return replace(found, grades=grades.copy(deep=False) if topics is None else grades.reset_index(drop=True))
 
     def _adjudicate(self, rule: ChosenRule) -> Adjudicated:
@@ -161,7 +161,7 @@ class QrelsBuilder:
         InputError
             There is no such form, or topics without a grade are included without unjudged pairs or beside `topics`.
         """
-        frame = of_topics(self._qrels_of_all_topics(form, rule, unjudged), topics)
+        frame = select_topics(self._qrels_of_all_topics(form, rule, unjudged), topics)
         if not include_unjudged_topics:
             return export.of_judged_topics(frame)
         if topics is not None:
@@ -211,8 +211,8 @@ class QrelsBuilder:
         chosen = adjudication.parse_rule(rule, **parameters)
         topics = None if topics is None else list(topics)
         every = self.with_sources(chosen)
-        found = replace(every, grades=of_topics(every.grades, topics))
-        judgements = of_topics(self.store.judgements.table(columns=OPINION), topics)
+        found = replace(every, grades=select_topics(every.grades, topics))
+        judgements = select_topics(self.store.judgements.table(columns=OPINION), topics)
         decisive = self.count_decisive_pairs(topics=topics)
         adjudicated = judgements["counts_as"] == adjudication.ADJUDICATION
         graded = judgements[~adjudicated & (judgements["kind"] == "graded")]
@@ -268,7 +268,7 @@ class QrelsBuilder:
         return TopicsWithGrades(graded, tuple(topic for topic in graded if topic in finished))
 
 
-def of_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:
+def select_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:
     """The rows of these topics (``query_id``), or all."""
     return frame if topics is None else frame[frame["query_id"].isin(list(topics))]
 

@@ -49,7 +49,7 @@ def fresh(campaign: Campaign, read: Callable[[Campaign], object]) -> object:
 
 
 READS: dict[str, Callable[[Campaign], object]] = {
-    "progress of an annotator": lambda c: c.progress.of_annotator("1", "ann"),
+    "progress of an annotator": lambda c: c.progress.annotator_standing("1", "ann"),
     "progress in all topics": lambda c: c.progress.totals("ann", "1"),
     "standings": lambda c: c.progress.standings("ann", "1"),
     "documents of the loop": lambda c: {q: rows.tolist() for q, rows in c.progress.loop_scope.loop_rows().items()},

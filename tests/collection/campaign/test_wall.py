@@ -221,7 +221,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "store.judgements.table": lambda c: [c.store.judgements.table(current=current) for current in (True, False)],
     "progress.loop_scope.judgeable": lambda c: c.progress.loop_scope.judgeable(),
     "progress.loop_scope.loop_rows": lambda c: c.progress.loop_scope.loop_rows(),
-    "progress.loop_scope.of_topic": lambda c: c.progress.loop_scope.of_topic("1"),
+    "progress.loop_scope.mask": lambda c: c.progress.loop_scope.mask("1"),
     "progress.loop_scope.rankable": lambda c: c.progress.loop_scope.rankable(),
     "progress.loop_scope.recall_scope": lambda c: c.progress.loop_scope.recall_scope(
         "1", c.store.judgements.current_judgements("1"), c.progress.loop_scope.judgeable()
@@ -231,7 +231,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
         c.progress.budget.judged_in_pool(c.settings.modes()), c.settings.modes()
     ),
     "corpus.near_duplicates.groups": lambda c: c.corpus.near_duplicates.groups("all", 0.3),
-    "corpus.near_duplicates.of_documents": lambda c: c.corpus.near_duplicates.of_documents("1", "ann", ["d08"]),
+    "corpus.near_duplicates.for_documents": lambda c: c.corpus.near_duplicates.for_documents("1", "ann", ["d08"]),
     "results.overview.decisions": lambda c: c.results.overview.decisions(),
     "results.overview.next_step": lambda c: c.results.overview.next_step(),
     "results.overview.status": lambda c: c.results.overview.status(),
@@ -242,8 +242,8 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "store.judgements.counts": lambda c: c.store.judgements.counts(),
     "progress.finished": lambda c: c.progress.finished(),
     "store.assignments.may_see": lambda c: c.store.assignments.may_see("1", "ann"),
-    "progress.of_annotator": lambda c: c.progress.of_annotator("1", "ann"),
-    "progress.of_topics": lambda c: c.progress.of_topics("ann"),
+    "progress.annotator_standing": lambda c: c.progress.annotator_standing("1", "ann"),
+    "progress.topic_standings": lambda c: c.progress.topic_standings("ann"),
     "progress.standing": lambda c: c.progress.standing("1", "ann"),
     "progress.standings": lambda c: c.progress.standings("ann", None),
     "progress.topics": lambda c: c.progress.topics(),
@@ -265,7 +265,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "results.qrels.topics_with_grades": lambda c: c.results.qrels.topics_with_grades(),
     "results.qrels.unjudged_topics": lambda c: c.results.qrels.unjudged_topics(),
     "results.qrels.with_sources": lambda c: c.results.qrels.with_sources("dawid-skene"),
-    "recall.of_topic": lambda c: [c.recall.of_topic(query_id) for query_id in ("1", "2", "3", "10")],
+    "recall.for_topic": lambda c: [c.recall.for_topic(query_id) for query_id in ("1", "2", "3", "10")],
     "recall.ready_topics": lambda c: c.recall.ready_topics(),
     "recall.table": lambda c: c.recall.table(),
     "judging.search.find": lambda c: c.judging.search.find("1", "ann", "coffee"),

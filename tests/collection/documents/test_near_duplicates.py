@@ -281,7 +281,7 @@ def test_titles_are_compared_with_the_texts(make_campaign: Callable[..., Campaig
     assert [group.doc_ids for group in campaign.corpus.near_duplicates.groups("all").groups] == [("d1", "d3")]
     campaign.people.pools.add("depth", depth=3, near_duplicates="skip")
     assert set(campaign.store.pool.pairs().query("query_id == '1'")["doc_id"]) == {"d1", "d2", "d6"}
-    near = campaign.corpus.near_duplicates.of_documents("1", "ann", ["d1", "d2", "d3"]).near
+    near = campaign.corpus.near_duplicates.for_documents("1", "ann", ["d1", "d2", "d3"]).near
     assert {doc: [n.doc_id for n in found] for doc, found in near.items()} == {"d1": ["d3"], "d2": [], "d3": ["d1"]}
 
 

@@ -316,20 +316,20 @@ def test_sketches_are_kept_and_made_anew_when_documents_change(
 ) -> None:
     said(copies, "d2", 2)
     for _ in range(2):
-        assert [n.doc_id for n in copies.corpus.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"]] == ["d2"]
+        assert [n.doc_id for n in copies.corpus.near_duplicates.for_documents("1", "ann", ["d1"]).near["d1"]] == ["d2"]
         assert len(sketched) == 2
     (tmp_path / "other.jsonl").write_text(json.dumps({"doc_id": "d2", "text": "quite another text by now"}) + "\n")
     copies.imports.import_files(documents=[tmp_path / "other.jsonl"], replace=True)
-    assert copies.corpus.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"] == []
+    assert copies.corpus.near_duplicates.for_documents("1", "ann", ["d1"]).near["d1"] == []
 
 
 def test_no_more_sketches_are_kept_than_may_be(
     copies: Campaign, monkeypatch: pytest.MonkeyPatch, sketched: list[str]
 ) -> None:
     monkeypatch.setattr(near_duplicates, "SKETCHES", 2)
-    assert set(copies.corpus.near_duplicates.of_documents("1", "ann", ["d1", "d2", "d3"]).near) == {"d1", "d2", "d3"}
+    assert set(copies.corpus.near_duplicates.for_documents("1", "ann", ["d1", "d2", "d3"]).near) == {"d1", "d2", "d3"}
     for asked, number in (["d2", "d3"], 3), (["d1"], 4):
-        copies.corpus.near_duplicates.of_documents("1", "ann", asked)
+        copies.corpus.near_duplicates.for_documents("1", "ann", asked)
         assert len(sketched) == number
 
 

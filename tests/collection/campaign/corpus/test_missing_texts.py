@@ -61,7 +61,7 @@ def say(campaign: Campaign, doc_ids: list[str], relevant: int) -> None:
 def test_unjudged_documents_without_a_text_are_no_certainty(partial: Campaign) -> None:
     """24 of 38 are relevant, and 2 with a text are left: 24 / 26 would be 90%, 24 / 77 is not."""
     say(partial, POOL[:38], 24)
-    known = partial.recall.of_topic("1")
+    known = partial.recall.for_topic("1")
     assert (known.judged, known.size, known.without_text) == (38, 91, 51)
     assert not known.decision.stop
     assert "certain" not in known.promise
@@ -76,7 +76,7 @@ def test_unjudged_documents_without_a_text_are_no_certainty(partial: Campaign) -
 @pytest.mark.slow
 def test_judging_all_that_has_a_text_ends_nothing(partial: Campaign) -> None:
     say(partial, POOL[:WITH_TEXT], 24)
-    known = partial.recall.of_topic("1")
+    known = partial.recall.for_topic("1")
     assert not known.decision.stop
     assert known.promise == (
         "All documents in the pool with a text are judged; no recall is guaranteed while 51 documents have no text. "
@@ -98,7 +98,7 @@ def test_a_promise_that_holds_whatever_the_missing_texts_say(partial: Campaign) 
     write_documents(write, POOL[WITH_TEXT:90])
     partial.imports.import_files(documents=[write])
     say(partial, POOL[:90], 90)
-    known = partial.recall.of_topic("1")
+    known = partial.recall.for_topic("1")
     assert known.decision.stop
     assert known.decision.reason.endswith("even if the only unjudged document is relevant")
     assert known.promise == (
@@ -110,11 +110,11 @@ def test_a_promise_that_holds_whatever_the_missing_texts_say(partial: Campaign) 
 def test_in_the_loop_missing_texts_of_the_pool_count_too(partial: Campaign) -> None:
     partial.settings.set_loop(mode="loop")
     say(partial, POOL[:38], 24)
-    known = partial.recall.of_topic("1")
+    known = partial.recall.for_topic("1")
     assert (known.size, known.without_text, known.estimate.high) == (91, 51, 77)
     assert not known.decision.stop
     partial.settings.set_loop(mode="loop-in-pool")
-    assert partial.recall.of_topic("1")[:6] == ("1", "loop-in-pool", 38, 24, 91, 51)
+    assert partial.recall.for_topic("1")[:6] == ("1", "loop-in-pool", 38, 24, 91, 51)
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ def test_an_imported_grade_of_a_missing_text_is_a_judgement(partial: Campaign, t
     partial.imports.import_files(qrels=tmp_path / "nist.txt")
     for mode, counted in (("pool", 40), ("loop", 41)):
         partial.settings.set_loop(mode=mode)
-        known = partial.recall.of_topic("1")
+        known = partial.recall.for_topic("1")
         assert (known.judged, known.without_text) == (counted, 49)
         assert partial.results.overview.status()["judged"] == counted
         assert partial.progress.loop_scope.ledgers(["1"])["1"].judged == counted
@@ -141,7 +141,7 @@ def test_draws_promise_nothing_of_what_they_cannot_reach(partial: Campaign) -> N
         partial.judging.judge_many([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 0)])
     ledger = partial.progress.loop_scope.ledgers(["1"])["1"]
     assert ledger.out_of_reach[ledger.draws].tolist() == [51] * 29
-    known = partial.recall.of_topic("1")
+    known = partial.recall.for_topic("1")
     assert not known.decision.stop
     assert known.decision.needed is None
     assert known.promise.startswith("No recall can be guaranteed: 51 of 52 unjudged documents cannot be judged and")
@@ -348,7 +348,7 @@ def test_where_no_document_has_a_text_all_are_handed_out_by_their_ids(tmp_path: 
         assert not campaign.judging.judge_many(
             [Judgement(str(uuid4()), "ann", "1", "d0", "graded", 1)], leased_only=True
         ).refused
-        known = campaign.recall.of_topic("1")
+        known = campaign.recall.for_topic("1")
         assert (known.judged, known.size, known.without_text) == (1, 5, 0)
         assert campaign.results.overview.status()["without_text"] == 0
         assert campaign.progress.totals("ann") == (1, 5)
@@ -356,4 +356,4 @@ def test_where_no_document_has_a_text_all_are_handed_out_by_their_ids(tmp_path: 
         campaign.imports.import_files(documents=[tmp_path / "docs.tsv"])
         assert handed_out(campaign) == ["d1"]
         assert campaign.progress.totals("ann") == (1, 2)
-        assert campaign.recall.of_topic("1").without_text == 3
+        assert campaign.recall.for_topic("1").without_text == 3

@@ -224,7 +224,7 @@ def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
         assert campaign.settings.loop().draws_after == 0
         judge_all(campaign)
         assert set(campaign.store.judgements.table()["strategy"]) == {"mtf"}
-        assert "without random draws" in campaign.recall.of_topic("1").promise.lower()
+        assert "without random draws" in campaign.recall.for_topic("1").promise.lower()
     with made(tmp_path / "other", texts="abcdefghijklmnopqrstuvwxyz", run=2) as campaign:
         judge_all(campaign)
         log = campaign.store.judgements.table()
@@ -245,7 +245,7 @@ def test_a_budget_ends_the_loop(tmp_path: Path, by: str) -> None:
     with made(tmp_path, texts="abcdefghijklmnopxyz", by=by, topic_budget=5) as campaign:
         assert len(judge_all(campaign)) == 5
         assert campaign.progress.budget.room("1") == 0
-        rules = campaign.recall.of_topic("1").rules.set_index("rule")
+        rules = campaign.recall.for_topic("1").rules.set_index("rule")
         assert rules.loc["Fixed budget", ["says", "reason"]].tolist() == ["stop", "5 of 5 judgements made."]
         campaign.settings.set_loop(topic_budget=7)
         assert len(judge_all(campaign)) == 2

@@ -363,7 +363,7 @@ def test_an_undo_does_not_change_what_was_drawn(wings: Campaign) -> None:
     document = judge_next(wings, lambda _: 0)
     wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", document, "undone")])
     assert wings.store.judgements.count_ungraded()["1"] == (0, 1, 1)
-    assert not wings.recall.of_topic("1").decision.stop
+    assert not wings.recall.for_topic("1").decision.stop
     wings.judging.search.take("ann", "1", document)
     judge(wings, document, 1)
     assert wings.store.judgements.current_judgements("1")["strategy"].tolist() == ["random"]
@@ -453,7 +453,7 @@ def test_progress_after_each_save_is_what_a_count_of_everything_gives(wings: Cam
         if step == 70:
             wings.people.assignments.update(annotators=3)
         for name in people:
-            shown, _ = wings.progress.of_annotator(topic, name)
+            shown, _ = wings.progress.annotator_standing(topic, name)
             assert shown == wings.progress.standing(topic, name), (step, name)
     # What others did elsewhere is counted some seconds later; a new process counts everything.
     with Campaign(wings.directory) as again:

@@ -224,7 +224,7 @@ def test_annotators_progress_counts_the_sample_alone(campaign: Path, tmp_path: P
         with Campaign(campaign) as opened:  # totals of other topics are kept for a while
             by_topic = [opened.progress.standing(f"q{t}", "ann") for t in range(10)]
             assert (sum(each.done for each in by_topic), sum(each.goal or 0 for each in by_topic)) == (done, 40)
-            assert opened.progress.of_annotator("q0", "ann") == (by_topic[0], (done, 40))
+            assert opened.progress.annotator_standing("q0", "ann") == (by_topic[0], (done, 40))
             judge(opened, tmp_path)
     with Campaign(campaign) as opened:
         opened.machine_labels.study.ask_for_pool()

@@ -344,7 +344,7 @@ def test_a_budget_costs_a_save_little(tmp_path: Path, monkeypatch: pytest.Monkey
     """Each statement of the order of the campaign once, and nothing for settings that are known."""
     with made(tmp_path, texts=TEXTS, by=by, mode="loop-in-pool", budget=9, measure="nDCG@5") as campaign:
         campaign.people.pools.add("depth", depth=5)
-        campaign.progress.of_annotator("1", "ann")
+        campaign.progress.annotator_standing("1", "ann")
         judge(campaign, "a", leased=False)
         seen: list[str] = []
         checked: list[LoopSettings] = []
@@ -358,7 +358,7 @@ def test_a_budget_costs_a_save_little(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setattr(LoopSettings, "__post_init__", noted)
         monkeypatch.setattr(campaign.store.queue, "count_taken", refuse)
         campaign.store.connection.db.conn.set_trace_callback(seen.append)
-        assert campaign.progress.of_annotator("1", "ann").all == (1, 9)
+        assert campaign.progress.annotator_standing("1", "ann").all == (1, 9)
         campaign.store.connection.db.conn.set_trace_callback(None)
         assert not checked
         assert sum("m.mode, coalesce(m.closed" in statement for statement in seen) == 1  # modes of all topics

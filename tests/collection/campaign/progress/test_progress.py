@@ -175,11 +175,11 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
         )  # fmt: skip
         assert recall.loc[row["query_id"], ["judged", "without_text"]].tolist() == [c.judged, c.without_text]
         assert (
-            state.recall.of_topic(row["query_id"]).judged
+            state.recall.for_topic(row["query_id"]).judged
             == state.progress.loop_scope.ledgers([row["query_id"]])[row["query_id"]].judged
             == c.judged
         )
-        assert state.recall.of_topic(row["query_id"]).without_text == c.without_text
+        assert state.recall.for_topic(row["query_id"]).without_text == c.without_text
         endless = c.everywhere and row["mode"] != "closed" and c.judged < offered
         assert (row["left"] is None) == (row["goal"] is None) == (row["made"] is None) == endless
         assert endless or row["left"] == row["goal"] - row["made"]
@@ -333,7 +333,7 @@ def test_a_topic_that_is_closed_in_its_pool_counts_its_pool(tmp_path: Path) -> N
         assert campaign.progress.topics("2").iloc[0][["judged", "judged_in_pool", "left"]].isna().sum() == 0
         assert campaign.progress.standing("1", "zoe") == (8, 8)
         assert campaign.progress.standing("2", "zoe") == (4, 4)
-        assert campaign.recall.of_topic("2").judged == campaign.progress.topics("2").iloc[0]["judged"] == 4
+        assert campaign.recall.for_topic("2").judged == campaign.progress.topics("2").iloc[0]["judged"] == 4
 
 
 def test_judgements_of_others_are_included_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -227,7 +227,7 @@ def stopped(campaign: Campaign, query_id: str) -> None:
 @pytest.mark.slow
 def test_a_topic_that_may_stop(hundred: Campaign) -> None:
     stopped(hundred, "a")
-    known = hundred.recall.of_topic("a")
+    known = hundred.recall.for_topic("a")
     assert (known.judged, known.found, known.size, known.mode) == (85, 10, 100, "loop")
     assert known.decision.stop
     assert known.promise == promised(STOPS)
@@ -236,16 +236,16 @@ def test_a_topic_that_may_stop(hundred: Campaign) -> None:
     assert known.curve["drawn"].sum() == 75
     assert known.notes == []
     hundred.settings.set_loop(target=0.95, confidence=0.99)
-    assert not hundred.recall.of_topic("a").decision.stop
-    assert hundred.recall.of_topic("a").estimate.high > known.estimate.high
+    assert not hundred.recall.for_topic("a").decision.stop
+    assert hundred.recall.for_topic("a").estimate.high > known.estimate.high
 
 
 def test_the_level_decides_what_is_relevant(hundred: Campaign) -> None:
     for i, grade in enumerate((1, 2, 3)):
         say(hundred, "a", i, grade)
-    assert hundred.recall.of_topic("a").found == 3
+    assert hundred.recall.for_topic("a").found == 3
     hundred.settings.set_loop(level=2)
-    assert hundred.recall.of_topic("a").found == 2
+    assert hundred.recall.for_topic("a").found == 2
 
 
 def test_contradiction_and_silence_are_told(hundred: Campaign) -> None:
@@ -254,7 +254,7 @@ def test_contradiction_and_silence_are_told(hundred: Campaign) -> None:
     say(hundred, "a", 2, 1)
     say(hundred, "a", 2, 3, annotator="bob")  # both relevant: no contradiction
     say(hundred, "a", 3, None)
-    known = hundred.recall.of_topic("a")
+    known = hundred.recall.for_topic("a")
     assert (known.judged, known.found) == (3, 1)
     assert known.notes == [
         "Annotators disagree on the relevance of 1 document: the most frequent grade counts, and the lower one in a "
@@ -267,7 +267,7 @@ def test_draws_from_fewer_documents_promise_nothing(hundred: Campaign, tmp_path:
     stopped(hundred, "a")
     (tmp_path / "more.tsv").write_text("".join(f"e{i}\tAnother text {i}.\n" for i in range(300)))
     hundred.imports.import_files(documents=[tmp_path / "more.tsv"])
-    known = hundred.recall.of_topic("a")
+    known = hundred.recall.for_topic("a")
     assert (known.size, known.found, known.decision.stop) == (400, 10, False)
     assert known.notes[0].startswith("75 random draws could not reach some documents (added later, ")
     assert known.estimate.high >= 310  # all that came later may be relevant
@@ -275,17 +275,17 @@ def test_draws_from_fewer_documents_promise_nothing(hundred: Campaign, tmp_path:
 
 def test_a_few_documents_more_end_a_promise_as_well(hundred: Campaign, tmp_path: Path) -> None:
     stopped(hundred, "a")
-    assert hundred.recall.of_topic("a").decision.stop
+    assert hundred.recall.for_topic("a").decision.stop
     (tmp_path / "more.tsv").write_text("".join(f"e{i}\tAnother text {i}.\n" for i in range(4)))
     hundred.imports.import_files(documents=[tmp_path / "more.tsv"])
-    assert not hundred.recall.of_topic("a").decision.stop  # 10 of 14 would be 71%
+    assert not hundred.recall.for_topic("a").decision.stop  # 10 of 14 would be 71%
 
 
 def test_what_others_hold_may_all_be_relevant(hundred: Campaign) -> None:
     # The ledger that stops, but five documents were on somebody else's screen when each draw was made.
     for i in range(85):
         say(hundred, "a", i, int(i < 10), among=0 if i < 10 else 100 - i - 5)
-    known = hundred.recall.of_topic("a")
+    known = hundred.recall.for_topic("a")
     assert not known.decision.stop
     assert known.estimate.high >= 15
 
@@ -293,12 +293,12 @@ def test_what_others_hold_may_all_be_relevant(hundred: Campaign) -> None:
 def test_nothing_is_promised_while_a_draw_is_skipped(hundred: Campaign) -> None:
     stopped(hundred, "a")
     hundred.judging.skip("ann", "a", "d98")
-    known = hundred.recall.of_topic("a")
+    known = hundred.recall.for_topic("a")
     assert known.decision.stop  # it was not drawn
     assert known.notes[0].startswith("1 skipped document is unjudged. No recall is guaranteed until")
     hundred.store.queue.lease("a", [Selection("d99", "random", None, 85, 1 / 15)], "ann", time.time(), time.time() + 60)
     hundred.judging.skip("ann", "a", "d99")
-    known = hundred.recall.of_topic("a")
+    known = hundred.recall.for_topic("a")
     assert not known.decision.stop
     assert known.promise == (
         "1 randomly drawn document was skipped or undone; no recall is guaranteed until it is judged."
@@ -310,7 +310,7 @@ def test_nothing_is_promised_while_a_draw_is_skipped(hundred: Campaign) -> None:
     hundred.store.queue.lease("a", [Selection("d99", "loop", 1, 86)], "ann", time.time(), time.time() + 60)
     hundred.judging.judge_many([Judgement(str(uuid4()), "ann", "a", "d99", "graded", 0)])
     assert hundred.store.judgements.table(query_id="a")["strategy"].iloc[-1] == "random"
-    assert hundred.recall.of_topic("a").decision.stop
+    assert hundred.recall.for_topic("a").decision.stop
 
 
 def test_the_table_has_the_worst_first(hundred: Campaign) -> None:
@@ -325,7 +325,7 @@ def test_the_table_has_the_worst_first(hundred: Campaign) -> None:
     assert table.loc[0, ["low", "recall_low", "relevant"]].isna().all()
     # 2 of 5 are relevant, 95 are not judged: 2 / 97 at the least.
     assert table.loc[1, "recall_low"] == pytest.approx(2 / 97)
-    known = hundred.recall.of_topic("a")
+    known = hundred.recall.for_topic("a")
     assert table.loc[2, ["low", "high", "recall_low", "found"]].tolist() == [
         known.estimate.low, known.estimate.high, known.estimate.recall_low, 10,
     ]  # fmt: skip
@@ -337,17 +337,17 @@ def test_no_topics_no_rows(tmp_path: Path) -> None:
         assert list(campaign.recall.table()) == list(TABLE)
         assert campaign.corpus.features.state()[:5] == (0, [], None, False, "")
         with pytest.raises(UnknownNameError):
-            campaign.recall.of_topic("x")
+            campaign.recall.for_topic("x")
 
 
 def test_a_pool_is_its_own_scope(campaign: Campaign) -> None:
     for doc_id in ("d1", "d2"):
         campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 1)])
-    known = campaign.recall.of_topic("1")
+    known = campaign.recall.for_topic("1")
     assert (known.judged, known.size) == (2, 3)
     # 2 / .9 + 1 = 3 relevant ones could be: the third document may be one.
     assert known.promise.startswith("2 of 3 documents in the pool are judged")
-    assert campaign.recall.of_topic("2").promise == "Nothing is judged yet, so its recall is unknown."
+    assert campaign.recall.for_topic("2").promise == "Nothing is judged yet, so its recall is unknown."
     table = campaign.recall.table()
     assert table["advice"].tolist() == ["not started", "judge the pool"]
 
@@ -480,10 +480,10 @@ def test_a_topic_is_closed_and_opened_again(opened: Callable[..., AppTest], hund
 def test_a_closed_topic_keeps_its_scope(campaign: Campaign) -> None:
     for doc_id in ("d1", "d2", "d6"):
         campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 1)])
-    before = campaign.recall.of_topic("1").promise
+    before = campaign.recall.for_topic("1").promise
     assert "in the pool" in before
     campaign.settings.set_loop(topics=["1"], mode="closed")
-    assert (campaign.recall.of_topic("1").promise, campaign.recall.of_topic("1").mode) == (before, "closed")
+    assert (campaign.recall.for_topic("1").promise, campaign.recall.for_topic("1").mode) == (before, "closed")
 
 
 @pytest.mark.slow
@@ -559,11 +559,11 @@ def test_a_binary_campaign_has_one_level(
 
 def test_undone_draws_count_as_drawn(hundred: Campaign) -> None:
     stopped(hundred, "a")
-    assert hundred.recall.of_topic("a").decision.kind is StopKind.GUARANTEED
+    assert hundred.recall.for_topic("a").decision.kind is StopKind.GUARANTEED
     log = hundred.store.judgements.table(query_id="a")
     drawn = log.loc[log["strategy"] == "random", "doc_id"].iloc[0]
     hundred.judging.judge("ann", "a", drawn, undo=True)
-    known = hundred.recall.of_topic("a")
+    known = hundred.recall.for_topic("a")
     assert (known.decision.kind, known.decision.needed) == (StopKind.WITHHELD, 1)
     assert known.advice == "judge skipped and undone documents"
     assert known.notes[0].startswith("1 undone document is unjudged; 1 of them was drawn at random.")
@@ -571,7 +571,7 @@ def test_undone_draws_count_as_drawn(hundred: Campaign) -> None:
     # Another annotator, for whom the ranking selects it, changes nothing of the draw.
     hundred.store.queue.lease("a", [Selection(drawn, "loop", 1, 90)], "bob", time.time(), time.time() + 60)
     hundred.judging.judge_many([Judgement(str(uuid4()), "bob", "a", drawn, "graded", 0)])
-    assert hundred.recall.of_topic("a").decision.kind is StopKind.GUARANTEED
+    assert hundred.recall.for_topic("a").decision.kind is StopKind.GUARANTEED
     assert hundred.progress.loop_scope.ledgers(["a"])["a"].drawn.sum() == (log["strategy"] == "random").sum()
 
 
@@ -581,14 +581,14 @@ def test_draws_of_an_imported_log_guarantee_nothing(hundred: Campaign, tmp_path:
     (tmp_path / "log.csv").write_text("\n".join([header, *rows]) + "\n")
     hundred.imports.import_files(labels=tmp_path / "log.csv")
     assert hundred.progress.loop_scope.ledgers(["a"])["a"].judged == 85
-    assert not hundred.recall.of_topic("a").decision.stop
+    assert not hundred.recall.for_topic("a").decision.stop
 
 
 def test_the_next_step_and_the_rounds_say_when_the_target_is_reached(hundred: Campaign) -> None:
     hundred.settings.set_loop(mode="loop")
     assert hundred.results.overview.next_step().sentence.startswith("Judge ")
     stopped(hundred, "a")
-    judged = hundred.recall.of_topic("a").judged
+    judged = hundred.recall.for_topic("a").judged
     assert hundred.recall.ready_topics() == {"a": (judged, 100)}
     step = hundred.results.overview.next_step()
     assert step.page == "recall"

@@ -238,7 +238,7 @@ def test_budgets_do_not_limit_calibration_topics(review: Campaign) -> None:
 def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     judge_rest(review, *drawn, but=1)
-    one = review.recall.of_topic(drawn[0])
+    one = review.recall.for_topic(drawn[0])
     assert (one.decision.stop, one.advice) == (False, "calibration topic: judge to the end")
     assert one.promise.endswith("It is a calibration topic, so judge it to the end anyway.")
     table = review.recall.table().set_index("query_id")
@@ -250,7 +250,7 @@ def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
         assert set(table.index[table["stop"]]) == set(drawn), state
         assert set(table.loc[drawn, "advice"]) == {"calibration topic: finished"}
         assert describe_ready(table, review.settings.loop()).startswith("4 of 14 topics are ready to stop")
-        one = review.recall.of_topic(drawn[0])
+        one = review.recall.for_topic(drawn[0])
         assert (one.decision.stop, one.advice) == (True, "calibration topic: finished")
         assert one.promise.endswith("It is a calibration topic, and it is judged to the end.")
         if state == "before the calibration":
@@ -264,9 +264,9 @@ def test_no_advice_to_stop_in_a_calibration_topic(review: Campaign) -> None:
 def test_a_closed_unfinished_calibration_topic_is_shown_as_closed(review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.2, topics=4).topics)
     judge_rest(review, drawn[0], but=30)
-    before = review.recall.of_topic(drawn[0])
+    before = review.recall.for_topic(drawn[0])
     review.settings.set_loop(mode="closed", topics=drawn[:1])
-    one = review.recall.of_topic(drawn[0])
+    one = review.recall.for_topic(drawn[0])
     assert (before.advice, one.advice) == ("calibration topic: judge to the end", "closed")
     assert review.recall.table().set_index("query_id")["advice"][drawn[0]] == "closed"
     assert "judge it to the end" not in one.promise
@@ -292,7 +292,7 @@ def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Ca
     assert closed[0].reached.startswith("reached after ")
     advice = review.recall.table().set_index("query_id")["advice"]
     assert set(advice[done]) == {"closed by the stopping rule"}
-    promise = review.recall.of_topic(done[0]).promise
+    promise = review.recall.for_topic(done[0]).promise
     assert promise.endswith(f"It was closed by the stopping rule: {closed[0].reason}.")
     ready = describe_ready(review.recall.table(), review.settings.loop())
     assert ready.endswith(f" The stopping rule has closed {count(len(done), 'other topic')}.")
@@ -309,7 +309,7 @@ def test_topics_that_the_rule_is_to_close_get_no_other_advice(review: Campaign) 
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
     judge(review, other, DOCUMENTS[:2], leased=False)
-    one = review.recall.of_topic(other)
+    one = review.recall.for_topic(other)
     assert one.advice == "judge until the rule closes it"
     assert one.promise == "90% recall is not guaranteed for this topic alone; the stopping rule will close it."
     review.settings.set_loop(level=2)  # which pauses the rule
