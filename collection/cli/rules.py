@@ -63,7 +63,7 @@ def _print(found: RuleComparison) -> None:
         print_table(["grade", *(f"{grade:g}" for grade in table.columns)], body, numbers=True)
     if found.places is None:
         return
-    echo(f"\n{found.places.measure} and rank of each run by both rules")
+    echo(f"\n{found.measure} and rank of each run by both rules")
     table = found.places.table[["run", "first", "second", "first_place", "second_place"]]
     rows = list(table.itertuples(index=False, name=None))
     print_table(["run", "first rule", "second rule", "first rank", "second rank"], rows, numbers=True)
@@ -92,8 +92,8 @@ def _facts(found: RuleComparison) -> dict[str, object]:
         **{name: getattr(grades, name) for name in ("pairs", "differ", "only_first", "only_second")},
         "confusion": confusion,
         "cautions": found.cautions,
-        "measure": None,
+        "measure": found.measure,
     }
     if places is not None:
-        facts |= {"measure": places.measure, "tau": places.tau, "moved": places.moved, "runs": places.table}
+        facts |= {"tau": places.tau, "moved": places.moved, "runs": places.table}
     return facts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from collection.core.phrases import count, plural
+from collection.core.records import QRELS_ANNOTATOR
 
 Facts = Mapping[str, Any]
 """The content of ``collection.json``, as :meth:`.CollectionCard.facts` makes it."""
@@ -172,3 +173,21 @@ def of_recall(table: pd.DataFrame, confidence: float) -> dict[str, object]:
     sums = {name: int(started[name].sum()) for name in ("found", "without_text", "low", "high")}
     per_topic = plain(started[[*columns, "recall_high", "advice"]])
     return {"topics": len(started), **sums, "confidence": confidence, "per_topic": per_topic}
+
+
+def pseudonyms(logs: Sequence[pd.DataFrame]) -> dict[str, str]:
+    """Annotator -> a1, a2, ... by their first decision in these logs (``annotator``, ``judged_at``); not for qrels.
+
+    >>> log = pd.DataFrame({"annotator": ["zoe", "ann", "zoe"], "judged_at": ["1", "2", "3"]})
+    >>> pseudonyms([log])
+    {'zoe': 'a1', 'ann': 'a2'}
+    """
+    entries = pd.concat([log[["annotator", "judged_at"]] for log in logs], ignore_index=True)
+    order = entries.sort_values("judged_at", kind="stable")["annotator"].astype("str").unique()
+    people = [name for name in order if not name.startswith(QRELS_ANNOTATOR)]
+    return {name: f"a{number}" for number, name in enumerate(people, start=1)}
+
+
+def renamed(log: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """The log with the annotators renamed as far as `names` has them."""
+    return log.assign(annotator=[names.get(str(name), str(name)) for name in log["annotator"]])

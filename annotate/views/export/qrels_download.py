@@ -146,7 +146,6 @@ def _draw_comparison(result: RuleComparison) -> None:
     verb = plural(len(moved), "changes", "change")
     changes = f"**{len(moved)}** of {count(len(result.places.table), 'system')} {verb} rank: "
     st.write((f"{changes}{join(map(widgets.plain, moved))}." if moved else "No system changes rank.") + tau)
-    measure = result.places.measure
-    values = {which: number(f"{measure}, {which} rule", "%.4f") for which in ("first", "second")}
+    values = {which: number(f"{result.measure}, {which} rule", "%.4f") for which in ("first", "second")}
     places = {"first_place": "Rank, first rule", "second_place": "Rank, second rule"}
     display.table(result.places.table, {"run": "System", **values, **places})

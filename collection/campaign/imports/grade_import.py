@@ -28,7 +28,7 @@ from collection.formats import kinds
 from collection.formats.labels import NoTopicsError
 from collection.formats.source import FilePath
 from collection.id_matches import describe_alike, find_alike, loose_key, without_invisible
-from collection.machine_labels.filled_qrels import PEOPLE
+from collection.machine_labels.judgements import PEOPLE
 from collection.machine_labels.model_families import find_model, find_source
 from collection.store import Added
 from collection.store.machine_labels import LabelKind

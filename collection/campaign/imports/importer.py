@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +18,6 @@ from collection.campaign.corpus.images import ImageImport, named_files
 from collection.campaign.imports.duplicate_records import DuplicateRecords
 from collection.campaign.imports.grade_import import GradeImport
 from collection.campaign.imports.import_session import ImportSession, count_left_out
-from collection.campaign.imports.plausibility import DocumentCheck
 from collection.campaign.imports.removal import Removals
 from collection.campaign.judging.judging import Judging
 from collection.campaign.log.results import ImportReport, ProgressCallback
@@ -48,6 +47,12 @@ from collection.store import Inspection, Store
 
 RUNS_NAMED = 3
 """Maximum number of runs that the notice of missing texts names."""
+
+SHORT = 100
+"""Characters up to which a text is no longer than a line."""
+
+FEW = 10
+"""Number of documents below which short texts say nothing."""
 
 
 @dataclass(eq=False)
@@ -223,6 +228,42 @@ def _remove(written: list[Path]) -> None:
             place.rmdir() if place.is_dir() else place.unlink(missing_ok=True)
 
 
+@dataclass(eq=False)
+class _DocumentCheck:
+    """Collects what tells documents from topics while they are read; :mod:`collection.formats.kinds` knows columns."""
+
+    topics: Collection[str]
+    """Ids of the campaign's topics."""
+    documents: int = field(default=0, init=False)
+    invisible: list[str] = field(default_factory=list, init=False)
+    """Ids with invisible characters."""
+    _like_topics: int = field(default=0, init=False)
+    _longest: int = field(default=0, init=False)
+    _images: bool = field(default=False, init=False)
+
+    def add(self, document: Document) -> None:
+        """Look at a document."""
+        self.documents += 1
+        if not document.doc_id.isascii() and has_invisible(document.doc_id):
+            self.invisible.append(document.doc_id)
+        self._like_topics += document.doc_id in self.topics
+        self._longest = max(self._longest, len(document.title) + len(document.text or ""))
+        self._images = self._images or "images" in document.metadata
+
+    def question(self) -> str:
+        """Say why the file seems to have something else than documents; empty if it does not."""
+        if self.documents and self._longest <= 3 * SHORT and self._like_topics == self.documents:
+            ids = "its id is that of a topic" if self.documents == 1 else "all its ids are ids of topics"
+            return f"looks like topics: {ids}, and no text is longer than {count(self._longest, 'character')}"
+        return ""
+
+    def notice(self) -> str:
+        """Say that all texts are short; empty if they are not, or images may take their place."""
+        if self.documents < FEW or not 0 < self._longest <= SHORT or self._images:
+            return ""
+        return f"no text is longer than {count(self._longest, 'character')}"
+
+
 class _FileImport:
     """Import of topics, documents, runs, costs and clicks."""
 
@@ -252,7 +293,7 @@ class _FileImport:
     def import_documents(self, path: FilePath, *, question: bool = False) -> None:
         if question:
             self.session.refuse_other(path, kinds.DOCUMENTS)
-        self.check = DocumentCheck(set(self.store.corpus.topics()["query_id"]))
+        self.check = _DocumentCheck(set(self.store.corpus.topics()["query_id"]))
         images = ImageImport(self.directory, self.written)
         waiting, self.blank = sum(self.store.pool.count_without_text().values()), 0
         try:

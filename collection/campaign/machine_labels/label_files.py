@@ -20,8 +20,7 @@ from collection.campaign.machine_labels.label_study import LabelStudy
 from collection.campaign.settings.settings import Settings
 from collection.core import clock, layout
 from collection.core.errors import CampaignError, InputError
-from collection.machine_labels.filled_qrels import PEOPLE, fill_qrels
-from collection.machine_labels.views import labels_seen
+from collection.machine_labels.judgements import PEOPLE, fill_qrels, labels_seen
 from collection.store import LabelSet, Store
 
 LABELS_FILE = ".labels.json"

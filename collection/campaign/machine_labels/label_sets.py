@@ -19,10 +19,9 @@ from collection.core import clock, layout
 from collection.core.errors import CampaignError, ConflictError, InputError, require_known
 from collection.core.phrases import count, join
 from collection.core.records import Document, Topic
-from collection.machine_labels.filled_qrels import PEOPLE
+from collection.machine_labels.judgements import PEOPLE, labels_seen
 from collection.machine_labels.model_families import runs_of_family
 from collection.machine_labels.rules import LABEL_RULES, label_pairs
-from collection.machine_labels.views import labels_seen
 from collection.store import Store
 from collection.store.machine_labels import LabelKind, LabelRow, LabelSet
 

@@ -201,10 +201,8 @@ class LabelStudy:
         number = asked.pairs if asked is not None and asked.label_set == self.labels.named(name).key else 0
         return SampleProgress(number, len(drawn.rows) - drawn.before, drawn.before, len(pairs.topic))
 
-    def correct(self, name: str, measure: Measure | str | None = None, *, with_labels: bool = True) -> CorrectedValues:
+    def correct(self, name: str, measure: Measure | str | None = None) -> CorrectedValues:
         """Correct the values that a label set gives by people's grades of its sample.
-
-        Without labels, people's grades and the ranks alone: what the labels add is the difference in width.
 
         Raises
         ------
@@ -220,8 +218,8 @@ class LabelStudy:
         sizes, priorities = self._sizes(name, pairs, measure)
         people = self._people_of(pairs)
         drawn = machine_labels.judged_sample(sizes, priorities, people.judged)
-        labels = self._aligned(name, pairs) if with_labels else None
-        found = machine_labels.correct(pairs, measure, labels, drawn, people.grades[drawn.rows], self._scale())
+        labels, grades = self._aligned(name, pairs), people.grades[drawn.rows]
+        found = machine_labels.correct(pairs, measure, labels, drawn, grades, self._scale())
         return replace(found, before=found.before - int(people.textless[drawn.rows[: drawn.before]].sum()))
 
     def effects(self, name: str, found: CorrectedValues) -> SystemEffects:

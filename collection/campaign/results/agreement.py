@@ -12,12 +12,12 @@ from collection import adjudication, comparison
 from collection import annotator_agreement as agreeing
 from collection.annotator_agreement import Agreement, Labels, annotator_statistics
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.results.rank_comparison import side_by_side
+from collection.campaign.results.rank_comparison import compare_ranks
 from collection.campaign.settings.settings import Settings
 from collection.core.errors import InputError
 from collection.core.phrases import count, join, plural
 from collection.core.records import QRELS_ANNOTATOR, Run
-from collection.machine_labels.views import labels_seen
+from collection.machine_labels.judgements import labels_seen
 from collection.measures import Measure, as_measure
 from collection.store import Store
 
@@ -38,7 +38,7 @@ class Conclusion(NamedTuple):
     swaps
         Pairs of runs that change places.
     table
-        ``run``, ``a``, ``b`` (means), ``place_a``, ``place_b``, as in :class:`.SideBySide`.
+        ``run``, ``a``, ``b`` (means), ``place_a``, ``place_b``, as in :class:`.RankComparison`.
     """
 
     a: str
@@ -184,7 +184,7 @@ def _compare_orders(
     for side in ("a", "b"):
         qrels = both[[*keys, f"relevance_{side}"]].rename(columns={f"relevance_{side}": "relevance"})
         means.append(comparison.evaluate(runs, qrels, [measure], strangers=True).means()[str(measure)])
-    found = side_by_side(*means, less_is_better=measure.entry.monotone < 0)
+    found = compare_ranks(*means, less_is_better=measure.entry.monotone < 0)
     note = ""
     if len(found.table) < 2:
         note = "there are fewer than two runs"

@@ -12,7 +12,7 @@ from collection import adjudication, comparison, estimation, preferences, reusab
 from collection.adjudication import ChosenRule, RuleDifference
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.results.qrels import QrelsBuilder, RuleChoice
-from collection.campaign.results.rank_comparison import side_by_side
+from collection.campaign.results.rank_comparison import RankComparison, compare_ranks
 from collection.campaign.settings.settings import Settings
 from collection.comparison import Comparison, Estimates
 from collection.core.errors import CampaignError, UnknownNameError, require_known
@@ -25,33 +25,16 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-class Places(NamedTuple):
-    """The order of the systems by one measure under each of two rules.
-
-    Attributes
-    ----------
-    table, tau
-        As in :class:`.SideBySide`.
-    """
-
-    measure: str
-    table: pd.DataFrame
-    tau: float
-
-    @property
-    def moved(self) -> list[str]:
-        """Runs with another place by the second rule."""
-        return self.table.loc[self.table["first_place"] != self.table["second_place"], "run"].tolist()
-
-
 class RuleComparison(NamedTuple):
     """Two adjudication rules on one campaign: the grades that differ, and the systems that change place."""
 
     first: str
     second: str
     grades: RuleDifference
-    places: Places | None
-    """None without a measure, or if a rule adjudicates no pair."""
+    measure: str | None
+    """The measure that orders the systems; None if it was not named, or if a rule adjudicates no pair."""
+    places: RankComparison | None
+    """The order of the systems under each rule; None without a measure."""
     cautions: tuple[str, ...] = ()
     """See :attr:`collection.adjudication.Adjudicated.caution`."""
 
@@ -136,12 +119,12 @@ class Evaluator:
             raise UnknownNameError("run", run, self.store.corpus.runs()["run"])
         return comparison.explain(found, self.qrels.build(rule, topics=topics), measure, query_id)
 
-    def by_preferences(self, runs: Iterable[str] | None = None, depth: int | None = None) -> PreferenceValues:
+    def by_preferences(self, depth: int | None = None) -> PreferenceValues:
         """Evaluate the imported runs by preferences, to a depth; see :func:`collection.preferences.evaluate`."""
         decisions = self.store.topic_tasks.preferences()
         if decisions.empty:
             raise CampaignError("there are no preferences yet to evaluate with; compare some documents first")
-        return preferences.evaluate(self.corpus.runs(runs), decisions, depth)
+        return preferences.evaluate(self.corpus.runs(), decisions, depth)
 
     def compare(
         self,
@@ -231,17 +214,16 @@ class Evaluator:
         a, b = adjudication.parse_rule(first), adjudication.parse_rule(second)
         adjudicated = self.qrels.with_sources(a), self.qrels.with_sources(b)
         qrels = adjudicated[0].qrels, adjudicated[1].qrels
-        places = None
+        named = places = None
         if measure is not None and all(map(len, qrels)):
             asked = as_measure(measure)
             if not len(self.store.corpus.runs()):
                 raise CampaignError("there are no runs to rank; import some with --run")
             values = [comparison.evaluate(self.corpus.runs(), frame, [asked], strangers=True) for frame in qrels]
             means = [v.means().iloc[:, 0] for v in values]
-            found = side_by_side(*means, less_is_better=asked.entry.monotone < 0)
-            places = Places(str(asked), found.table, found.tau)
+            named, places = str(asked), compare_ranks(*means, less_is_better=asked.entry.monotone < 0)
         cautions = tuple(filter(None, dict.fromkeys(found.caution for found in adjudicated)))
-        return RuleComparison(str(a), str(b), adjudication.compare(*qrels), places, cautions)
+        return RuleComparison(str(a), str(b), adjudication.compare(*qrels), named, places, cautions)
 
     def reusability(
         self,

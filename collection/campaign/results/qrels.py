@@ -118,18 +118,9 @@ class QrelsBuilder:
             preferences.estimate_strengths(self.store.topic_tasks.preferences(), prior=prior)
         )
 
-    def from_preferences(self, *, lowest: int | None = None, alike: float = preferences.ALIKE) -> pd.DataFrame:
-        """Qrels from preferences, on the campaign's scale; see :func:`collection.preferences.strengths_to_grades`.
-
-        Parameters
-        ----------
-        lowest
-            The grade of the last document; the lowest of the scale by default.
-        alike
-            Difference of strengths (log odds) that counts as none.
-        """
-        scale = [grade for grade in self.settings.grades.sentences if lowest is None or grade >= lowest]
-        return preferences.strengths_to_grades(self.strengths(), scale, alike=alike)
+    def from_preferences(self) -> pd.DataFrame:
+        """Qrels from preferences, on the campaign's scale; see :func:`collection.preferences.strengths_to_grades`."""
+        return preferences.strengths_to_grades(self.strengths(), list(self.settings.grades.sentences))
 
     def in_form(
         self,

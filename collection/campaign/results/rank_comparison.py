@@ -13,7 +13,7 @@ DIGITS = 12
 """Means that agree to this many decimals are equal, so that the order of summation moves no run."""
 
 
-class SideBySide(NamedTuple):
+class RankComparison(NamedTuple):
     """The places of the runs by two series of means."""
 
     table: pd.DataFrame
@@ -26,14 +26,19 @@ class SideBySide(NamedTuple):
     equal: str
     """Side on which all runs have the same mean or there are fewer than two, "first" or "second"; else ""."""
 
+    @property
+    def moved(self) -> list[str]:
+        """Runs with another place by the second series."""
+        return self.table.loc[self.table["first_place"] != self.table["second_place"], "run"].tolist()
 
-def side_by_side(first: pd.Series[Any], second: pd.Series[Any], *, less_is_better: bool = False) -> SideBySide:
+
+def compare_ranks(first: pd.Series[Any], second: pd.Series[Any], *, less_is_better: bool = False) -> RankComparison:
     """Rank the runs by each of two series of means, run -> mean, for the same runs.
 
     Source: Kendall, The treatment of ties in ranking problems, Biometrika 1945 (tau-b).
 
     >>> ann, bob = pd.Series({"x": 0.3, "y": 0.2, "z": 0.1}), pd.Series({"x": 0.5, "y": 0.6, "z": 0.4})
-    >>> found = side_by_side(ann, bob)
+    >>> found = compare_ranks(ann, bob)
     >>> round(found.tau, 3), found.swaps
     (0.333, 1)
     >>> found.table[["run", "first_place", "second_place"]].values.tolist()
@@ -47,7 +52,7 @@ def side_by_side(first: pd.Series[Any], second: pd.Series[Any], *, less_is_bette
     for side, values in (("first", ones), ("second", others)):
         places = pd.Series(values).rank(method="min", ascending=less_is_better, na_option="bottom")
         table[f"{side}_place"] = places.astype("int64")
-    return SideBySide(
+    return RankComparison(
         table.sort_values(["first_place", "run"], ignore_index=True),
         float("nan") if equal else kendall(ones, others),
         int((above * below < 0).sum() // 2),

@@ -26,8 +26,9 @@ SHOWN = 10
 MEASURE = click.option("-m", "--measure", metavar="M", help="nDCG, DCG or P with a cut-off; by default the campaign's.")
 
 
-def _parse(measure: str | None) -> Measure | None:
-    return None if measure is None else parse_one(measure)
+def _measure(campaign: Campaign, name: str | None) -> Measure:
+    """The measure of this name; by default the campaign's."""
+    return campaign.machine_labels.study.main_measure() if name is None else parse_one(name)
 
 
 @click.command()
@@ -56,10 +57,8 @@ def compare(campaign: Campaign, labels: str, form: str) -> None:
 @FORMAT
 def plan(campaign: Campaign, labels: str, measure: str | None, form: str) -> None:
     """Estimate the precision of corrected values by number of judgements."""
-    named = _parse(measure)
-    named = named or campaign.machine_labels.study.main_measure()
-    table = campaign.machine_labels.study.plan(labels, named)
-    _print_plan(table, named, form)
+    named = _measure(campaign, measure)
+    _print_plan(campaign.machine_labels.study.plan(labels, named), named, form)
 
 
 @click.command()
@@ -83,13 +82,12 @@ def ask(
     """
     if (pairs is None) != whole_pool:
         raise click.UsageError("expected one of --pairs and --whole-pool")
-    named = _parse(measure)
     study = campaign.machine_labels.study
     if pairs is None:
         study.ask_for_pool()
         echo("Annotators judge the whole pool again.")
         return
-    progress = study.ask_people(labels, pairs, named or study.main_measure(), seed=seed)
+    progress = study.ask_people(labels, pairs, _measure(campaign, measure), seed=seed)
     notices = study.notices(labels)
     if form == "json":
         print_json(progress._asdict())
@@ -115,9 +113,9 @@ def correct(campaign: Campaign, labels: str, measure: str | None, form: str) -> 
     Shows the corrected values next to those by labels alone, and which conclusions the labels change. The sample is
     that of `cleverdon labels ask`.
     """
-    named = _parse(measure)
+    named = None if measure is None else parse_one(measure)
     with progress_line("correcting values by people's grades"):
-        corrected = campaign.machine_labels.study.correct(labels, named or campaign.machine_labels.study.main_measure())
+        corrected = campaign.machine_labels.study.correct(labels, named)
         effects = campaign.machine_labels.study.effects(labels, corrected)
         cautions = campaign.machine_labels.study.warnings(labels, named)
     if form == "json":

@@ -700,7 +700,7 @@ def test_a_system_that_changes_place_by_hand(differing: Campaign) -> None:
     assert (found.grades.pairs, found.grades.differ) == (3, 2)
     places = found.places
     assert places is not None
-    assert places.measure == "nDCG@1"
+    assert found.measure == "nDCG@1"
     table = places.table.set_index("run")
     # topic 2: d4 is first for both; worth 0 of 0 by the lowest, all of it by the highest
     assert table.loc["alpha", ["first", "second"]].tolist() == [0, 1]

@@ -129,7 +129,7 @@ class LlmLabels:
         )
 
     def try_out(
-        self, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits | None = None, *, count: int = TRIAL
+        self, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits | None = None
     ) -> tuple[list[LabelRow], CostEstimate, LabelReport]:
         """Label the first pairs of a plan without storing anything, and extrapolate the cost of all.
 
@@ -150,7 +150,7 @@ class LlmLabels:
         limits = limits or RequestLimits()
         limits.spent = plan.spent
         rows: list[LabelRow] = []
-        requests = self._label_requests(plan, dict(islice(self._open(plan).items(), count)))
+        requests = self._label_requests(plan, dict(islice(self._open(plan).items(), TRIAL)))
         report = self.label_sets.ask(plan, requests, endpoint, limits, rows.extend)
         told = [row for row in rows if row.prompt_tokens is not None and row.reply_tokens is not None]
         if not told:

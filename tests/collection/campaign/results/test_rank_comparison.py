@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from collection.campaign.results.rank_comparison import side_by_side
+from collection.campaign.results.rank_comparison import compare_ranks
 
 
 def means(*values: float) -> pd.Series:
@@ -22,7 +22,7 @@ def places(found: pd.DataFrame) -> list[list[int]]:
 
 def test_by_hand() -> None:
     a, b = [0.1, 0.2, 0.3, 0.3, 0.5], [0.2, 0.1, 0.3, 0.4, 0.5]
-    found = side_by_side(means(*a), means(*b))
+    found = compare_ranks(means(*a), means(*b))
     assert found.tau == pytest.approx(kendalltau(a, b).statistic)
     # Nine pairs of runs are ordered by both; one of them the other way round; one is tied by the first.
     assert found.tau == pytest.approx((8 - 1) / np.sqrt(9 * 10))
@@ -34,16 +34,16 @@ def test_by_hand() -> None:
 def test_what_sums_in_another_order_differ_by_is_no_difference() -> None:
     """The mean of .1, .2, .3 and that of .2, .2, .2 may differ in the seventeenth decimal."""
     first = means(0.19999999999999998, 0.20000000000000004)
-    found = side_by_side(first, means(0.2, 0.1))
+    found = compare_ranks(first, means(0.2, 0.1))
     assert places(found.table) == [[1, 1], [1, 2]]
     assert np.isnan(found.tau)
     assert (found.swaps, found.equal) == (0, "first")
-    other = side_by_side(means(0.2, 0.1), first)
+    other = compare_ranks(means(0.2, 0.1), first)
     assert (other.swaps, other.equal) == (0, "second")
 
 
 def test_the_best_has_place_1_where_less_is_better() -> None:
-    found = side_by_side(means(5, 9, 1), means(5, 1, 9), less_is_better=True)
+    found = compare_ranks(means(5, 9, 1), means(5, 1, 9), less_is_better=True)
     assert places(found.table) == [[2, 2], [3, 1], [1, 3]]
     assert found.table["run"].tolist() == ["run2", "run0", "run1"]
     assert (found.tau, found.swaps) == (-1, 3)
@@ -51,12 +51,12 @@ def test_the_best_has_place_1_where_less_is_better() -> None:
 
 def test_runs_are_met_by_name() -> None:
     second = pd.Series({"run1": 2.0, "run0": 1.0})
-    assert side_by_side(means(1, 2), second).tau == 1
+    assert compare_ranks(means(1, 2), second).tau == 1
 
 
 def test_fewer_than_two_runs_have_no_order() -> None:
     for runs in ((), (0.5,)):
-        found = side_by_side(means(*runs), means(*runs))
+        found = compare_ranks(means(*runs), means(*runs))
         assert np.isnan(found.tau)
         assert found.swaps == 0
         assert len(found.table) == len(runs)
@@ -73,7 +73,7 @@ def test_places_and_tau_never_contradict_each_other(
 ) -> None:
     first = means(*((a + noise[n]) / 10 for n, (a, _) in enumerate(pairs)))
     second = means(*((b + noise[-n]) / 10 for n, (_, b) in enumerate(pairs)))
-    found = side_by_side(first, second, less_is_better=less)
+    found = compare_ranks(first, second, less_is_better=less)
     ordered = np.array(places(found.table))
     one, other = (np.sign(side[:, None] - side) for side in ordered.T)
     assert found.swaps == (one * other < 0).sum() // 2
