@@ -3,11 +3,15 @@
 import streamlit as st
 
 from annotate.auth import session
-from annotate.views.campaign import overlap_form, qualification_editor, reservations, topic_assignment
-from annotate.views.widgets import widgets
+from annotate.views.campaign import overlap_form, qualification_editor, topic_assignment
+from annotate.views.widgets import display, widgets
+from annotate.views.widgets.columns import number, text
 from collection.assignment import LEASES
 from collection.campaign.settings.loop_settings import MODES, describe_mode
+from collection.core.phrases import count
 from collection.core.records import sort_naturally
+
+PLACES = {"screen": "On screen", "ahead": "Loaded ahead", "work list": "In a work list"}
 
 campaign = session.current().campaign
 settings = campaign.settings.assignment()
@@ -42,11 +46,48 @@ def rules() -> None:
     widgets.save_button(
         {"blind": blind, "lease": lease}, settings, campaign.people.assignments.update, "Saved.", "save-rules"
     )
-    reservations.draw()
+    draw_reservations()
     st.subheader("Default order within a topic")
     loop = campaign.settings.loop()
     st.write(f"**{MODES[loop.mode][0]}:** {widgets.sentence(describe_mode(loop.mode, loop.by))}")
     widgets.page_link("loop", "Change the default judging mode")
+
+
+def draw_reservations() -> None:
+    """Draw what is reserved now, of which selected rows or everything of an annotator can be released."""
+    st.subheader("Current reservations")
+    table = campaign.people.assignments.reservations()
+    if table.empty:
+        st.write("Nothing is reserved.")
+        return
+    held = int((table["place"] != "ahead").sum())
+    st.write(
+        f"**{count(held, 'reservation')}** on screens and in work lists; {len(table) - held:,} loaded ahead, which "
+        "annotators without a document get."
+    )
+    names = list(dict.fromkeys(table["annotator"]))
+    who = st.selectbox("Annotator", ["Everybody", *names], key="reserved-by")
+    shown = table if who == "Everybody" else table[table["annotator"] == who]
+    display.table(
+        shown.assign(place=shown["place"].map(PLACES)),
+        {
+            "annotator": text("Annotator", 130),
+            "query_id": text("Topic", 90),
+            "doc_id": text("Document", 170),
+            "place": text("Where", 150),
+            "minutes": number("Ends in (minutes)", "localized", width=120),
+        },
+        placeholder="whole topic",
+        most_height=388,
+        alt="Current reservations",
+    )
+    known = list(dict.fromkeys(shown["query_id"]))
+    topics = st.multiselect("Topics", known, key="reserved-of", placeholder="All topics")
+    st.caption("A judgement of a released pair is kept, and counts unless others have judged the pair in the meantime.")
+    whose = "all reservations" if who == "Everybody" else f"the reservations of {widgets.plain(who)}"
+    if st.button("Release", key="release", help=f"Releases {whose} in these topics."):
+        with widgets.saving("Released."):
+            campaign.people.assignments.release(None if who == "Everybody" else who, topics or None)
 
 
 overlap, by_topic, qualification, others = st.tabs(["Overlap", "Topics", "Qualification", "Blind judging and order"])

@@ -4,14 +4,65 @@ import re
 import tempfile
 from pathlib import Path
 
+import pandas as pd
 import streamlit as st
 from streamlit import config
 
 from annotate.auth import session
-from annotate.views.campaign import import_form, removal_form
-from annotate.views.widgets import widgets
+from annotate.views.campaign import removal_form
+from annotate.views.widgets import display, widgets
+from collection.core.characters import without_bidi
 from collection.core.errors import DATASET, CleverdonError, DoubtError
 from collection.core.phrases import count, join
+
+SEVERAL = ("documents", "runs")
+LEFT = {
+    "topics": ("Topics", "TSV, CSV, XLSX, JSONL, Parquet, TREC SGML or XML."),
+    "documents": (
+        "Documents",
+        "JSONL, Parquet, CSV, XLSX, TSV, TREC text, RIS, PubMed (nbib), Web of Science, BibTeX or EndNote XML. "
+        "For image files, use `cleverdon import`.",
+    ),
+    "clicks": (
+        "Click log",
+        "CSV, TSV or JSONL with query_id, doc_id, rank, shown, clicked. Not used as judgements.",
+    ),
+    "machine_labels": (
+        "Machine labels",
+        "Grades by a language model, in the form of qrels. Stored as a label set, never as judgements.",
+    ),
+}
+RIGHT = {
+    "runs": ("Runs", "TREC format: topic Q0 document rank score tag; optionally .gz."),
+    "qrels": (
+        "Qrels",
+        "TREC format: topic 0 document grade; also CSV, JSON, JSONL or Parquet. Stored as judgements of one imported "
+        "annotator.",
+    ),
+    "labels": (
+        "Labels and work lists",
+        "CSV, XLSX, TSV, JSONL or Parquet with annotator, query_id, doc_id, relevance; exports of Label "
+        "Studio, doccano, Prodigy, Argilla, Potato, ASReview, Rayyan, HiCAL, Quepid, Mechanical Turk or Appen; work "
+        "lists. Stored as "
+        "judgements of these annotators.",
+    ),
+    "costs": ("Run costs", "CSV or TSV with the columns run and latency_ms, price_usd, hardware, ..."),
+}
+
+
+DUPLICATES = {
+    "file": "File",
+    "line": "Line",
+    "title": "Title",
+    "duplicate_of": "Document kept",
+    "kept_from": "Kept from",
+    "merged": "Fields taken",
+    "reason": "Matched by",
+    "left_out": "Left out",
+    "certain": "Certain",
+    "doc_id": "Document",
+}
+"""Column of a :class:`~collection.core.records.DuplicateRecord` -> its header."""
 
 campaign = session.current().campaign
 
@@ -31,8 +82,8 @@ answer.write(contents())
 widgets.documentation_link("how-to/import-files", "File formats with examples")
 with st.form("files", border=False):
     uploads = {
-        name: column.file_uploader(label, key=name, accept_multiple_files=name in import_form.SEVERAL, help=help)
-        for column, fields in zip(st.columns(2), (import_form.LEFT, import_form.RIGHT), strict=True)
+        name: column.file_uploader(label, key=name, accept_multiple_files=name in SEVERAL, help=help)
+        for column, fields in zip(st.columns(2), (LEFT, RIGHT), strict=True)
         for name, (label, help) in fields.items()
     }
     dataset = st.text_input(
@@ -88,7 +139,7 @@ if go:
                 documents=paths("documents"),
                 runs=paths("runs"),
                 annotator=annotator or None,
-                **{name: next(iter(paths(name)), None) for name in uploads if name not in import_form.SEVERAL},
+                **{name: next(iter(paths(name)), None) for name in uploads if name not in SEVERAL},
                 replace=replace,
                 accept_doubts=accept,
                 by_people=by_people,
@@ -105,10 +156,19 @@ if go:
         line.empty()
         answer.write(contents())
         st.success("Imported.")
-        import_form.draw_report(report, without_folder)
+        for sentence in report.done:
+            st.text(without_bidi(without_folder(sentence)))
+        for notice in report.notices:
+            st.warning(widgets.plain(without_folder(notice)))
+        if report.duplicates:
+            duplicates = pd.DataFrame(report.duplicates)
+            renamed = {column: duplicates[column].map(without_folder) for column in ("file", "kept_from")}
+            display.table(duplicates.assign(**renamed)[[*DUPLICATES]], DUPLICATES)
 
 if len(logs := campaign.store.corpus.click_sources()):
-    named = [f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)]
+    sources = [
+        f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)
+    ]
     st.write(f"Click logs: {join(named)}.")
     widgets.page_link("export", "Export clicks")
 if (step := campaign.results.overview.next_step()).page != "import":

@@ -6,9 +6,8 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.views.campaign import pool_tables
-from annotate.views.campaign.pool_charts import growth_chart
 from annotate.views.widgets import pickers, widgets
-from annotate.views.widgets.download import downloadable_chart
+from annotate.views.widgets.downloads import downloadable_chart
 from annotate.views.widgets.service_cache import cached
 from collection.campaign.people.pools import NearDuplicates
 from collection.core.characters import escaped_markdown, without_bidi
@@ -85,7 +84,7 @@ widgets.page_link("loop", "Adaptive strategies are part of the loop")
 st.subheader("New pairs at each depth")
 depth = int(parameters["depth"]) if "depth" in parameters else None
 downloadable_chart(
-    growth_chart(cached(campaign.people.pools.growth, key, "Reading runs", 4)(100, names), depth),
+    pool_tables.growth_chart(cached(campaign.people.pools.growth, key, "Reading runs", 4)(100, names), depth),
     "pool-growth",
     "Pairs that each rank adds to a depth-k pool, by the run that ranks them highest."
     + (" The dashed line is the chosen depth." if depth else ""),

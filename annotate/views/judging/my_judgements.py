@@ -6,11 +6,13 @@ from streamlit.column_config import CheckboxColumn
 
 from annotate.auth import session
 from annotate.card.server.card import LONGEST_NOTE
-from annotate.views.judging import judgements_table
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.columns import text, timestamp
+from annotate.views.widgets.columns import number, text, timestamp
 from collection.core.characters import without_bidi
 from collection.core.phrases import count, duration
+
+LISTED, PICKED = "listed", "picked"
+"""Session keys of the uuids of the listed judgements and of the selected one; rows may move."""
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.settings.grades
@@ -46,8 +48,32 @@ for word in words.lower().split():
     shown = shown[[word in f"{d} {documents[d].title} {documents[d].text or ''}".lower() for d in shown["doc_id"]]]
 
 st.caption(f"{len(shown):,} of {count(len(own), 'judgement')}, newest first.")
-judgements_table.draw(shown)
-picked = own[own["uuid"] == st.session_state.get(judgements_table.PICKED)]
+
+
+def pick() -> None:
+    """Keep the uuid of the selected judgement in the session."""
+    rows = st.session_state["judgements"]["selection"]["rows"]
+    st.session_state[PICKED] = st.session_state[LISTED][rows[0]] if rows else None
+
+
+st.session_state[LISTED] = shown["uuid"].tolist()
+display.table(
+    shown,
+    {
+        "query_id": "Topic",
+        "grade": "Grade",
+        "title": text("Title", 180),
+        "doc_id": text("Document", 180),
+        "judged_at": timestamp("Judged (UTC)"),
+        "note": text("Note", 150),
+        "flagged": CheckboxColumn("Flagged", width="small"),
+    },
+    height=320,
+    on_select=pick,
+    selection_mode="single-row",
+    key="judgements",
+)
+picked = own[own["uuid"] == st.session_state.get(PICKED)]
 if picked.empty:
     st.stop()
 
@@ -106,7 +132,7 @@ if change or take_back:
         )
         new = "undone" if take_back else widgets.grade_name(scale, judgement.kind, choice)
         st.toast(f"{widgets.plain(row['doc_id'])}: {widgets.plain(new)}. Saved.")
-        st.session_state[judgements_table.PICKED] = None if take_back else judgement.uuid
+        st.session_state[PICKED] = None if take_back else judgement.uuid
         st.rerun()
 
 log = campaign.store.judgements.table(current=False, annotator=now.annotator, query_id=row["query_id"])
@@ -126,4 +152,26 @@ if len(log) > 1:
         )
 
 if not campaign.settings.assignment().blind:
-    judgements_table.draw_others(row["query_id"], row["doc_id"], now.annotator)
+    others = campaign.judging.explanations.others_said(row["query_id"], row["doc_id"], now.annotator)
+    ranks = campaign.judging.explanations.ranks_of(row["query_id"], row["doc_id"])
+    st.subheader("Judgements by others")
+    if others.empty:
+        st.write("Nobody else has judged this pair.")
+    else:
+        display.table(
+            others.assign(grade=widgets.grade_names(scale, others)),
+            {
+                "annotator": "Annotator",
+                "grade": "Grade",
+                "counts_as": "Counts as",
+                "note": text("Note", "large"),
+                "judged_at": timestamp("Judged (UTC)", "YYYY-MM-DD HH:mm:ss"),
+            },
+            alt="Judgements of this pair by others",
+        )
+    st.subheader("Ranks in the runs")
+    if ranks.empty:
+        st.write("No run retrieved this document.")
+    else:
+        columns: display.Columns = {"run": "Run", "rank": "Rank", "score": number("Score", "%.6g")}
+        display.table(ranks, columns, alt="Ranks of the document in the runs")

@@ -2,13 +2,15 @@
 
 from math import isnan
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
-from annotate.views.loop import recall_promise, recall_table
+from annotate.views.loop import recall_promise
 from annotate.views.loop.recall_charts import draw_recall, intervals_chart
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.columns import text
+from annotate.views.widgets.columns import number, text
 from annotate.views.widgets.service_cache import cached
 from collection.campaign.recall.recall_advice import ENABLE_DRAWS, describe_ready, name_scope
 from collection.core.phrases import percent_down, percent_up
@@ -17,6 +19,49 @@ campaign = session.current().campaign
 counts = campaign.store.judgements.counts()
 settings = campaign.settings.loop()
 goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
+
+
+def draw_table(rows: pd.DataFrame, state: str) -> str | None:
+    """Draw the rows, whose selection ends where `state` changes; return the topic in the page's address."""
+    listed = rows["query_id"].tolist()
+    key = f"rows-{hash((state, len(listed)))}"
+
+    def pick() -> None:
+        chosen = st.session_state[key]["selection"]["rows"]
+        if chosen:
+            st.query_params["topic"] = listed[chosen[0]]
+        else:
+            st.query_params.pop("topic", None)
+
+    topic = st.query_params.get("topic")
+    no_text = "Pooled documents without a text. They count as unjudged."
+    hidden = ([] if rows["without_text"].any() else ["without_text"]) + (["of"] if rows["of"].nunique() < 2 else [])
+    whole = {"recall_low": np.floor(100 * rows["recall_low"] + 1e-9)}  # never shown as better than they are
+    whole["recall_high"] = np.ceil(100 * rows["recall_high"] - 1e-9)
+    display.table(
+        rows.drop(columns=hidden).assign(**whole),
+        {  # The advice before the title: on a phone two columns are in sight.
+            "query_id": text("Topic", 60),
+            "advice": text(
+                "Advice", 215, '"Judge N more at random": if none of them is relevant, the topic is ready to stop.'
+            ),
+            "title": text("Title", 150),
+            "judged": number("Judged", width=65),
+            "found": number("Relevant found", width=110),
+            "without_text": number("Text missing", width=95, help=no_text),
+            "recall_low": number("Recall, lower bound", "%d%%", 135),
+            "recall_high": number("Recall, upper bound", "%d%%", 135),
+            "of": text("Scope", 80, "Documents to which the recall refers: the pool or the whole collection."),
+        },
+        most_height=318,
+        on_select=pick,
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [listed.index(topic)] if topic in listed else []}},
+        key=key,
+        alt="Recall of each topic, lowest first",
+    )
+    return topic
+
 
 st.title("Recall")
 across = recall_promise.draw()
@@ -46,7 +91,7 @@ if started.any():
     display.altair_chart(chart, alt=f"Interval of the recall of each topic, and the target, {goal}")
     interval = f"{confidence} confidence interval of each topic's recall in {name_scope(shown)}"
     st.caption(f"Lines: {interval}; the symbol marks the lower bound. Dashed: target recall ({goal}).")
-topic = recall_table.draw(shown, key) or (table["query_id"].iloc[0] if len(table) == 1 else None)
+topic = draw_table(shown, key) or (table["query_id"].iloc[0] if len(table) == 1 else None)
 order = (
     "Lowest recall first." if shown["judged"].all() else "Topics without judgements first, then lowest recall first."
 )

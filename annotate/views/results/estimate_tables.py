@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from annotate.auth import session
 from annotate.views.widgets import display, downloads, widgets
 from annotate.views.widgets.columns import number
-from annotate.views.widgets.download import downloadable_chart
+from annotate.views.widgets.downloads import downloadable_chart
 from collection.charts.intervals import estimates_chart
 from collection.comparison import Estimates
 from collection.core.characters import natural_key

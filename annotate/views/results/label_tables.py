@@ -7,7 +7,7 @@ import streamlit as st
 
 from annotate.views.widgets import display, downloads, widgets
 from annotate.views.widgets.columns import number, text
-from annotate.views.widgets.download import downloadable_chart
+from annotate.views.widgets.downloads import downloadable_chart
 from collection.charts.machine_labels import corrected_chart, gains_chart
 from collection.core.phrases import percent
 from collection.formats import to_tsv

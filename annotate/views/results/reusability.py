@@ -8,7 +8,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.views.results import reusability_tables
 from annotate.views.widgets import display, downloads, pickers, widgets
-from annotate.views.widgets.download import downloadable_chart
+from annotate.views.widgets.downloads import downloadable_chart
 from annotate.views.widgets.service_cache import cached
 from collection.charts import reusability as charts
 from collection.core.phrases import join

@@ -8,7 +8,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.views.widgets import display, widgets
 from annotate.views.widgets.columns import number, text
-from annotate.views.widgets.download import downloadable_chart
+from annotate.views.widgets.downloads import downloadable_chart
 from collection import reusability
 from collection.charts import reusability as charts
 from collection.core.phrases import count, percent, percent_down

@@ -9,7 +9,7 @@ from annotate.auth import session
 from annotate.views.results import comparison_charts as charts
 from annotate.views.widgets import display, widgets
 from annotate.views.widgets.columns import number, text
-from annotate.views.widgets.download import downloadable_chart
+from annotate.views.widgets.downloads import downloadable_chart
 from collection import comparison
 from collection.comparison import Evaluation
 from collection.core.characters import without_bidi

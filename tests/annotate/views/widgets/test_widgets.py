@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 
 import annotate
 from annotate.auth import forms
-from annotate.views.campaign.pool_charts import group_minor_runs
+from annotate.views.campaign.pool_tables import group_minor_runs
 from annotate.views.widgets import display, widgets
 from collection.charts.intervals import means_chart
 from tests.helpers import some, tries
