@@ -378,7 +378,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
         secret = None if role is None else signed_in(campaign, name, role)
         monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
         monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
-        app = PageTest.from_file(str(SCRIPT), default_timeout=PATIENCE)
+        app = PageTest(str(SCRIPT), default_timeout=PATIENCE)
         app._page_hash = calc_hash(url_path)  # switch_page() would need a run of another page before
         app.query_params.update(query or {})
         for key, value in (state or {}).items():

@@ -48,8 +48,7 @@ RIGHT = {
     ),
     "costs": ("Run costs", "CSV or TSV with the columns run and latency_ms, price_usd, hardware, ..."),
 }
-
-
+# Column of a DuplicateRecord -> its header.
 DUPLICATES = {
     "file": "File",
     "line": "Line",
@@ -62,7 +61,6 @@ DUPLICATES = {
     "certain": "Certain",
     "doc_id": "Document",
 }
-"""Column of a :class:`~collection.core.records.DuplicateRecord` -> its header."""
 
 campaign = session.current().campaign
 
@@ -169,7 +167,7 @@ if len(logs := campaign.store.corpus.click_sources()):
     sources = [
         f"{widgets.plain(name)} ({count(rows, 'row')})" for name, rows in logs.itertuples(index=False, name=None)
     ]
-    st.write(f"Click logs: {join(named)}.")
+    st.write(f"Click logs: {join(sources)}.")
     widgets.page_link("export", "Export clicks")
 if (step := campaign.results.overview.next_step()).page != "import":
     widgets.page_link(step.page, f"Next step: {widgets.NEXT[step.page]}")

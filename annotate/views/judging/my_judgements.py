@@ -11,8 +11,8 @@ from annotate.views.widgets.columns import number, text, timestamp
 from collection.core.characters import without_bidi
 from collection.core.phrases import count, duration
 
+# Session keys of the uuids of the listed judgements and of the selected one; rows may move.
 LISTED, PICKED = "listed", "picked"
-"""Session keys of the uuids of the listed judgements and of the selected one; rows may move."""
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.settings.grades
@@ -173,5 +173,8 @@ if not campaign.settings.assignment().blind:
     if ranks.empty:
         st.write("No run retrieved this document.")
     else:
-        columns: display.Columns = {"run": "Run", "rank": "Rank", "score": number("Score", "%.6g")}
-        display.table(ranks, columns, alt="Ranks of the document in the runs")
+        display.table(
+            ranks,
+            {"run": "Run", "rank": "Rank", "score": number("Score", "%.6g")},
+            alt="Ranks of the document in the runs",
+        )

@@ -306,6 +306,12 @@ def test_without_runs_no_rule_looks_at_ranks(opened: Opened, tmp_path: Path, fil
         assert app.selectbox(key="negatives").options == ["Judged", "Random, including unjudged"]
 
 
+def test_a_page_that_fails_fails_its_test(opened: Opened, campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(widgets, "documentation_link")
+    with pytest.raises(AssertionError):
+        opened(campaign, "pool")
+
+
 def test_a_page_leaves_the_main_module_to_processes_that_start_later(opened: Opened, campaign: Campaign) -> None:
     main = sys.modules["__main__"]
     with keeping_main_module():
