@@ -11,13 +11,13 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import struct
 import threading
-import zlib
 from collections.abc import Callable, Mapping
+from io import BytesIO
 from typing import Any
 
 import uvicorn
+from PIL import Image
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -180,17 +180,11 @@ def as_sent(found: dict[str, Any], need: str, cap: int | None) -> dict[str, Any]
     }
 
 
-def picture(width: int = 480, height: int = 320) -> bytes:
-    """A PNG of a few grey and coloured fields."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    colours = [bytes(colour) for colour in ((236, 240, 241), (52, 152, 219), (241, 196, 15), (127, 140, 141))]
-    rows = (b"\0" + b"".join(colours[(x // 60 + y // 60) % 4] for x in range(width)) for y in range(height))
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    body = zlib.compress(b"".join(rows))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+def picture() -> bytes:
+    """A PNG of 480 by 320, from dark to light."""
+    content = BytesIO()
+    Image.linear_gradient("L").resize((480, 320)).save(content, "PNG")
+    return content.getvalue()
 
 
 class StandIn:

@@ -120,6 +120,22 @@ class Card:
         """Wait for something that is not of the page, such as a request."""
         until_on(self.page, there, what, instead)
 
+    def buttons(self) -> list[list[float]]:
+        """Where the buttons below the document are drawn."""
+        return places(self.page.locator("[data-part=grades] button, .cd-actions button"))
+
+    def keeps_buttons(self, before: list[list[float]], panel: str = "") -> None:
+        """Fail unless the buttons are where they were, and a panel is in the window and not over the notice."""
+        width = self.page.evaluate("innerWidth")
+        if panel:
+            expect(self.part(panel)).to_be_visible()
+            place, bar = box(self.part(panel)), box(self.part("notice"))
+            assert place["x"] >= 0
+            assert place["x"] + place["width"] <= width
+            assert place["y"] + place["height"] <= bar["y"] + 1 or place["x"] + place["width"] <= bar["x"]
+        assert before == self.buttons()
+        assert self.page.evaluate("document.documentElement.scrollWidth") <= width
+
     def on_screen(self) -> Any:
         return self.page.evaluate("window.onScreen()")
 

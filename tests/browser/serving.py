@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from unittest import mock
 
+import pandas as pd
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from annotate.__main__ import main
@@ -106,6 +107,17 @@ class Serving:
                 return
         raise AssertionError(f"the server ended before it printed a link:\n{seen}")
 
+    def log(self, topic: str) -> pd.DataFrame:
+        """The log of a topic."""
+        with Campaign(self.directory) as campaign:
+            return campaign.store.judgements.table(current=False, query_id=topic)
+
+    def require_log_of_keys(self, topic: str, page: Page) -> None:
+        """Fail unless each key graded the document that was shown."""
+        pressed, log = page.evaluate("window.pressed"), self.log(topic)
+        assert log["doc_id"].tolist() == [p["shown"] for p in pressed]
+        assert log["relevance"].tolist() == [int(p["key"]) for p in pressed]
+
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         """End it by a signal; fail if a page or route had an unexpected error, of which pages show the id only."""
         assert self.process.pid is not None
@@ -132,6 +144,23 @@ def sign_in(context: BrowserContext, serving: Serving, name: str = "ann", role: 
     answer = context.request.post(f"{serving.url}/signin", form={"token": token}, max_redirects=0)
     assert answer.status == 303, answer.text()
     return context.pages[0]
+
+
+def open_card(
+    context: BrowserContext, serving: Serving, name: str, topic: str | None = None, role: Role = "annotator"
+) -> Page:
+    """The judging page of somebody; that of a topic with its first document on screen."""
+    page = sign_in(context, serving, name, role)
+    if page.url.startswith(f"{serving.url}/judge"):  # another tab
+        page = context.new_page()
+    page.goto(f"{serving.url}/judge{f'?topic={topic}' if topic else ''}")
+    if topic:
+        ready(page)
+    return page
+
+
+def ready(page: Page) -> None:
+    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
 
 
 def choose_page(page: Page, title: str) -> None:

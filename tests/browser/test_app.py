@@ -8,13 +8,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from playwright.sync_api import BrowserContext, Page, Response, expect
 
 from collection import Campaign, Judgement, formats
 from collection.core.records import Document, Topic
-from tests.browser.serving import Serving, choose_page, press, press_in_turn, saved, shown, sign_in
+from tests.browser.serving import Serving, choose_page, open_card, press, press_in_turn, saved, shown, sign_in
 from tests.browser.waiting import select_first_row
 from tests.helpers import put
 
@@ -40,19 +39,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     return (directory,)
 
 
-def open_card(context: BrowserContext, serving: Serving, topic: str) -> Page:
-    """Sign in as the topic's own annotator and open it."""
-    page = sign_in(context, serving, f"annotator {topic}", "manager")
-    page.goto(f"{serving.url}/judge?topic={topic}")
-    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
-    return page
-
-
-def log_of(serving: Serving, topic: str) -> pd.DataFrame:
-    with Campaign(serving.directory) as campaign:
-        return campaign.store.judgements.table(current=False, query_id=topic)
-
-
 def judge_rest(page: Page, grade_of: Callable[[str], int], limit: int = 10_000) -> list[str]:
     """Judge what is on screen, one key each, until the topic is done or `limit` is reached; the ids."""
     done: list[str] = []
@@ -68,7 +54,7 @@ def judge_rest(page: Page, grade_of: Callable[[str], int], limit: int = 10_000) 
 
 def test_judge_a_topic_by_keys_and_export(serving: Serving, context: BrowserContext, tmp_path: Path) -> None:
     known = {f"d{n}": (n * 7 + n // 4) % 4 for n in range(POOLED[TOPIC])}
-    page = open_card(context, serving, TOPIC)
+    page = open_card(context, serving, "ann", TOPIC, "manager")
 
     first = judge_rest(page, lambda d: known[d], limit=3)
     saved(page)
@@ -96,7 +82,7 @@ def test_judge_a_topic_by_keys_and_export(serving: Serving, context: BrowserCont
     assert set(exported["query_id"]) == {TOPIC}
     assert dict(zip(exported["doc_id"], exported["relevance"], strict=True)) == known
 
-    log = log_of(serving, TOPIC)
+    log = serving.log(TOPIC)
     assert log["uuid"].is_unique
     assert (log["kind"] == "undone").sum() == 2
     assert len(log) == len(known) + 4  # the two undone grades and the two undos are in the log as well
@@ -105,19 +91,16 @@ def test_judge_a_topic_by_keys_and_export(serving: Serving, context: BrowserCont
 
 @pytest.mark.long
 def test_twenty_keys_grade_the_twenty_documents_that_were_shown(serving: Serving, context: BrowserContext) -> None:
-    page = open_card(context, serving, "2")
+    page = open_card(context, serving, "annotator 2", "2", "manager")
     press_in_turn(page, "01233210012332100123")
     saved(page)
-    pressed = page.evaluate("window.pressed")
-    log = log_of(serving, "2")
-    assert log["doc_id"].tolist() == [p["shown"] for p in pressed]
-    assert log["relevance"].tolist() == [int(p["key"]) for p in pressed]
-    assert log["doc_id"].nunique() == 20
+    serving.require_log_of_keys("2", page)
+    assert serving.log("2")["doc_id"].nunique() == 20
 
 
 def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving, context: BrowserContext) -> None:
     """SIGKILL in the middle of judging, twice; what waits in the browser arrives when the server is back."""
-    page = open_card(context, serving, "5")
+    page = open_card(context, serving, "annotator 5", "5", "manager")
     acknowledged: set[str] = set()
 
     def heard(answer: Response) -> None:
@@ -140,7 +123,7 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving
         expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
         serving.start()  # on the same port: it is free at once
         expect(page.locator("[data-part=status]")).to_have_text("Saved")
-    log = log_of(serving, "5")
+    log = serving.log("5")
     assert acknowledged <= set(log["uuid"])
     assert len(log) == log["doc_id"].nunique() == graded
     page.remove_listener("response", heard)
@@ -152,7 +135,7 @@ def _children(pid: int) -> list[str]:
 
 @pytest.mark.long
 def test_my_judgements_changes_a_grade(serving: Serving, context: BrowserContext) -> None:
-    page = open_card(context, serving, "6")
+    page = open_card(context, serving, "annotator 6", "6", "manager")
     (document,) = judge_rest(page, lambda _: 1, limit=1)
     saved(page)
     page.goto(f"{serving.url}/my-judgements")

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.card_harness import TIME, Desk, Harness, document
-from tests.browser.card_page import Card, box, places, words
+from tests.browser.card_page import Card, words
 
 pytestmark = pytest.mark.browser
 
@@ -521,26 +521,18 @@ def test_a_word_after_a_long_stretch_and_none_after_a_break(desk: Desk, make_car
 
 def test_nothing_around_judging_moves_a_button(desk: Desk, make_card: Callable[..., Card]) -> None:
     card = make_card().open(padding="80px 16px 12px")
-    buttons = card.page.locator("[data-part=grades] button, .cd-actions button")
     for width, height in ((1280, 800), (1000, 700), (948, 700), (672, 800), (390, 844)):
         card.resize(width, height)
-        before = places(buttons)
+        before = card.buttons()
         assert all(x + button_width <= width for x, _, button_width, _ in before)
         assert before[-1][1] + before[-1][3] <= height
         card.press("f", "x", "1", "1", "f", "ArrowLeft")
         for key, name in ((",", "settings"), ("l", "history"), ("t", "time"), (".", "more")):
             card.press(key)
-            panel = card.part(f"{name}-panel")
-            expect(panel).to_be_visible()
-            place, bar = box(panel), box(card.part("notice"))
-            assert place["x"] >= 0
-            assert place["x"] + place["width"] <= width
-            assert place["y"] + place["height"] <= bar["y"] + 1 or place["x"] + place["width"] <= bar["x"]
-            assert before == places(buttons)
-            assert card.page.evaluate("document.documentElement.scrollWidth") <= width
+            card.keeps_buttons(before, f"{name}-panel")
             card.press("Escape")
         card.press(",")
         rekey(card, "digit:1", ";")
-        assert [y for _, y, _, _ in before] == [y for _, y, _, _ in places(buttons)]
+        assert [y for _, y, _, _ in before] == [y for _, y, _, _ in card.buttons()]
         card.page.get_by_role("button", name="Reset all keys").click()
         card.press("Escape", "ArrowRight")

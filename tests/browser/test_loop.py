@@ -7,13 +7,12 @@ import signal
 from pathlib import Path
 from uuid import uuid4
 
-import pandas as pd
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign, Judgement
 from collection.core.records import Document, Topic
-from tests.browser.serving import STATE, Serving, press, press_in_turn, saved, shown, sign_in
+from tests.browser.serving import STATE, Serving, open_card, press, press_in_turn, saved, shown, sign_in
 from tests.browser.waiting import wait
 from tests.helpers import put
 
@@ -54,13 +53,6 @@ CAUGHT_UP = "(({ outbox, sync, due, scope }) => !outbox.length && !sync.running 
 """Whether a state says that the model has learned from everything."""
 
 
-def open_topic(context: BrowserContext, serving: Serving, topic: str, name: str = "ann") -> Page:
-    page = sign_in(context, serving, name)
-    page.goto(f"{serving.url}/judge?topic={topic}")
-    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
-    return page
-
-
 def judge(page: Page, count: int) -> list[str]:
     """Judge as many documents, each in the newest order of the model; the ids in their order."""
     done: list[str] = []
@@ -75,15 +67,10 @@ def judge(page: Page, count: int) -> list[str]:
     return done
 
 
-def log_of(serving: Serving, topic: str) -> pd.DataFrame:
-    with Campaign(serving.directory) as campaign:
-        return campaign.store.judgements.table(current=False, query_id=topic)
-
-
 def test_the_hundredth_pair_comes_from_a_model_that_has_read_the_ones_before(
     serving: Serving, context: BrowserContext
 ) -> None:
-    page = open_topic(context, serving, "1")
+    page = open_card(context, serving, "ann", "1", "manager")
     expect(page.locator("[data-part=topic-count]")).to_have_text(f"{JUDGED} judged")
     done = judge(page, 2)
     # Killed in mid-judging: the loop goes on from the log.
@@ -92,7 +79,7 @@ def test_the_hundredth_pair_comes_from_a_model_that_has_read_the_ones_before(
     serving.start()
     done += judge(page, 4)
     saved(page)
-    log = log_of(serving, "1")
+    log = serving.log("1")
     assert log["doc_id"].tolist()[JUDGED:] == done
     assert log["doc_id"].nunique() == 100
     assert set(log["strategy"][JUDGED:]) == {"loop"}
@@ -101,13 +88,10 @@ def test_the_hundredth_pair_comes_from_a_model_that_has_read_the_ones_before(
 
 
 def test_fast_keys_in_the_loop_grade_what_was_shown(serving: Serving, context: BrowserContext) -> None:
-    page = open_topic(context, serving, "2")
+    page = open_card(context, serving, "ann", "2", "manager")
     press_in_turn(page, "012332100123")
     saved(page)
-    pressed = page.evaluate("window.pressed")
-    log = log_of(serving, "2")
-    assert log["doc_id"].tolist() == [p["shown"] for p in pressed]
-    assert log["relevance"].tolist() == [int(p["key"]) for p in pressed]
+    serving.require_log_of_keys("2", page)
 
 
 def test_a_topic_that_is_closed_hands_out_nothing_more(serving: Serving, context: BrowserContext) -> None:

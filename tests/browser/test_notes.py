@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from collection.documents.rendering.markup import to_html
 from tests.browser.card_harness import Desk, Harness, document
-from tests.browser.card_page import Card, box, places, words
+from tests.browser.card_page import Card, box, words
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -239,33 +239,22 @@ def test_panels_notes_and_feedback_leave_the_buttons_where_they_are(desk: Desk, 
     desk.notes = {"t1": "A note for it."}
     desk.settled = {f"d10{i}": (i % 4, "Somebody said why, in a sentence.") for i in range(10)}
     card = make_card().open(padding="80px 16px 12px")
-    buttons = card.page.locator("[data-part=grades] button, .cd-actions button")
-
-    def undisturbed(before: list[list[float]], width: int, panel: str = "") -> None:
-        assert before == places(buttons)
-        assert card.page.evaluate("document.documentElement.scrollWidth") <= width
-        if panel:
-            place, bar = box(card.part(panel)), box(card.part("notice"))
-            assert place["x"] >= 0
-            assert place["x"] + place["width"] <= width
-            assert place["y"] + place["height"] <= bar["y"] + 1 or place["x"] + place["width"] <= bar["x"]
-
     for width, height in ((1280, 800), (948, 700), (672, 800), (390, 844)):
         card.resize(width, height)
-        before = places(buttons)
+        before = card.buttons()
         assert len(before) == 14
         card.press("g")
         expect(card.part("guidelines-text")).to_contain_text("Rule 59")
-        undisturbed(before, width, "guidelines-panel")
+        card.keeps_buttons(before, "guidelines-panel")
         card.press("g", "m")
-        undisturbed(before, width, "note-panel")
+        card.keeps_buttons(before, "note-panel")
         card.page.keyboard.insert_text("long words " * 40)
         card.press("Enter")
         expect(card.part("note-line")).to_be_visible()
-        undisturbed(before, width)
+        card.keeps_buttons(before)
         card.press("1", "2")
         expect(card.part("feedback")).to_contain_text("Somebody said why")
-        undisturbed(before, width)
+        card.keeps_buttons(before)
         feedback, page = box(card.part("feedback")), box(card.part("scroller"))
         assert feedback["y"] >= page["y"] + page["height"] - 1, "it covers the document"
         assert page["height"] > 100

@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign
 from collection.core.records import Document, Topic
-from tests.browser.serving import STATE, Serving, saved, sent, shown, sign_in
+from tests.browser.serving import STATE, Serving, open_card, ready, saved, sent, shown
 from tests.browser.waiting import wait
 from tests.helpers import put
 
@@ -41,19 +41,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     return (directory,)
 
 
-def open_card(context: BrowserContext, serving: Serving, topic: str) -> Page:
-    page = sign_in(context, serving, f"annotator {topic}", "annotator")
-    if page.url.startswith(serving.url + "/judge"):  # another tab
-        page = context.new_page()
-    page.goto(f"{serving.url}/judge?topic={topic}")
-    ready(page)
-    return page
-
-
-def ready(page: Page) -> None:
-    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
-
-
 def judge(page: Page, grades: str) -> list[tuple[str, int]]:
     """Judge what is on screen, one key a document; what was judged."""
     done = []
@@ -65,35 +52,30 @@ def judge(page: Page, grades: str) -> list[tuple[str, int]]:
     return done
 
 
-def log_of(serving: Serving, topic: str) -> pd.DataFrame:
-    with Campaign(serving.directory) as campaign:
-        return campaign.store.judgements.table(current=False, query_id=topic)
-
-
 def pairs(log: pd.DataFrame) -> list[tuple[str, int]]:
     return list(zip(log["doc_id"], log["relevance"].astype(int), strict=True))
 
 
 def test_fifteen_documents_without_a_connection(serving: Serving, context: BrowserContext) -> None:
-    page = open_card(context, serving, "1")
+    page = open_card(context, serving, "annotator 1", "1")
     done = judge(page, "01")
     saved(page)
     context.set_offline(True)
     done += judge(page, "012301230123012")
     status = page.locator("[data-part=status]")
     expect(status).to_contain_text("No connection: 15 judgements are kept in this browser and will be sent")
-    assert pairs(log_of(serving, "1")) == done[:2]
+    assert pairs(serving.log("1")) == done[:2]
     done += judge(page, "3")
     context.set_offline(False)
     saved(page)
     done += judge(page, "2")
     saved(page)
-    assert pairs(log_of(serving, "1")) == done
+    assert pairs(serving.log("1")) == done
     expect(page.locator("[data-part=topic-count]")).to_have_text(f"{len(done)} of {PAIRS}")
 
 
 def test_a_server_that_is_killed_in_mid_judging_and_a_reload(serving: Serving, context: BrowserContext) -> None:
-    page = open_card(context, serving, "2")
+    page = open_card(context, serving, "annotator 2", "2")
     done = judge(page, "0123")
     serving.stop(signal.SIGKILL)
     done += judge(page, "012301230")
@@ -104,14 +86,14 @@ def test_a_server_that_is_killed_in_mid_judging_and_a_reload(serving: Serving, c
     sent(page)
     done += judge(page, "32")
     saved(page)
-    log = log_of(serving, "2")
+    log = serving.log("2")
     assert pairs(log) == done
     assert log["uuid"].is_unique
     assert set(log["counts_as"]) == {"judgement"}
 
 
 def test_streamlits_dialog_about_the_connection_takes_no_key(serving: Serving, context: BrowserContext) -> None:
-    page = open_card(context, serving, "3")
+    page = open_card(context, serving, "annotator 3", "3")
     page.evaluate(
         """() => { window.dialogs = 0; new MutationObserver((changes) => changes.forEach(({addedNodes}) =>
              addedNodes.forEach((node) => { dialogs += node.matches?.(".stDialog") ? 1 : 0; })))
@@ -130,7 +112,7 @@ def test_streamlits_dialog_about_the_connection_takes_no_key(serving: Serving, c
     done += judge(page, "21")
     serving.start()
     expect(page.locator("[data-part=status]")).to_have_text("Saved")
-    log = log_of(serving, "3")
+    log = serving.log("3")
     assert pairs(log) == done
     assert log["note"].tolist()[0] == "before, after"
 
@@ -138,7 +120,7 @@ def test_streamlits_dialog_about_the_connection_takes_no_key(serving: Serving, c
 def test_keys_scroll_the_document_while_a_link_of_the_page_has_the_focus(
     serving: Serving, context: BrowserContext
 ) -> None:
-    page = open_card(context, serving, LONG)
+    page = open_card(context, serving, f"annotator {LONG}", LONG)
     page.get_by_role("link", name="Judge", exact=True).first.click()
     ready(page)
     assert shown(page) == "long"
@@ -157,7 +139,7 @@ def test_keys_scroll_the_document_while_a_link_of_the_page_has_the_focus(
 
 
 def test_settings_history_time_and_near_duplicates_of_the_real_page(serving: Serving, context: BrowserContext) -> None:
-    page = open_card(context, serving, "4")
+    page = open_card(context, serving, "annotator 4", "4")
     part = {name: page.locator(f"[data-part={name}]") for name in ("near", "past", "time-left", "past-says", "flagged")}
     page.keyboard.press("f")
     done = judge(page, "210")
@@ -186,14 +168,14 @@ def test_settings_history_time_and_near_duplicates_of_the_real_page(serving: Ser
     page.keyboard.press("l")
     expect(part["past"].get_by_role("option").first).to_contain_text("was 2 Relevant")
     page.keyboard.press("Escape")
-    log = log_of(serving, "4")
+    log = serving.log("4")
     assert pairs(log) == [*done, (done[0][0], 3)]
     assert log["flagged"].tolist() == [True, False, False, True]
 
 
 def test_two_tabs_take_turns(serving: Serving, context: BrowserContext) -> None:
     topic, another = "5", "6"
-    tabs = [open_card(context, serving, topic) for _ in range(2)]
+    tabs = [open_card(context, serving, f"annotator {topic}", topic) for _ in range(2)]
     for page in tabs:
         wait(page, f"Object.keys({STATE}.tabs).length === 1", "a tab that knows of the other")
     done: list[tuple[str, int]] = []
@@ -211,7 +193,7 @@ def test_two_tabs_take_turns(serving: Serving, context: BrowserContext) -> None:
     for page in tabs:
         saved(page)
         expect(page.locator("[data-part=topic-count]")).to_have_text(f"6 of {PAIRS}")
-    log = log_of(serving, topic)
+    log = serving.log(topic)
     assert set(Counter(log["doc_id"]).values()) == {1}
     assert sorted(pairs(log)) == sorted(done)
     # Another topic in the second one; the first keeps what it has.
@@ -224,4 +206,4 @@ def test_two_tabs_take_turns(serving: Serving, context: BrowserContext) -> None:
     judge(tabs[0], "2")
     for page in tabs:
         saved(page)
-    assert [len(log_of(serving, each)) for each in (topic, another)] == [7, 2]
+    assert [len(serving.log(each)) for each in (topic, another)] == [7, 2]

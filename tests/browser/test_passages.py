@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.card_harness import Harness, document
-from tests.browser.card_page import Card, box, places
+from tests.browser.card_page import Card, box
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 PASSAGE = "cd-passage"
@@ -204,18 +204,16 @@ def test_sentences_of_a_judged_document_are_marked_where_one_is(show: Callable[.
 
 def test_panels_over_the_document_leave_the_buttons_where_they_are(show: Callable[..., Card]) -> None:
     card = show(document(1, text="One two. " * 50))
-    buttons = card.page.locator("[data-part=grades] button, .cd-actions button")
     for width, height in ((1280, 800), (390, 844)):
-        card.page.set_viewport_size({"width": width, "height": height})
-        card.page.evaluate("new Promise((fitted) => requestAnimationFrame(() => requestAnimationFrame(fitted)))")
-        before = places(buttons)
+        card.resize(width, height)
+        before = card.buttons()
         for key, name in (("g", "guidelines-panel"), ("p", "sentences-panel")):
             card.press(key)
             panel = card.part(name)
             expect(panel).to_be_visible()
             assert box(panel)["x"] >= 0
             assert box(panel)["x"] + box(panel)["width"] <= width
-            assert places(buttons) == before
+            assert card.buttons() == before
             if width < 640:
                 for button in panel.locator("button:visible, input:visible").all():
                     assert box(button)["height"] >= 44
@@ -226,6 +224,6 @@ def test_panels_over_the_document_leave_the_buttons_where_they_are(show: Callabl
         line = card.part("marked-line")
         expect(line).to_be_visible()
         assert box(line)["y"] + box(line)["height"] <= box(card.part("notice"))["y"] + 1
-        assert places(buttons) == before
+        assert card.buttons() == before
         line.get_by_role("button").click()
         expect(line).to_be_hidden()

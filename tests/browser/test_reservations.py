@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign
 from collection.core import clock
-from tests.browser.serving import Serving, choose_page, saved, sign_in
+from tests.browser.serving import Serving, choose_page, open_card, saved
 from tests.helpers import fill, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
@@ -25,12 +25,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     with Campaign.create(directory, title="Wings") as campaign:
         fill(campaign, ["1", "2", "3", "4"], DOCUMENTS)
     return (directory,)
-
-
-def open_card(context: BrowserContext, serving: Serving, name: str) -> Page:
-    page = sign_in(context, serving, name, "annotator")
-    page.goto(f"{serving.url}/judge")
-    return page
 
 
 def on_screen(page: Page) -> str:

@@ -14,7 +14,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from collection import Campaign, formats
 from collection import annotator_agreement as agreement
 from collection.core.records import Document, Topic
-from tests.browser.serving import Serving, choose_page, sign_in
+from tests.browser.serving import Serving, choose_page, open_card, sign_in
 from tests.browser.windows import Windows, open_window
 from tests.helpers import put
 
@@ -39,12 +39,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
         assert campaign.people.pools.add("depth", depth=8).pairs == PAIRS
         campaign.people.assignments.update(annotators=2)
     return (directory,)
-
-
-def open_card(context: BrowserContext, serving: Serving, name: str) -> Page:
-    page = sign_in(context, serving, name, "annotator")
-    page.goto(f"{serving.url}/judge")
-    return page
 
 
 def here(page: Page) -> str:

@@ -23,6 +23,7 @@ from tests.conftest import card_client, judging_token
 from tests.helpers import decision, post
 
 Payload = dict[str, Any]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -60,7 +61,6 @@ def ids(answer: Payload) -> list[str]:
     return [unit["documents"][0]["doc_id"] for unit in answer["units"]]
 
 
-@pytest.mark.slow
 def test_pairs_come_largest_distance_first_with_what_everybody_said(client: TestClient, differing: Campaign) -> None:
     differing.settings.set_topic_note("1", "Windows only.")
     first = sync(client, want=2)
@@ -83,7 +83,6 @@ def test_pairs_come_largest_distance_first_with_what_everybody_said(client: Test
     assert (ids(second), second["exhausted"], second["closed"]) == (["d4"], True, [])
 
 
-@pytest.mark.slow
 def test_a_decision_is_on_disk_when_it_is_acknowledged_and_counts_once(client: TestClient, differing: Campaign) -> None:
     item = grade("d1", 2, note="the second sentence")
     for _ in range(3):
@@ -104,7 +103,6 @@ def test_a_decision_is_on_disk_when_it_is_acknowledged_and_counts_once(client: T
     )
 
 
-@pytest.mark.slow
 def test_the_second_of_two_managers_is_told_and_replaces_nothing(client: TestClient, differing: Campaign) -> None:
     mine, theirs = grade("d1", 2), grade("d1", 0)
     assert sync(client, decisions=[mine])["saved"]
@@ -118,7 +116,6 @@ def test_the_second_of_two_managers_is_told_and_replaces_nothing(client: TestCli
     assert differing.log.adjudications()[["annotator", "relevance"]].values.tolist() == [["ann", 2]]
 
 
-@pytest.mark.slow
 def test_two_managers_are_handed_different_pairs_while_there_are_enough(
     client: TestClient, differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +131,6 @@ def test_two_managers_are_handed_different_pairs_while_there_are_enough(
     assert handed_to_eve() == ["d1", "d2", "d4"]
 
 
-@pytest.mark.slow
 def test_a_pair_on_which_nobody_differs_any_more_is_refused_and_closed(client: TestClient, differing: Campaign) -> None:
     assert differing.judging.judge_many([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 3)]).saved  # as cat has it
     item = grade("d1", 3)
@@ -147,7 +143,6 @@ def test_a_pair_on_which_nobody_differs_any_more_is_refused_and_closed(client: T
     assert differing.log.adjudications().empty
 
 
-@pytest.mark.slow
 def test_undo_opens_the_pair_again(client: TestClient, differing: Campaign) -> None:
     sync(client, decisions=[grade("d1", 2)])
     assert ids(sync(client, want=1)) == ["d2"]
@@ -156,7 +151,6 @@ def test_undo_opens_the_pair_again(client: TestClient, differing: Campaign) -> N
     assert "no adjudication of 'd1' to undo" in sync(client, decisions=[grade("d1", None)])["refused"][0]["reason"]
 
 
-@pytest.mark.slow
 def test_the_last_adjudications_and_one_pair(client: TestClient, differing: Campaign) -> None:
     sync(client, decisions=[grade("d1", 2), grade("d4", 0, "2")])
     recent = post(client, "adjudication/recent", limit=20)["decisions"]
@@ -170,7 +164,6 @@ def test_the_last_adjudications_and_one_pair(client: TestClient, differing: Camp
     assert post(client, "adjudication/unit", unit=name("2", "d8"))["opinions"] == []
 
 
-@pytest.mark.slow
 def test_qualification_pairs_come_last_and_are_filtered(client: TestClient, differing: Campaign) -> None:
     differing.people.qualification_set.set_pairs([("1", "d6"), ("2", "d5")])
     assert ids(sync(client, want=9)) == ["d1", "d2", "d4", "d6", "d5"]
@@ -183,7 +176,6 @@ def test_qualification_pairs_come_last_and_are_filtered(client: TestClient, diff
     assert (ids(after), after["progress"]) == (["d5"], {"done": 1, "goal": 2})
 
 
-@pytest.mark.slow
 def test_one_odd_decision_does_not_keep_the_others(client: TestClient, differing: Campaign) -> None:
     good, odd = grade("d1", 1), [grade("d2", 9), grade("d9", 1), grade("d2", 1, kind="chosen"), grade("d4", True, "2")]
     answer = sync(client, odd=True, decisions=[*odd, good])
@@ -192,7 +184,6 @@ def test_one_odd_decision_does_not_keep_the_others(client: TestClient, differing
     assert differing.log.adjudications()["doc_id"].tolist() == ["d1"]
 
 
-@pytest.mark.slow
 def test_the_log_is_read_again_only_where_something_has_changed(
     client: TestClient, differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,7 +202,6 @@ def test_the_log_is_read_again_only_where_something_has_changed(
     assert [fetched(), fetched()] == [(5, 3), (5, 3)]
 
 
-@pytest.mark.slow
 def test_a_search_does_not_wait_for_what_is_adjudicated(
     client: TestClient, differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,7 +229,6 @@ def without_text(campaign: Campaign, doc_ids: str) -> None:
     campaign.store.connection.db.conn.execute(f"UPDATE documents SET text = NULL WHERE {doc_ids}")
 
 
-@pytest.mark.slow
 def test_a_pair_waits_for_the_text_of_its_document(client: TestClient, differing: Campaign) -> None:
     sync(client, decisions=[grade("d2", 2)])
     without_text(differing, "doc_id IN ('d1', 'd2')")
@@ -252,7 +241,6 @@ def test_a_pair_waits_for_the_text_of_its_document(client: TestClient, differing
     assert answer["progress"] == {"done": 1, "goal": 2}
 
 
-@pytest.mark.slow
 def test_without_any_text_pairs_are_adjudicated_by_their_ids(client: TestClient, differing: Campaign) -> None:
     without_text(differing, "TRUE")
     assert ids(sync(client, want=9)) == ["d1", "d2", "d4"]
@@ -264,7 +252,6 @@ def test_a_decision_is_saved_whatever_else_the_request_says(client: TestClient, 
     assert differing.log.adjudications()["doc_id"].tolist() == ["d2"]
 
 
-@pytest.mark.slow
 def test_a_card_that_has_skipped_hundreds_of_pairs_goes_on(client: TestClient, differing: Campaign) -> None:
     differing.people.qualification_set.set_pairs([(query_id, f"d{n}") for query_id in "12" for n in range(1, 9)])
     held = [name("1", "d1"), *[name("9", str(n)) for n in range(300)], name("1", "d2")]
@@ -293,7 +280,6 @@ def test_an_unknown_pair_is_a_bad_request(client: TestClient, pair: object) -> N
     post(client, "adjudication/unit", 400, unit=pair)
 
 
-@pytest.mark.slow
 def test_the_routes_are_for_managers(client: TestClient, differing: Campaign) -> None:
     for who, role, does in (("bob", "annotator", 403), ("rea", "reader", 403), ("max", "manager", 200)):
         client.headers[TOKEN_HEADER] = judging_token(differing, who, role)  # type: ignore[arg-type]

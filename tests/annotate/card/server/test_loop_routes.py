@@ -29,6 +29,8 @@ from collection.store import Selection
 from tests.conftest import judging_token
 from tests.helpers import PATIENCE, judged, post, until
 
+pytestmark = pytest.mark.slow
+
 SIZE = 60
 WORDS = ("wing", "flow", "heat", "shock", "layer", "plate", "jet", "slab", "cone", "wake")
 
@@ -171,7 +173,6 @@ def ann(client: TestClient) -> Card:
 # --- handing out ----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_nobody_waits_for_the_first_model(ann: Card) -> None:
     first = ann.sync()
     assert (first["documents"], first["order"], first["behind"]) == ([], [], True)
@@ -182,7 +183,6 @@ def test_nobody_waits_for_the_first_model(ann: Card) -> None:
     assert [t["pool"] for t in post(ann.client, "topics")["topics"]] == [None, None]
 
 
-@pytest.mark.slow
 def test_the_loop_finds_what_is_relevant_and_says_how_each_pair_came_up(ann: Card, looping: Campaign) -> None:
     looping.settings.set_loop(
         presumed=0, evidence="none"
@@ -200,7 +200,6 @@ def test_the_loop_finds_what_is_relevant_and_says_how_each_pair_came_up(ann: Car
     assert all(max(0, at - 1) <= number <= at for at, number in enumerate(rounds)), rounds
 
 
-@pytest.mark.slow
 def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Campaign) -> None:
     looping.settings.set_loop(control=0.5)
     ann.settle()
@@ -213,7 +212,6 @@ def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Camp
     assert log.loc[~drawn, "probability"].isna().all()
 
 
-@pytest.mark.slow
 def test_a_card_hears_what_chooses_and_what_it_has_learned_from(ann: Card, looping: Campaign) -> None:
     rule = "A model chooses the next document; some may be drawn at random."
     assert ann.sync()["chooser"] == [rule, "The model is being trained …"]
@@ -236,7 +234,6 @@ def test_a_card_hears_what_chooses_and_what_it_has_learned_from(ann: Card, loopi
     assert ann.settle()["chooser"] == ["", ""]
 
 
-@pytest.mark.slow
 def test_what_is_on_screen_stays_first_in_every_order(ann: Card) -> None:
     ann.settle()
     shown = ann.holding[0]
@@ -247,7 +244,6 @@ def test_what_is_on_screen_stays_first_in_every_order(ann: Card) -> None:
     assert skipped not in ann.holding[:-1]
 
 
-@pytest.mark.slow
 def test_two_annotators_never_judge_the_same_pair(client: TestClient, looping: Campaign) -> None:
     cards = [Card(client, "ann"), Card(client, "bob")]
     seen: dict[str, str] = {}
@@ -267,7 +263,6 @@ def test_two_annotators_never_judge_the_same_pair(client: TestClient, looping: C
     assert set(seen.values()) == {"ann", "bob"}
 
 
-@pytest.mark.slow
 def test_an_undone_pair_goes_on_where_it_is(ann: Card) -> None:
     ann.settle()
     doc_id = ann.judge()
@@ -285,7 +280,6 @@ def test_a_closed_topic_asks_for_no_model(ann: Card, looping: Campaign, service:
     assert answer["progress"]["topic"] == {"judged": 0, "pool": 0}
 
 
-@pytest.mark.slow
 def test_a_card_that_knows_of_another_leaves_it_what_it_has(client: TestClient) -> None:
     Card(client, "bob", "2").settle()  # there is a model of the other topic
     first = Card(client, "ann")
@@ -329,7 +323,6 @@ def test_a_save_waits_for_the_disk_once_and_learning_begins_after_it(looping: Ca
     assert idle.asked == [("1", 1)]
 
 
-@pytest.mark.slow
 def test_what_cannot_be_handed_out_undoes_no_judgement(
     ann: Card, looping: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -363,7 +356,6 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return tried
 
 
-@pytest.mark.slow
 def test_a_model_that_fails_does_not_stop_judging(ann: Card, looping: Campaign, monkeypatch: Any) -> None:
     ann.settle()
     tried = failing(monkeypatch)
@@ -387,7 +379,6 @@ def test_a_model_that_fails_does_not_stop_judging(ann: Card, looping: Campaign, 
     assert ann.last["model_round"] == 6
 
 
-@pytest.mark.slow
 def test_a_first_model_that_fails_is_tried_again(ann: Card, monkeypatch: pytest.MonkeyPatch) -> None:
     failing(monkeypatch)
     answer = ann.settle()
@@ -397,7 +388,6 @@ def test_a_first_model_that_fails_is_tried_again(ann: Card, monkeypatch: pytest.
     until(lambda: ann.sync()["order"], "the model")
 
 
-@pytest.mark.slow
 def test_a_new_process_goes_on_from_the_log(ann: Card, looping: Campaign) -> None:
     ann.settle()
     for _ in range(6):
@@ -433,7 +423,6 @@ def test_a_round_that_is_made_already_is_not_made_twice(looping: Campaign, monke
 # --- search -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_search_take_and_judge(ann: Card, looping: Campaign) -> None:
     ann.settle()
     found = ann.post("search", words="ducks shock")["documents"]
@@ -457,7 +446,6 @@ def test_search_take_and_judge(ann: Card, looping: Campaign) -> None:
     assert sum(judged for judged, _ in again.values()) == 1
 
 
-@pytest.mark.slow
 def test_search_outside_the_pool_of_a_topic_that_has_one(ann: Card, looping: Campaign) -> None:
     looping.settings.set_loop(mode="pool")
     looping.people.pools.add("depth", depth=3)
@@ -468,7 +456,6 @@ def test_search_outside_the_pool_of_a_topic_that_has_one(ann: Card, looping: Cam
     assert answer["progress"]["topic"] == {"judged": 0, "pool": 3}
 
 
-@pytest.mark.slow
 def test_a_take_is_refused_in_words(client: TestClient, ann: Card) -> None:
     bob = Card(client, "bob")
     bob.settle()
@@ -493,7 +480,6 @@ def test_search_says_when_there_is_more(ann: Card) -> None:
 # --- why --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_why_names_terms_for_and_against(ann: Card) -> None:
     ann.settle()
     assert "No relevant document is known yet" in ann.post("why", doc_id=ann.holding[0])["sentence"]
@@ -507,7 +493,6 @@ def test_why_names_terms_for_and_against(ann: Card) -> None:
     ann.post("why", 400, doc_id="none")
 
 
-@pytest.mark.slow
 def test_why_lists_no_terms_of_a_document_that_was_drawn_at_random(ann: Card, looping: Campaign) -> None:
     looping.settings.set_loop(control=1.0)
     judged_by_hand(looping, ["d0", "d1"])
@@ -542,7 +527,6 @@ def test_why_as_far_as_the_manager_lets_annotators_know(ann: Card, looping: Camp
     ann.post("why", 400, query_id_="1", doc_id="")
 
 
-@pytest.mark.slow
 def test_uuid_again_in_the_loop_changes_nothing(ann: Card, looping: Campaign) -> None:
     ann.settle()
     doc_id = ann.holding.pop(0)
@@ -553,7 +537,6 @@ def test_uuid_again_in_the_loop_changes_nothing(ann: Card, looping: Campaign) ->
     assert looping.store.judgements.counts()["logged"] == 1
 
 
-@pytest.mark.slow
 def test_decisive_pairs_lead_from_topic_to_topic(ann: Card, looping: Campaign, tmp_path: Path) -> None:
     (tmp_path / "b.run").write_text("".join(f"{q} Q0 d{i * 7 % SIZE} {i} {-i} b\n" for q in "12" for i in range(1, 6)))
     looping.imports.import_files(runs=[tmp_path / "b.run"])
@@ -572,7 +555,6 @@ def test_decisive_pairs_lead_from_topic_to_topic(ann: Card, looping: Campaign, t
     )
 
 
-@pytest.mark.slow
 def test_a_card_leaves_a_topic_that_the_stopping_rule_closes(client: TestClient, looping: Campaign) -> None:
     (drawn,) = looping.recall.across_topics.start(0.6, topics=1, family="fixed").topics
     other = {"1": "2", "2": "1"}[drawn]
