@@ -23,7 +23,7 @@ from annotate.card.server.routes import JudgingService
 from annotate.server.origins import Origins
 from collection import Campaign
 from collection.campaign.people.accounts import SEEN_SECONDS, Accounts, Device
-from tests.helpers import PATIENCE, Clock, fails, ok, run
+from tests.helpers import PATIENCE, Clock, fails, ok, run, until
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
@@ -110,7 +110,7 @@ def test_nobody_waits_for_a_person_who_signs_in_while_another_process_writes(
     headers = {"Cookie": cookies[0]} if ends_another else {}
     with ThreadPoolExecutor(1) as pool, closing(sqlite3.connect(campaign.directory / "campaign.db")) as other:
         signing_in = pool.submit(client.post, "/signin", data={"token": link}, headers=headers)
-        assert begun.wait(PATIENCE)
+        until(begun.is_set, "the write of the session")
         other.execute("BEGIN IMMEDIATE")
         locked.set()
         assert client.get("/signin", headers={"Cookie": cookies[1]}).headers["Location"] == "/"

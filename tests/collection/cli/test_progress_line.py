@@ -10,7 +10,7 @@ import pytest
 
 from collection.cli import output
 from collection.cli.output import progress_line
-from tests.helpers import PATIENCE
+from tests.helpers import until
 
 
 class Terminal(io.StringIO):
@@ -71,5 +71,5 @@ def test_silent_work_says_how_long_it_has_taken(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(output, "SOON", 0.0)
     monkeypatch.setattr(output, "SELDOM", 0.0)
     with progress_line("comparing documents"):
-        assert stream.written.wait(PATIENCE)
+        until(stream.written.is_set, "a line of the work")
     assert "comparing documents: 1 s" in stream.getvalue()
