@@ -918,7 +918,7 @@ def test_the_exported_log_is_read_as_labels_too(judged: Campaign, tmp_path: Path
     say(judged, "ann", ("1", "d1"), 3)
     say(judged, "ann", ("2", "d7"), None)
     say(judged, "eve", ("1", "d1"), 0, counts_as="adjudication")
-    judged.judging.judge_many([Judgement(str(uuid4()), "bob", "2", "d7", "undone")])
+    judged.judging.judge("bob", "2", "d7", undo=True)
     wanted = as_grades(judged.results.agreement.labels())
     assert ("2", "d7") not in wanted["bob"]
     for name in ("log.csv", "log.jsonl"):

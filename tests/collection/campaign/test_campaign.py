@@ -302,7 +302,7 @@ def test_costs_of_runs_are_kept_and_shown_beside_their_values(campaign: Campaign
 
 
 def test_explaining_a_value(campaign: Campaign) -> None:
-    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d2", "graded", 1)])
+    campaign.judging.judge("ann", "1", "d2", 1)
     explanation = campaign.results.evaluation.explain(parse("RR"), "alpha", "1")
     assert explanation.value == 0.5
     assert explanation.ranks["doc_id"].tolist() == ["d1", "d2", "d3"]

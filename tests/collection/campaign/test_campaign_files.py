@@ -414,7 +414,7 @@ def test_only_the_owner_can_read_a_campaign(umask: int, tmp_path: Path, files: P
                 runs=[files / "a.run", files / "b.run"],
             )
             campaign.people.pools.add("depth", depth=2)
-            campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "p1", "graded", 1)])
+            campaign.judging.judge("ann", "1", "p1", 1)
             campaign.corpus.features.update()
             campaign.operations.server_state.secret()
             campaign.exports.files.write(qrels=directory / "exports" / "q.txt", pool=directory / "pool.tsv")
@@ -568,7 +568,7 @@ def test_a_damaged_run_is_named_with_the_remedy(
 ) -> None:
     if not by_digest:
         named_as_before(campaign)
-    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
+    campaign.judging.judge("ann", "1", "d1", 1)
     before = [run.frame for run in campaign.corpus.runs()]
     said = damaged(campaign, damage)
     begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -642,7 +642,7 @@ def test_every_command_and_page_says_which_run_is_damaged(
 ) -> None:
     for annotator in ("ann", "ben"):
         for doc, grade in (("d1", 1), ("d2", 0), ("d6", 2)):
-            campaign.judging.judge_many([Judgement(str(uuid4()), annotator, "1", doc, "graded", grade)])
+            campaign.judging.judge(annotator, "1", doc, grade)
     campaign.corpus.features.update()
     said = damaged(campaign, truncated)
     directory = campaign.directory

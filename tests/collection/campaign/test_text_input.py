@@ -86,7 +86,7 @@ def test_a_campaign_with_such_a_grade_from_before_opens_and_exports(campaign: Ca
         campaign.store.connection.db.conn.execute("UPDATE settings SET value = ? WHERE key = 'grades'", (written,))
     with Campaign(campaign.directory) as again:
         assert again.settings.grades.sentences[1] == "\ufffd Yes"
-        again.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
+        again.judging.judge("ann", "1", "d1", 1)
         again.exports.collection.write(tmp_path / "collection")
 
 

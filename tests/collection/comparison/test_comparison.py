@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 import pandas as pd
@@ -31,7 +30,7 @@ from collection.comparison import (
 )
 from collection.core.errors import InputError, UnknownNameError
 from collection.core.ranking import rank_run
-from collection.core.records import Judgement, Run
+from collection.core.records import Run
 from collection.measures import parse
 from collection.statistics import holm
 from tests.conftest import frame
@@ -655,7 +654,7 @@ def test_imported_costs_of_a_system_are_those_of_its_seeds(campaign: Campaign, t
     report = campaign.imports.import_files(runs=[tmp_path / "1.run", tmp_path / "2.run"], costs=tmp_path / "c.csv")
     (notice,) = (n for n in report.notices if "called" in n)
     assert notice.endswith("the campaign has no run or system called 'nobody'")
-    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
+    campaign.judging.judge("ann", "1", "d1", 1)
     evaluation = campaign.results.evaluation.evaluate([parse("AP")], runs=["dense#1", "dense#2"])
     assert evaluation.costs is not None
     assert evaluation.costs["latency_ms"].to_dict() == {"dense#1": 60.0, "dense#2": 60.0}

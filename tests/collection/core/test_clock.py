@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
-from uuid import uuid4
 
 import pytest
 
 from annotate.auth.tokens import Tokens
-from collection import Campaign, Judgement
+from collection import Campaign
 from collection.core import clock
 from collection.core.clock import JUMP, LASTING, Clock
 from tests.conftest import signed_in
@@ -94,7 +93,7 @@ def test_nobody_is_signed_out_and_no_time_is_of_the_future(
     machine.passes(10)
     assert tokens.read_cookie(cookie) == secret
     assert tokens.read_token(token) is not None
-    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
+    campaign.judging.judge("ann", "1", "d1", 1)
     campaign.people.accounts.open_session("ann")  # forgets sessions that are over
     assert campaign.people.accounts.session(secret) == person
     assert campaign.people.accounts.signin_link_account(link) == "ann"

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from collection import Campaign, Judgement, comparison
+from collection import Campaign, comparison
 from collection.campaign.results.qrels import TopicsWithGrades
 from collection.cli.reusability import read_groups
 from collection.core.errors import CampaignError, FormatError, InputError, UnknownNameError
@@ -789,7 +788,7 @@ def test_the_estimates_hold_where_the_truth_is_known(shared: Path, name: str, de
 
 
 def say(campaign: Campaign, query_id: str, doc_id: str, relevance: int) -> None:
-    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", query_id, doc_id, "graded", relevance)])
+    campaign.judging.judge("ann", query_id, doc_id, relevance)
 
 
 @pytest.fixture

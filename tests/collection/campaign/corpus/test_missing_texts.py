@@ -50,8 +50,8 @@ def write_documents(path: Path, doc_ids: list[str]) -> None:
 
 def say(campaign: Campaign, doc_ids: list[str], relevant: int) -> None:
     """Judge documents; the first ones are relevant."""
-    judgements = [Judgement(str(uuid4()), "ann", "1", d, "graded", int(n < relevant)) for n, d in enumerate(doc_ids)]
-    assert not campaign.judging.judge_many(judgements).refused
+    for number, doc_id in enumerate(doc_ids):
+        campaign.judging.judge("ann", "1", doc_id, int(number < relevant))
 
 
 # --- what is claimed --------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_draws_promise_nothing_of_what_they_cannot_reach(partial: Campaign) -> N
         partial.store.queue.lease(
             "1", [Selection(doc_id, "random", None, 10 + n, 1 / (30 - n))], "ann", time.time(), 2e9
         )
-        partial.judging.judge_many([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 0)])
+        partial.judging.judge("ann", "1", doc_id, 0)
     ledger = partial.progress.loop_scope.ledgers(["1"])["1"]
     assert ledger.out_of_reach[ledger.draws].tolist() == [51] * 29
     known = partial.recall.for_topic("1")
@@ -216,7 +216,7 @@ def test_of_a_real_track_without_some_texts_no_topic_is_certain(shared: Path, tm
         for row in campaign.store.pool.pairs().itertuples(index=False):
             document = campaign.corpus.document(row.doc_id)
             if document is not None and document.text is not None:
-                campaign.judging.judge_many([Judgement(str(uuid4()), "ann", row.query_id, row.doc_id, "graded", 1)])
+                campaign.judging.judge("ann", row.query_id, row.doc_id, 1)
         table = campaign.recall.table().set_index("query_id")
         progress = campaign.progress.topics().set_index("query_id")
         missing = progress["pool"] - progress["judged"]

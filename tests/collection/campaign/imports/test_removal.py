@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import pandas as pd
 import pytest
@@ -14,7 +13,6 @@ from collection.campaign import Campaign
 from collection.campaign.operations import integrity
 from collection.core import layout
 from collection.core.errors import DoubtError, InputError
-from collection.core.records import Judgement
 
 TOPICS, DOCUMENTS = ("1", "2", "3"), tuple(f"d{number}" for number in range(8))
 
@@ -42,8 +40,7 @@ def import_all(campaign: Campaign, folder: Path) -> None:
 
 def say(campaign: Campaign, query_id: str, doc_id: str, relevance: int | None) -> None:
     """Judge a pair, or take the judgement back where there is no grade."""
-    kind = "undone" if relevance is None else "graded"
-    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", query_id, doc_id, kind, relevance)])
+    campaign.judging.judge("ann", query_id, doc_id, relevance, undo=relevance is None)
 
 
 def counted(campaign: Campaign) -> dict[str, int]:

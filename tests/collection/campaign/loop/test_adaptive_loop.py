@@ -194,7 +194,7 @@ def test_what_nobody_could_judge_is_presumed_irrelevant(bare: Campaign) -> None:
 def test_a_grade_that_is_changed_changes_the_order(bare: Campaign) -> None:
     assert judge_all(bare, 2) == "ac"
     assert [w.doc_id for w in bare.loop.next_round("1", 1).selections] == ["i"]
-    bare.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "c", "graded", 0)])
+    bare.judging.judge("ann", "1", "c", 0)
     assert [w.doc_id for w in bare.loop.next_round("1", 1).selections] == ["l"]
 
 

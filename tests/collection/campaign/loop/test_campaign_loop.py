@@ -194,7 +194,7 @@ def test_what_cannot_be_judged_does_not_come_again(wings: Campaign) -> None:
 def test_annotators_who_contradict_each_other(wings: Campaign) -> None:
     judge_next(wings, is_wing)
     for who, grade in (("ann", 0), ("bob", 2), ("cid", 2)):
-        wings.judging.judge_many([Judgement(str(uuid4()), who, "1", "wing0", "graded", grade)])
+        wings.judging.judge(who, "1", "wing0", grade)
     assert wings.loop.next_round("1").came_by == "model"
     ledger = wings.progress.loop_scope.ledgers(["1"])["1"]
     assert (ledger.judged, ledger.found) == (2, 1)  # by majority
@@ -268,10 +268,10 @@ def test_settings_that_make_no_sense_are_refused(
 
 def test_what_a_pool_brought_is_not_the_models_turn(wings: Campaign) -> None:
     for i in range(60):  # sixty irrelevant ones in a row, and the model has not been asked yet
-        wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", f"rest{i}", "graded", 0)])
-    wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "wing0", "graded", 2)])
+        wings.judging.judge("ann", "1", f"rest{i}", 0)
+    wings.judging.judge("ann", "1", "wing0", 2)
     for i in range(5):
-        wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", f"heat{i}", "graded", 0)])
+        wings.judging.judge("ann", "1", f"heat{i}", 0)
     assert {way.strategy for way in wings.loop.next_round("1").selections[:4]} == {"loop"}
     wings.settings.set_loop(control=0.2, run=0)
     assert wings.loop.next_round("1").selections[0].strategy == "random"
@@ -361,7 +361,7 @@ def test_a_lease_that_has_ended_tells_nothing_of_the_next(wings: Campaign) -> No
 def test_an_undo_does_not_change_what_was_drawn(wings: Campaign) -> None:
     wings.settings.set_loop(control=1.0)
     document = judge_next(wings, lambda _: 0)
-    wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", document, "undone")])
+    wings.judging.judge("ann", "1", document, undo=True)
     assert wings.store.judgements.count_ungraded()["1"] == (0, 1, 1)
     assert not wings.recall.for_topic("1").decision.stop
     wings.judging.search.take("ann", "1", document)

@@ -106,7 +106,7 @@ def test_an_adjudicated_pair_is_handed_out_no_more_and_counts_as_complete(campai
     campaign.people.assignments.update(annotators=3)
     assert take(campaign, "ann") == take(campaign, "ben") == "d0"
     say(campaign, "ann", "d0", 0)
-    campaign.judging.judge_many([Judgement(str(uuid4()), "boss", "1", "d0", "graded", 2, counts_as="adjudication")])
+    campaign.judging.judge("boss", "1", "d0", 2, adjudicate=True)
     assert campaign.progress.topics("1")["made"].tolist() == [3]
     assert take(campaign, "cai") == "d1"
     assert campaign.judging.next_pairs("ben", "1", 0, ["d0"]).closed == ["d0"]
@@ -359,9 +359,7 @@ def test_everybody_judges_the_qualification_set_before_anything_else(campaign: C
 def test_qualification_goes_beyond_the_assignment_and_an_adjudication(campaign: Campaign) -> None:
     campaign.people.qualification_set.set_pairs([("2", "d5")])
     campaign.people.assignments.assign(["2"], ["ben"])
-    campaign.judging.judge_many(
-        [Judgement(str(uuid4()), "boss", "2", "d5", "graded", 3, counts_as="adjudication", note="by name")]
-    )
+    campaign.judging.judge("boss", "2", "d5", 3, adjudicate=True, note="by name")
     assert campaign.progress.topics_for("ann") == TOPICS
     assert campaign.progress.standing("2", "ann") == (0, 1)
     assert campaign.progress.totals("ann") == (0, 17)
@@ -390,7 +388,7 @@ def test_feedback_has_no_note_where_the_adjudicator_wrote_none(campaign: Campaig
     told = [say(campaign, "ann", doc_id, 1, "2", note="mine").feedback[0].note for doc_id in ("d5", "d6")]
     assert told == [None, "by name"]
     # Somebody else's later word, without a note, is not explained by the note of the one before.
-    campaign.judging.judge_many([Judgement(str(uuid4()), "chief", "2", "d6", "graded", 2, counts_as="adjudication")])
+    campaign.judging.judge("chief", "2", "d6", 2, adjudicate=True)
     again = say(campaign, "ann", "d6", 1, "2").feedback[0]
     assert (again.settled, again.note) == (2, None)
     unclear = Judgement(str(uuid4()), "chief", "2", "d6", "cannot judge", reason="?", counts_as="adjudication")
@@ -541,7 +539,7 @@ def test_labels_of_which_several_are_wanted_count_up_to_that(campaign: Campaign,
     campaign.people.assignments.assign(
         ["1"], ["ann"]
     )  # who may be handed out a topic says nothing of what was judged elsewhere
-    campaign.judging.judge_many([Judgement(str(uuid4()), "boss", "1", "d1", "graded", 1)])
+    campaign.judging.judge("boss", "1", "d1", 1)
     labels(campaign, tmp_path / "l.csv", "x d0 3 30\ny d0 0 10\nz d0 1 20\nx d1 2 40\ny d1 2 50")
     assert {pair for pair, counts in counted(campaign).items() if counts == "judgement"} == {
         ("y", "d0"), ("z", "d0"), ("boss", "d1"), ("x", "d1"),
@@ -578,7 +576,7 @@ def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
 def test_labels_of_what_is_adjudicated_are_surplus_and_those_of_what_is_in_hand_count(
     campaign: Campaign, tmp_path: Path
 ) -> None:
-    campaign.judging.judge_many([Judgement(str(uuid4()), "boss", "1", "d0", "graded", 2, counts_as="adjudication")])
+    campaign.judging.judge("boss", "1", "d0", 2, adjudicate=True)
     assert take(campaign, "ann") == "d1"
     campaign.people.qualification_set.set_pairs([("1", "d2")])
     labels(campaign, tmp_path / "l.csv", "x d0 3 30\nx d1 3 31\nann d1 3 32\nx d2 3 32\ny d2 3 33")
@@ -793,7 +791,7 @@ def cells(shown: Result) -> list[list[str]]:
 
 @pytest.mark.slow
 def test_a_loop_has_no_number_of_judgements(campaign: Campaign) -> None:
-    assert campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d0", "graded", 1)]).saved
+    campaign.judging.judge("ann", "1", "d0", 1)
     campaign.settings.set_loop(mode="loop")
     shown = assign(campaign.directory, "--annotators", 2, "--share", 0.2)
     looping = "1 judgement in total; {} topics are in the loop, without a fixed number"

@@ -308,7 +308,7 @@ def test_nothing_is_promised_while_a_draw_is_skipped(hundred: Campaign) -> None:
     ]  # fmt: skip
     # Handed out again as the best of the ranking, it is still the draw that it was.
     hundred.store.queue.lease("a", [Selection("d99", "loop", 1, 86)], "ann", time.time(), time.time() + 60)
-    hundred.judging.judge_many([Judgement(str(uuid4()), "ann", "a", "d99", "graded", 0)])
+    hundred.judging.judge("ann", "a", "d99", 0)
     assert hundred.store.judgements.table(query_id="a")["strategy"].iloc[-1] == "random"
     assert hundred.recall.for_topic("a").decision.stop
 
@@ -342,7 +342,7 @@ def test_no_topics_no_rows(tmp_path: Path) -> None:
 
 def test_a_pool_is_its_own_scope(campaign: Campaign) -> None:
     for doc_id in ("d1", "d2"):
-        campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 1)])
+        campaign.judging.judge("ann", "1", doc_id, 1)
     known = campaign.recall.for_topic("1")
     assert (known.judged, known.size) == (2, 3)
     # 2 / .9 + 1 = 3 relevant ones could be: the third document may be one.
@@ -479,7 +479,7 @@ def test_a_topic_is_closed_and_opened_again(opened: Callable[..., AppTest], hund
 
 def test_a_closed_topic_keeps_its_scope(campaign: Campaign) -> None:
     for doc_id in ("d1", "d2", "d6"):
-        campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 1)])
+        campaign.judging.judge("ann", "1", doc_id, 1)
     before = campaign.recall.for_topic("1").promise
     assert "in the pool" in before
     campaign.settings.set_loop(topics=["1"], mode="closed")
@@ -570,7 +570,7 @@ def test_undone_draws_count_as_drawn(hundred: Campaign) -> None:
     assert known.estimate.high > known.estimate.low == known.found
     # Another annotator, for whom the ranking selects it, changes nothing of the draw.
     hundred.store.queue.lease("a", [Selection(drawn, "loop", 1, 90)], "bob", time.time(), time.time() + 60)
-    hundred.judging.judge_many([Judgement(str(uuid4()), "bob", "a", drawn, "graded", 0)])
+    hundred.judging.judge("bob", "a", drawn, 0)
     assert hundred.recall.for_topic("a").decision.kind is StopKind.GUARANTEED
     assert hundred.progress.loop_scope.ledgers(["a"])["a"].drawn.sum() == (log["strategy"] == "random").sum()
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
-from collection import Campaign, Judgement
+from collection import Campaign
 from collection.core.errors import CampaignError
 
 pytestmark = pytest.mark.slow
@@ -30,7 +29,8 @@ def wings(tmp_path: Path) -> Campaign:
 
 
 def judge(campaign: Campaign, query_id: str, **grades: int) -> None:
-    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", query_id, d, "graded", g) for d, g in grades.items()])
+    for doc_id, grade in grades.items():
+        campaign.judging.judge("ann", query_id, doc_id, grade)
 
 
 def test_the_pool_of_topics_with_grades_is_estimated(wings: Campaign) -> None:
