@@ -7,9 +7,11 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -236,26 +238,13 @@ BAD_QRELS = {
 
 
 def refused(reader, path, line, text):
-    with pytest.raises(FormatError, match=f"(?s){text}") as caught:
+    with pytest.raises(FormatError) as caught:
         READERS.get(reader, reader)(path)
     assert caught.value.line == line
     where = str(path) if line is None else f"{path}, line {line}"
     assert str(caught.value).startswith(where + ": expected ")
+    assert re.search(text, str(caught.value).replace(str(path), "PATH"), re.DOTALL)
     assert len(caught.value.found) < 220
-
-
-@pytest.mark.parametrize("name", ["file.txt", "file.gz"])
-@pytest.mark.parametrize("case", BAD_RUNS)
-def test_bad_runs(write, case, name):
-    content, line, text = BAD_RUNS[case]
-    refused("run", write(content, name), line, text)
-
-
-@pytest.mark.parametrize("name", ["file.txt", "file.gz"])
-@pytest.mark.parametrize("case", BAD_QRELS)
-def test_bad_qrels(write, case, name):
-    content, line, text = BAD_QRELS[case]
-    refused("qrels", write(content, name), line, text)
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -517,7 +506,7 @@ BAD_FORMS = {
     "BEIR's header": ("subtopics", "query-id\tcorpus-id\tscore\nq\td\t1\n", 1, "4 columns"),
     "a word as grade": ("strata", "q 0 d 1 high\n", 1, "a number as grade in column 5, found 'high'"),
     "a probability of nothing": ("probabilities", "\nq 0 d 1 0\n", 2, "above 0, at most 1. in column 5, found '0'"),
-    "a probability above one": ("probabilities", "q 0 d 1 1.5\n", 1, "probability"),
+    "a probability above one": ("probabilities", "q 0 d 1 .5\nq 0 d2 1 1.5\n", 2, "probability"),
     "a negative probability": ("probabilities", "q 0 d 1 -0.5\n", 1, "probability"),
     "a probability that is none": ("probabilities", "q 0 d 1 nan\n", 1, "probability .* found 'nan'"),
     "a word as probability, unjudged": ("probabilities", "q 0 d -1 none\n", 1, "probability"),
@@ -527,12 +516,6 @@ BAD_FORMS = {
     "only comments": ("probabilities", "# none\n", None, "only"),
     "Latin-1": ("subtopics", b"q \xe9 d 1\n", 1, "byte 0xE9"),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("case", BAD_FORMS)
-def test_bad_forms(write, case):
-    form, content, line, text = BAD_FORMS[case]
-    refused(lambda path: read_qrels(path, form=form), write(content), line, text)
 
 
 def test_a_form_that_there_is_not(write):
@@ -602,13 +585,6 @@ BAD_COSTS = {
     "an empty file": ("", None, "an empty file"),
     "Latin-1": (b"run,price\ncaf\xe9,1\n", 2, "byte 0xE9"),
 }
-
-
-@pytest.mark.parametrize("name", ["costs.csv", "costs.csv.gz"])
-@pytest.mark.parametrize("case", BAD_COSTS)
-def test_bad_costs(write, case, name):
-    content, line, text = BAD_COSTS[case]
-    refused(read_costs, write(content, name), line, text)
 
 
 def test_costs_in_a_file_of_no_known_ending(write):
@@ -708,12 +684,6 @@ BAD_TOPICS = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_TOPICS)
-def test_bad_topics(write, case):
-    content, line, text = BAD_TOPICS[case]
-    refused("topics", write(content), line, text)
-
-
 # Documents ------------------------------------------------------------------------------------------
 
 DOCUMENTS = {
@@ -774,10 +744,23 @@ BAD_DOCUMENTS = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_DOCUMENTS)
-def test_bad_documents(write, case):
-    content, line, text = BAD_DOCUMENTS[case]
-    refused("documents", write(content), line, text)
+FORM_READERS = {form: partial(read_qrels, form=form) for form in ("strata", "probabilities", "subtopics")}
+BAD_FILES = {
+    "run": BAD_RUNS,
+    "qrels": BAD_QRELS,
+    "topics": BAD_TOPICS,
+    "documents": BAD_DOCUMENTS,
+    "costs": BAD_COSTS,
+    **{form: {case: bad for case, (of, *bad) in BAD_FORMS.items() if of == form} for form in FORM_READERS},
+}
+
+
+@pytest.mark.parametrize(("kind", "case"), [(kind, case) for kind, bad in BAD_FILES.items() for case in bad])
+def test_bad_files(write, kind, case):
+    content, line, text = BAD_FILES[kind][case]
+    reader = {**READERS, **FORM_READERS, "costs": read_costs}[kind]
+    for ending in ("", ".gz") if kind in ("run", "qrels", "costs") else ("",):
+        refused(reader, write(content, ("costs.csv" if kind == "costs" else "file.txt") + ending), line, text)
 
 
 def test_an_escaped_backslash_is_no_escape(write):

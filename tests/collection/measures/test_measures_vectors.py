@@ -161,21 +161,6 @@ def test_a_run_without_some_topics(shared: Path, version: Version) -> None:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("form", ["tabs", "crlf", "mixedspace", "nofinalnl", "blanks_comments"])
-def test_every_way_of_writing_the_files_has_the_same_values(shared: Path, form: str) -> None:
-    case = shared / "vectors" / "04_formats"
-    qrels = case / f"qrels.{form}" if (case / f"qrels.{form}").exists() else case / "qrels.plain"
-    aligned = align(formats.read_run(case / f"run.{form}").frame, formats.read_qrels(qrels))
-    expected = table(case / f"run_{form}.te10.tsv")
-    for name, rows in expected[~expected["measure"].isin(NO_VALUES | UNINITIALISED)].groupby("measure"):
-        measure = parse(ours(name))
-        values = dict(zip(aligned.topics, measure(aligned), strict=True))
-        for query_id, text in zip(rows["query_id"], rows["expected"], strict=True):
-            if query_id != "all":
-                assert values[query_id] == pytest.approx(float(text), abs=0.00005 + 1e-9), (name, query_id)
-
-
-@pytest.mark.shared
 @pytest.mark.parametrize("folder", ["01_ties_precision", "02_grades_negative", "06_random_graded", "08_sampled_pool"])
 def test_rbp_and_judged_equal_an_independent_computation(shared: Path, folder: str) -> None:
     case = shared / "vectors" / folder
