@@ -54,6 +54,11 @@ def processes(server: int) -> list[int]:
     return [server, *(int(pid) for file in children for pid in file.read_text().split())]
 
 
+def resident(pid: int) -> float:
+    """Megabytes of memory of a process."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
 def cpu_seconds(pid: int) -> float:
     """Processor time of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -125,8 +130,7 @@ def sessions(seconds: float) -> None:
                 opened.enter_context(open_page(port, cookies[count]))
                 count += 1
             took = time.monotonic() - begun
-            size = int(Path(f"/proc/{server}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-            label = f"{count:>8} {size:>9.0f} {took:>8.1f}"
+            label = f"{count:>8} {resident(server):>9.0f} {took:>8.1f}"
             if passes(label, server, port, tokens[:BESIDE_SESSIONS], "pool", seconds):
                 return
             begun = time.monotonic()

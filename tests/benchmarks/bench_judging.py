@@ -58,15 +58,23 @@ def build(directory: Path, mode: str, annotators: int, documents: int = 5000) ->
         campaign.settings.set_loop(mode=mode)
         if mode != "pool":
             campaign.corpus.features.update()
+        return add_annotators(campaign, annotators)
+
+
+def add_annotators(campaign: Campaign, number: int) -> list[str]:
+    """Add a manager and annotators where they are missing; return the tokens of the annotators' cards."""
+    existing = set(campaign.store.accounts.table()["name"])
+    if "boss" not in existing:
         campaign.people.accounts.add("boss", "manager")
-        tokens = Tokens(campaign.operations.server_state.secret(), campaign.id)
-        given = []
-        for name in (f"a{number}" for number in range(annotators)):
+    tokens = Tokens(campaign.operations.server_state.secret(), campaign.id)
+    given = []
+    for name in (f"a{n}" for n in range(number)):
+        if name not in existing:
             campaign.people.accounts.add(name, "annotator")
-            person = campaign.people.accounts.session(campaign.people.accounts.open_session(name))
-            assert person is not None
-            given.append(tokens.token(name, person.session))
-        return given
+        person = campaign.people.accounts.session(campaign.people.accounts.open_session(name))
+        assert person is not None
+        given.append(tokens.token(name, person.session))
+    return given
 
 
 def words(rng: random.Random) -> str:

@@ -28,18 +28,13 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from collection import Campaign
-from tests.benchmarks.bench_capacity import processes
+from tests.benchmarks.bench_capacity import processes, resident
 from tests.benchmarks.bench_judging import TOPICS, annotate, build, serving
 from tests.torture.annotators import cookie_of
 from tests.torture.pages import open_page
 
 PACE = 1.0
 ROUNDS, SESSIONS = 4, 200
-
-
-def resident(pid: int) -> float:
-    """Megabytes of memory of a process."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def annotators(server: int, port: int, tokens: list[str], minutes: int) -> None:

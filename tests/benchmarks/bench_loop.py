@@ -10,9 +10,8 @@ The collections are those beside the checkout (../shared/data). ASReview 3.0.8 i
   as one more relevant record; it is refitted after every fiftieth part of what is judged, which changes its means by
   less than 1%. What no run retrieved comes behind a pooling strategy's own documents at random (mean of 5); the second
   table has a pooling strategy pay at most for what the runs have, as if that always reached 90%.
-- trust: the same collections with all topics: text alone, the loop with the weight of the runs that it had before
-  (standard scores of the fusion times 3 / (1 + relevant / 6), after the fusion's own order), and the loop with the
-  measured weight; beside the best of all pooling strategies, which pays at most for what the runs have on TREC DL 2019.
+- trust: the same collections with all topics: text alone, and the loop with the measured weight of the runs; beside
+  the best of all pooling strategies, which pays at most for what the runs have on TREC DL 2019.
   Then the loop with runs of another topic, and with the worst run alone. Two seeds.
 - priors: nine systematic reviews (sr-cohen-a), one relevant and one irrelevant record given, three pairs a review, the
   same for both tools; relevant is what was included after the full text. ASReview itself, one record at a time. Once
@@ -29,18 +28,16 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from collection import formats, pooling
-from collection.active_learning import training_round
 from collection.active_learning.features import top
-from collection.active_learning.training_round import Evidence, Recipe, Space
+from collection.active_learning.training_round import Evidence, Recipe
 from collection.simulation import Case, JudgingOrder, cases, measure, replay_loop, replay_pooling
 
 ROOT = Path(__file__).parents[2]
@@ -156,27 +153,9 @@ def with_runs(topics: int | None) -> bool:
 # --- The weight of the runs ----------------------------------------------------------------------
 
 
-class StandardScores(Space):
-    """The runs as the loop read them before: their fusion first, then standard scores of its logarithm."""
-
-    @cached_property
-    def start(self) -> np.ndarray:
-        assert self.evidence is not None
-        fusion, words = self.evidence.fusion, self.features.bm25(self.text)
-        least = fusion[fusion > 0].min()
-        return (fusion + np.where(fusion > 0, 0, words / (words.max() + 1) * least)).astype(np.float32)
-
-    @cached_property
-    def prior(self) -> np.ndarray:
-        assert self.evidence is not None
-        scores = np.log(self.evidence.fusion / self.evidence.fusion.max() + np.float32(0.001))
-        return ((scores - scores[self.allowed].mean()) / scores[self.allowed].std()).astype(np.float32)
-
-
-def with_evidence(case: Case, evidence: Evidence | None, kind: type[Space] = Space) -> Case:
+def with_evidence(case: Case, evidence: Evidence | None) -> Case:
     """The case with other runs."""
-    space = case.space
-    return replace(case, space=kind(space.features, space.allowed, space.text, evidence))
+    return replace(case, space=replace(case.space, evidence=evidence))
 
 
 def worst_alone(found: list[Case], level: int) -> list[Evidence]:
@@ -198,7 +177,6 @@ def trust(topics: int | None, collection: str | None) -> bool:
     """The second part: do runs ever cost anything?"""
     rows, held = {}, True
     names = [entry.name for entry in pooling.STRATEGIES]
-    fixed = "fixed weight"
     for name, level in COLLECTIONS:
         if collection not in (None, name):
             continue
@@ -212,10 +190,6 @@ def trust(topics: int | None, collection: str | None) -> bool:
 
         for number, case in enumerate(found):
             row = {"text": mean_cost(with_evidence(case, None)), "loop": mean_cost(case)}
-            measured: Callable[..., float] = training_round.measure_trust
-            training_round.measure_trust = lambda text, prior, relevant, expected: 2 * expected  # type: ignore[assignment]
-            row[fixed] = mean_cost(with_evidence(case, case.space.evidence, StandardScores))
-            training_round.measure_trust = measured  # type: ignore[assignment]
             row["other topic's runs"] = mean_cost(with_evidence(case, others[number]))
             row["worst run alone"] = mean_cost(
                 with_evidence(case, worst[number] if worst[number].fusion.any() else None)
@@ -229,8 +203,7 @@ def trust(topics: int | None, collection: str | None) -> bool:
         means = pd.DataFrame(values).T.mean()
         best = str(means[names].idxmin())
         rows[f"{name} ({len(found)})"] = {
-            "text": means["text"], fixed: means[fixed], "loop": means["loop"],
-            f"{fixed}/text": means[fixed] / means["text"], "loop/text": means["loop"] / means["text"],
+            "text": means["text"], "loop": means["loop"], "loop/text": means["loop"] / means["text"],
             "best pooling": best, "judgements": means[best],
             "below it": 1 - means["loop"] / means[best],
             "other topic's runs/text": means["other topic's runs"] / means["text"],

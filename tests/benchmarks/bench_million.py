@@ -284,19 +284,12 @@ def judge_next(directory: Path) -> list[Line]:
 
 def serve(directory: Path) -> list[Line]:
     """Start the server three times; then 20 annotators save in the loop."""
-    from annotate.auth.tokens import Tokens
     from collection import Campaign
-    from tests.benchmarks.bench_judging import annotate, high
+    from tests.benchmarks.bench_judging import add_annotators, annotate, high
 
     with Campaign(directory / "campaign") as campaign:
         campaign.settings.set_loop(mode="loop")
-        tokens, issued = Tokens(campaign.operations.server_state.secret(), campaign.id), []
-        for name in (f"a{number}" for number in range(ANNOTATORS)):
-            if name not in campaign.store.accounts.table()["name"].tolist():
-                campaign.people.accounts.add(name, "annotator")
-            person = campaign.people.accounts.session(campaign.people.accounts.open_session(name))
-            assert person is not None
-            issued.append(tokens.token(name, person.session))
+        issued = add_annotators(campaign, ANNOTATORS)
     command = [sys.executable, "-m", "collection.cli", "serve", str(directory / "campaign"), "--no-browser"]
     ready: list[float] = []
     for turn in range(3):

@@ -13,9 +13,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
-import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
@@ -26,9 +24,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.card.server.document_payload import PREFIX
 from collection import Campaign
+from tests.benchmarks.bench_judging import add_annotators, high, serving
 
 ANNOTATORS, OVERLAP, PAIRS_A_TOPIC = 20, 2, 50
 LEASE = 0.1
@@ -50,7 +49,7 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
 
 
-def build(directory: Path, topics: int, mode: str) -> dict[str, str]:
+def build(directory: Path, topics: int, mode: str) -> list[str]:
     """A campaign with accounts, and a token for each annotator."""
     files = directory.with_name("files")
     files.mkdir()
@@ -65,19 +64,7 @@ def build(directory: Path, topics: int, mode: str) -> dict[str, str]:
         campaign.people.pools.add("depth", depth=PAIRS_A_TOPIC)
         campaign.people.assignments.update(annotators=OVERLAP, lease=LEASE)
         campaign.settings.set_loop(mode=mode)
-        campaign.people.accounts.add("boss", "manager")
-        tokens = Tokens(campaign.operations.server_state.secret(), campaign.id)
-        names = [f"a{number:02}" for number in range(ANNOTATORS)]
-        for name in names:
-            campaign.people.accounts.add(name, "annotator")
-        return {name: token_for(campaign, tokens, name) for name in names}
-
-
-def token_for(campaign: Campaign, tokens: Tokens, name: str) -> str:
-    """What the card of somebody who has signed in would have."""
-    person = campaign.people.accounts.session(campaign.people.accounts.open_session(name))
-    assert person is not None
-    return tokens.token(name, person.session)
+        return add_annotators(campaign, ANNOTATORS)
 
 
 class Annotator(threading.Thread):
@@ -169,22 +156,15 @@ def judge_all(judgements: int, mode: str = "pool") -> Outcome:
     with tempfile.TemporaryDirectory() as scratch:
         directory = Path(scratch) / "campaign"
         tokens = build(directory, topics, mode)
-        command = [sys.executable, "-m", "collection.cli", "serve", str(directory), "--no-browser", "--as", "boss"]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert server.stdout is not None
-        try:
-            port = next(int(m[1]) for line in server.stdout if (m := re.search(r"127\.0\.0\.1:(\d+)/signin", line)))
+        with serving(directory) as (_, port):
             ids = [str(t) for t in range(topics)]
-            people = [Annotator(port, token, list(ids), seed, outcome) for seed, token in enumerate(tokens.values())]
+            people = [Annotator(port, token, list(ids), seed, outcome) for seed, token in enumerate(tokens)]
             start = time.perf_counter()
             for person in people:
                 person.start()
             for person in people:
                 person.join()
             outcome.seconds = time.perf_counter() - start
-        finally:
-            server.terminate()
-            server.wait(20)
         with Campaign(directory) as campaign:
             log = campaign.store.judgements.table()
             outcome.judged = Counter(zip(log["query_id"], log["doc_id"], strict=True))
@@ -210,7 +190,7 @@ def main(judgements: int = 5000) -> None:
         spread = ", ".join(f"{n}: {pairs:,}" for n, pairs in sorted(Counter(outcome.judged.values()).items()))
         print(
             f"{mode:<8} {counted:>10,} {outcome.surplus:>8} {outcome.leaked:>7} {len(ms) / outcome.seconds:>9.0f} "
-            f"{statistics.median(ms):>10.1f} {ms[int(0.95 * len(ms))]:>8.1f}  {spread}",
+            f"{statistics.median(ms):>10.1f} {high(ms):>8.1f}  {spread}",
             flush=True,
         )
 
