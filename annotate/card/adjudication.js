@@ -11,7 +11,7 @@ import { grades, wordsOf } from "./view/units/grades.js";
 import { PAIR_TEXTS } from "./view/units/unit_rest.js";
 import { unitParts } from "./view/units/units.js";
 
-/** What was picked on the page when a card was mounted last. @type {WeakMap<Card, string | undefined>} */
+/** The pair that was picked on the page when the card was last mounted. @type {WeakMap<Card, string | undefined>} */
 const picks = new WeakMap();
 
 export default mountable({

@@ -1,4 +1,4 @@
-/** What Streamlit calls a component's script with, as far as the cards use it. */
+/** The argument with which Streamlit calls a component's script, as far as the cards use it. */
 export interface Mounted {
   data: unknown;
   parentElement: Element | ShadowRoot;

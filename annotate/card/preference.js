@@ -8,7 +8,7 @@ import { documentOf, preferences, scrollerOf } from "./view/units/preferences.js
 import { TOPIC_TEXTS } from "./view/units/unit_rest.js";
 import { TOPIC_FACE, unitParts } from "./view/units/units.js";
 
-/** What the answers are called where the documents are one above the other. @type {Record<string, string>} */
+/** Labels of the answers while the documents are one above the other. @type {Record<string, string>} */
 const STACKED = { left: "upper", right: "lower" };
 
 export default mountable({

@@ -20,7 +20,7 @@ FILE_BYTES = 10 * 2**20  # size at which a new file is begun
 PRIVATE = 0o600  # readable and writable by the owner only
 OLD_FILES = 5  # older files kept: FILE.1, the latest, to FILE.5
 UNEXPECTED = "An unexpected error occurred."
-"""How a page begins to say that it failed."""
+"""The beginning of a page's message about a failure."""
 
 _log = logging.getLogger(__name__)
 

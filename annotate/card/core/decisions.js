@@ -1,4 +1,4 @@
-// What an annotator does: decide, undo, skip, look back, mark.
+// The annotator's actions: decide, undo, skip, look back, mark.
 
 /** @import { Entry, FetchContext, Handler, Pending, Sent, Turn, Unit } from "./types.js" */
 

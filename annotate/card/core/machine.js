@@ -10,7 +10,7 @@
  * - one request of the lane `sync` is under way at a time, so that decisions arrive in their order;
  * - what another tab of the same annotator decides leaves this one.
  *
- * What differs between grades, lists, preferences and adjudication is in `kinds/`.
+ * `kinds/` has the differences between grades, lists, preferences and adjudication.
  */
 
 /** @import { Effect, Event, Handler, Kind, State, Unit } from "./types.js" */

@@ -1,4 +1,4 @@
-// Decisions on their way: what an answer says of them, and what happens without one.
+// Unsent decisions: sending them, and handling answers and failures.
 
 /** @import { Entry, Pending, State, SyncContext, SyncRequest, OtherDecision, Turn, Unit } from "./types.js" */
 
@@ -13,10 +13,10 @@ export const MOST_SENT = 50;
 /** Held units that the server is told of; those beyond, at the end, were skipped long ago. */
 const MOST_HELD = 1_000;
 
-/** Whether the annotator has gone, and no other tab of theirs holds the same. @param {State} state */
+/** True if the annotator has left, and no other tab of theirs holds the same. @param {State} state */
 export const hasLeft = ({ mounted, tabs }) => !mounted && !Object.keys(tabs).length;
 
-/** Whether the next request is the last one: it carries all that is left to send. @param {State} state */
+/** True if the next request is the last one, which carries all that is left to send. @param {State} state */
 const isLast = (state) => hasLeft(state) && state.outbox.length <= MOST_SENT;
 
 /** The fields of a request that carry decisions, and what is needed to read its answer. @param {State} state */

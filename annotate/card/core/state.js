@@ -1,4 +1,4 @@
-// The state of a card: how it begins, and what is read from it.
+// The state of a card: its initial value, and values derived from it.
 
 /** @import { Decision, Draft, Effect, Entry, Item, Stored, Kind, Marks, Message, Notice } from "./types.js" */
 /** @import { Pending, Request, State, TimerName, Unit } from "./types.js" */
@@ -58,7 +58,7 @@ export function newTopicUnit(kind, state) {
 }
 
 /**
- * What is on screen: an earlier decision that is looked back at, or what is to be decided next.
+ * The item on screen: an earlier decision that is looked back at, or the next one to decide.
  *
  * @param {Kind} kind @param {State} state @returns {Item | null}
  */
@@ -86,7 +86,7 @@ export function marksIn({ marks }, decision) {
 }
 
 /**
- * What the decision of an item has with it, or will have.
+ * The marks of the decision on an item, made or to be made.
  *
  * @param {Kind} kind @param {State} state @param {Item} item
  */

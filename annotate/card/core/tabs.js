@@ -8,7 +8,7 @@ import { changeHistory, entryOf, HISTORY, inOrder, outstanding } from "./state.j
 /** Calls without an answer after which a tab counts as gone. */
 const DEAF = 2;
 
-/** How soon the counts are asked for after another tab's save. */
+/** Delay in ms after which the counts are requested when another tab has saved. */
 const CATCH_UP = 400;
 
 /** @param {Turn} turn @param {"there?" | "here"} type */

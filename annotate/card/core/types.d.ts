@@ -15,7 +15,7 @@ export type Doc = DocumentPayload;
 export type Topic = TopicPayload;
 export type Place = [start: number, end: number];
 
-/** What goes with a decision besides the answer: kept as a draft until the decision is made. */
+/** The parts of a decision besides the answer, stored as a draft until the decision is made. */
 export interface Marks {
   note?: string | null;
   flagged?: boolean;
@@ -44,7 +44,7 @@ export interface About {
   right?: string;
 }
 
-/** How long the unit was on screen, and how the decision was entered. */
+/** The viewing time of the unit, and how the decision was entered. */
 export interface Viewing {
   shown_at: string;
   seconds: number;
@@ -64,7 +64,7 @@ export interface Sent extends Decision {
   uuid: string;
 }
 
-/** What is decided in one go: a pair to grade or adjudicate, or a topic with its documents. */
+/** The unit of a decision: a pair to grade or adjudicate, or a topic with its documents. */
 export interface Unit {
   id: string;
   queryId: string;
@@ -106,7 +106,7 @@ export interface Pending {
   tab: string;
 }
 
-/** What another tab decided, until an answer of the server counts it. */
+/** A decision of another tab, until an answer of the server counts it. */
 export interface OtherDecision {
   pending: Pending;
   saved: boolean;
@@ -117,7 +117,7 @@ export interface Refusal extends Refused {
   decision: Sent;
 }
 
-/** What is on screen: an open unit, or an earlier decision (`entry`). */
+/** The item on screen: an open unit, or an earlier decision (`entry`). */
 export interface Item {
   unit: Unit;
   entry: Entry | null;
@@ -153,13 +153,13 @@ export interface SyncRequest {
   context: SyncContext;
 }
 
-/** What the machine needs to read the answer. */
+/** Context that the machine needs to read the answer. */
 export interface SyncContext {
   batch: Pending[];
   /** Uuids of other tabs' saved decisions, which the answer's counts include. */
   counted: string[];
   due: boolean;
-  /** What had come on screen since the last request, or was there when the annotator came back to the page. */
+  /** Units that came on screen since the last request, or were there when the annotator returned to the page. */
   unconfirmed: string | null;
   want: number;
   visit: number;
@@ -167,7 +167,7 @@ export interface SyncContext {
   filter?: unknown;
 }
 
-/** What a page sends as it goes away, without waiting for an answer. */
+/** The last request of a page that is closed, sent without waiting for an answer. */
 export interface LastRequest extends Omit<SyncRequest, "lane"> {
   lane: "last";
 }
@@ -197,9 +197,9 @@ export type Effect =
 
 export type TimerName = "pump" | "retry" | "again" | "look" | "catch-up" | "left";
 
-/** What tabs of one annotator tell each other; the shell adds the sender's `tab`. */
+/** Messages between tabs of one annotator; the shell adds the sender's `tab`. */
 export type Message =
-  /** Who hears the first answers with the second. Both name the decisions that the tab has not sent yet. */
+  /** A tab answers the first with the second. Both list the decisions that the tab has not sent yet. */
   | { type: "there?" | "here"; waiting: string[] }
   | { type: "bye" }
   | { type: "said"; pending: Pending; unit: Unit | null }
@@ -245,7 +245,7 @@ export type Event = (
   | { type: "close-feedback" }
 ) & { at: number; uuid: string };
 
-/** What the machine does with an event. */
+/** The machine's handling of an event. */
 export type Handler<T extends Event["type"]> = (turn: Turn, event: Extract<Event, { type: T }>) => unknown;
 
 /** Sending: what is under way, and how it failed last. */
@@ -264,7 +264,7 @@ export interface State<Scope = any> {
   tab: string;
   order: number;
   mounted: boolean;
-  /** Whether the server was told that the annotator has left the card. */
+  /** True if the server knows that the annotator has left the card. */
   left: boolean;
   /** The topic that the annotator is at: another one waits for a key, unless they ask for it. Null before the first. */
   entered: string | null;
@@ -284,7 +284,7 @@ export interface State<Scope = any> {
   sync: Sync;
   due: boolean;
   wantsRecent: boolean;
-  /** What is on screen and the server was not told of. */
+  /** The unit on screen that the server does not know of yet. */
   unconfirmed: string | null;
   leftAt: number | null;
   asking: boolean;
@@ -312,18 +312,18 @@ export interface TopicScope {
   tried: string[];
   /** One that has something, where the open one has nothing. */
   nextTopic: string | null;
-  /** Why nothing is handed out: the budget that is used up. */
+  /** The used-up budget because of which nothing is handed out. */
   budget: string;
-  /** Whether the loop chooses across topics, and the topic therefore changes often. */
+  /** True if the loop chooses across topics, so that the topic changes often. */
   acrossTopics: boolean;
-  /** Whether the annotator chose the open topic. */
+  /** True if the annotator chose the open topic. */
   chosen: boolean;
-  /** Why the card opened the topic by itself. */
+  /** The reason why the card opened the topic by itself. */
   why: Notice | null;
-  /** Whether the card opened it for its qualification set, which is judged first. */
+  /** True if the card opened it for its qualification set, which is judged first. */
   inQualification: boolean;
   topicsDue: boolean;
-  /** Whether the topics are fetched only to update their counts. */
+  /** True if the topics are fetched only to update their counts. */
   recounts: boolean;
   all: { judged: number; pool: number | null } | null;
   /** Found by searching in other topics. */
@@ -333,22 +333,22 @@ export interface TopicScope {
 /** The loop of the open topic. */
 export interface LoopScope {
   inLoop: boolean;
-  /** What chooses the next document, and what it has learned from. */
+  /** The source of the next document, and the judgements that it has learned from. */
   chooser: string[];
   /** Times that the model was behind in a row. */
   looks: number;
-  /** Why the model cannot choose. */
+  /** The reason why the model cannot choose. */
   problem: string | null;
 }
 
-/** What the card for grades knows besides its units. */
+/** State of the card for grades besides its units. */
 export interface GradeScope extends TopicScope, LoopScope {
   /** Not sent yet. */
   skips: { query_id: string; doc_id: string }[];
   feedback: QualificationFeedback[] | null;
 }
 
-/** What the cards for lists, preferences and adjudication know besides their units. */
+/** State of the cards for lists, preferences and adjudication besides their units. */
 export interface UnitScope {
   /** Null until the server has said it. */
   progress: { done: number; goal: number } | null;
@@ -358,7 +358,7 @@ export interface UnitScope {
   filter: unknown;
 }
 
-/** What a browser kept of an earlier visit. */
+/** Values that the browser stored on an earlier visit. */
 export interface Stored {
   tab: string;
   outbox: Pending[];
@@ -369,7 +369,7 @@ export interface Stored {
   last?: string | null;
 }
 
-/** What differs between kinds of unit. */
+/** Differences between kinds of unit. */
 export interface Kind<Scope = any> {
   name: string;
   /** Marks of a decision that has none. */
@@ -378,17 +378,17 @@ export interface Kind<Scope = any> {
   title(unit: Unit): string;
   subject(decision: { query_id: string } & About): string;
   unitId(decision: { query_id: string } & About): string;
-  /** How the server's `closed` names a unit, if not by its id. */
+  /** The name of a unit in the server's `closed`, if it is not its id. */
   closedId?(unit: Unit): string;
-  /** What an answer has unless it says otherwise. */
+  /** Default values of an answer. */
   blank?: Partial<Answer>;
-  /** What an undone decision names instead. */
+  /** Values of an undone decision. */
   undone?: About;
-  /** What the next decision in a unit is about; null while that is not known. For a decided one, what that is about. */
+  /** The subject of the next decision in a unit (null while unknown), or of a given decision. */
   about(unit: Unit, decision: Decision | null): About | null;
   /** The unit after a decision; null if nothing of it is left, as without this. */
   after?(unit: Unit, decision: Decision): Unit | null;
-  /** What a first decision adds to the number of units done. */
+  /** The increase of the number of finished units by a first decision. */
   delta(state: State<Scope>, unit: Unit, after: Unit | null): number;
   /** After a change of an earlier decision. */
   revised?(turn: Turn<Scope>, item: Item): void;
@@ -396,23 +396,23 @@ export interface Kind<Scope = any> {
   back(turn: Turn<Scope>, entry: Entry & { unit: Unit }): { unit: Unit; delta: number };
   /** A held unit after another tab's decision; null if it goes, as without this. */
   heard?(unit: Unit, decision: Decision): Unit | null;
-  /** Whether the server has to say how a unit goes on. */
+  /** True if the server has to say how a unit continues. */
   isWaiting?(unit: Unit): boolean;
-  /** Whether nothing but the open unit is left. */
+  /** True if only the open unit is left. */
   isOnly(state: State<Scope>): boolean;
   skip?(turn: Turn<Scope>, unit: Unit): void;
   /** Brings the held units into order after each step. */
   arrange?(turn: Turn<Scope>): void;
-  /** Whether to ask again in a while, since others have the rest. */
+  /** True if the card should ask again later because others hold the rest. */
   isBlocked(state: State<Scope>): boolean;
   again(turn: Turn<Scope>): void;
-  /** What another tab had saved when a request went out is in the counts of its answer, or is added to them. */
+  /** Adds what another tab had saved when a request was sent to the counts of its answer, unless they include it. */
   count(turn: Turn<Scope>, pending: Pending, answer: any): void;
   recorded?(turn: Turn<Scope>, decision: Decision): void;
   next(state: State<Scope>): SyncRequest | null;
   /** Reads an answer; false if it is not what was asked for. */
   take(turn: Turn<Scope>, request: SyncRequest, answer: any): boolean;
-  /** Whether a refused request needs no other attempt. */
+  /** True if a refused request needs no other attempt. */
   refused?(turn: Turn<Scope>, request: SyncRequest, failure: { status: number; detail: string }): boolean;
   /** The last request of a page that goes away. */
   last(state: State<Scope>): SyncRequest;

@@ -30,7 +30,7 @@ the ``fixed`` keys, which nobody can change; those with ``scale`` are listed by 
 """
 
 CAPS = {"ArrowLeft": "←", "ArrowRight": "→", "ArrowUp": "↑", "ArrowDown": "↓", " ": "Space", "Escape": "Esc"}
-"""What is printed on keys that no character names."""
+"""Labels of keys without a character."""
 
 LONGEST_NOTE = 2000  # characters of a judgement's note, as in the card's field
 

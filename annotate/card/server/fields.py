@@ -197,4 +197,4 @@ READERS: Mapping[str, Callable[[object], object]] = {
     "flagged": lambda value: value is True,
     "passages": _passages,
 }
-"""How each lenient field of a decision is read."""
+"""The reader of each lenient field of a decision."""

@@ -240,16 +240,16 @@ class _HandedOut(NamedTuple):
     labels: dict[str, wire.MachineLabel]
     """Machine labels to show with the documents."""
     needs_round: bool
-    """Whether the topic's model needs a new round."""
+    """True if the topic's model needs a new round."""
 
 
 class _Round(NamedTuple):
     """The round of a topic's loop from which documents are handed out."""
 
     current: bool
-    """Whether it has read all judgements, and has documents that nobody else holds."""
+    """True if it has read all judgements, and has documents that nobody else holds."""
     problem: str | None
-    """Why there is no newer round."""
+    """The reason why there is no newer round."""
 
     @property
     def behind(self) -> bool:

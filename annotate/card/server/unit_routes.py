@@ -47,7 +47,7 @@ MOST_QUOTES = 20
 
 Pair = tuple[str, str]
 Held = dict[Pair, tuple[str, float]]
-"""Who holds a pair to adjudicate, and until when.
+"""The manager who holds a pair to adjudicate, and the end of the reservation.
 
 Pairs that another manager holds come last, so that two managers see different ones. It is kept in memory only: the
 adjudication that is saved first counts.

@@ -1,4 +1,4 @@
-// How an annotator has arranged the card: the server keeps it for their other devices, this browser for the next start.
+// The annotator's settings of the card, stored by the server for other devices and by this browser for its next start.
 
 /** @import { Network } from "./network.js" */
 /** @import { Storage } from "./storage.js" */

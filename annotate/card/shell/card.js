@@ -37,7 +37,7 @@ export class Card {
     this.arrangement = new Arrangement(this.storage, this.network, data.own);
     /** Draws the state; set by the view while there is one. @type {(() => void) | undefined} */
     this.draw = undefined;
-    /** What was drawn last: keys are meant for that. @type {string | null} */
+    /** The subject drawn last, which keys refer to. @type {string | null} */
     this.drawn = null;
     /** @type {ViewingTime | null} */
     this.clock = null;
@@ -139,7 +139,7 @@ export class Card {
     return document.visibilityState === "visible" && this.state.mounted;
   }
 
-  /** What a decision says of how it was made, and of what was on screen. @param {"key" | "click"} source @returns {By} */
+  /** The fields of a decision that describe how it was made and what was on screen. @param {"key" | "click"} source @returns {By} */
   by(source) {
     const clock = this.clock ?? new ViewingTime(() => false);
     clock.run();

@@ -1,4 +1,4 @@
-// Talking to the routes: one request, its token, and its failures.
+// Requests to the routes, with their token and failures.
 
 /** Ms: a request without an answer must not block the others for ever. */
 const TIMEOUT = 20_000;
@@ -16,7 +16,7 @@ export class Failure extends Error {
   }
 }
 
-/** What a route answers; throws a `Failure`. @param {Response} response @returns {Promise<any>} */
+/** The answer of a route; throws a `Failure`. @param {Response} response @returns {Promise<any>} */
 async function answerOf(response) {
   const answer = await response.json().catch(() => undefined);
   if (response.ok && answer !== undefined) return answer;

@@ -1,4 +1,4 @@
-// What the browser keeps: unsent decisions, drafts, refusals, and how the annotator has arranged the card.
+// Browser storage of unsent decisions, drafts, refusals and the annotator's settings.
 
 /** @import { Draft, Stored, Pending } from "../core/types.js" */
 

@@ -1,4 +1,4 @@
-// How long something is on screen: active seconds, and the others.
+// Viewing time: active seconds and seconds away.
 
 /** Ms without a key, the mouse or a scroll after which what follows counts as away. */
 const IDLE = 120_000;
@@ -30,7 +30,7 @@ export class ViewingTime {
     this.moved = performance.now();
   }
 
-  /** When the unit was shown, and the active and away seconds so far. */
+  /** The time at which the unit was shown, and the active and away seconds so far. */
   read() {
     const away = performance.now() - this.began - this.active;
     const seconds = Math.round(this.active) / 1000;

@@ -1,4 +1,4 @@
-/** What a card's view is made of, and all types that its parts name. */
+/** Types of a card's view and of its parts. */
 
 import type { Decision, Item, Kind, Notice, Place } from "../core/types.js";
 import type { Own } from "../shell/arrangement.js";
@@ -24,7 +24,7 @@ export interface KeyEntry {
   help: string;
 }
 
-/** What the page gives its card; see `CardData` in annotate/card/server/card.py. */
+/** The data that a page gives its card; see `CardData` in annotate/card/server/card.py. */
 export interface CardData {
   campaign: string;
   annotator: string;
@@ -47,10 +47,10 @@ export interface CardData {
 
 export type Source = "key" | "click";
 
-/** What to do after a key; null leaves the key to the browser. */
+/** The reaction to a key; null leaves the key to the browser. */
 export type Reaction = (() => unknown) | null;
 
-/** What a key or button does. Its key, label and help are in keys.json under the same name. */
+/** The action of a key or button. Its key, label and help are in keys.json under the same name. */
 export interface Action {
   run(source: Source): unknown;
   /** The panel that it opens, and closes again. */
@@ -76,7 +76,7 @@ export interface Pressed {
 export interface Panel {
   /** Opens it, in place of showing it as it is. */
   open?(): unknown;
-  /** What has the focus when it opens; the panel itself by default. */
+  /** The part that gets the focus when it opens; by default the panel itself. */
   focus?: string;
   /** The document stays in sight, and judging goes on. */
   beside?: boolean;
@@ -87,7 +87,7 @@ export interface Panel {
   /** Its text field, and what a key means in it: null to write, undefined for what it means in every field. */
   field?: string;
   inField?(event: KeyboardEvent): Reaction | undefined;
-  /** What a key means elsewhere: null for nothing, undefined for what it always means. */
+  /** The action of a key elsewhere: null for none, undefined for its usual one. */
   keys?(event: KeyboardEvent, pressed: Pressed): Reaction | undefined;
   /** Draws it while it is open. */
   render?(): void;
@@ -109,10 +109,10 @@ export type On = <E extends Event>(
  */
 export interface Part {
   actions?: Record<string, Action>;
-  /** What only buttons do, by their `data-do`. */
+  /** Actions of buttons without a key, by their `data-do`. */
   clicks?: Record<string, (button: HTMLElement, event: MouseEvent) => unknown>;
   panels?: Record<string, Panel>;
-  /** What a digit means; null where it means nothing. */
+  /** The action of a digit; null for none. */
   digit?(digit: number): ((source: Source) => unknown) | null;
   /** Escape where no panel is open. */
   stepBack?(): Reaction;
@@ -132,13 +132,13 @@ export interface Marked {
   segments: Segment[];
 }
 
-/** What draws the documents; where the topic's words are in them, and which nodes scroll. */
+/** The part that draws the documents, with the places of the topic's words and the nodes that scroll. */
 export interface Main extends Part {
   marked(): Marked[];
   places: HTMLElement[];
 }
 
-/** What scrolls: a node, or several as one. */
+/** A scrolling area: one node, or several that scroll as one. */
 export interface Scroller {
   node?: HTMLElement;
   clientHeight: number;
@@ -149,16 +149,16 @@ export interface Scroller {
 /** A title and a sentence for each reason why nothing is open. */
 export type Texts = Record<"nothing" | "done" | "busy", string[]>;
 
-/** What differs between cards besides their parts. */
+/** Differences between cards besides their parts. */
 export interface Face {
   kind: Kind;
   /** Added to the prefix of the browser's storage. */
   place: string;
-  /** How a number of decisions is called: judgement, choice, preference, adjudication. */
+  /** Noun for a number of decisions: judgement, choice, preference, adjudication. */
   noun: string;
   parts(view: View): Part[];
   scroller(view: View): Scroller;
-  /** What the page asks for when it is opened; null for nothing. */
+  /** The unit that the page requests when it is opened; null for none. */
   requested(view: View, data: CardData, fresh: boolean): string | null;
   /** A decision in a few words. */
   words(view: View, decision: Decision): string;
@@ -166,9 +166,9 @@ export interface Face {
   notices?: Record<string, (view: View, notice: Notice) => string>;
   /** A unit takes several decisions, so that the last one is announced. */
   several?: boolean;
-  /** What is decided: document, topic or pair. */
+  /** Noun for a unit: document, topic or pair. */
   one: string;
-  /** What a screen reader says of what is on screen. */
+  /** Description of the screen for screen readers. */
   heard(view: View, item: Item): string;
 }
 

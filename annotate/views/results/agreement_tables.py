@@ -27,7 +27,7 @@ from collection.measures import parse
 
 MOST_COUPLES = 20  # pairs of annotators whose conclusions are shown by default; each takes two evaluations
 Key = tuple[str, tuple[str, ...], float]
-"""What agreement depends on: state of the judgements, annotators left out, and the minimum relevant grade."""
+"""Cache key of agreement: state of the judgements, annotators left out, and the minimum relevant grade."""
 
 
 class SelectedPairs(NamedTuple):

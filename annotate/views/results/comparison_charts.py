@@ -11,7 +11,7 @@ from collection.charts.marks import GREY, LEGEND, ORANGE, colours, shapes, toolt
 from collection.comparison import MORE_IS_BETTER_COSTS
 
 PLACES = {"not dominated": ("diamond", ORANGE), "dominated": ("circle", GREY)}
-"""Whether another system is at least as good and as cheap, and better in one of the two."""
+"""Column that is true if another system is at least as good and as cheap, and better in one of the two."""
 UNITS = {
     "ms": "milliseconds",
     "s": "seconds",

@@ -128,7 +128,7 @@ export const grade = {
   unitId: idOf,
   closedId: nameOf,
   about: (unit) => ({ doc_id: docOf(unit).doc_id }),
-  // Whether a document that was found by searching is in the pool, the server knows.
+  // Only the server knows whether a document that was found by searching is in the pool.
   delta: ({ scope }, { taken, queryId }) => (taken && topicOf(scope, queryId)?.pool !== null ? 0 : 1),
   back(turn, { unit, decision }) {
     if (decision.query_id !== turn.state.scope.topic) openTopic(turn, decision.query_id);

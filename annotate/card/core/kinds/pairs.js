@@ -24,7 +24,7 @@ export const newPairs = (state, documents, judged) =>
     judged,
   );
 
-/** What is open again has been unjudged elsewhere. @param {Turn<GradeScope>} turn @param {Unit[]} units */
+/** Drops judgements from the history whose pairs are open again because another device undid them. @param {Turn<GradeScope>} turn @param {Unit[]} units */
 export function dropFromHistory(turn, units) {
   const ids = new Set(units.map(({ id }) => id));
   const { look } = turn.state;

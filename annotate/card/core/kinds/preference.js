@@ -22,7 +22,7 @@ const pairOf = ({ left = "", right = "" }) => [left, right];
 const isWaiting = ({ next }) => next === undefined;
 
 /**
- * What a plan says after a decision; undefined where it does not.
+ * The next step of a plan after a decision; undefined if the plan does not reach that far.
  *
  * @param {PlannedComparison | undefined} plan @param {Decision} decision @returns {PlannedComparison | undefined}
  */
@@ -83,7 +83,7 @@ function nextOf(state, unit, next) {
 }
 
 /**
- * Where the card itself could not know that a topic is done with the last decision, the server says it.
+ * Says that a topic is done if only the server could know it.
  *
  * @param {Turn} turn @param {Pending[]} batch @param {Record<string, { next: PlannedComparison }>} plans
  * @param {Set<string>} ended
@@ -120,7 +120,7 @@ export const preference = unitKind({
   },
   after,
   delta: (_state, _unit, after) => (after === null ? 1 : 0),
-  /** What comes after the changed decision may be another way now. @param {Turn} turn @param {Item} item */
+  /** After a changed decision, the plan may continue differently. @param {Turn} turn @param {Item} item */
   revised({ state }, { unit: { queryId } }) {
     if (!unitOf(state, queryId)) state.exhausted = false;
     changeUnit(state, queryId, (unit) => (unit.next?.pair ? { ...unit, next: { pair: unit.next.pair } } : unit));

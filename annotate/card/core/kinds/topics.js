@@ -6,7 +6,7 @@
 import { isDone, topicOf } from "./counts.js";
 import { NO_LOOP } from "./loop_order.js";
 
-/** What is not known yet of a topic that was just opened. */
+/** Values that are unknown for a topic that was just opened. */
 const UNKNOWN = { nextTopic: null, budget: "", acrossTopics: false, chosen: false, why: null, ...NO_LOOP };
 
 /** @param {Stored} stored @returns {TopicScope & LoopScope} */

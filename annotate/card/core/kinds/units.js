@@ -1,4 +1,4 @@
-// What the kinds share whose units are handed out across topics: lists, preferences and adjudication.
+// Shared logic of the kinds whose units are handed out across topics: lists, preferences and adjudication.
 
 /** @import { Decision, Kind, State, SyncRequest, Turn, Unit, UnitScope } from "../types.js" */
 
@@ -56,7 +56,7 @@ export function unitKind(own) {
     return held < low && !state.exhausted ? full - held : 0;
   }
 
-  /** Whether the server has to say how a unit goes on, and has what another tab decided of it. @param {State<UnitScope>} state */
+  /** True if the server has to say how a unit continues, and knows what another tab decided on it. @param {State<UnitScope>} state */
   function isPlanDue(state) {
     const unsaved = new Set(
       Object.values(state.otherDecisions).flatMap(({ saved, pending }) => (saved ? [] : own.unitId(pending.decision))),

@@ -19,7 +19,7 @@ function labelWords(view, { label_set: name, relevance }) {
   return `Machine label by ${name}: ${words}`;
 }
 
-/** How one document is read: whole, or folded with these gaps opened. @typedef {{ whole?: boolean, opened: Place[] }} Reading */
+/** The reading state of a document: whole, or folded with these gaps opened. @typedef {{ whole?: boolean, opened: Place[] }} Reading */
 /** @type {Reading} */
 const USUAL = { opened: [] };
 
@@ -34,10 +34,10 @@ export function documentPart(view, drawn) {
   const shown = () => view.item?.unit.documents[0];
   const reading = () => readings.get(view.item?.unit.id ?? "") ?? USUAL;
 
-  /** Whether only the passages of a document are shown that match its topic. @param {Doc} doc */
+  /** True if only the passages of a document that match its topic are shown. @param {Doc} doc */
   const isFolded = ({ excerpts }) => Boolean(excerpts?.length) && !(reading().whole ?? view.own.long === "whole");
 
-  /** What is not shown of a long text, and how it is had. @param {Doc} doc @param {Place[] | null} opened */
+  /** The hidden part of a long text, and how to show it. @param {Doc} doc @param {Place[] | null} opened */
   function renderMore({ excerpts, length, terms, truncated }, opened) {
     const isCut = truncated && !opened;
     view.setHidden("more", !isCut);
@@ -47,7 +47,7 @@ export function documentPart(view, drawn) {
     view.setText("showAll", all);
     view.setText("cap", `Showing the first ${figure(view.data.text_cap)} characters.`);
     const [first, ...others] = excerpts ?? [];
-    // Where nothing matches, the server gives the beginning alone.
+    // If nothing matches, the server sends only the beginning.
     const matches = others.length > 0 || (first && (first[0] > 0 || terms.some(([start]) => start < first[1])));
     let says = matches
       ? "Showing only passages that match the topic."
@@ -101,7 +101,7 @@ export function documentPart(view, drawn) {
     return view.panel === "picture" ? undefined : view.setPanel("picture");
   }
 
-  /** Whether an action can do something here; where nothing is on screen, that is said. @param {(doc: Doc) => boolean} can */
+  /** True if an action applies here; says so if nothing is on screen. @param {(doc: Doc) => boolean} can */
   const whenShown = (can) => () => {
     const doc = shown();
     return !doc || can(doc);

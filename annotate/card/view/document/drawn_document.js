@@ -63,7 +63,7 @@ export class DrawnDocument {
     return top === undefined ? null : { place: segment.placeOf(units), top };
   }
 
-  /** Where the topic's words are. @returns {Marked[]} */
+  /** The places of the topic's words. @returns {Marked[]} */
   get marked() {
     const { doc, segments, title } = this;
     return [
@@ -121,7 +121,7 @@ function drawPieces(node, doc, opened) {
 export async function fetchWhole({ card, item }, doc) {
   card.say("Loading the full text \u2026");
   const { notice } = card.state;
-  /** What was said meanwhile stays. @param {string} words */
+  /** Shows a message unless another one was shown in the meantime. @param {string} words */
   const say = (words) => card.state.notice === notice && card.say(words);
   try {
     const body = { query_id: item?.unit.queryId, doc_id: doc.doc_id };

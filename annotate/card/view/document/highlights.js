@@ -18,7 +18,7 @@ const AT_ONCE = 4_000;
 const MOST_OWN_WORDS = 300;
 const MOST_KEPT = 4_000;
 
-/** What each highlight depends on. @type {Map<string, unknown[]>} */
+/** The values that each highlight depends on. @type {Map<string, unknown[]>} */
 const painted = new Map();
 
 /**

@@ -15,7 +15,7 @@ const AGAIN = 3_000;
 /** @param {View} view @returns {Part} */
 export function nearDuplicates(view) {
   const { card } = view;
-  /** What was answered, by pair. @type {Map<string, NearDuplicate[]>} */
+  /** Answers by pair. @type {Map<string, NearDuplicate[]>} */
   const known = new Map();
   /** Units that need no question now. @type {Set<string>} */
   const compared = new Set();
@@ -68,7 +68,7 @@ export function nearDuplicates(view) {
     return null;
   }
 
-  /** Whether the document on screen was opened as a near-duplicate. */
+  /** True if the document on screen was opened as a near-duplicate. */
   const isShown = () => trip !== null && Boolean(view.item?.entry) && view.item?.subject === trip.to;
 
   /** Opens the near-duplicate, or returns from it. */

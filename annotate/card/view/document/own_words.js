@@ -1,4 +1,4 @@
-// Which words of a text are the annotator's own: words, "words in a row" and prefixes*, without case and accents.
+// The annotator's own words in a text: words, "words in a row" and prefixes*, without case and accents.
 
 /** @import { Place } from "../types.js" */
 
@@ -28,7 +28,7 @@ const wordsOf = (text) =>
     end: index + word.length,
   }));
 
-/** What to look for: words in a row, the last of which may be a prefix, or signs without words. @param {string} written */
+/** The search terms: words in a row, the last of which may be a prefix, or characters without words. @param {string} written */
 const soughtIn = (written) =>
   [...written.matchAll(PARTS)].map(({ 0: whole, 1: quoted }) => {
     const signs = (quoted ?? whole).trim();

@@ -47,13 +47,13 @@ export function passages(view, drawn) {
 
   // ------------------------------------------------------------------------------------------- selections
 
-  /** What of a place is drawn, without the blanks around it and with whole signs. @param {Place} place */
+  /** The drawn stretches of a place, extended to whole characters and without surrounding white space. @param {Place} place */
   const visibleParts = (place) =>
     stretchesOf(drawn.segments, place).flatMap(({ segment, begin, end }) =>
       wholeSigns(segment.text, [begin, end]).map((part) => segment.placed(part)),
     );
 
-  /** What is selected of the text, and the passage around that; null for nothing. A click selects a place, but no part. */
+  /** The selected part of the text and the passage around it; null if nothing is selected. A click selects no part. */
   function selected() {
     const { text } = drawn.nodes;
     const root = text.getRootNode();

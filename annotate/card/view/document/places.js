@@ -2,7 +2,7 @@
 
 /** @import { Doc, Place } from "../types.js" */
 
-/** How many of so many things in order come first; binary search. @param {number} length @param {(i: number) => boolean} isFirst */
+/** The number of leading items that are first, by binary search. @param {number} length @param {(i: number) => boolean} isFirst */
 export function countFirst(length, isFirst) {
   let low = 0;
   let high = length;
@@ -78,7 +78,7 @@ export function wholeSigns(text, [begin, end]) {
 
 const LONG_SENTENCE = 300;
 
-/** As texts without capitals set sentences apart. */
+/** Ends of sentences in texts without capitals. */
 const SENTENCE_MARKS = /\s[.;](?=\s)|[?!](?=\s)/g;
 
 /** A sentence that is too long to be one, cut after such signs. @param {string} text @param {Place} place @param {RegExp} marks @returns {Place[]} */
@@ -101,7 +101,7 @@ export function sentencesOf(text, keepsLines) {
 
 /** A stretch of a folded text, or a gap without text; in code points. @typedef {{ start: number, end: number, text: string | null }} Piece */
 
-/** What is drawn of a folded text. Gaps that are `opened` stay hidden where they are not here. @param {Doc} doc @param {Place[]} opened */
+/** The drawn pieces of a folded text. `opened` gaps beyond the loaded text stay hidden. @param {Doc} doc @param {Place[]} opened */
 export function piecesOf({ text, length, excerpts }, opened) {
   const here = text ?? "";
   const ruler = new Ruler(here);

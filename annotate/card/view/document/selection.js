@@ -1,6 +1,6 @@
-// What is selected on the page, and ranges that can be measured.
+// The selection on the page, and ranges that can be measured.
 
-/** What is selected; in a shadow root browsers tell it in different ways. @param {Node} root @returns {AbstractRange | null} */
+/** The selected range; browsers differ in how they report it in a shadow root. @param {Node} root @returns {AbstractRange | null} */
 export function selectedRange(root) {
   const selection = document.getSelection();
   if (selection && root instanceof ShadowRoot && "getComposedRanges" in selection) {

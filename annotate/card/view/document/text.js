@@ -108,7 +108,7 @@ export function placeOf(segments, container, offset, isEnd) {
   return before ?? 0;
 }
 
-/** Where a place is now, or what follows it where it is left out. @param {Segment[]} segments @param {number} place */
+/** The top of a place on the page; if the place is not drawn, of the text after it. @param {Segment[]} segments @param {number} place */
 export function topOf(segments, place) {
   const [stretch] = stretchesOf(segments, [place, Infinity]);
   return stretch?.segment.box(stretch.begin)?.top ?? null;

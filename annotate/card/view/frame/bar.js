@@ -15,7 +15,7 @@ const PAUSE_ALOUD = 250;
 
 export const ONE_MOMENT = "Loading …";
 
-/** What is shown when nothing is left to decide without a connection. @type {[title: string, words: string]} */
+/** The text shown when nothing is left to decide without a connection. @type {[title: string, words: string]} */
 export const CUT_OFF = [
   "No connection",
   "Everything that was loaded is done and kept in this browser. Judging continues when the server can be reached again.",
@@ -30,10 +30,10 @@ export function drawRest(view, words) {
 /** @param {View} view */
 const isFailing = ({ state: { sync } }) => sync.failures > 0 && Date.now() - sync.failingSince >= OFFLINE_AFTER;
 
-/** Whether there has been no connection for a while. @param {View} view */
+/** True if there has been no connection for a while. @param {View} view */
 export const isCutOff = (view) => view.state.sync.trouble === 0 && isFailing(view);
 
-/** What a key does, within a sentence; "" where there is none. @param {View} view @param {"undo" | "forward"} name @param {string} before */
+/** The effect of a key as part of a sentence; "" if the action has no key. @param {View} view @param {"undo" | "forward"} name @param {string} before */
 export function keyHint(view, name, before) {
   const key = view.keys.hint(name);
   return key && `${before}${key} to ${name === "undo" ? "undo" : "go forward"}`;
@@ -42,7 +42,7 @@ export function keyHint(view, name, before) {
 /** A notice's decision in a few words. @param {View} view @param {Notice["decision"]} decision */
 export const said = (view, decision) => (decision ? view.face.words(view, decision) : "");
 
-/** Why nothing can be decided. @param {View} view */
+/** The reason why nothing can be decided. @param {View} view */
 const nothingHere = ({ face, texts }) =>
   texts.restTitle === ONE_MOMENT ? `The next ${face.one} is loading.` : `There is no ${face.one} on screen.`;
 
@@ -81,7 +81,7 @@ const SENTENCES = {
   note: (_, { on }) => (on ? ": note saved" : ": note removed"),
 };
 
-/** Why nothing is sent. @param {View} view */
+/** The reason why nothing is sent. @param {View} view */
 function troubleOf({ state: { sync } }) {
   const { trouble, detail } = sync;
   if (trouble === 0) return "No connection";
@@ -90,7 +90,7 @@ function troubleOf({ state: { sync } }) {
   return `Server error (${trouble}${detail && `, ${detail}`})`;
 }
 
-/** How unsent decisions stand. @param {View} view @returns {["saved" | "waiting" | "problem", string]} */
+/** The state of unsent decisions. @param {View} view @returns {["saved" | "waiting" | "problem", string]} */
 function statusOf(view) {
   const { outbox, hasSaved, sync } = view.state;
   const { trouble, detail, failures } = sync;
@@ -127,9 +127,9 @@ function drawRefused(view, { uuid, title, decision, reason }) {
 
 /** @param {View} view @returns {Part} */
 export function bar(view) {
-  /** What is drawn. @type {{ notice?: Notice | null, refused?: Refusal[] }} */
+  /** The drawn notice and refusals. @type {{ notice?: Notice | null, refused?: Refusal[] }} */
   let drawn = {};
-  /** What a screen reader has heard. @type {{ notice: Notice | null, drawn: string | null }} */
+  /** The notice and screen last announced to screen readers. @type {{ notice: Notice | null, drawn: string | null }} */
   let heard = { notice: null, drawn: null };
   let timer = 0;
 

@@ -1,4 +1,4 @@
-// What is known of a document besides its text.
+// Chips for the metadata of a document.
 
 import { cut, forward, make } from "./nodes.js";
 

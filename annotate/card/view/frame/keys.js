@@ -1,4 +1,4 @@
-// Keys and clicks: which action each means, and what it does now.
+// Keys and clicks, and the actions that they run.
 
 /** @import { Action, On, Part, Pressed, Reaction, View } from "../types.js" */
 
@@ -19,7 +19,7 @@ export const TAKEN = new Set(["r", "c", ...OF_FIELDS, ...Object.keys(SCROLL)]);
 /** Phones and tablets without a keyboard: no key is named there, here or in the style sheets. */
 const hasNoKeyboard = () => matchMedia("(hover: none) and (pointer: coarse)").matches;
 
-/** What to do, by keyboard or by touch. @param {string} keyed @param {string} touched */
+/** The instruction for a keyboard, or for touch. @param {string} keyed @param {string} touched */
 export const byInput = (keyed, touched) => (hasNoKeyboard() ? touched : keyed);
 
 /** The name of an action or of a grade. @param {View} view @param {string} name */
@@ -75,7 +75,7 @@ export class Keys {
     return this.view.own.keys[name] ?? this.view.data.keys.actions[name]?.key ?? "";
   }
 
-  /** Which action each key means. One's own keys come first: an action whose usual key is another's now has none. */
+  /** The action of each key. The annotator's own keys take precedence: an action whose default key is taken has none. */
   map() {
     const { own, actions } = this.view;
     this.names = new Map();
@@ -90,7 +90,7 @@ export class Keys {
     this.list();
   }
 
-  /** What is printed on a key. @param {string} key */
+  /** The label of a key. @param {string} key */
   print(key) {
     return this.view.data.caps[key] ?? key;
   }
@@ -145,7 +145,7 @@ export class Keys {
     return this.reaction(event);
   }
 
-  /** Whether a held key acts again and again. @param {KeyboardEvent} event */
+  /** True if a held key repeats its action. @param {KeyboardEvent} event */
   repeats(event) {
     const { key } = pressedOf(event);
     const known = this.view.actions.get(this.names.get(key) ?? "");
@@ -166,7 +166,7 @@ export class Keys {
     return openPanel?.beside === true && node === panelNode && node.scrollHeight > node.clientHeight;
   }
 
-  /** What a key does now; null if it is none of the card's. @param {KeyboardEvent} event @returns {Reaction} */
+  /** The current reaction to a key; null if the card does not use it. @param {KeyboardEvent} event @returns {Reaction} */
   reaction(event) {
     const { view } = this;
     const pressed = pressedOf(event);
@@ -189,7 +189,7 @@ export class Keys {
     return null;
   }
 
-  /** What a key does besides scrolling; a digit may have another key, `digit:2`. @param {Pressed} pressed @returns {Action | null} */
+  /** The action of a key besides scrolling; a digit may have another key, `digit:2`. @param {Pressed} pressed @returns {Action | null} */
   actionOf({ key, digit }) {
     const name = this.names.get(key) ?? `digit:${digit}`;
     const known = this.view.actions.get(name);

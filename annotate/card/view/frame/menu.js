@@ -1,4 +1,4 @@
-// The menu of all that has no button of its own on the card.
+// The menu of actions that have no button on the card.
 
 /** @import { Part, Source, View } from "../types.js" */
 
@@ -20,7 +20,7 @@ export function menu(view) {
     return make("li", {}, make("button", { type: "button", dataset }, make("kbd", { hidden: !cap }, cap), words));
   }
 
-  /** Which actions have a button, says the width that is there. */
+  /** Opens the menu with the actions that have no visible button: the available width decides which have one. */
   function open() {
     const inSight = buttonsIn(view.root).filter((each) => each.offsetParent);
     const shown = new Set(inSight.map(({ dataset }) => dataset.do));

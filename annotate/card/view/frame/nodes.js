@@ -1,4 +1,4 @@
-// Small things that drawing is made of.
+// Helpers for drawing nodes.
 
 /** Text without the signs that turn all that follows round; one of no width for each, so that places stay. @param {string} text */
 export const forward = (text) => text.replace(/[\u202D\u202E]/g, "\u2060");

@@ -1,4 +1,4 @@
-// What the card for grades shows while nothing is on screen.
+// The message of the card for grades while no document is on screen.
 
 /** @import { GradeScope, Part, State, View } from "../types.js" */
 

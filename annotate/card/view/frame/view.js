@@ -1,5 +1,5 @@
 /**
- * What of a card is on the page: its nodes, its parts, the open panel, and what is drawn.
+ * The card on the page: its nodes, its parts, the open panel, and the drawn state.
  *
  * A view lives as long as its nodes; reruns of the page find it again. Parts draw when `render` is called, after each step
  * of the machine and each change of the view's own state.
@@ -30,9 +30,9 @@ export class View {
     this.panel = null;
     /** The open panel at the last drawing. @type {string | null | undefined} */
     this.shownPanel = undefined;
-    /** What had the focus before a panel. @type {HTMLElement | null} */
+    /** The element that had the focus before a panel opened. @type {HTMLElement | null} */
     this.cameFrom = null;
-    /** What was on screen at the last drawing. @type {string | null} */
+    /** The subject on screen at the last drawing. @type {string | null} */
     this.drawn = null;
     /** The cards on the page change with it: it draws no more once it was left. */
     this.isLeft = false;
@@ -64,12 +64,12 @@ export class View {
     return this.card.data;
   }
 
-  /** How the annotator has arranged the card. */
+  /** The annotator's settings of the card. */
   get own() {
     return this.card.arrangement.own;
   }
 
-  /** What is on screen, or null. */
+  /** The item on screen, or null. */
   get item() {
     return onScreen(this.card.kind, this.state);
   }
@@ -195,7 +195,7 @@ export class View {
     (focus.hidden ? panelNode : focus).focus({ preventScroll: true });
   }
 
-  /** What has the focus within the card, to have it again when a panel is closed. */
+  /** The focused element of the card, which gets the focus again when a panel is closed. */
   focused() {
     const { active, root } = this;
     return active && active !== root && root.contains(active) && !active.closest("[role=dialog]") ? active : null;

@@ -36,7 +36,7 @@ const STEPS = { ArrowUp: -1, ArrowDown: 1, PageUp: -6, PageDown: 6, Home: -Infin
 /** Without accents and case. @param {string} text */
 const plainly = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
-/** Whether a judgement meets a filter, as far as this browser can tell. @param {Row} row @param {Filter} filter @param {string | null} text */
+/** True if a judgement meets a filter, as far as this browser can tell. @param {Row} row @param {Filter} filter @param {string | null} text */
 export function meets(row, { topic, grade, words }, text = "") {
   if (topic && row.query_id !== topic) return false;
   if (grade === "flagged" && !row.flagged) return false;
@@ -111,7 +111,7 @@ export function history(view) {
   /** The server's answers. @type {Row[]} */
   let logged = [];
   let isMore = false;
-  /** What is asked for. @type {object | null} */
+  /** The running request. @type {object | null} */
   let pending = null;
   let trouble = "";
   let timer = 0;

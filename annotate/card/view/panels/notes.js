@@ -15,7 +15,7 @@ const LEAVE = new Set(["undo", "skip", "back", "forward"]);
 export function notes(view, hints) {
   const { card } = view;
   const field = view.field("noteText");
-  /** What the panel was opened for. @type {Item | null} */
+  /** The item for which the panel was opened. @type {Item | null} */
   let about = null;
 
   /** @param {Item} item */
@@ -30,7 +30,7 @@ export function notes(view, hints) {
     return view.setPanel("note");
   }
 
-  /** What was written, if that is new, and what the panel was opened for; it is about nothing then. */
+  /** Closes the note: returns the new text, if it changed, and the item for which the panel was opened. */
   function takeWritten() {
     const item = about;
     const note = field.value.trim();

@@ -15,7 +15,7 @@ export const PAUSE = 350;
 
 /** @typedef {FoundDocument & { mark: string }} Row a document, and what is known of it */
 
-/** What words found. */
+/** An empty result. */
 const NOTHING = {
   words: "",
   documents: /** @type {FoundDocument[]} */ ([]),
@@ -31,7 +31,7 @@ export function search(view) {
   const list = new ListBox(view.node("found"), [field], "take", ({ doc_id }) => doc_id, drawResult);
   /** The topic that is searched for. */
   let queryId = "";
-  /** What was found last, and the words that are being searched. */
+  /** The last result, and the words of the running search. */
   let result = NOTHING;
   let pending = "";
   let trouble = "";
@@ -124,7 +124,7 @@ export function search(view) {
       [taking, trouble] = [doc_id, ""];
       draw();
       const { answer: doc, cause } = await view.ask("take", { query_id: topic, doc_id });
-      // Where the panel was left meanwhile, nothing is changed under the keys.
+      // If the panel was closed in the meantime, the document on screen stays.
       const atOnce = taking === doc_id;
       if (atOnce) taking = null;
       if (cause) {
@@ -147,7 +147,7 @@ export function search(view) {
     return `${result.more ? shown(n) : count(n, "document")}. ${byInput("Select one with \u2193, judge it next with Enter.", "Tap one to judge it next.")}`;
   }
 
-  /** What is shown of more results. @param {number} n */
+  /** Says which results are shown if there are more. @param {number} n */
   function shown(n) {
     if (result.ranked === 0) return `First ${count(n, "document")} in the order of import, not ranked`;
     const of = result.ranked === null ? "" : ` of the first ${count(result.ranked, "match", "matches")}`;

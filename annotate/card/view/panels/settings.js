@@ -1,4 +1,4 @@
-// How the annotator arranges the card: how texts are set, what is highlighted in them, and the keys. And the list of keys.
+// The annotator's settings of the card (text, highlights, keys), and the list of keys.
 
 /** @import { Own, Part, Pressed, Reaction, View } from "../types.js" */
 
@@ -8,7 +8,7 @@ import { apart, make, setHidden, smallButton } from "../frame/nodes.js";
 /** @typedef {"size" | "measure" | "leading"} Look */
 
 /**
- * What can be made smaller and larger, as properties of the frame that the style sheet of documents reads.
+ * Settings of size, as properties of the frame that the style sheet of documents reads.
  *
  * @type {[name: Look, steps: number[], usual: number, property: string, unit: string][]}
  */
@@ -28,7 +28,7 @@ const SWITCHES = {
 /** Keys that only change others. */
 const MODIFIERS = ["Shift", "CapsLock", "AltGraph", "Unidentified", "Dead", "Process"];
 
-/** Why an action cannot have a key, as the end of a sentence; "" where it can. @param {string} key @param {Record<string, string>} caps */
+/** The reason why an action cannot have a key, as the end of a sentence; "" if it can. @param {string} key @param {Record<string, string>} caps */
 function refusalOf(key, caps) {
   if (key === "r" || key === "c") return "the app already uses it";
   if (/^[0-9]$/.test(key)) return "digits are reserved for answers";

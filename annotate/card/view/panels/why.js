@@ -1,4 +1,4 @@
-// Why a document came up, in a panel that follows what is on screen.
+// The panel that explains why the document on screen was proposed.
 
 /** @import { Part, Unit, View } from "../types.js" */
 
@@ -38,7 +38,7 @@ export function why(view) {
     const { answer, cause } = await view.ask("why", { query_id: queryId, doc_id: documents[0]?.doc_id });
     if (shown !== id) return; // another document is on screen by now, or the panel is closed
     const { sentence, terms = [], behind } = answer ?? { sentence: `The reason could not be loaded: ${cause}.` };
-    // What the server says of a pool or a start is not why this one is here.
+    // The server's sentence about a pool or a start does not apply to a document found by searching.
     const own = taken && !terms.length ? "" : sentence;
     draw(taken ? `You found it by searching. ${own}`.trim() : own, terms);
     if (behind) timer = window.setTimeout(() => ask(unit), STILL_LEARNING);

@@ -40,7 +40,7 @@ class Row {
     this.doc = null;
     this.most = 0;
     this.isOpen = false;
-    /** Where the topic's words are. @type {Marked[]} */
+    /** The places of the topic's words. @type {Marked[]} */
     this.marked = [];
   }
 
@@ -91,7 +91,7 @@ export function lists(view) {
   let lines = 0;
   let fitted = 0;
 
-  /** How many documents can be selected. */
+  /** The maximum number of selected documents. */
   const most = () => view.data.card.most_chosen ?? 1;
 
   /** @param {(item: Item, source: Source) => unknown} run @returns {(source: Source) => unknown} */

@@ -1,4 +1,4 @@
-// Why something cannot be judged: the panel with the reasons.
+// The panel with reasons why a document cannot be judged.
 
 /** @import { Part, Source, View } from "../types.js" */
 

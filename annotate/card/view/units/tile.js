@@ -35,7 +35,7 @@ export class Tile extends DrawnDocument {
   }
 }
 
-/** What is done with documents in small places. @param {View} view @returns {Part} */
+/** Actions on documents in small tiles. @param {View} view @returns {Part} */
 export const tiles = (view) => ({
   clicks: {
     enlarge: (button) => button.classList.toggle("cd-enlarged"), // as large as its place, or as large as it is

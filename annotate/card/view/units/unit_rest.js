@@ -1,4 +1,4 @@
-// What the cards for lists, preferences and adjudication show while nothing is on screen.
+// The message of the cards for lists, preferences and adjudication while nothing is on screen.
 
 /** @import { Kind, State, Texts, UnitScope } from "../types.js" */
 

@@ -1,4 +1,4 @@
-// What the cards for lists, preferences and adjudication share.
+// Shared parts of the cards for lists, preferences and adjudication.
 
 /** @import { CardData, Item, Main, Part, Texts, View } from "../types.js" */
 
@@ -12,7 +12,7 @@ import { commonParts } from "./common.js";
 import { tiles } from "./tile.js";
 import { restOf } from "./unit_rest.js";
 
-/** What the cards say for lists and preferences, whose units are topics. */
+/** Texts of the cards for lists and preferences, whose units are topics. */
 export const TOPIC_FACE = {
   requested: (/** @type {View} */ _, /** @type {CardData} */ { query_id }, /** @type {boolean} */ fresh) =>
     fresh ? query_id : null,
@@ -45,7 +45,7 @@ export const unitParts = (view, main, texts, beside = true) => [
 
 const HINTS = { open: "Saved with your decision.", decided: "Saved with the decision you made." };
 
-/** How much is done, and why nothing is open; scrolls back for the next unit. @param {View} view @param {HTMLElement[]} places what scrolls @param {Texts} texts @returns {Part} */
+/** Draws the progress, and the reason why nothing is open; scrolls back for the next unit. @param {View} view @param {HTMLElement[]} places what scrolls @param {Texts} texts @returns {Part} */
 function progress(view, places, texts) {
   /** @type {Set<HTMLElement>} */
   const scrolled = new Set();
