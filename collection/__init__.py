@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from collection.core.imports import attributes_at_use
+from collection.core.imports import exports_at_use
 
 if TYPE_CHECKING:
     from collection.api import (
@@ -31,45 +31,6 @@ if TYPE_CHECKING:
     from collection.core.records import Document, GradeScale, Judgement, Run, Topic
     from collection.formats import read_labels, read_qrels, read_run, read_topics, to_pyterrier, write_qrels
 
-__all__ = [
-    "Campaign",
-    "CleverdonError",
-    "Document",
-    "GradeScale",
-    "Judgement",
-    "Run",
-    "Topic",
-    "adjudicate",
-    "agreement",
-    "assess_reusability",
-    "compare",
-    "estimate",
-    "evaluate",
-    "explain",
-    "pool",
-    "read_documents",
-    "read_labels",
-    "read_qrels",
-    "read_run",
-    "read_topics",
-    "simulate",
-    "to_pyterrier",
-    "write_qrels",
-]
-
 __version__ = "0.1.0"
 
-_NAMES = {
-    "api": "adjudicate agreement assess_reusability compare estimate evaluate explain pool read_documents simulate",
-    "campaign": "Campaign",
-    "core.errors": "CleverdonError",
-    "formats": "read_labels read_qrels read_run read_topics to_pyterrier write_qrels",
-    "core.records": "Document GradeScale Judgement Run Topic",
-}
-"""Module -> its names that are exported."""
-
-__getattr__ = attributes_at_use(__name__, _NAMES)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = exports_at_use(__name__, __file__)

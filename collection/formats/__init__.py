@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from collection.core.imports import attributes_at_use
+from collection.core.imports import exports_at_use
 
 if TYPE_CHECKING:
     from collection.formats.beir import (
@@ -66,114 +66,4 @@ if TYPE_CHECKING:
         write_table,
     )
 
-__all__ = [
-    "CHECKSUMS",
-    "IMAGE_TYPES",
-    "QUERY_TEXTS",
-    "CollectionParts",
-    "ImageList",
-    "QrelsForm",
-    "Reference",
-    "RunFiles",
-    "Source",
-    "WorkListRow",
-    "WrittenFile",
-    "corpus_record",
-    "describe_file",
-    "download",
-    "find_collection",
-    "find_label_line",
-    "find_pair_line",
-    "find_run_line",
-    "is_binary",
-    "is_work_list",
-    "list_files",
-    "name_runs",
-    "names_of_qrels",
-    "open_runs",
-    "opened",
-    "parse_host",
-    "query_text",
-    "read_clicks",
-    "read_costs",
-    "read_documents",
-    "read_image",
-    "read_index",
-    "read_label_log",
-    "read_labels",
-    "read_levels",
-    "read_preferences",
-    "read_qrels",
-    "read_reference_scores",
-    "read_run",
-    "read_runs",
-    "read_topics",
-    "read_work_list",
-    "replacing_folder",
-    "require_log_ending",
-    "require_work_list_ending",
-    "stem",
-    "takes_report",
-    "to_pyterrier",
-    "to_tsv",
-    "write_beir_qrels",
-    "write_choices",
-    "write_clicks",
-    "write_corpus",
-    "write_duplicates",
-    "write_judgements",
-    "write_labels",
-    "write_lines",
-    "write_log",
-    "write_passages",
-    "write_pool",
-    "write_preferences",
-    "write_qrels",
-    "write_queries",
-    "write_report",
-    "write_run",
-    "write_table",
-    "write_topics",
-    "write_training",
-    "write_work_list",
-    "write_zip",
-]
-
-_NAMES = {
-    "beir": (
-        "CollectionParts QUERY_TEXTS corpus_record find_collection query_text write_beir_qrels write_corpus "
-        "write_queries write_topics"
-    ),
-    "clicks": "read_clicks write_clicks",
-    "columns": "to_pyterrier",
-    "costs": "find_run_line read_costs",
-    "datasets": "download",
-    "decisions": "read_preferences write_choices write_preferences",
-    "documents": "read_documents",
-    "folder": "CHECKSUMS WrittenFile describe_file list_files replacing_folder write_zip",
-    "images": "IMAGE_TYPES ImageList parse_host read_image",
-    "labels": "find_label_line read_label_log read_labels write_labels",
-    "objects": "is_binary",
-    "qrels": "QrelsForm find_pair_line names_of_qrels read_index read_qrels",
-    "references": "Reference",
-    "run": "read_run",
-    "run_alignment": "RunFiles",
-    "run_files": "name_runs open_runs read_runs",
-    "source": "Source opened stem",
-    "spreadsheet": "to_tsv",
-    "topics": "read_topics",
-    "training_examples": "write_training",
-    "trec_eval_files": "read_levels read_reference_scores",
-    "work_lists": "WorkListRow is_work_list read_work_list require_work_list_ending write_work_list",
-    "write": (
-        "require_log_ending takes_report write_duplicates write_judgements write_lines write_log write_passages "
-        "write_pool write_qrels write_report write_run write_table"
-    ),
-}
-"""Module -> its names that are exported."""
-
-__getattr__ = attributes_at_use(__name__, _NAMES)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = exports_at_use(__name__, __file__)

@@ -27,7 +27,7 @@ the group ``cleverdon.measures``, the command line and the pages have it too:
 """
 
 from collection.core.arrays import Floats
-from collection.measures import (  # noqa: F401
+from collection.measures import (
     diversity,
     effort,
     experimental,
@@ -45,36 +45,6 @@ from collection.measures.qrels_index import QrelsIndex, index_qrels
 from collection.measures.table import MEASURES, MeasureEntry
 from collection.measures.trace import divide, show
 from collection.measures.value_bounds import Bounds, bounds, describe_search
-
-__all__ = [
-    "MEASURES",
-    "UNJUDGED",
-    "UNPOOLED",
-    "Aligned",
-    "Bounds",
-    "Explanation",
-    "Floats",
-    "Found",
-    "Measure",
-    "MeasureEntry",
-    "QrelsIndex",
-    "Version",
-    "align",
-    "as_measure",
-    "as_measures",
-    "bounds",
-    "describe_search",
-    "divide",
-    "explain",
-    "from_grades",
-    "index_qrels",
-    "list_measures",
-    "parse",
-    "parse_name",
-    "rank_as",
-    "read",
-    "show",
-]
 
 
 def __getattr__(name: str) -> Measure:

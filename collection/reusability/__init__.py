@@ -34,28 +34,3 @@ from collection.reusability.verdict import (
     DepthResult,
     find_deepest,
 )
-
-__all__ = [
-    "DEFAULT_MEASURES",
-    "MAX_BREACHES",
-    "MAX_CHANGE",
-    "MAX_MEAN_CHANGE",
-    "MAX_MOVED",
-    "MIN_JUDGED",
-    "MIN_KNOWN",
-    "MIN_TOPICS",
-    "DepthResult",
-    "Groups",
-    "Reusability",
-    "Unjudged",
-    "assess",
-    "bound_means",
-    "build_run_matrix",
-    "compute_judged_curves",
-    "describe_topics",
-    "estimate_missing",
-    "find_deepest",
-    "groups_by_prefix",
-    "leave_out",
-    "measure_order_stability",
-]

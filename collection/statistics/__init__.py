@@ -21,25 +21,3 @@ from collection.statistics.paired_tests import (
 )
 from collection.statistics.power import compute_detectable, compute_power, compute_topics_needed
 from collection.statistics.tukey import randomised_tukey
-
-__all__ = [
-    "CORRECTIONS",
-    "DEFAULT_CORRECTION",
-    "DEFAULT_TEST",
-    "TESTS",
-    "PairedTestResult",
-    "bootstrap",
-    "check_suitability",
-    "choose_test",
-    "compute_detectable",
-    "compute_power",
-    "compute_topics_needed",
-    "effect_size",
-    "holm",
-    "mean_interval",
-    "paired_t",
-    "permutation",
-    "randomised_tukey",
-    "smallest_p",
-    "wilcoxon",
-]

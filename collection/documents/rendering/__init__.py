@@ -16,9 +16,6 @@ from collection.documents.rendering import html_text, markup
 from collection.documents.rendering.passages import cut, excerpts
 from collection.documents.rendering.topic_terms import MOST_PLACES, find_terms, terms
 
-__all__ = ["LARGEST_MARKUP", "MOST_PLACES", "Shown", "cut", "excerpts", "find_terms", "form_of", "is_html", "shown"]
-__all__ += ["terms"]
-
 ShownForm = Literal["text", "preformatted", "markup"]
 
 LARGEST_MARKUP = 200_000

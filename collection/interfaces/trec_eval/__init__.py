@@ -17,17 +17,3 @@ P_2                    | all | 0.5000
 from collection.interfaces.trec_eval.arguments import Choice, Column, choose
 from collection.interfaces.trec_eval.evaluation import Options, RunEvaluation, evaluate, format_lines, to_z_scores
 from collection.interfaces.trec_eval.measures import NICKNAMES, TREC_MEASURES, TrecMeasure
-
-__all__ = [
-    "NICKNAMES",
-    "TREC_MEASURES",
-    "Choice",
-    "Column",
-    "Options",
-    "RunEvaluation",
-    "TrecMeasure",
-    "choose",
-    "evaluate",
-    "format_lines",
-    "to_z_scores",
-]
