@@ -176,7 +176,7 @@ class Ranking(NamedTuple):
     """(k,)."""
     model: Linear | None
     """None before the first relevant document."""
-    came_by: str
+    strategy: str
     """"model", or before that :attr:`Space.initial_order`."""
     trust: float = 0.0
     """Weight of the runs' prior relative to the text; 0 if it has none."""

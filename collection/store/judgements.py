@@ -529,7 +529,7 @@ def _find_while_undone(log: pd.DataFrame) -> npt.NDArray[np.bool_]:
     undone = (log["kind"] == "undone").to_numpy(dtype=np.bool_)
     if not undone.any():
         return affected
-    said = (log["annotator"] + " " + log["counts_as"]).to_numpy(dtype=object)
+    deciders = (log["annotator"] + " " + log["counts_as"]).to_numpy(dtype=object)
     rounds = pd.to_numeric(log["model_round"]).to_numpy(dtype=np.float64, na_value=np.nan)
     topics, docs = (log[name].to_numpy(dtype=np.int64) for name in ("topic", "doc"))
     for topic in np.unique(topics[undone]):
@@ -537,13 +537,13 @@ def _find_while_undone(log: pd.DataFrame) -> npt.NDArray[np.bool_]:
         at, read = np.arange(len(places)), rounds[places]
         for doc in np.unique(docs[places][undone[places]]):
             same = docs[places] == doc
-            for start, end in _find_gaps(at[same], said[places], undone[places]):
+            for start, end in _find_gaps(at[same], deciders[places], undone[places]):
                 affected[places[~same & (((start < at) & (at < end)) | ((start < read) & (read <= end)))]] = True
     return affected
 
 
 def _find_gaps(
-    places: Places, said: npt.NDArray[np.object_], undone: npt.NDArray[np.bool_]
+    places: Places, deciders: npt.NDArray[np.object_], undone: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[int, int]]:
     """Yield from which entry to which one a document had no judgement; `places` are its entries in its topic's log.
 
@@ -552,12 +552,12 @@ def _find_gaps(
     standing: set[str] = set()
     start: int | None = None
     for place in places.tolist():
-        (standing.discard if undone[place] else standing.add)(said[place])
+        (standing.discard if undone[place] else standing.add)(deciders[place])
         if standing and start is not None:
             yield start, place
         start = None if standing else place if start is None else start
     if start is not None:
-        yield start, len(said)
+        yield start, len(deciders)
 
 
 def _current_entries(log: pd.DataFrame) -> tuple[Places, Places]:
@@ -575,10 +575,10 @@ def _current_entries(log: pd.DataFrame) -> tuple[Places, Places]:
         opinion, if there is one, or else its first second opinion or, of an adjudication, its last change.
     """
     places = np.arange(len(log))
-    said, _ = pd.factorize(log["annotator"] + " " + log["counts_as"])
+    deciders, _ = pd.factorize(log["annotator"] + " " + log["counts_as"])
     pair = log["topic"].to_numpy(dtype=np.int64) << 32 | log["doc"].to_numpy(dtype=np.int64)
     keys, _ = pd.factorize(pair)
-    keys, _ = pd.factorize(keys * max(1, said.max(initial=0) + 1) + said)
+    keys, _ = pd.factorize(keys * max(1, deciders.max(initial=0) + 1) + deciders)
     undone = (log["kind"] == "undone").to_numpy(dtype=np.bool_)
     end = np.full(keys.max(initial=-1) + 1, -1)
     end[keys[undone]] = places[undone]  # of equal keys, the last one stands

@@ -109,8 +109,8 @@ class PoolTables(Repository):
         self.corpus.add_document_ids(pairs["doc_id"])
         drawn = pairs["drawn"].astype(bool) if "drawn" in pairs else pd.Series(True, index=pairs.index)
         pairs, left_out = pairs[drawn], pairs[~drawn]
-        made = {"parameters": json.dumps(dict(parameters)), "runs": json_text(runs), "made_at": clock.now()}
-        pool_round = self.connection.insert("pool_rounds", {"strategy": strategy, "pairs": len(pairs), **made})
+        values = {"parameters": json.dumps(dict(parameters)), "runs": json_text(runs), "made_at": clock.now()}
+        pool_round = self.connection.insert("pool_rounds", {"strategy": strategy, "pairs": len(pairs), **values})
         keys = "(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?)"
         position = pairs.groupby("query_id", sort=False).cumcount()
         self.connection.executemany(

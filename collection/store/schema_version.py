@@ -54,12 +54,12 @@ def require_known_schema(db: Database, path: Path | str) -> None:
         raise CampaignError(f"{path}: expected the tables of a campaign, found a different '_sqlite_migrations'")
     require_openable(db, path)
     applied = {migration.name for migration in migrations.applied(db)}
-    with closing(sqlite3.connect(":memory:")) as made:
+    with closing(sqlite3.connect(":memory:")) as connection:
         for name, script in SCRIPTS.items():
             if name in applied:
                 for statement in script.split(";;"):
-                    made.execute(statement)
-        known = _objects(made)
+                    connection.execute(statement)
+        known = _objects(connection)
     wrong = sorted(key for key in known.keys() | existing.keys() - own.keys() if known.get(key) != existing.get(key))
     if wrong:
         kind, name = wrong[0]

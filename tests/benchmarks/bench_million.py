@@ -265,7 +265,7 @@ def judge_next(directory: Path) -> list[Line]:
             asked, saved = [], []
             for number in range(60):
                 start = time.perf_counter()
-                batch = campaign.judging.next_pairs("a1", "1", count=1, made=made)
+                batch = campaign.judging.next_pairs("a1", "1", count=1, loop_round=made)
                 asked.append(time.perf_counter() - start)
                 first = first or asked[0]
                 if not batch.documents:  # of a small pool

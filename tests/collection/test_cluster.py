@@ -78,7 +78,7 @@ def test_a_campaign_ranks_on_the_cluster_as_on_one_machine(
         assert re.match(rf"{target}/documents-[0-9a-f]{{8}}: 70 documents, features words, chars; ", done)
         assert wings.corpus.features.state().cluster == workers.scheduler_address
         there = wings.loop.next_round("1")
-        assert (there.came_by, there.selections) == ("model", here.selections)
+        assert (there.strategy, there.selections) == ("model", here.selections)
         monkeypatch.setattr("collection.cluster.CONNECT_SECONDS", 0.2)
         with pytest.raises(ClusterError, match="cannot be reached"):
             wings.corpus.features.update(cluster="tcp://127.0.0.1:9")

@@ -47,8 +47,8 @@ def _near(campaign: Campaign, annotator: str, request: wire.NearRequest) -> wire
 
 def _near_duplicate(near: Near) -> wire.NearDuplicate:
     said: wire.SaidGrade | None = None
-    if near.said is not None:
-        kind, relevance, reason = near.said
+    if near.judgement is not None:
+        kind, relevance, reason = near.judgement
         said = {"kind": kind, "relevance": relevance, "reason": reason}
     return {
         "doc_id": near.doc_id,

@@ -303,7 +303,7 @@ def _hand_out(
     loop_round, count = trainer.latest(query_id), min(max(want, 0), MOST_WANTED)
     # It asks again while the model is behind. If not alone, another card of this annotator keeps its documents.
     card = Client(IN_LOOP, waits=False, alone=request.get("alone", True))
-    pairs = campaign.judging.next_pairs(annotator, query_id, count, holding, made=loop_round, client=card)
+    pairs = campaign.judging.next_pairs(annotator, query_id, count, holding, loop_round=loop_round, client=card)
     answer |= {"closed": pairs.closed, "first": pairs.first}
     behind = needs_round = False
     if pairs.order is not None:

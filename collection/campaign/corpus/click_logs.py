@@ -40,8 +40,8 @@ class ClickLogs:
             return self.store.corpus.clicks()
         known, wanted = self.store.corpus.click_sources()["source"].tolist(), list(sources)
         require_known("click log", known, *wanted)
-        found = self.store.corpus.clicks()
-        return found[found["source"].isin(wanted)].reset_index(drop=True)
+        clicks = self.store.corpus.clicks()
+        return clicks[clicks["source"].isin(wanted)].reset_index(drop=True)
 
     def estimate(self, sources: Iterable[str] | None = None, *, smoothing: float = SMOOTHING) -> ClickEstimate:
         """Relevance estimated from clicks; see :func:`collection.clicks.estimate`.
@@ -88,31 +88,31 @@ class ClickLogs:
         """
         for file in (table, qrels):
             layout.require_output(file, self.directory)
-        found = self.estimate(sources, smoothing=smoothing)
+        estimate = self.estimate(sources, smoothing=smoothing)
         written: dict[str, int] = {}
         if table is not None:
-            formats.write_clicks(found.documents, table)
-            written[str(table)] = len(found.documents)
+            formats.write_clicks(estimate.documents, table)
+            written[str(table)] = len(estimate.documents)
         if qrels is not None:
-            labels = clicks.labels(found)
+            labels = clicks.labels(estimate)
             formats.write_qrels(labels, qrels)
             written[str(qrels)] = len(labels)
         for path in written:
-            formats.write_report(self._click_report(found, sources), path, CLICKS_FILE)
-        return written, found
+            formats.write_report(self._click_report(estimate, sources), path, CLICKS_FILE)
+        return written, estimate
 
-    def _click_report(self, found: ClickEstimate, sources: Iterable[str] | None) -> dict[str, object]:
-        ranks = found.ranks.astype(object).where(found.ranks.notna(), None)
+    def _click_report(self, estimate: ClickEstimate, sources: Iterable[str] | None) -> dict[str, object]:
+        ranks = estimate.ranks.astype(object).where(estimate.ranks.notna(), None)
         return {
             "by": clicks.BY,
             "description": "Labels made of clicks by a position-based model; no person judged these pairs.",
             "sources": sorted(self.store.corpus.click_sources()["source"] if sources is None else set(sources)),
-            "smoothing": found.smoothing,
-            "rank_examined_by_all": found.first,
+            "smoothing": estimate.smoothing,
+            "rank_examined_by_all": estimate.first,
             "ranks": ranks.to_dict("records"),
-            "rounds": found.rounds,
-            "converged": found.converged,
-            "cautions": clicks.cautions(found),
+            "rounds": estimate.rounds,
+            "converged": estimate.converged,
+            "cautions": clicks.cautions(estimate),
             "campaign": self.settings.title,
             "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": clock.now(),

@@ -74,9 +74,9 @@ class Corpus:
         if alike := find_alike(wanted, {loose_key(doc_id): doc_id for doc_id in known}):
             notes.append(describe_alike(run.name, "document", alike, "campaign"))
         elif len(named) - len(wanted) < HARDLY_ANY * len(named):
-            found = f"{len(named) - len(wanted):,} of {count(len(named), 'document')} have a text in the campaign"
-            found = "no document of the run has a text in the campaign" if len(wanted) == len(named) else found
-            notes.append(ask_for_ids(run.name, found, wanted, "campaign", known))
+            matches = f"{len(named) - len(wanted):,} of {count(len(named), 'document')} have a text in the campaign"
+            matches = "no document of the run has a text in the campaign" if len(wanted) == len(named) else matches
+            notes.append(ask_for_ids(run.name, matches, wanted, "campaign", known))
         return notes
 
     def runs(

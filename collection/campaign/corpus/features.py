@@ -51,9 +51,9 @@ class FeaturesState(NamedTuple):
 
 def feature_options(store: Store) -> tuple[list[str], bool]:
     """Return the blocks of the features, and whether they have bigrams: as built, or as an update would build them."""
-    made = store.settings.get("features", {})
+    built = store.settings.get("features", {})
     usual = features.usual_blocks(store.corpus.document_rows())
-    return list(made.get("blocks", usual)), bool(made.get("bigrams", False))
+    return list(built.get("blocks", usual)), bool(built.get("bigrams", False))
 
 
 @dataclass(eq=False)
@@ -120,8 +120,8 @@ class Features:
             target = partitions or stored.get("partitions")
             if target is None or "dense" in used:
                 expected = "a folder for partitions" if target is None else "words and characters"
-                found = "none; name it with --partitions" if target is None else "your own embeddings"
-                raise InputError(f"features on a cluster: expected {expected}, found {found}")
+                embeddings = "none; name it with --partitions" if target is None else "your own embeddings"
+                raise InputError(f"features on a cluster: expected {expected}, found {embeddings}")
             report = write_to_cluster(address, target, self.store.corpus.texts())
             # The name of a new folder is its fingerprint.
             folder, documents = report.fingerprint, report.documents
@@ -138,12 +138,12 @@ class Features:
                 processes=processes,
             )
         with self.store.transaction():
-            made = {"version": version, "blocks": used, "bigrams": with_bigrams, "fingerprint": report.fingerprint}
+            built = {"version": version, "blocks": used, "bigrams": with_bigrams, "fingerprint": report.fingerprint}
             if remote is not None:
-                made["cluster"] = remote
+                built["cluster"] = remote
             if blocks is None and dense is None and "note" in before:
-                made["note"] = before["note"]
-            self.store.settings.put("features", made)
+                built["note"] = before["note"]
+            self.store.settings.put("features", built)
         return report
 
     def version(self) -> str:
@@ -179,11 +179,11 @@ class Features:
         if self._cluster is not None:
             self._cluster.close()  # else the workers would keep its features
             self._cluster = None
-        made = self.store.settings.all()["features"]
-        if (remote := made.get("cluster")) is None:
+        built = self.store.settings.all()["features"]
+        if (remote := built.get("cluster")) is None:
             return features.open_features(self.directory / layout.FEATURES)
-        self._cluster = Cluster(remote["address"], remote["folder"], made["blocks"], made["bigrams"])
-        return self._cluster.open_features(made["fingerprint"])
+        self._cluster = Cluster(remote["address"], remote["folder"], built["blocks"], built["bigrams"])
+        return self._cluster.open_features(built["fingerprint"])
 
     def rows(self, doc_ids: Sequence[str] | pd.Series[str]) -> csr_matrix:
         """Return the features of documents as rows, empty for documents that the campaign does not have."""
@@ -192,8 +192,8 @@ class Features:
         matrix, at = self.open(), self.store.corpus.rows_of(list(dict.fromkeys(doc_ids)))
         rows = np.array([at.get(doc_id, matrix.size) for doc_id in doc_ids], dtype=np.int64)
         known = rows < matrix.size
-        found = matrix.rows(np.where(known, rows, 0))
-        return csr_matrix(diags(known.astype(np.float32)) @ found)
+        values = matrix.rows(np.where(known, rows, 0))
+        return csr_matrix(diags(known.astype(np.float32)) @ values)
 
     def _update_or_do_without(self, progress: ProgressCallback | None) -> None:
         """Update the features, without embeddings that lack the newest documents."""
@@ -206,11 +206,11 @@ class Features:
             rest = tuple(block for block in used if block != "dense") or ("words",)
             self.update(blocks=rest, progress=progress)
             with self.store.transaction():
-                made = self.store.settings.all()["features"]
+                built = self.store.settings.all()["features"]
                 note = "your embeddings no longer have one row per document and are not used"
                 self.store.settings.put(
                     "features",
-                    made | {"note": f"{note}; provide new ones with `cleverdon features DIR --embeddings FILE.npy`"},
+                    built | {"note": f"{note}; provide new ones with `cleverdon features DIR --embeddings FILE.npy`"},
                 )
 
     def _rows_of_embeddings(self) -> int | None:
@@ -224,10 +224,10 @@ class Features:
     def state(self) -> FeaturesState:
         """The state of the features as they are."""
         settings, directory = self.store.settings.all(), self.directory / layout.FEATURES
-        made = settings.get("features", {})
-        blocks = made.get("blocks", [])
-        current = made.get("version") == settings.get("documents_version", 0)
-        if (remote := made.get("cluster")) is not None:
+        built = settings.get("features", {})
+        blocks = built.get("blocks", [])
+        current = built.get("version") == settings.get("documents_version", 0)
+        if (remote := built.get("cluster")) is not None:
             made_at = datetime.fromisoformat(remote["made_at"])
             return FeaturesState(remote["documents"], blocks, made_at, current, "", remote["address"], remote["folder"])
         try:
@@ -236,4 +236,4 @@ class Features:
         except (CleverdonError, OSError):
             return FeaturesState(0, blocks, None, False)
         with_text = [getattr(block, "documents", 0) for block in opened.blocks]
-        return FeaturesState(max(with_text) or opened.size, blocks, made_at, current, made.get("note", ""))
+        return FeaturesState(max(with_text) or opened.size, blocks, made_at, current, built.get("note", ""))

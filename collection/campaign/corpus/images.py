@@ -39,17 +39,17 @@ def images_of(metadata: Mapping[str, object], hosts: Iterable[str] = ()) -> list
     [Image(file=None, link='https://x.org/a.png', alt='A wing', allowed=True)]
     """
     named = metadata.get("images")
-    found: list[Image] = []
+    images: list[Image] = []
     for each in named if isinstance(named, list) else []:
         if not isinstance(each, dict):
             continue
         alt = each.get("alt") if isinstance(each.get("alt"), str) else ""
         file, link = each.get("file"), each.get("link")
         if isinstance(file, str) and NAME.match(file):
-            found.append(Image(file, None, alt or "", True))
+            images.append(Image(file, None, alt or "", True))
         elif isinstance(link, str) and (host := formats.parse_host(link)):
-            found.append(Image(None, link, alt or "", host in set(hosts)))
-    return found
+            images.append(Image(None, link, alt or "", host in set(hosts)))
+    return images
 
 
 def named_files(metadata: Iterable[Mapping[str, object]]) -> set[str]:

@@ -34,7 +34,7 @@ class Near(NamedTuple):
     doc_id: str
     title: str
     similarity: float
-    said: tuple[Kind, int | None, str | None] | None
+    judgement: tuple[Kind, int | None, str | None] | None
 
 
 class Nearby(NamedTuple):
@@ -74,37 +74,37 @@ class NearDuplicates:
         if not settings.near:
             return Nearby({}, False)
         judgements = self.store.corpus.judgements_on(query_id, annotator)
-        asked = list(dict.fromkeys(doc_ids))
-        judged = [doc_id for doc_id in list(judgements)[:COMPARED] if doc_id not in set(asked)]
-        keys = dict.fromkeys([*asked, *judged], (self.store.settings.get("documents_version", 0), settings.form))
+        requested = list(dict.fromkeys(doc_ids))
+        judged = [doc_id for doc_id in list(judgements)[:COMPARED] if doc_id not in set(requested)]
+        keys = dict.fromkeys([*requested, *judged], (self.store.settings.get("documents_version", 0), settings.form))
         sketches = self.store.cached_each(
-            "sketches", keys, partial(self._sketch, settings.form, set(asked)), most=SKETCHES
+            "sketches", keys, partial(self._sketch, settings.form, set(requested)), most=SKETCHES
         )
-        made = {doc_id: sketch for doc_id, sketch in sketches.items() if sketch is not None}
-        ids = list(made)
-        matrix = np.stack(list(made.values())) if made else np.zeros((0, duplicates.HASHES), dtype=np.uint32)
+        usable = {doc_id: sketch for doc_id, sketch in sketches.items() if sketch is not None}
+        ids = list(usable)
+        matrix = np.stack(list(usable.values())) if usable else np.zeros((0, duplicates.HASHES), dtype=np.uint32)
         likely = {
-            doc_id: [ids[n] for n in duplicates.likely(made[doc_id], matrix).tolist() if ids[n] != doc_id]
-            for doc_id in asked
-            if doc_id in made
+            doc_id: [ids[n] for n in duplicates.likely(usable[doc_id], matrix).tolist() if ids[n] != doc_id]
+            for doc_id in requested
+            if doc_id in usable
         }
         documents = self.store.corpus.documents(
             list({d for doc_id, near in likely.items() if near for d in (doc_id, *near)})
         )
         exact = {doc_id: duplicates.shingles(shown(d, settings.form).compared) for doc_id, d in documents.items()}
-        found: dict[str, list[Near]] = {doc_id: [] for doc_id in asked if doc_id in sketches}
+        neighbours: dict[str, list[Near]] = {doc_id: [] for doc_id in requested if doc_id in sketches}
         for doc_id, others in likely.items():
             for other in others:
                 similarity = duplicates.jaccard(exact[doc_id], exact[other])
                 if similarity >= duplicates.THRESHOLD:
-                    found[doc_id].append(Near(other, documents[other].title, similarity, judgements.get(other)))
-            found[doc_id].sort(key=lambda near: -near.similarity)
-        return Nearby(found, any(doc_id not in sketches for doc_id in judged))
+                    neighbours[doc_id].append(Near(other, documents[other].title, similarity, judgements.get(other)))
+            neighbours[doc_id].sort(key=lambda near: -near.similarity)
+        return Nearby(neighbours, any(doc_id not in sketches for doc_id in judged))
 
-    def _sketch(self, form: str, asked: Collection[str], doc_ids: list[str]) -> dict[str, Sketch | None]:
+    def _sketch(self, form: str, requested: Collection[str], doc_ids: list[str]) -> dict[str, Sketch | None]:
         """Sketch the documents asked for and some others; None for a document without a text."""
-        others = [doc_id for doc_id in doc_ids if doc_id not in asked][:MOST_NEW]
-        documents = self.store.corpus.documents([d for d in doc_ids if d in asked] + others)
+        others = [doc_id for doc_id in doc_ids if doc_id not in requested][:MOST_NEW]
+        documents = self.store.corpus.documents([d for d in doc_ids if d in requested] + others)
         texts = {doc_id: shown(document, form).compared for doc_id, document in documents.items()}
         return {doc_id: duplicates.sketch(text) if text else None for doc_id, text in texts.items()}
 

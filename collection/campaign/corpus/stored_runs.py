@@ -137,13 +137,13 @@ def _read(
             _check_size(frame, recorded)
         return frame
     except FileNotFoundError:
-        found = "is missing"
+        problem = "is missing"
     except _Foreign as error:
-        found = f"is not the file that was imported: {error}"
+        problem = f"is not the file that was imported: {error}"
     # ValueError: text that is not UTF-8, or invalid metadata; the others are Arrow's own.
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, MemoryError) as error:
-        found = f"is damaged ({str(error).splitlines()[0][:100] if str(error) else type(error).__name__})"
-    raise _Unusable(f"run {recorded['run']!r}: {layout.RUNS}/{recorded['file']} {found}")
+        problem = f"is damaged ({str(error).splitlines()[0][:100] if str(error) else type(error).__name__})"
+    raise _Unusable(f"run {recorded['run']!r}: {layout.RUNS}/{recorded['file']} {problem}")
 
 
 class _Unusable(Exception):
@@ -234,10 +234,10 @@ def _refuse_nulls(table: pa.Table) -> None:
 
 
 def _check_size(frame: pd.DataFrame, recorded: Mapping[Hashable, Any]) -> None:
-    found = (len(frame), frame["query_id"].nunique(), int(frame["rank"].max()))
+    size = (len(frame), frame["query_id"].nunique(), int(frame["rank"].max()))
     wanted = (recorded["rows"], recorded["topics"], recorded["deepest"])
-    if found != wanted:
-        raise _Foreign("it has {:,} rows of {:,} topics to rank {:,}".format(*found))
+    if size != wanted:
+        raise _Foreign("it has {:,} rows of {:,} topics to rank {:,}".format(*size))
 
 
 def _expanded(file: pq.FileMetaData) -> int:

@@ -101,8 +101,8 @@ class Adjudication:
         if over:
             last = over[-1]
             if last.annotator != j.annotator:
-                found = f"with grade {last.relevance}" if last.kind == "graded" else 'as "cannot judge"'
-                raise JudgementError(f"{last.annotator} has already adjudicated this pair, {found}")
+                decision = f"with grade {last.relevance}" if last.kind == "graded" else 'as "cannot judge"'
+                raise JudgementError(f"{last.annotator} has already adjudicated this pair, {decision}")
             return
         # As list_disagreements() tells for all pairs: "cannot judge" differs from every grade.
         differ = len({each.relevance for each in opinions if each.counts_as == "judgement"}) > 1

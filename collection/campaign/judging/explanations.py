@@ -44,7 +44,7 @@ class Explanations:
     active_learning: ActiveLearning
 
     def chooser(
-        self, query_id: str, made: LoopRound | None, training: bool, problem: str | None = None
+        self, query_id: str, loop_round: LoopRound | None, training: bool, problem: str | None = None
     ) -> tuple[str, str]:
         """Describe what chooses the documents of a topic in its loop; and its training, and whether judging can stop.
 
@@ -71,15 +71,21 @@ class Explanations:
             return f"{pooling.STRATEGIES[settings.by].label} chooses the next document{draws}.", ""
         if training:
             state = "The model is being trained \N{HORIZONTAL ELLIPSIS}"
-        elif made is None:
+        elif loop_round is None:
             state = ""
         elif problem is not None:
             state = f"The model is not available, and documents come from its last ranking: {problem}."
-        elif made.came_by != "model":
+        elif loop_round.strategy != "model":
             state = "The model starts when a relevant document is known."
         else:
-            state = f"The model has learned from {count(made.learned_from, 'judged document')}."
-        if made is not None and made.progress and made.progress.may_stop and not training and problem is None:
+            state = f"The model has learned from {count(loop_round.learned_from, 'judged document')}."
+        if (
+            loop_round is not None
+            and loop_round.progress
+            and loop_round.progress.may_stop
+            and not training
+            and problem is None
+        ):
             target = f"The target recall of {percent_down(settings.target)} is reached"
             state += f" {target}: stop here, or judge on for a higher recall."
         return f"A model chooses the next document{draws}.", state
@@ -118,15 +124,15 @@ class Explanations:
                 f"Drawn at random, not chosen by {usual}. "
                 "Random draws estimate how many relevant documents are still missing."
             )
-        elif known.came_by == DECISIVE:
+        elif known.strategy == DECISIVE:
             sentence = "Its grade is among the most informative about the order of the systems."
-        elif (entry := pooling.strategies(adaptive=True).get(known.came_by)) is not None:
+        elif (entry := pooling.strategies(adaptive=True).get(known.strategy)) is not None:
             how = entry.description[0].lower() + entry.description[1:]
             listed = known.best is not None and known.best[0] > 0
             sentence = f"Chosen by {entry.label}: {how}" if listed else "No system retrieved it."
-        elif known.came_by != "model":
+        elif known.strategy != "model":
             basis = {"fusion": "by the rankings of the systems", "topic text": "by the words of the topic"}
-            ordered = basis.get(known.came_by, "at random")
+            ordered = basis.get(known.strategy, "at random")
             sentence = f"No relevant document is known yet, so documents are ordered {ordered}."
         else:
             sentence = "Ranked by a model trained on the judgements so far; these terms contributed most."
@@ -169,8 +175,8 @@ class Explanations:
         pair = [("query_id", "==", query_id), ("doc_id", "==", doc_id)]
         for name, frame in self.corpus.runs(filters=pair):
             rows += [(name, int(rank), float(score)) for rank, score in zip(frame["rank"], frame["score"], strict=True)]
-        found = pd.DataFrame(rows, columns=["run", "rank", "score"])
-        return found.sort_values(["rank", "run"], kind="stable", ignore_index=True)
+        ranks = pd.DataFrame(rows, columns=["run", "rank", "score"])
+        return ranks.sort_values(["rank", "run"], kind="stable", ignore_index=True)
 
     def _require_unblinded(self) -> None:
         if self.settings.assignment().blind:

@@ -136,7 +136,7 @@ class JudgingHistory:
                 "grade", str(grade), [*map(str, self.settings.grades.sentences), "cannot judge", "flagged"]
             )
         wanted = re.findall(r'"[^"]*"|\S+', words.replace("\0", " "))
-        found = self.store.history.judgements(
+        past = self.store.history.judgements(
             annotator,
             query_id=query_id,
             words=[word for token in wanted[:MOST_WORDS] if (word := token.strip('"').strip())],
@@ -146,9 +146,9 @@ class JudgingHistory:
             before=before,
             limit=limit + 1,
         )
-        earlier = self.store.history.earlier_judgements([judgement.id for judgement in found[:limit]])
-        entries = [judgement._replace(former=tuple(earlier.get(judgement.id, ()))) for judgement in found[:limit]]
-        return History(entries, len(found) > limit)
+        earlier = self.store.history.earlier_judgements([judgement.id for judgement in past[:limit]])
+        entries = [judgement._replace(former=tuple(earlier.get(judgement.id, ()))) for judgement in past[:limit]]
+        return History(entries, len(past) > limit)
 
     def last_topic(self, annotator: str) -> str | None:
         """Return the topic of the annotator's newest judgement, if it is still one of theirs."""

@@ -88,7 +88,7 @@ class Judging:
         count: int,
         holding: Sequence[str] = (),
         *,
-        made: LoopRound | None = None,
+        loop_round: LoopRound | None = None,
         client: Client = SCRIPT,
     ) -> NextPairs:
         """Give an annotator the next documents of a topic, on lease.
@@ -126,13 +126,13 @@ class Judging:
             beyond = {*pairs.closed, *self.store.pool.find_missing(query_id, holding)}
             if mode in IN_POOL or pairs.documents or not beyond.issuperset(holding):
                 return pairs
-        if made is not None and made.mode != mode:
-            made = None  # of the mode that the topic had before
-        if made is None and not client.waits:
+        if loop_round is not None and loop_round.mode != mode:
+            loop_round = None  # of the mode that the topic had before
+        if loop_round is None and not client.waits:
             return NextPairs([], [], holding, None)
         length = len(holding) + count if client.in_loop is None else client.in_loop
-        made = made or self.active_learning.next_round(query_id)
-        return self._from_loop(annotator, query_id, length, holding, made, release=release)
+        loop_round = loop_round or self.active_learning.next_round(query_id)
+        return self._from_loop(annotator, query_id, length, holding, loop_round, release=release)
 
     def topic_with_work(
         self,
@@ -161,15 +161,15 @@ class Judging:
         """
         if first := self.store.assignments.qualification_left(annotator):
             return next((query_id for query_id in first if query_id not in {*exclude, after}), None)
-        mine, at = self.store.assignments.topics_for(annotator), clock.seconds()
-        start = mine.index(after) + 1 if after in mine else 0
-        in_order = self.recall.across_topics.put_first(mine[start:] + mine[:start])  # may close topics
+        own, at = self.store.assignments.topics_for(annotator), clock.seconds()
+        start = own.index(after) + 1 if after in own else 0
+        in_order = self.recall.across_topics.put_first(own[start:] + own[:start])  # may close topics
         modes = self.settings.modes()
         standings = self.progress.standings(annotator, None)
         is_asked = wait and not among and LOOPING & set(modes.values()) and self.settings.loop().by_system_order
         decisive = self.active_learning.decisive_pairs() if is_asked else None
         if among:
-            in_order = [query_id for query_id in among if query_id in mine]
+            in_order = [query_id for query_id in among if query_id in own]
         elif decisive is not None:
             place = {query_id: number for number, query_id in enumerate(decisive.topics)}
             in_order = sorted(in_order, key=lambda query_id: place.get(query_id, len(place)))
@@ -266,7 +266,7 @@ class Judging:
         query_id: str,
         length: int,
         holding: Sequence[str],
-        made: LoopRound,
+        loop_round: LoopRound,
         *,
         release: bool,
     ) -> NextPairs:
@@ -275,16 +275,16 @@ class Judging:
             self.progress.budget.most_in_loop()  # may read all runs, so it is cached before the transaction
         with self.store.transaction():
             at = clock.seconds()  # others have ended reservations while this waited for the transaction
-            if self.recall.across_topics.settle(made):
+            if self.recall.across_topics.settle(loop_round):
                 return NextPairs([], [*holding], [], None)
             unavailable = self.store.queue.count_unavailable(query_id, at, annotator)
-            since = self.store.judgements.count_entries(query_id) - made.model_round
+            since = self.store.judgements.count_entries(query_id) - loop_round.model_round
             enough = length + len(holding) + unavailable + since + SPARE
             second = self._second_opinions(query_id, annotator, at, enough)
             # Second opinions come first, so that there are soon judgements to compare.
-            selections = {doc_id: Selection(doc_id, "overlap", None, made.model_round) for doc_id in second}
+            selections = {doc_id: Selection(doc_id, "overlap", None, loop_round.model_round) for doc_id in second}
             selections |= {
-                chosen.doc_id: chosen for chosen in made.selections[:enough] if chosen.doc_id not in selections
+                chosen.doc_id: chosen for chosen in loop_round.selections[:enough] if chosen.doc_id not in selections
             }
             among = [*selections, *(d for d in holding if d not in selections)]
             candidates = self.demand.candidates(query_id, annotator, at, among)
@@ -304,20 +304,20 @@ class Judging:
             self.store.queue.end_leases(query_id, annotator, at, keep=[*holding, *order], others=release)
             until = at + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
             self.store.queue.prolong(query_id, [d for d in holding if d in open_], annotator, at, until)
-            left = made.left - self.store.judgements.count_newly_judged(query_id, since) - unavailable
-            conditions, chosen = self.store.queue.number_conditions(made.order), []
+            left = loop_round.left - self.store.judgements.count_newly_judged(query_id, since) - unavailable
+            conditions, chosen = self.store.queue.number_conditions(loop_round.order), []
             for d in order:
                 if d not in on_screen:
                     by = None if d in second else conditions
                     chosen.append(_with_probability(selections[d], left)._replace(conditions=by))
                 left -= d not in second  # a draw excludes the unjudged documents before it
             self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(on_screen))
-            if not order and not self.active_learning.is_short(made):
+            if not order and not self.active_learning.is_short(loop_round):
                 order = self.demand.take_over(query_id, annotator, at, until, length)
         fresh = [d for d in order if d not in set(holding)]
         documents = self.store.corpus.documents(fresh)
         closed = [d for d in holding if d not in set(order)]
-        return NextPairs([documents[d] for d in fresh], closed, order, made.model_round)
+        return NextPairs([documents[d] for d in fresh], closed, order, loop_round.model_round)
 
     def skip(self, annotator: str, query_id: str, doc_id: str) -> None:
         """Skip a pair: it comes again for this annotator after the others of the topic."""
@@ -497,8 +497,8 @@ class Judging:
 def _within(documents: Sequence[str], judged: Sequence[str], room: int) -> list[str]:
     """Return the documents that are judged already, and `room` of the others, in order."""
     fresh = [doc_id for doc_id in documents if doc_id not in judged]
-    kept = {*judged, *fresh[: max(room, 0)]}
-    return [doc_id for doc_id in documents if doc_id in kept]
+    allowed = {*judged, *fresh[: max(room, 0)]}
+    return [doc_id for doc_id in documents if doc_id in allowed]
 
 
 def _with_probability(chosen: Selection, documents: int) -> Selection:

@@ -54,11 +54,11 @@ class JudgingDemand:
 
     def prefetched(self, query_id: str, annotator: str, at: float) -> list[Prefetched]:
         """Return the pairs of a topic that the annotator can take over from others' browsers, the first one first."""
-        found = self.store.queue.prefetched_pairs(query_id, annotator, at)
-        candidates = self.candidates(query_id, annotator, at, [chosen.doc_id for chosen, _ in found])
+        prefetched_pairs = self.store.queue.prefetched_pairs(query_id, annotator, at)
+        candidates = self.candidates(query_id, annotator, at, [chosen.doc_id for chosen, _ in prefetched_pairs])
         pairs = [
             Prefetched(chosen, candidate, number)
-            for (chosen, number), candidate in zip(found, candidates, strict=True)
+            for (chosen, number), candidate in zip(prefetched_pairs, candidates, strict=True)
             if assignment.next_pairs([candidate._replace(leased=candidate.leased - number)])
         ]
         return sorted(pairs, key=lambda pair: pair.candidate.skipped is not None)
@@ -68,8 +68,8 @@ class JudgingDemand:
 
         The caller has opened a transaction.
         """
-        found = self.prefetched(query_id, annotator, at)
-        taken = found[: max(min(count, (len(found) + 1) // 2), 0)][::-1]
+        pairs = self.prefetched(query_id, annotator, at)
+        taken = pairs[: max(min(count, (len(pairs) + 1) // 2), 0)][::-1]
         for pair in taken:
             self.end_prefetched(query_id, annotator, at, pair)
         self.store.queue.lease(query_id, [pair.selection for pair in taken], annotator, at, until)

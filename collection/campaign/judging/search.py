@@ -63,20 +63,20 @@ class DocumentSearch:
         self.settings.require_topic(query_id)
         words = writable(words)
         exact = self.store.corpus.documents([words.strip()])
-        found, ranked = [(d.doc_id, d.title, (d.text or "")[:160]) for d in exact.values()], None
-        if not found or re.search(r"\w", words):
-            matches = self._found(words, count)
-            found += [row for row in matches.documents if row[0] not in exact]
+        hits, ranked = [(d.doc_id, d.title, (d.text or "")[:160]) for d in exact.values()], None
+        if not hits or re.search(r"\w", words):
+            matches = self._find_matches(words, count)
+            hits += [row for row in matches.documents if row[0] not in exact]
             ranked = matches.ranked
-        found = found[:count]
-        documents = self.store.corpus.documents([row[0] for row in found])
+        hits = hits[:count]
+        documents = self.store.corpus.documents([row[0] for row in hits])
         form = self.settings.judging_page().form
-        found = [(d, t, _without_tags(text) if is_html(documents[d], form) else text) for d, t, text in found]
-        grades = self.store.judgements.grades_of(query_id, annotator, [doc_id for doc_id, _, _ in found])
-        results = [Found(d, title, snippet, d in grades, grades.get(d)) for d, title, snippet in found]
+        hits = [(d, t, _without_tags(text) if is_html(documents[d], form) else text) for d, t, text in hits]
+        grades = self.store.judgements.grades_of(query_id, annotator, [doc_id for doc_id, _, _ in hits])
+        results = [Found(d, title, snippet, d in grades, grades.get(d)) for d, title, snippet in hits]
         return SearchResults(results, ranked)
 
-    def _found(self, words: str, count: int) -> Matches:
+    def _find_matches(self, words: str, count: int) -> Matches:
         groups, unwanted = _read(words)
         every = [*unwanted, *(word for group in groups for word in group)]
         if not any(_UNSPACED.search(word) for word in every):
@@ -89,9 +89,9 @@ class DocumentSearch:
                 return corpus.search(_query(groups, unwanted), count, ranked=False)
             return corpus.search(_query(groups, unwanted), count)
         bare = [[word.strip('"*') for word in group] for group in groups]
-        found = self.store.corpus.scan(bare, [word.strip('"*') for word in unwanted], count)
+        matches = self.store.corpus.scan(bare, [word.strip('"*') for word in unwanted], count)
         every = [word for group in bare for word in group]
-        return Matches([(d, title, _snippet(text, every)) for d, title, text in found], None)
+        return Matches([(d, title, _snippet(text, every)) for d, title, text in matches], None)
 
     def take(self, annotator: str, query_id: str, doc_id: str) -> Document:
         """Give the annotator a document found by searching; its judgement gets the strategy "search"."""
@@ -162,7 +162,7 @@ def _snippet(text: str, words: list[str]) -> str:
     first = pattern.search(text)
     start = max(0, first.start() - AROUND) if first else 0
     end = min(len(text), (first.end() if first else 0) + 3 * AROUND)
-    marked = pattern.sub(lambda found: f"\x02{found[0]}\x03", text[start:end])
+    marked = pattern.sub(lambda match: f"\x02{match[0]}\x03", text[start:end])
     return ("… " if start else "") + marked + (" …" if end < len(text) else "")
 
 

@@ -35,7 +35,7 @@ class _AnnotatorTopics:
     """One annotator's topics in order, and how many of them need a decision; none before `first` does."""
 
     order: list[int]
-    mine: frozenset[int]
+    assigned: frozenset[int]
     left: int
     first: int = 0
 
@@ -59,7 +59,7 @@ class TopicTaskState:
     topics: dict[int, TopicKey] = field(default_factory=dict)
     keys: dict[str, int] = field(default_factory=dict)
     decided: dict[int, set[str]] = field(default_factory=dict)
-    made: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
     _annotators: dict[str, _AnnotatorTopics] = field(default_factory=dict)
     _last: int = 0
     _uuid: str | None = None
@@ -75,7 +75,7 @@ class TopicTaskState:
             if shared and self._is_logged((read := shared[0]).last, read.uuid):
                 self._last, self._uuid, self._shared_until = read.last, read.uuid, read.last
                 self.decided = {topic: set(names) for topic, names in read.decided.items()}
-                self.made = dict(Counter(name for names in read.decided.values() for name in names))
+                self.counts = dict(Counter(name for names in read.decided.values() for name in names))
             elif self._compares:
                 self._last = self.store.topic_tasks.last_preference()
                 for annotator, topic, preferred in self.store.topic_tasks.preferences_by_topic():
@@ -130,7 +130,9 @@ class TopicTaskState:
         """Tell whether a topic needs a decision by this annotator, regardless of claims."""
         deciders = self.decided.get(topic, ())
         return (
-            annotator not in deciders and len(deciders) < self._room(topic) and topic in self._topics_of(annotator).mine
+            annotator not in deciders
+            and len(deciders) < self._room(topic)
+            and topic in self._topics_of(annotator).assigned
         )
 
     def room(self, topic: int, annotator: str) -> int:
@@ -140,7 +142,7 @@ class TopicTaskState:
 
     def progress(self, annotator: str) -> tuple[int, int]:
         """Count the topics that an annotator has decided, and those that need a decision by them."""
-        return self.made.get(annotator, 0), self._topics_of(annotator).left
+        return self.counts.get(annotator, 0), self._topics_of(annotator).left
 
     def open_to(self, annotator: str) -> Iterator[int]:
         """Yield the topics that need a decision by this annotator, in order."""
@@ -157,9 +159,9 @@ class TopicTaskState:
     def totals(self) -> tuple[int, int, int, int]:
         """Count decisions made and needed, topics that need no more, and topics, of those that can be decided."""
         wanted = {topic: room for topic in self.topics if (room := self._room(topic))}
-        made = {topic: min(len(self.decided.get(topic, ())), room) for topic, room in wanted.items()}
-        decided = sum(made[topic] == room for topic, room in wanted.items())
-        return sum(made.values()), sum(wanted.values()), decided, len(wanted)
+        counts = {topic: min(len(self.decided.get(topic, ())), room) for topic, room in wanted.items()}
+        decided = sum(counts[topic] == room for topic, room in wanted.items())
+        return sum(counts.values()), sum(wanted.values()), decided, len(wanted)
 
     def waiting(self) -> int:
         """Count the open topics that cannot be decided before more texts are imported."""
@@ -175,10 +177,10 @@ class TopicTaskState:
 
     def _topics_of(self, annotator: str) -> _AnnotatorTopics:
         if annotator not in self._annotators:
-            mine = [self.keys[query_id] for query_id in self.store.assignments.topics_for(annotator)]
-            own = _AnnotatorTopics(self.order_of(annotator, mine), frozenset(mine), 0)
+            assigned = [self.keys[query_id] for query_id in self.store.assignments.topics_for(annotator)]
+            own = _AnnotatorTopics(self.order_of(annotator, assigned), frozenset(assigned), 0)
             self._annotators[annotator] = own
-            own.left = sum(self.wants(topic, annotator) for topic in mine)
+            own.left = sum(self.wants(topic, annotator) for topic in assigned)
         return self._annotators[annotator]
 
     def _set(self, topic: int, annotator: str, decided: bool) -> None:
@@ -187,7 +189,7 @@ class TopicTaskState:
             return
         before = {name: self.wants(topic, name) for name in self._annotators}
         (deciders.add if decided else deciders.discard)(annotator)
-        self.made[annotator] = self.made.get(annotator, 0) + (1 if decided else -1)
+        self.counts[annotator] = self.counts.get(annotator, 0) + (1 if decided else -1)
         for name, own in self._annotators.items():
             now = self.wants(topic, name)
             own.left += now - before[name]

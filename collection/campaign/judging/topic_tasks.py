@@ -68,28 +68,28 @@ class TopicTasks:
             at, state = clock.seconds(), self.state()
             held = [state.keys[query_id] for query_id in holding if query_id in state.keys]
             claims = self._claims_on(held, at)
-            kept = [t for t in dict.fromkeys(held) if _may_have(state, t, annotator, claims.get(t, []))]
-            self.store.topic_tasks.claim(kept, annotator, at, at + lease)
-            fresh, exhausted = self._fresh(state, annotator, max(count, 0), set(kept), at)
-            if count > 0 and not kept and not fresh:
+            still_open = [t for t in dict.fromkeys(held) if _may_have(state, t, annotator, claims.get(t, []))]
+            self.store.topic_tasks.claim(still_open, annotator, at, at + lease)
+            fresh, exhausted = self._fresh(state, annotator, max(count, 0), set(still_open), at)
+            if count > 0 and not still_open and not fresh:
                 fresh = self._take_over(state, annotator, count, at)
-            self.store.topic_tasks.claim(fresh, annotator, at, at + lease, behind=len(kept))
-        ids = {state.topics[topic].query_id for topic in kept}
+            self.store.topic_tasks.claim(fresh, annotator, at, at + lease, behind=len(still_open))
+        ids = {state.topics[topic].query_id for topic in still_open}
         closed = [query_id for query_id in holding if query_id not in ids]
         return NextTopics([state.topics[topic].query_id for topic in fresh], closed, exhausted)
 
     def _fresh(
         self, state: TopicTaskState, annotator: str, count: int, held: set[int], at: float
     ) -> tuple[list[int], bool]:
-        found: list[int] = []
+        chosen: list[int] = []
         topics = (topic for topic in state.open_to(annotator) if topic not in held)
-        while len(found) < count:
+        while len(chosen) < count:
             waiting = list(islice(topics, BATCH))
             if not waiting:
-                return found, True
+                return chosen, True
             claims = self._claims_on(waiting, at)
-            found += [topic for topic in waiting if _may_have(state, topic, annotator, claims.get(topic, []))]
-        return found[:count], False
+            chosen += [topic for topic in waiting if _may_have(state, topic, annotator, claims.get(topic, []))]
+        return chosen[:count], False
 
     def _claims_on(self, topics: Sequence[int], at: float) -> dict[int, list[Claim]]:
         """Return the valid claims on topics, by topic."""
@@ -100,15 +100,15 @@ class TopicTasks:
 
     def _take_over(self, state: TopicTaskState, annotator: str, count: int, at: float) -> list[int]:
         """End the claims of others on half of the topics that they have loaded, and return these topics in order."""
-        found: list[tuple[int, int, list[Claim]]] = []
+        candidates: list[tuple[int, int, list[Claim]]] = []
         for topic, claims in self._claims_on(list(state.open_to(annotator)), at).items():
             on_screen = [claim for claim in claims if not claim.ahead]
             if _may_have(state, topic, annotator, on_screen):
-                theirs = sorted((c for c in claims if c.ahead and c.annotator != annotator), key=lambda c: -c.ahead)
+                colleagues = sorted((c for c in claims if c.ahead and c.annotator != annotator), key=lambda c: -c.ahead)
                 excess = _others(state, topic, annotator, claims) - state.room(topic, annotator)
-                found.append((theirs[0].ahead, topic, theirs[: max(excess, 0)]))
-        found.sort(key=lambda each: -each[0])
-        taken = found[: min(count, (len(found) + 1) // 2)][::-1]
+                candidates.append((colleagues[0].ahead, topic, colleagues[: max(excess, 0)]))
+        candidates.sort(key=lambda each: -each[0])
+        taken = candidates[: min(count, (len(candidates) + 1) // 2)][::-1]
         self.store.topic_tasks.end_claims([claim for _, _, claims in taken for claim in claims], at)
         return [topic for _, topic, _ in taken]
 
@@ -126,9 +126,9 @@ class TopicTasks:
         state = self.state()
         require_known("topic", state.keys, query_id)
         documents = state.documents(query_id)
-        said = self.store.topic_tasks.preferences_of(state.keys[query_id], annotator)
+        judged = self.store.topic_tasks.preferences_of(state.keys[query_id], annotator)
         seed = f"{self.settings.campaign_id} {annotator} {query_id}"
-        return preferences.plan(documents, said, seed), preferences.look_ahead(documents, said, seed, depth)
+        return preferences.plan(documents, judged, seed), preferences.look_ahead(documents, judged, seed, depth)
 
     def may_see(self, annotator: str, query_id: str) -> bool:
         """Tell whether a topic has documents for the task, and is or was one of an annotator's."""

@@ -106,7 +106,7 @@ class JudgeResult(NamedTuple):
 
 
 class Workload(NamedTuple):
-    """Pairs of the pool, and judgements required and made for them, without topics in a loop over the collection."""
+    """Pairs of the pool with required and recorded judgements, without topics in a loop over the collection."""
 
     pairs: int
     judgements: int

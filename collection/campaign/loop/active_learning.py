@@ -87,8 +87,8 @@ class ActiveLearning:
             usual = "start" if ranking.model is None else "loop"
         elif settings.by_system_order:
             decisive = self.decisive_pairs()
-            found = self.progress.loop_scope.rows_of(ids := decisive.for_topic(query_id))
-            rows, topics = np.array([found[doc_id] for doc_id in ids], dtype=np.int64), decisive.topics
+            decisive_rows = self.progress.loop_scope.rows_of(ids := decisive.for_topic(query_id))
+            rows, topics = np.array([decisive_rows[doc_id] for doc_id in ids], dtype=np.int64), decisive.topics
             ranking = training_round.Ranking(rows, np.zeros(len(rows), dtype=np.float32), None, settings.by)
             usual = settings.by
         else:
@@ -116,13 +116,13 @@ class ActiveLearning:
             for doc_id, c in zip(names, chosen, strict=True)
         ]
         ended = not by_model and len(ranking.rows) < count
-        made = LoopRound(
+        loop_round = LoopRound(
             query_id,
             mode,
             model_round,
             selections,
             int(left.sum()),
-            ranking.came_by,
+            ranking.strategy,
             key,
             ended,
             len(judged),
@@ -131,7 +131,7 @@ class ActiveLearning:
             order,
             None if stop else self.progress.loop_scope.assess([query_id])[query_id],
         )
-        return ExplainableRound(made, space, ranking)
+        return ExplainableRound(loop_round, space, ranking)
 
     def decisive_pairs(self) -> DecisivePairs:
         """Return the pairs of :meth:`.SystemOrderStudy.choose`."""
@@ -178,11 +178,11 @@ class ActiveLearning:
         ids = part["doc_id"].tolist()
         rows = self.store.corpus.rows_of(ids)
         at = np.array([rows.get(doc_id, size) for doc_id in ids], dtype=np.int64)
-        there = at < size
-        if not there.any():
+        inside = at < size
+        if not inside.any():
             return None
         return training_round.Evidence(
-            *(_spread(part[c].to_numpy()[there], at[there], size) for c in ("fusion", "best", "runs"))
+            *(_spread(part[c].to_numpy()[inside], at[inside], size) for c in ("fusion", "best", "runs"))
         )
 
     def _read_evidence(self) -> dict[str, pd.DataFrame]:
@@ -215,24 +215,24 @@ class ActiveLearning:
 
     def _describe_orders(self, query_ids: Collection[str]) -> dict[str, str]:
         modes = self.settings.modes_when_open()
-        mine = {query_id: modes[query_id] for query_id in query_ids}
-        return calibration_record.describe_orders(self.store, self.settings.loop(), mine)
+        own_modes = {query_id: modes[query_id] for query_id in query_ids}
+        return calibration_record.describe_orders(self.store, self.settings.loop(), own_modes)
 
     def _usual_count(self, query_id: str) -> int:
         return 100 + self.store.queue.count_unavailable(query_id, clock.seconds())
 
-    def is_short(self, made: LoopRound) -> bool:
+    def is_short(self, loop_round: LoopRound) -> bool:
         """Tell whether annotators hold so much of a round that a longer one is needed."""
-        return not made.complete and len(made.selections) < self._usual_count(made.query_id)
+        return not loop_round.complete and len(loop_round.selections) < self._usual_count(loop_round.query_id)
 
-    def is_current(self, made: LoopRound) -> bool:
+    def is_current(self, loop_round: LoopRound) -> bool:
         """Tell whether a round has read all of its topic's log, with the current settings and documents.
 
         A round of the comparison of systems holds for several judgements.
         """
-        logged = self.store.judgements.count_entries(made.query_id)
-        is_read = made.model_round == logged or self.settings.loop().by_system_order
-        return is_read and made.key == self._key(made.query_id)
+        logged = self.store.judgements.count_entries(loop_round.query_id)
+        is_read = loop_round.model_round == logged or self.settings.loop().by_system_order
+        return is_read and loop_round.key == self._key(loop_round.query_id)
 
     def _key(self, query_id: str, features_state: str | None = None) -> tuple[object, ...]:
         """Return a version of what a round reads beside the topic's log: settings, mode, features, pool, runs."""

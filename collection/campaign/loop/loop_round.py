@@ -26,7 +26,7 @@ class LoopRound(NamedTuple):
     "decisive", the name of a pooling strategy, or "random"."""
     left: int
     """Number of unjudged documents of the scope."""
-    came_by: str
+    strategy: str
     """Source of the order: "model", "fusion", "topic text", "no order", "decisive" or the name of a pooling
     strategy."""
     key: tuple[object, ...]
@@ -64,7 +64,7 @@ class TopicRankings(NamedTuple):
 class Reasons(NamedTuple):
     """Reasons for which a round has a document."""
 
-    came_by: str
+    strategy: str
     """Source of the order, see :class:`LoopRound`."""
     terms: list[tuple[str, float]]
     """(term, contribution to the score), highest first; empty without a model."""
@@ -84,12 +84,12 @@ class ExplainableRound(NamedTuple):
         if row >= len(self.space.allowed):
             return None
         if isinstance(self.space, TopicRankings):
-            return Reasons(self.round.came_by, [], self.space.best.get(row, (0, 0)) if self.space.best else None)
+            return Reasons(self.round.strategy, [], self.space.best.get(row, (0, 0)) if self.space.best else None)
         terms: list[tuple[str, float]] = []
         if self.ranking.model is not None:
             weights = self.ranking.model.weights[: self.space.features.width]
-            found = self.space.features.explain(row, weights, most=12)
-            words = [(term, share) for term, share in found if ":" not in term]
-            terms = words or found  # n-grams and embeddings explain little
+            influences = self.space.features.explain(row, weights, most=12)
+            words = [(term, share) for term, share in influences if ":" not in term]
+            terms = words or influences  # n-grams and embeddings explain little
         e = self.space.evidence
-        return Reasons(self.round.came_by, terms, None if e is None else (int(e.runs[row]), int(e.best[row])))
+        return Reasons(self.round.strategy, terms, None if e is None else (int(e.runs[row]), int(e.best[row])))

@@ -109,9 +109,9 @@ class SystemOrderStudy:
 
     def version(self) -> tuple[object, ...]:
         """Return a version of the choice: it changes with every :data:`CHOSEN_EVERY` entries of the log."""
-        made_of, logged = self.store.judgements.versions()
+        version, logged = self.store.judgements.versions()
         modes = json.dumps(self.settings.own_modes())
-        return (made_of, logged // CHOSEN_EVERY, self.store.corpus.runs_signature(), self.settings.loop(), modes)
+        return (version, logged // CHOSEN_EVERY, self.store.corpus.runs_signature(), self.settings.loop(), modes)
 
     def _choose(self, seed: int) -> DecisivePairs:
         judgements = self.store.judgements.table(columns=tuple(JUDGEMENTS.columns))
@@ -120,16 +120,16 @@ class SystemOrderStudy:
         available, topics = self._available(frame, judgements), frame["query_id"].to_numpy()
 
         def best(most: int, among: NDArray[np.bool_]) -> list[int]:
-            found = choose_decisive(pairs, grades, levels, cutoff=depth, batch=most, seed=seed, unavailable=~among)
-            return found.tolist()
+            decisive = choose_decisive(pairs, grades, levels, cutoff=depth, batch=most, seed=seed, unavailable=~among)
+            return decisive.tolist()
 
         # Pairs that annotators hold are chosen again, and nobody else gets them.
         taken, judged = (self.store.queue.count_taken(at) for at in (clock.seconds(), math.inf))
         held = {query_id: number - judged.get(query_id, 0) for query_id, number in taken.items()}
         chosen = best(BATCH + sum(held.values()), available)
-        for mine in sorted(self._groups_of_topics(), key=sorted):
-            is_mine = np.isin(topics, list(mine))
-            missing = CHOSEN_EVERY + sum(held.get(query_id, 0) for query_id in mine) - int(is_mine[chosen].sum())
+        for group in sorted(self._groups_of_topics(), key=sorted):
+            is_mine = np.isin(topics, list(group))
+            missing = CHOSEN_EVERY + sum(held.get(query_id, 0) for query_id in group) - int(is_mine[chosen].sum())
             available[chosen] = False
             if missing > 0 and (available & is_mine).any():
                 chosen += best(missing, available & is_mine)
@@ -175,7 +175,7 @@ class SystemOrderStudy:
         # Pairs of closed topics count as available, because a manager can reopen the topics.
         in_loop = pairs.frame["query_id"].isin(list(self.loop_scope.loop_rows())).to_numpy()
         unavailable = np.isnan(grades) & in_loop & ~self._available(pairs.frame, judgements)
-        found = estimation.judge_order(
+        order = estimation.judge_order(
             pairs,
             grades,
             self.settings.loop().measure,
@@ -191,7 +191,7 @@ class SystemOrderStudy:
             ),
             addable=self._addable(pairs),
         )
-        return replace(found, logged=logged)
+        return replace(order, logged=logged)
 
     def _addable(self, pairs: Pairs) -> NDArray[np.int64] | None:
         """(T,) number of the campaign's documents that are not among a topic's pairs; None without a collection."""
@@ -209,14 +209,14 @@ class SystemOrderStudy:
             pairs, len(self.store.corpus.runs()), len(self.settings.grades.sentences), DRAWS, with_choice=True
         )
 
-    def store_advice(self, found: SystemOrder) -> bool:
+    def store_advice(self, order: SystemOrder) -> bool:
         """Store the result of :meth:`assess` for :meth:`last_advice`; return False if another process keeps writing.
 
         Only advice at the default target and confidence is stored, since everyone sees it.
         """
-        if (found.target, round(found.confidence, 12)) != (TARGET, CONFIDENCE):
+        if (order.target, round(order.confidence, 12)) != (TARGET, CONFIDENCE):
             return True
-        advice = LastAdvice(found.estimates.pool.judged, found.logged, found.stop, found.reason)._asdict()
+        advice = LastAdvice(order.estimates.pool.judged, order.logged, order.stop, order.reason)._asdict()
         advice["made_of"] = self._compared()
         try:
             if self.store.settings.get(ADVICE) != advice:
@@ -227,15 +227,15 @@ class SystemOrderStudy:
 
     def last_advice(self) -> LastAdvice | None:
         """Return the last stored advice; None without decisive pairs, or if pairs or measure have changed since."""
-        kept = self.store.settings.get(ADVICE)
-        if kept is None or not self.settings.loop().by_system_order or kept.pop("made_of") != self._compared():
+        stored = self.store.settings.get(ADVICE)
+        if stored is None or not self.settings.loop().by_system_order or stored.pop("made_of") != self._compared():
             return None
-        return LastAdvice(**kept | {"since": self.store.judgements.versions()[1] - kept["since"]})
+        return LastAdvice(**stored | {"since": self.store.judgements.versions()[1] - stored["since"]})
 
     def _compared(self) -> str:
         """Return everything that the comparison depends on, as text; closing a topic does not change it."""
-        (made_of, _), modes = self.store.judgements.versions(), self.settings.modes_when_open()
-        return json.dumps([made_of, self.store.corpus.runs_signature(), modes, self.settings.loop().measure])
+        (version, _), modes = self.store.judgements.versions(), self.settings.modes_when_open()
+        return json.dumps([version, self.store.corpus.runs_signature(), modes, self.settings.loop().measure])
 
     def cache_key(self) -> str:
         """Cache key of :meth:`assess`, which changes with anything that it reads."""
@@ -251,9 +251,9 @@ class SystemOrderStudy:
         graded = qrels.set_index(PAIR)["relevance"]
         has_texts = self.store.judgements.counts()["documents"] > 0 and (build or self.corpus.features.state().current)
         features = self.corpus.features.open() if has_texts else None
-        made_of, _ = self.store.judgements.versions()
+        version, _ = self.store.judgements.versions()
         modes, depth = self.settings.modes_when_open(), self.settings.loop().depth
-        key = (made_of, self.store.corpus.runs_signature(), json.dumps(modes), depth)
+        key = (version, self.store.corpus.runs_signature(), json.dumps(modes), depth)
         runs, listed = self.store.cached("listed pairs", key, lambda: self._list_pairs(modes, depth))
         others = graded.index[~graded.index.isin(listed)]
         rest = (self.corpus.features.version() if has_texts else "", tuple(others))
@@ -306,5 +306,5 @@ class SystemOrderStudy:
 
 def _places(frame: pd.DataFrame, pairs: pd.DataFrame) -> NDArray[np.int64]:
     """Return the positions in the frame of those pairs that it has."""
-    found = pd.MultiIndex.from_frame(frame).get_indexer(pd.MultiIndex.from_frame(pairs[PAIR].astype("str")))
-    return found[found >= 0].astype(np.int64)
+    places = pd.MultiIndex.from_frame(frame).get_indexer(pd.MultiIndex.from_frame(pairs[PAIR].astype("str")))
+    return places[places >= 0].astype(np.int64)

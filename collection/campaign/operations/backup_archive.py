@@ -117,24 +117,26 @@ def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupRepor
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise InputError(f"{target}: cannot be written ({error.strerror or error}{where})") from error
-    kept = tuple(what for name, what in SECRETS.items() if name in manifest.files)
-    return BackupReport(target, size, len(manifest.files), kept, _problems(directory, manifest, missing, unreadable))
+    included_secrets = tuple(what for name, what in SECRETS.items() if name in manifest.files)
+    return BackupReport(
+        target, size, len(manifest.files), included_secrets, _problems(directory, manifest, missing, unreadable)
+    )
 
 
 def _problems(directory: Path, manifest: Manifest, missing: list[str], unreadable: dict[str, str]) -> list[str]:
     """Missing and unreadable files, and files whose content is not the one that their name says."""
-    found = [f"{name} is missing in the campaign, and so in the backup" for name in missing]
+    problems = [f"{name} is missing in the campaign, and so in the backup" for name in missing]
     for name, reason in unreadable.items():
         has = "has a part of it" if name in manifest.files else "lacks it"
-        found.append(f"{name} cannot be read ({reason}), so the backup {has}")
+        problems.append(f"{name} cannot be read ({reason}), so the backup {has}")
     if [name for name in manifest.files if name.startswith(f"{layout.FEATURES}/")] == [_FEATURES]:
-        found.append(f"{_FEATURES} is damaged in the campaign, so the backup has no embeddings")
+        problems.append(f"{_FEATURES} is damaged in the campaign, so the backup has no embeddings")
     for name, (_, digest) in manifest.files.items():
         folder, _, file = name.rpartition("/")
         named = {layout.RUNS: stored_runs.named_digest(file), layout.IMAGES: Path(file).stem}.get(folder, "")
         if name not in unreadable and not digest.startswith(named):
-            found.append(f"{name} is damaged in the campaign, and so in the backup: its checksum differs")
-    return [f"{each}; `cleverdon check {quote(str(directory))}` says what to do" for each in found]
+            problems.append(f"{name} is damaged in the campaign, and so in the backup: its checksum differs")
+    return [f"{each}; `cleverdon check {quote(str(directory))}` says what to do" for each in problems]
 
 
 def _names(directory: Path, database: Path, secrets: bool) -> list[str]:
@@ -341,8 +343,8 @@ class OpenBackup:
             with self.archive.open(name) as member:
                 read = _copy(member, target, limit=size, most=most)
         except _ZIP_ERRORS as error:
-            found = f"a damaged or different file ({error})"
-            raise FormatError(self.path, None, f"an intact {name}", found) from error
+            problem = f"a damaged or different file ({error})"
+            raise FormatError(self.path, None, f"an intact {name}", problem) from error
         if read != (size, digest):
             raise FormatError(self.path, None, f"{name} with the checksum in {MANIFEST}", "another one")
 

@@ -135,14 +135,14 @@ class _Series:
 
 def _backups_in(folder: Path, prefix: str) -> list[Backup]:
     """List the backups in a folder whose names begin so, newest first; other files are not looked at."""
-    found = []
+    backups = []
     for file in folder.iterdir() if folder.is_dir() else ():
         named = re.fullmatch(re.escape(prefix) + _NAME_END, file.name)
         if named and file.is_file() and not file.is_symlink():
             with suppress(ValueError, FileNotFoundError):  # no such date, or removed meanwhile
                 at = datetime.strptime(named[1], _STAMP).replace(tzinfo=UTC)
-                found.append(Backup(file, at, file.stat().st_size))
-    return sorted(found, key=lambda backup: backup.made_at, reverse=True)
+                backups.append(Backup(file, at, file.stat().st_size))
+    return sorted(backups, key=lambda backup: backup.made_at, reverse=True)
 
 
 def _require_limits(keep: int | None, keep_days: int | None) -> None:
@@ -217,16 +217,18 @@ class Backups:
         Those of Cleverdon before names had a digest are among them, although they may be of another directory of the
         same name; they are never removed, and do not count for the schedule.
         """
-        found = [each for prefix in self._series.prefixes for each in _backups_in(self.folder, prefix)]
-        return sorted(found, key=lambda backup: backup.made_at, reverse=True)
+        backups = [each for prefix in self._series.prefixes for each in _backups_in(self.folder, prefix)]
+        return sorted(backups, key=lambda backup: backup.made_at, reverse=True)
 
     def make(self) -> BackupReport:
         """Make a backup now, and remove older ones by the settings; problems are kept for :meth:`problem`."""
         settings = self.settings()
         report, _ = add(self.directory, self.folder, keep=settings.keep, keep_days=settings.keep_days)
-        if found := report.problems:
-            number = count(len(found), "problem")
-            self._keep_problem(f"a backup was made, but the campaign has {number}, and older ones are kept: {found[0]}")
+        if problems := report.problems:
+            number = count(len(problems), "problem")
+            self._keep_problem(
+                f"a backup was made, but the campaign has {number}, and older ones are kept: {problems[0]}"
+            )
         else:
             self._keep_problem(None)
         return report
@@ -250,8 +252,8 @@ class Backups:
         hours, now = self.settings().every_hours, datetime.fromtimestamp(clock.seconds(), UTC)
         # A time later than now is from a wrong clock.
         own = _backups_in(self.folder, self._series.prefix)
-        made = [backup.made_at for backup in own if backup.made_at <= now]
-        return bool(hours) and (not made or now - made[0] >= timedelta(hours=hours))
+        times = [backup.made_at for backup in own if backup.made_at <= now]
+        return bool(hours) and (not times or now - times[0] >= timedelta(hours=hours))
 
     def make_if_due(self) -> BackupReport | None:
         """Make a backup if the schedule asks for one; a failure is kept for :meth:`problem` and raised."""

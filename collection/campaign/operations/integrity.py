@@ -64,35 +64,35 @@ def check(path: Path | str, progress: ProgressCallback | None = None) -> list[Fi
     """
     path = as_path(path)
     if path.is_file():
-        found = _check_backup(path, progress)
+        findings = _check_backup(path, progress)
     elif (path / layout.DATABASE).is_file():
-        found = _check_directory(path, progress)
+        findings = _check_directory(path, progress)
     elif path.exists():
         raise CampaignError(f"there is no campaign in {path}")
     else:
         raise CampaignError(f"{path}: expected the directory of a campaign or a backup, found no such file")
-    return sorted(found, key=lambda finding: not finding.serious)
+    return sorted(findings, key=lambda finding: not finding.serious)
 
 
 def _check_directory(directory: Path, progress: ProgressCallback | None) -> list[Finding]:
     secret = directory / layout.SECRET
-    found = list(_key(secret.stat().st_size)) if secret.is_file() else []
-    found += _readable(_permissions(directory))
-    return [*found, *find_damage(directory, progress), *_readable(_unknown(directory))]
+    findings = list(_key(secret.stat().st_size)) if secret.is_file() else []
+    findings += _readable(_permissions(directory))
+    return [*findings, *find_damage(directory, progress), *_readable(_unknown(directory))]
 
 
 def find_damage(directory: Path, progress: ProgressCallback | None = None) -> list[Finding]:
     """Check the database, runs, images and features of a campaign: what an earlier backup may have intact."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     try:
         with Inspection(directory / layout.DATABASE) as inspection:
-            found += _database(inspection, "restore a backup with `cleverdon restore FILE NEW`")
-            found += _readable(_runs(directory, inspection, progress))
-            found += _readable(_own_images(directory, inspection, progress))
-            found += _readable(_features(directory, inspection))
+            findings += _database(inspection, "restore a backup with `cleverdon restore FILE NEW`")
+            findings += _readable(_runs(directory, inspection, progress))
+            findings += _readable(_own_images(directory, inspection, progress))
+            findings += _readable(_features(directory, inspection))
     except CampaignError as error:
-        found.append(Finding(True, str(error)))
-    return found
+        findings.append(Finding(True, str(error)))
+    return findings
 
 
 def _readable(findings: Iterator[Finding]) -> Iterator[Finding]:
@@ -130,22 +130,22 @@ class _Unpacked:
 
     def check(self) -> list[Finding]:
         """Check all files."""
-        found: list[Finding] = []
+        findings: list[Finding] = []
         path = self.backup.path
         if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             can = f"other users of this machine can read {path.name}"
-            found.append(Finding(True, f"{can}; run `chmod go= {quote(str(path))}`"))
+            findings.append(Finding(True, f"{can}; run `chmod go= {quote(str(path))}`"))
         if layout.SECRET in self.files:
-            found += _key(self.files[layout.SECRET][0], RESTORED)
+            findings += _key(self.files[layout.SECRET][0], RESTORED)
         if self._unpack(layout.DATABASE):
             try:
                 with Inspection(self.folder / layout.DATABASE, known=True) as inspection:
-                    found += self._check_content(inspection)
+                    findings += self._check_content(inspection)
             except CampaignError as error:
-                found.append(Finding(True, str(error).replace(f"{self.folder}/", "")))
+                findings.append(Finding(True, str(error).replace(f"{self.folder}/", "")))
         for name in list(self.unread):
             self._read(name)
-        return found + self.damage
+        return findings + self.damage
 
     def _check_content(self, inspection: Inspection) -> Iterator[Finding]:
         yield from _database(inspection, "use another backup")
@@ -277,20 +277,20 @@ def _images(inspection: Inspection, digests: Mapping[str, str], when: str = "") 
 
 def _features(directory: Path, inspection: Inspection, when: str = "") -> Iterator[Finding]:
     """Features that are damaged, or of other documents than those that the database has."""
-    made = inspection.settings.get("features")
-    if made is None:
+    built = inspection.settings.get("features")
+    if built is None:
         return
     again, serious = "they are built again when the loop needs them", False
-    if "dense" in made.get("blocks", []):
+    if "dense" in built.get("blocks", []):
         again, serious = f"{when}provide your embeddings again: `cleverdon features DIR --embeddings FILE.npy`", True
     try:
         matrix = features.open_features(directory / layout.FEATURES)
     except FormatError:
         yield Finding(serious, f"the features are missing or damaged; {again}")
         return
-    if made.get("version") != inspection.settings.get("documents_version", 0):
+    if built.get("version") != inspection.settings.get("documents_version", 0):
         return  # documents came since, and the next update reads them
-    if matrix.fingerprint != made.get("fingerprint") or matrix.size != inspection.document_rows():
+    if matrix.fingerprint != built.get("fingerprint") or matrix.size != inspection.document_rows():
         yield Finding(serious, f"the features were built from other documents ({matrix.size:,} rows); {again}")
 
 

@@ -81,10 +81,10 @@ def find_damage(stored: Mapping[str, Any]) -> dict[str, str]:
         Setting -> its value; a ValueError where it is no JSON.
     """
     missing = {name: "expected a value, found none" for name in REQUIRED if name not in stored}
-    found = {name: _problem(stored[name], form) for name, form in FORMS.items() if name in stored}
-    if not found.get("grades"):
-        found["grades"] = _grades(stored.get("grades"))
-    return missing | {name: problem for name, problem in found.items() if problem}
+    problems = {name: _problem(stored[name], form) for name, form in FORMS.items() if name in stored}
+    if not problems.get("grades"):
+        problems["grades"] = _grades(stored.get("grades"))
+    return missing | {name: problem for name, problem in problems.items() if problem}
 
 
 def _grades(grades: Any) -> str | None:

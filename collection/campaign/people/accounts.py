@@ -199,13 +199,13 @@ class Accounts:
 
     def session_of(self, session: str) -> Person | None:
         """Return who is signed in with the session of this digest, or None, and note that it was seen."""
-        found = self.store.accounts.session(session)
-        if found is None:
+        row = self.store.accounts.session(session)
+        if row is None:
             return None
-        is_noted = found.seen_at is not None and abs(clock.seconds() - found.seen_at) < SEEN_SECONDS
+        is_noted = row.seen_at is not None and abs(clock.seconds() - row.seen_at) < SEEN_SECONDS
         if not is_noted:
             self.store.accounts.note_seen(session)
-        return Person(found.name, found.role, session)
+        return Person(row.name, row.role, session)
 
     def sessions(self, name: str | None = None) -> pd.DataFrame:
         """Return the open sessions of an account or of all, as :meth:`.AccountTables.sessions` does."""
@@ -217,10 +217,10 @@ class Accounts:
         If they judge in another browser, it reserves what is still free there with its next request.
         """
         with self.store.transaction():
-            found = self.store.accounts.session(session)
+            row = self.store.accounts.session(session)
             self.store.accounts.end_session(session)
-            if found is not None:
-                self.store.reservations.release(clock.seconds(), found.name)
+            if row is not None:
+                self.store.reservations.release(clock.seconds(), row.name)
 
     def end_sessions(self, name: str, keep: str | None = None) -> None:
         """Sign a person out everywhere except in the session `keep`; without one, end their reservations as well."""
@@ -269,25 +269,25 @@ class Accounts:
             self._set_password(name, hashed, None)
             return self.open_session(name, device)
 
-    def start_signin(self, asked: str | None, login: str) -> tuple[str, str]:
+    def start_signin(self, path: str | None, login: str) -> tuple[str, str]:
         """Return the account and the token of the link that is printed when the app starts.
 
         The account is `asked`, else the one called `login`, else the first manager. Without a manager, it becomes one.
         CampaignError if the account `asked` is unknown or locked.
         """
         with self.store.transaction():
-            account = self.store.accounts.get(_composed(asked or login))
+            account = self.store.accounts.get(_composed(path or login))
             managers = self.store.accounts.open_managers()
             if account is None and not managers:
-                name = self.add(asked or _composed(login) or "manager", "manager", None)
+                name = self.add(path or _composed(login) or "manager", "manager", None)
                 return name, self._link(name)
-            if asked and account is None:
+            if path and account is None:
                 raise CampaignError(
-                    f"unknown account {asked!r}; create it with `cleverdon people {quote(str(self.directory))} "
-                    f"--invite {quote(asked)} --role annotator`, or choose from "
+                    f"unknown account {path!r}; create it with `cleverdon people {quote(str(self.directory))} "
+                    f"--invite {quote(path)} --role annotator`, or choose from "
                     f"{', '.join(self.store.accounts.names())}"
                 )
-            if asked and account is not None and account.locked:
+            if path and account is not None and account.locked:
                 raise CampaignError(
                     f"the account {account.name!r} is locked; unlock it with `cleverdon people "
                     f"{quote(str(self.directory))} --unlock {quote(account.name)}`"
@@ -312,8 +312,8 @@ class Accounts:
         with self.store.transaction():
             account = self.store.accounts.find_by_email(address)
             if account is None:
-                mine = self._free_name(name, address)
-                return self._link(self.add(mine, role, address), seconds=60)
+                own_name = self._free_name(name, address)
+                return self._link(self.add(own_name, role, address), seconds=60)
             if account.locked:
                 return None
             with suppress(CampaignError):  # the last manager keeps the role

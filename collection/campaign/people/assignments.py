@@ -71,14 +71,14 @@ class Assignments:
             for query_id, ids in pool.groupby("query_id", sort=False)["doc_id"]
         ]
         pool = pool.assign(now=np.concatenate(numbers) if numbers else 0)
-        asked = self.store.machine_labels.sample_in_use()
-        if asked is None:
+        in_use = self.store.machine_labels.sample_in_use()
+        if in_use is None:
             return pool
-        sample = self.store.machine_labels.sample(asked.label_set)
+        sample = self.store.machine_labels.sample(in_use.label_set)
         places = pd.MultiIndex.from_frame(pool[["query_id", "doc_id"]])
         before, drawn = (
             places.isin(pd.MultiIndex.from_frame(pairs[["query_id", "doc_id"]]))
-            for pairs in (sample[sample["priority"].isna()], sample.head(asked.pairs))
+            for pairs in (sample[sample["priority"].isna()], sample.head(in_use.pairs))
         )
         now = pool["now"].mask(~drawn, 0)
         return pool.assign(now=now.mask(before, pool["now"].clip(upper=1)))
@@ -94,13 +94,13 @@ class Assignments:
         log = log.assign(judgements=log["counts_as"] == "judgement", adjudicated=log["counts_as"] == "adjudication")
         counts = log.groupby(["query_id", "doc_id"]).agg({"judgements": "sum", "adjudicated": "any"})
         judged = pool.merge(counts, on=["query_id", "doc_id"])
-        made = judged["now"].where(judged["adjudicated"], judged[["now", "judgements"]].min(axis=1))
+        goal_met = judged["now"].where(judged["adjudicated"], judged[["now", "judgements"]].min(axis=1))
         progress = self.progress.topics()
         counted = progress.loc[progress["goal"].notna(), "query_id"]
         closed = progress.loc[progress["mode"] == "closed", "query_id"]
         needed = pool.loc[pool["query_id"].isin(counted) & ~pool["query_id"].isin(closed), "now"].sum()
-        of_closed = made[judged["query_id"].isin(closed)].sum()
-        return Workload(len(pool), int(needed + of_closed), int(made[judged["query_id"].isin(counted)].sum()))
+        of_closed = goal_met[judged["query_id"].isin(closed)].sum()
+        return Workload(len(pool), int(needed + of_closed), int(goal_met[judged["query_id"].isin(counted)].sum()))
 
     def assign(self, query_ids: Iterable[str], accounts: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
         """Assign topics to exactly these people and groups; without any, they are open to everyone.

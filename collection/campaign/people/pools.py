@@ -92,13 +92,13 @@ class Pools:
                     "keep them, or choose a strategy without random sampling"
                 )
             chosen = chosen[~self._is_duplicate(chosen)]
-        kept = {**used, "near_duplicates": near_duplicates}
+        stored_parameters = {**used, "near_duplicates": near_duplicates}
         if dry_run:
-            new = self._not_pooled(chosen, strategy, kept)
+            new = self._not_pooled(chosen, strategy, stored_parameters)
         else:
             with self.store.transaction():
-                new = self._not_pooled(chosen, strategy, kept)
-                self.store.pool.add(new, strategy, kept, [run.name for run in contributing])
+                new = self._not_pooled(chosen, strategy, stored_parameters)
+                self.store.pool.add(new, strategy, stored_parameters, [run.name for run in contributing])
                 self.assignments.spread_overlap()
         topics = self.store.corpus.topics()["query_id"]
         per_topic = {"query_id": topics, "pairs": _per_topic(_drawn(chosen), topics)}
@@ -191,13 +191,13 @@ class Pools:
         def are_near(a: str, b: str) -> bool:
             return duplicates.jaccard(shingles(a), shingles(b)) >= duplicates.THRESHOLD
 
-        kept: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+        representatives: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
         for query_id, doc_id in pool.itertuples(index=False):
             if doc_id in group_of:
-                kept[query_id, group_of[doc_id]].append(doc_id)
+                representatives[query_id, group_of[doc_id]].append(doc_id)
         repeated = np.zeros(len(chosen), dtype=np.bool_)
         for row, (query_id, doc_id) in enumerate(chosen[PAIR].itertuples(index=False)):
-            others = kept[query_id, group_of[doc_id]] if doc_id in group_of else [doc_id]
+            others = representatives[query_id, group_of[doc_id]] if doc_id in group_of else [doc_id]
             if doc_id not in others:
                 repeated[row] = any(are_near(doc_id, other) for other in others)
                 if not repeated[row]:

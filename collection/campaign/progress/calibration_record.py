@@ -299,17 +299,17 @@ def is_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
 
 def read(store: Store) -> CalibrationRecord | None:
     """Return the current record; None if no calibration topics are drawn."""
-    kept = store.settings.get(KEY, {}).get("record")
-    if kept is None:
+    stored = store.settings.get(KEY, {}).get("record")
+    if stored is None:
         return None
-    lists = {name: tuple(kept[name]) for name in ("families", "topics", "check") if kept[name] is not None}
-    return CalibrationRecord(**{**kept, **lists})
+    lists = {name: tuple(stored[name]) for name in ("families", "topics", "check") if stored[name] is not None}
+    return CalibrationRecord(**{**stored, **lists})
 
 
 def write(store: Store, record: CalibrationRecord | None) -> None:
     """Store the record, or None to end it; the number of draws stays."""
-    kept = None if record is None else asdict(record)
-    store.settings.put(KEY, {"draws": count_draws(store) if record is None else record.draw, "record": kept})
+    stored = None if record is None else asdict(record)
+    store.settings.put(KEY, {"draws": count_draws(store) if record is None else record.draw, "record": stored})
 
 
 def count_draws(store: Store) -> int:
@@ -325,12 +325,12 @@ def pending_topics(store: Store) -> Collection[str]:
 
 def closed_by_rule(store: Store) -> dict[str, ClosedByRule]:
     """Return every topic that the stopping rule has closed, also those that a manager has reopened since."""
-    return {query_id: ClosedByRule(*kept) for query_id, kept in store.settings.get(CLOSED, {}).items()}
+    return {query_id: ClosedByRule(*stored) for query_id, stored in store.settings.get(CLOSED, {}).items()}
 
 
 def write_closed(store: Store, closed: Mapping[str, ClosedByRule]) -> None:
     """Store the topics that the rule has closed."""
-    store.settings.put(CLOSED, {query_id: list(kept) for query_id, kept in closed.items()})
+    store.settings.put(CLOSED, {query_id: list(stop) for query_id, stop in closed.items()})
 
 
 def plain(calibration: Calibration) -> dict[str, Any]:

@@ -127,7 +127,7 @@ class JudgingBudget:
         rows, logged = self.loop_scope.loop_rows(modes), self.store.judgements.versions()[1]
 
         def start() -> _JudgedCounts:
-            return _JudgedCounts(rows, sizes={query_id: len(found) for query_id, found in rows.items()})
+            return _JudgedCounts(rows, sizes={query_id: len(documents) for query_id, documents in rows.items()})
 
         known = self.store.cached("judged counts", id(rows), start)  # it holds the rows, so no others get their id
         if known.logged != logged:

@@ -70,13 +70,13 @@ class LoopScope:
         """Return :meth:`loop_rows`; `listed` are the rows of the runs' documents by topic."""
         rankable = self.rankable()
         every = np.flatnonzero(rankable)
-        found: dict[str, NDArray[np.int64]] = {}
+        rows_by_topic: dict[str, NDArray[np.int64]] = {}
         for query_id, mode in modes.items():
             if mode in LOOPING:
                 limits: list[ArrayLike] = [] if settings.by_model else [listed.get(query_id, [])]
                 limits += [self.store.pool.rows(query_id)] if mode in IN_POOL else []
-                found[query_id] = _select_rows(rankable, limits) if limits else every
-        return found
+                rows_by_topic[query_id] = _select_rows(rankable, limits) if limits else every
+        return rows_by_topic
 
     def topics_with_unjudged(self, judged: Mapping[str, int], modes: Mapping[str, str]) -> set[str]:
         """Return the open topics whose loop, or the pool before it, has unjudged documents that can be judged.
@@ -84,8 +84,8 @@ class LoopScope:
         `judged` are the numbers of judged documents of the topics in question, `modes` those of
         :meth:`.Settings.modes`.
         """
-        found = self.loop_rows(modes) if judged else {}
-        return {q for q, number in judged.items() if q in found and self._has_unjudged(q, number, found[q], modes[q])}
+        rows = self.loop_rows(modes) if judged else {}
+        return {q for q, number in judged.items() if q in rows and self._has_unjudged(q, number, rows[q], modes[q])}
 
     def _has_unjudged(self, query_id: str, judged: int, rows: NDArray[np.int64], mode: str) -> bool:
         if judged < len(rows):
@@ -158,12 +158,12 @@ class LoopScope:
         )
         by_topic = {str(query_id): part for query_id, part in judgements.groupby("query_id", sort=False)}
         judgeable = self.judgeable()
-        found = {}
+        ledgers = {}
         for query_id in query_ids:
             own = by_topic.get(query_id, judgements.iloc[:0])
             scope = _recall_scope(pools.get(query_id, []), modes[query_id], own, judgeable)
-            found[query_id] = build_topic_ledger(own, scope, level, judgeable)
-        return found
+            ledgers[query_id] = build_topic_ledger(own, scope, level, judgeable)
+        return ledgers
 
     def mask(self, query_id: str, size: int | None = None) -> NDArray[np.bool_]:
         """Return the documents that a topic's loop may offer, as a mask of the first `size` documents or of all."""

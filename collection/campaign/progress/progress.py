@@ -91,8 +91,8 @@ class Progress:
 
     def topics_for(self, annotator: str) -> list[str]:
         """Return the topics that an annotator judges, if only for the qualification set."""
-        mine = {*self.store.assignments.topics_for(annotator), *self.store.assignments.qualification_set()["query_id"]}
-        return [query_id for query_id in self.store.corpus.topics()["query_id"] if query_id in mine]
+        own = {*self.store.assignments.topics_for(annotator), *self.store.assignments.qualification_set()["query_id"]}
+        return [query_id for query_id in self.store.corpus.topics()["query_id"] if query_id in own]
 
     def topics(self, query_id: str | None = None) -> pd.DataFrame:
         """Return the progress of all topics or of one.
@@ -153,10 +153,10 @@ class Progress:
     def topic_standings(self, annotator: str, changed: str | None = None) -> dict[str, Standing]:
         """Return :meth:`standing` of each topic of an annotator from the cache; `changed` as for :meth:`totals`."""
         scopes, _, limited = self._scopes()
-        mine = _in_scope(self.standings(annotator, changed), scopes, limited)
+        own = _in_scope(self.standings(annotator, changed), scopes, limited)
         # Topics that have only qualification pairs, or unjudged qualification pairs.
-        others = {*self.topics_for(annotator)} - mine.keys() | {*self.store.assignments.qualification_left(annotator)}
-        return mine | {query_id: self.standing(query_id, annotator) for query_id in others}
+        others = {*self.topics_for(annotator)} - own.keys() | {*self.store.assignments.qualification_left(annotator)}
+        return own | {query_id: self.standing(query_id, annotator) for query_id in others}
 
     def _scopes(self) -> tuple[Scopes, dict[str, str], list[str] | None]:
         """Return the scope and the mode of each topic, and the topics that a budget limits; None without a budget."""
@@ -183,19 +183,19 @@ class Progress:
     ) -> Standing:
         """Return :meth:`totals`; a budget limits what is judged of the topics `limited`."""
         numbers = self.standings(annotator, changed)
-        mine = {q: _standing_in_scope(*scopes[q], of) for q, of in numbers.items()}
-        within_budget = 0 if limited is None else self._limit(mine, numbers, modes, limited)
-        total = sum(done for done, _ in mine.values())
-        goal = sum(of or 0 for _, of in mine.values()) + within_budget
+        own = {q: _standing_in_scope(*scopes[q], of) for q, of in numbers.items()}
+        within_budget = 0 if limited is None else self._limit(own, numbers, modes, limited)
+        total = sum(done for done, _ in own.values())
+        goal = sum(of or 0 for _, of in own.values()) + within_budget
         for query_id, is_counted, is_judged in self.store.assignments.qualification_standing(annotator):
             scope, is_closed = scopes[query_id]
-            if not (is_counted or (query_id in mine and scope in EVERYWHERE)):
+            if not (is_counted or (query_id in own and scope in EVERYWHERE)):
                 total += is_judged
                 goal += is_judged or not is_closed
-        return Standing(total, None if any(of is None for _, of in mine.values()) else goal)
+        return Standing(total, None if any(of is None for _, of in own.values()) else goal)
 
     def _limit(
-        self, mine: dict[str, Standing], numbers: Numbers, modes: Mapping[str, str], limited: Sequence[str]
+        self, own: dict[str, Standing], numbers: Numbers, modes: Mapping[str, str], limited: Sequence[str]
     ) -> int:
         """Reduce the goals of topics with a budget to judged documents, and return what the budget allows in addition.
 
@@ -205,8 +205,8 @@ class Progress:
         left = self.budget.left_of(limited, modes, {query_id: count for query_id, (_, _, count) in numbers.items()})
         judged = self.budget.judged_in_pool(modes) if self.settings.assignment().annotators > 1 else {}
         more, pooled = 0, 0
-        for query_id in mine.keys() & left.topics.keys():
-            (done, goal), room = mine[query_id], left.topics[query_id]
+        for query_id in own.keys() & left.topics.keys():
+            (done, goal), room = own[query_id], left.topics[query_id]
             second = 0
             if goal is not None:
                 second = min(max(judged.get(query_id, 0) - done, 0), goal - done) if judged else 0
@@ -214,7 +214,7 @@ class Progress:
             elif modes[query_id] == "pool-then-loop":
                 waiting = numbers[query_id][0] - numbers[query_id][1]
                 room, pooled = max(room, waiting), pooled + waiting
-            mine[query_id] = Standing(done, done + second)
+            own[query_id] = Standing(done, done + second)
             more += room
         return max(min(more, left.total), pooled)
 
@@ -226,8 +226,8 @@ class Progress:
         logged, at, counted = self.store.judgements.versions()[1], time.monotonic(), self._counted()
         known = counted.get(annotator)
         if known is None:
-            mine = set(self.store.assignments.topics_for(annotator))
-            numbers = {q: n for q, n in self.store.assignments.standings_for(annotator).items() if q in mine}
+            own = set(self.store.assignments.topics_for(annotator))
+            numbers = {q: n for q, n in self.store.assignments.standings_for(annotator).items() if q in own}
             counted[annotator] = known = _Standings(logged, at, numbers)
         if known.logged != logged:
             if changed in known.topics:
@@ -255,9 +255,9 @@ class Progress:
 
 def _in_scope(numbers: Numbers, scopes: Scopes, limited: Sequence[str] | None) -> dict[str, Standing]:
     """Return :meth:`.Progress.standing` from the numbers of :meth:`.Progress.standings`."""
-    found = {query_id: _standing_in_scope(*scopes[query_id], of) for query_id, of in numbers.items()}
-    mine = [query_id for query_id in limited or () if query_id in found]
-    return found | {query_id: Standing(found[query_id].done, None) for query_id in mine}
+    standings = {query_id: _standing_in_scope(*scopes[query_id], of) for query_id, of in numbers.items()}
+    own = [query_id for query_id in limited or () if query_id in standings]
+    return standings | {query_id: Standing(standings[query_id].done, None) for query_id in own}
 
 
 def _standing_in_scope(scope: str, is_closed: bool, numbers: tuple[int, int, int]) -> Standing:

@@ -158,7 +158,7 @@ class RecallEstimates:
             query_id: record is not None and record.is_finished(ledger)
             for query_id, ledger in zip(drawn, self.across_topics.progress.ledgers(drawn), strict=True)
         }
-        found = {}
+        recalls = {}
         for query_id, ledger in self.progress.loop_scope.ledgers(query_ids).items():
             mode, in_pool = modes[query_id], open_modes[query_id] in IN_POOL
             progress = assess_target(ledger, settings)
@@ -176,8 +176,8 @@ class RecallEstimates:
                 promise, advice = f"{promise} It is a calibration topic, so judge it to the end anyway.", JUDGE_ON
                 judge_on = True
             ready = progress.reached and not judge_on
-            found[query_id] = _Assessment(mode, in_pool, ledger, ready, judge_on, promise, advice)
-        return found
+            recalls[query_id] = _Assessment(mode, in_pool, ledger, ready, judge_on, promise, advice)
+        return recalls
 
     def ready_topics(self) -> dict[str, tuple[int, int]]:
         """Return the open topics in a loop that may stop, with the numbers of judged documents and of those in scope.

@@ -213,11 +213,11 @@ def describe_notes(
     judgements: pd.DataFrame, scope: NDArray[np.bool_], level: int, ledger: Ledger, seen: Ungraded
 ) -> list[str]:
     """Describe what may bias the estimates."""
-    here = select_in_scope(judgements, scope)
-    graded = here[here["kind"] == "graded"]
+    in_scope = select_in_scope(judgements, scope)
+    graded = in_scope[in_scope["kind"] == "graded"]
     opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["row"])
     differ = int((opinions.nunique() > 1).sum())
-    cannot = here["row"].nunique() - graded["row"].nunique()
+    cannot = in_scope["row"].nunique() - graded["row"].nunique()
     notes = [missing_texts([ledger.unreachable])] if ledger.unreachable else []
     if differ:
         notes.append(

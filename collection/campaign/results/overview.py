@@ -322,7 +322,9 @@ class Overview:
             "decided": decided,
             "topics": topics,
             "waiting": state.waiting(),
-            "annotators": [{"annotator": name, "topics": count} for name, count in sorted(state.made.items()) if count],
+            "annotators": [
+                {"annotator": name, "topics": count} for name, count in sorted(state.counts.items()) if count
+            ],
             what: self.store.topic_tasks.counts()[what],
             "agreement": agreement if found.comparisons else None,
         }

@@ -81,9 +81,9 @@ class Settings:
             elif topics is None:
                 return self._change_loop(settings, changes)
             elif set(changes) != {"mode"}:
-                found = ", ".join(sorted(changes))
+                names = ", ".join(sorted(changes))
                 raise InputError(
-                    f"topics: expected only a mode, found {found}; the other settings apply to the whole campaign"
+                    f"topics: expected only a mode, found {names}; the other settings apply to the whole campaign"
                 )
             if changes["mode"] is not None:
                 require_known("mode", MODES, changes["mode"])

@@ -53,7 +53,7 @@ def test_every_learner_tells_wings_from_the_rest(learner: str) -> None:
     here = space()
     known = rows(0, 1, 5, 6, 10)
     ranking = train_and_rank(here, known, WINGS[known].astype(int), Recipe(learner, presumed=0), 1, 15)
-    assert ranking.came_by == "model"
+    assert ranking.strategy == "model"
     assert set(ranking.rows[:3].tolist()) == {2, 3, 4}
     assert len(ranking.rows) == 10
 
@@ -97,7 +97,7 @@ def test_before_anything_is_relevant_runs_and_words_take_turns() -> None:
     here = space(evidence=runs_say([0.0] * 8 + [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3]))
     words = [row for row in here.features.bm25("wing").argsort(kind="stable")[::-1].tolist() if row < 5]
     ranking = train_and_rank(here, rows(), rows(), Recipe(), 1, 15)
-    assert (ranking.came_by, ranking.model, ranking.trust) == ("fusion", None, 0)
+    assert (ranking.strategy, ranking.model, ranking.trust) == ("fusion", None, 0)
     # 1/2, 1/3, then 1/4 three times: rows in order where scores are equal.
     assert ranking.rows[:2].tolist() == [8, 9]
     assert set(ranking.rows[2:4].tolist()) == {10, *[r for r in range(5) if here.start[r] == 0.25]}
@@ -132,13 +132,13 @@ def test_the_prior_is_the_logarithm_of_the_fusion_over_half_the_lowest() -> None
 
 def test_without_runs_the_topics_words_order() -> None:
     ranking = train_and_rank(space(), rows(), rows(), Recipe(), 1, 4)
-    assert ranking.came_by == "topic text"
+    assert ranking.strategy == "topic text"
     assert set(ranking.rows.tolist()) == {0, 1, 2, 3}
 
 
 def test_without_runs_and_words_there_is_an_order_all_the_same() -> None:
     ranking = train_and_rank(space(text="?!"), rows(), rows(), Recipe(), 1, 15)
-    assert ranking.came_by == "no order"
+    assert ranking.strategy == "no order"
     assert sorted(ranking.rows.tolist()) == list(range(15))
 
 
@@ -419,5 +419,5 @@ def test_features_of_ready_matrices_will_do() -> None:
     random = np.random.default_rng(0)
     here = Space(FeatureMatrix.of(random.normal(size=(30, 4)).astype(np.float32)), np.ones(30, dtype=bool), "words")
     ranking = train_and_rank(here, rows(0, 1), rows(1, 0), Recipe(presumed=5), 1, 30)
-    assert ranking.came_by == "model"
+    assert ranking.strategy == "model"
     assert len(ranking.rows) == 28

@@ -410,7 +410,7 @@ def test_the_next_judgement_of_the_demo_is_answered_by_the_model(built):
     campaign, _ = built
     topic = next(iter(IN_LOOP))
     before = campaign.loop.next_round(topic, 5)
-    assert before.came_by == "model"
+    assert before.strategy == "model"
     [document] = campaign.judging.next_pairs("ann", topic, 1).documents
     campaign.judging.judge("ann", topic, document.doc_id, 0)
     after = campaign.loop.next_round(topic, 5)

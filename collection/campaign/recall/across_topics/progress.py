@@ -51,14 +51,14 @@ class CalibrationProgress:
         """Return the open topics in a loop that can be judged to the end; `topics` are those of :meth:`topics`."""
         rows = self.loop_scope.loop_rows()
         judgeable = self.loop_scope.judgeable()
-        found = []
+        drawable = []
         for query_id, mode, in_pool, size in topics[["mode", "in_pool", "size"]].itertuples():
             # A pooling strategy offers documents of the runs alone.
             if mode in LOOPING and size:
                 ranked = rows[query_id]
                 if len(ranked) >= size or np.isin(self._unjudged(query_id, in_pool, judgeable), ranked).all():
-                    found.append(str(query_id))
-        return found
+                    drawable.append(str(query_id))
+        return drawable
 
     def ledgers(self, query_ids: Iterable[str]) -> list[Ledger]:
         """Return the ledgers of these topics, as a rule may read them."""
@@ -128,10 +128,12 @@ class CalibrationProgress:
 
     def cache_key(self) -> str:
         """Cache key of :meth:`state` and of plans, which changes with anything they read."""
-        kept = self.store.settings.all()
+        stored = self.store.settings.all()
         names = (records.KEY, records.CLOSED, "loop", "assignment", "documents_version", "features")
         runs, ungraded = self.store.corpus.runs_signature(), self.store.judgements.count_ungraded()
-        return str([self.store.judgements.versions(), self.settings.own_modes(), runs, ungraded, *map(kept.get, names)])
+        return str(
+            [self.store.judgements.versions(), self.settings.own_modes(), runs, ungraded, *map(stored.get, names)]
+        )
 
     def state(self) -> CalibrationState:
         """Return the state of the calibration topics, with what limits the promise; cached."""
@@ -172,17 +174,17 @@ class CalibrationProgress:
     def _changed_since(self, closed: Mapping[str, ClosedByRule], modes: pd.Series[str]) -> list[str]:
         """Return the topics that the rule closed, that are still closed, and that were judged again since."""
         logged = {query_id: version[0] for query_id, version in self.store.judgements.topic_versions().items()}
-        return [q for q, kept in closed.items() if kept.logged and modes[q] == "closed" and logged[q] > kept.logged]
+        return [q for q, stop in closed.items() if stop.logged and modes[q] == "closed" and logged[q] > stop.logged]
 
 
-def why_so_few(topics: pd.DataFrame, found: int, needed: int) -> str:
+def why_so_few(topics: pd.DataFrame, available: int, needed: int) -> str:
     """Explain why fewer topics than needed can be drawn; `topics` are those of :meth:`.CalibrationProgress.topics`."""
     looping = int(topics["mode"].isin(LOOPING).sum())
     text = (
         f"expected at least {count(needed, 'open topic')} in a loop, one of them besides the calibration topics; "
-        f"found {found:,}"
+        f"found {available:,}"
     )
-    if not (without := looping - found):
+    if not (without := looping - available):
         return f"{text}; choose a judging mode with a loop, or a lower recall"
     return (
         f"{text}, because {count(without, 'topic')} {plural(without, 'has', 'have')} no documents, or documents that "

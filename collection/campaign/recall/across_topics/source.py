@@ -35,11 +35,11 @@ def read_source(directory: Path) -> tuple[str, list[Ledger]]:
         copy = Path(folder) / DATABASE
         copy_database(directory / DATABASE, copy)
         with Store(copy) as store:
-            kept = store.settings.all()
-            if "grades" not in kept:
+            stored = store.settings.all()
+            if "grades" not in stored:
                 raise CampaignError(f"{directory}: expected a campaign, found another database")
-            grades = GradeScale({int(g): s for g, s in kept["grades"].items()})
-            settings = Settings(store, kept["id"], kept["title"], grades)
+            grades = GradeScale({int(g): s for g, s in stored["grades"].items()})
+            settings = Settings(store, stored["id"], stored["title"], grades)
             scope = LoopScope(store, settings, Corpus(store, Path(folder), settings))
             looping = {query_id: mode for query_id, mode in settings.modes_when_open().items() if mode in LOOPING}
             conditions = records.number_orders(store, records.describe_orders(store, settings.loop(), looping))
@@ -52,5 +52,5 @@ def read_source(directory: Path) -> tuple[str, list[Ledger]]:
         raise CampaignError(
             f"{directory}: expected topics that are judged completely in a loop, which calibrate the rule, found none"
         )
-    order = np.random.default_rng(seed_of(kept["id"], "calibration topics", len(complete))).permutation(len(complete))
-    return str(kept["title"]), [complete[at] for at in order]
+    order = np.random.default_rng(seed_of(stored["id"], "calibration topics", len(complete))).permutation(len(complete))
+    return str(stored["title"]), [complete[at] for at in order]

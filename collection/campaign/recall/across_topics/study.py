@@ -255,13 +255,13 @@ class CalibrationTopics:
         self._guarded(record.version, lambda: self._calibrate_if_due(record))
         return sorted(query_ids, key=lambda query_id: query_id not in record.topics)
 
-    def settle(self, made: LoopRound) -> bool:
+    def settle(self, loop_round: LoopRound) -> bool:
         """Close the topic of a round that its rule ends, or calibrate if it was the last one; whether it is closed.
 
         A failure is logged and never keeps anybody from judging.
         """
-        stop = made.stop
-        return stop is not None and self._guarded(stop.version, lambda: self._settle(made, stop))
+        stop = loop_round.stop
+        return stop is not None and self._guarded(stop.version, lambda: self._settle(loop_round, stop))
 
     def _guarded(self, version: str, act: Callable[[], bool]) -> bool:
         """Act, unless this failed before with the same version of the record; a failure leaves nothing half written.
@@ -282,11 +282,11 @@ class CalibrationTopics:
             log.exception("the calibration of the stopping rule failed")
             return False
 
-    def _settle(self, made: LoopRound, stop: RuleStop) -> bool:
-        query_id, record = made.query_id, records.read(self.store)
+    def _settle(self, loop_round: LoopRound, stop: RuleStop) -> bool:
+        query_id, record = loop_round.query_id, records.read(self.store)
         if record is None or record.version != stop.version:
             return False
-        if self.store.judgements.count_entries(query_id) > made.model_round:
+        if self.store.judgements.count_entries(query_id) > loop_round.model_round:
             now = record.find_stop(query_id, self.progress.ledgers([query_id])[0])
             if now is None:
                 return False  # because of a judgement that the round has not read

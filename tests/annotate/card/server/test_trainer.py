@@ -70,7 +70,7 @@ def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping:
         until(lambda: (made := trainer.latest("1")) and looping.loop.is_current(made), "the round")
         made, here = trainer.latest("1"), looping.loop.next_explainable_round("1")
         assert made == here.round
-        assert made.came_by == ("fusion" if turn == 0 else "model")
+        assert made.strategy == ("fusion" if turn == 0 else "model")
         assert trainer.reasons("1", 5) == here.reasons(5)
         assert trainer.reasons("1", 10_000) is None
         judged_by_hand(looping, [way.doc_id for way in made.selections[:10]])

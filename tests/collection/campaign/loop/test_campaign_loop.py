@@ -195,7 +195,7 @@ def test_annotators_who_contradict_each_other(wings: Campaign) -> None:
     judge_next(wings, is_wing)
     for who, grade in (("ann", 0), ("bob", 2), ("cid", 2)):
         wings.judging.judge(who, "1", "wing0", grade)
-    assert wings.loop.next_round("1").came_by == "model"
+    assert wings.loop.next_round("1").strategy == "model"
     ledger = wings.progress.loop_scope.ledgers(["1"])["1"]
     assert (ledger.judged, ledger.found) == (2, 1)  # by majority
 
@@ -237,8 +237,8 @@ def test_progress_says_when_there_is_no_end(wings: Campaign) -> None:
 
 
 def test_topics_without_any_run_begin_with_their_words(wings: Campaign) -> None:
-    assert wings.loop.next_round("2").came_by == "fusion"
-    assert wings.loop.next_round("3").came_by == "topic text"
+    assert wings.loop.next_round("2").strategy == "fusion"
+    assert wings.loop.next_round("3").strategy == "topic text"
 
 
 @pytest.mark.parametrize(
@@ -282,8 +282,8 @@ def test_many_annotators_on_one_topic_all_have_something(wings: Campaign) -> Non
     made = wings.loop.next_round("1", 12)
     assert not made.complete
     for n in range(3):
-        assert wings.judging.next_pairs(f"a{n}", "1", 4, made=made).order
-    assert wings.judging.next_pairs("late", "1", 4, made=made).order == []
+        assert wings.judging.next_pairs(f"a{n}", "1", 4, loop_round=made).order
+    assert wings.judging.next_pairs("late", "1", 4, loop_round=made).order == []
     assert len(wings.loop.next_round("1").selections) > len(made.selections)
     assert len(wings.judging.next_pairs("late", "1", 4).order or []) == 4
     assert wings.loop.next_round("1", 1000).complete
@@ -304,9 +304,9 @@ def test_a_draw_says_from_how_many_it_was_made(wings: Campaign) -> None:
 def test_an_old_round_says_the_right_number_all_the_same(wings: Campaign) -> None:
     wings.settings.set_loop(control=1.0)
     made = wings.loop.next_round("1", 70)
-    assert len(wings.judging.next_pairs("bob", "1", 10, made=made).documents) == 10
+    assert len(wings.judging.next_pairs("bob", "1", 10, loop_round=made).documents) == 10
     for _ in range(12):  # by one round, as while the model fails
-        judge(wings, wings.judging.next_pairs("ann", "1", 1, made=made).documents[0].doc_id, 0)
+        judge(wings, wings.judging.next_pairs("ann", "1", 1, loop_round=made).documents[0].doc_id, 0)
     assert wings.progress.loop_scope.ledgers(["1"])["1"].out_of_reach.tolist() == [10] * 12
 
 
@@ -315,7 +315,9 @@ def test_a_long_round_lasts_while_no_newer_one_comes(wings: Campaign) -> None:
     made = wings.loop.next_round("1", 70)
     for _ in range(70):
         judge(
-            wings, wings.judging.next_pairs("ann", "1", 1, made=made, client=Client(in_loop=1)).documents[0].doc_id, 0
+            wings,
+            wings.judging.next_pairs("ann", "1", 1, loop_round=made, client=Client(in_loop=1)).documents[0].doc_id,
+            0,
         )
 
 
@@ -383,7 +385,7 @@ def test_a_round_of_another_mode_is_not_handed_out(wings: Campaign) -> None:
     made = wings.loop.next_round("1")
     wings.people.pools.add("depth", depth=1)
     wings.settings.set_loop(mode="loop-in-pool")
-    assert wings.judging.next_pairs("ann", "1", 5, made=made).order == ["heat0"]
+    assert wings.judging.next_pairs("ann", "1", 5, loop_round=made).order == ["heat0"]
 
 
 def test_documents_that_come_while_features_are_made_are_not_forgotten(

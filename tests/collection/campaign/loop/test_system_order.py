@@ -44,7 +44,7 @@ def judge_everywhere(campaign: Campaign, annotator: str = "ann") -> list[tuple[s
     topic, tried = campaign.judging.topic_with_work(annotator), set[str]()
     while topic is not None:
         made_now = campaign.loop.next_round(topic)
-        documents = campaign.judging.next_pairs(annotator, topic, 1, made=made_now).documents
+        documents = campaign.judging.next_pairs(annotator, topic, 1, loop_round=made_now).documents
         if documents:
             tried.clear()
             judge(campaign, documents[0].doc_id, annotator, topic)
@@ -402,7 +402,7 @@ def test_exports_say_that_pairs_were_selected(tmp_path: Path, opened: Callable[.
         assert "decisive_pairs" not in json.loads((tmp_path / "qrels.txt.rule.json").read_text())
         while len(campaign.store.judgements.table()) < 3:
             made_now = campaign.loop.next_round("1")
-            (document,) = campaign.judging.next_pairs("ann", "1", 1, made=made_now).documents
+            (document,) = campaign.judging.next_pairs("ann", "1", 1, loop_round=made_now).documents
             judge(campaign, document.doc_id)
         said = run("export", directory, "--qrels", qrels, "--collection", tmp_path / "out", "--licence", "x").stderr
         assert said == (

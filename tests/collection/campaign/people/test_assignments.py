@@ -707,7 +707,7 @@ def test_saves_stay_quick_where_a_topic_has_thousands(campaign: Campaign) -> Non
     connection = campaign.store.connection.db.conn
     seen: list[str] = []
     connection.set_trace_callback(seen.append)
-    campaign.judging.next_pairs("cai", "1", 4, made=made)
+    campaign.judging.next_pairs("cai", "1", 4, loop_round=made)
     connection.set_trace_callback(None)
     for statement in {s for s in seen if s.lstrip().startswith(("SELECT", "WITH"))}:
         plans += [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]

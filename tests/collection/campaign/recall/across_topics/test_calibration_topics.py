@@ -396,7 +396,7 @@ def test_a_round_of_an_earlier_calibration_closes_nothing(review: Campaign) -> N
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
     made = review.loop.next_round(other)._replace(stop=RuleStop("another", "stop"))
-    assert review.judging.next_pairs("ann", other, 2, made=made).documents
+    assert review.judging.next_pairs("ann", other, 2, loop_round=made).documents
     assert review.settings.mode(other) == "loop"
 
 
@@ -441,7 +441,7 @@ def test_a_round_that_has_not_read_every_judgement_closes_nothing_by_itself(revi
     with review.transaction():  # all of them become relevant
         for doc_id in review.store.judgements.table(query_id=other)["doc_id"]:
             review.judging.judge("ann", other, doc_id, 1)
-    assert review.judging.next_pairs("ann", other, 2, made=made).documents
+    assert review.judging.next_pairs("ann", other, 2, loop_round=made).documents
     assert review.settings.mode(other) == "loop"
 
 
