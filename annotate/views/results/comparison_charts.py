@@ -11,7 +11,7 @@ from collection.charts.marks import GREY, LEGEND, ORANGE, colours, shapes, toolt
 from collection.comparison import MORE_IS_BETTER_COSTS
 
 PLACES = {"not dominated": ("diamond", ORANGE), "dominated": ("circle", GREY)}
-"""Column that is true if another system is at least as good and as cheap, and better in one of the two."""
+"""Shape and colour of a system: it is dominated if another one is at least as good and as cheap, and better in one."""
 UNITS = {
     "ms": "milliseconds",
     "s": "seconds",

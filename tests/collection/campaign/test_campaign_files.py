@@ -19,7 +19,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from annotate.auth.page_access import PAGES
 from collection import Campaign, Judgement, formats
@@ -30,7 +29,7 @@ from collection.core import layout
 from collection.core.errors import CampaignError, CleverdonError, FormatError, InputError, StorageError
 from collection.formats.write import replacing, replacing_bytes
 from collection.measures import parse
-from tests.helpers import PATIENCE, cases, fails, ok, run
+from tests.helpers import PATIENCE, Opened, cases, fails, ok, run
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(4) + b"IHDR" + bytes(44) + b"IEND" + bytes(4)
 
@@ -635,11 +634,8 @@ def test_damaged_runs_are_refused_or_read_as_they_were(campaign: Campaign, files
     assert not [sentence for sentence in refused if "\n" in sentence or "--replace" not in sentence]
 
 
-@pytest.mark.slow
 @pytest.mark.long
-def test_every_command_and_page_says_which_run_is_damaged(
-    campaign: Campaign, tmp_path: Path, opened: Callable[..., AppTest]
-) -> None:
+def test_every_command_and_page_says_which_run_is_damaged(campaign: Campaign, tmp_path: Path, opened: Opened) -> None:
     for annotator in ("ann", "ben"):
         for doc, grade in (("d1", 1), ("d2", 0), ("d6", 2)):
             campaign.judging.judge(annotator, "1", doc, grade)

@@ -175,7 +175,6 @@ def test_no_more_are_out_of_reach_than_are_unjudged(unreachable: int) -> None:
         Ledger.of([1], 3, unreachable=unreachable)
 
 
-@pytest.mark.slow
 def test_every_surface_says_how_many_and_why(
     partial: Campaign, opened: Callable[[Campaign, str], AppTest], tmp_path: Path
 ) -> None:

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from collection.campaign import Campaign
 from collection.campaign.operations import backup_archive, stored_settings
 from collection.campaign.operations.backups import BackupSettings
 from tests.collection.campaign.operations.test_backups import named
-from tests.helpers import fails, first_of, ok, run, words
+from tests.helpers import Opened, fails, first_of, ok, run, words
 
 WRONG: tuple[Any, ...] = (None, True, -7, 1e99, "text", [], [1], {"x": []}, {"mode": 5}, [[["deep"]]])
 
@@ -66,9 +65,8 @@ def test_every_command_says_it_in_one_sentence(campaign: Campaign, command: str)
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", ["overview", "recall", "judge"])
-def test_a_page_says_it_in_one_sentence(opened: Callable[..., AppTest], campaign: Campaign, page: str) -> None:
+def test_a_page_says_it_in_one_sentence(opened: Opened, campaign: Campaign, page: str) -> None:
     campaign.people.accounts.add("ann", "manager")
     damage(campaign, "loop", '{"control": "often"}')
     app = opened(campaign, page)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from annotate.card.server import routes, trainer
 from annotate.card.server.routes import JudgingService
@@ -24,7 +23,7 @@ from collection.core.phrases import percent
 from collection.core.records import Run
 from tests.annotate.card.server import test_loop_routes
 from tests.collection.campaign.loop.test_adaptive_loop import judge, judge_all, made, relevant
-from tests.helpers import at_once, first_of, ok, run
+from tests.helpers import Opened, at_once, first_of, ok, run
 
 pytestmark = pytest.mark.slow
 
@@ -206,9 +205,7 @@ def test_a_card_is_told_that_the_budget_is_used_up(tmp_path: Path, monkeypatch: 
         assert answer["next"] is None
 
 
-def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
-    tmp_path: Path, opened: Callable[..., AppTest]
-) -> None:
+def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(tmp_path: Path, opened: Opened) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", budget=2) as campaign:
         for topic in ("1", "2"):
             judge_all(campaign, topic=topic)
@@ -291,7 +288,7 @@ def test_a_card_counts_the_budget(tmp_path: Path) -> None:
         assert (progress["topic"], progress["all"]) == ({"judged": 1, "pool": None}, {"judged": 1, "pool": 6})
 
 
-def test_pages_count_the_budget(tmp_path: Path, opened: Callable[..., AppTest]) -> None:
+def test_pages_count_the_budget(tmp_path: Path, opened: Opened) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", mode="loop-in-pool", budget=6) as campaign:
         campaign.people.pools.add("depth", depth=5)
         judge(campaign, "a", leased=False)
@@ -378,7 +375,7 @@ def test_counts_read_in_a_transaction_that_fails_are_forgotten(tmp_path: Path) -
 
 
 def test_the_list_of_topics_counts_them_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AppTest]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Opened
 ) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", budget=9) as campaign:
         judge(campaign, "a", leased=False)
@@ -393,6 +390,5 @@ def test_the_list_of_topics_counts_them_at_once(
         topics = routes._topics(campaign, "ann", {})["topics"]
         assert [(topic["judged"], topic["pool"]) for topic in topics] == [(1, None), (0, None), (0, None)]
         app = opened(campaign, "overview", "eve", "annotator")
-        assert not app.exception
         assert any(len(frame.value) == 3 for frame in app.dataframe)
         assert not asked

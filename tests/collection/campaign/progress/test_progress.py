@@ -22,7 +22,7 @@ from collection import Campaign, Judgement
 from collection.campaign.progress import progress
 from collection.campaign.settings.loop_settings import EVERYWHERE
 from tests.conftest import judging_token, signed_in
-from tests.helpers import fill, ok, post
+from tests.helpers import Opened, fill, ok, post
 
 pytestmark = pytest.mark.slow
 
@@ -160,7 +160,7 @@ def tiles(app: AppTest) -> dict[str, str]:
     return {metric.label: metric.value for metric in app.metric}
 
 
-def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..., AppTest]) -> None:
+def test_every_place_shows_the_same_numbers(state: Campaign, opened: Opened) -> None:
     truth = counted(state)
     total = {name: sum(getattr(c, name) for c in truth.values()) for name in (*Counts._fields[:4], "judged")}
     status = json.loads(ok("status", state.directory, "--format", "json"))
@@ -252,7 +252,7 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
     }
 
 
-def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Callable[..., AppTest]) -> None:
+def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Opened) -> None:
     """The card's routes, the own Overview, the Assign page, and what is in fact handed out."""
     signed_in(state, "ann")
     service = JudgingService(state.directory)

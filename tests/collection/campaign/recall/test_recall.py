@@ -11,7 +11,6 @@ from uuid import uuid4
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from annotate.views.loop import recall_charts as charts
 from collection import Campaign, Judgement
@@ -31,7 +30,7 @@ from collection.campaign.settings.settings import Settings
 from collection.core.errors import InputError, UnknownNameError
 from collection.stopping import Ledger, StopKind, betting, estimate
 from collection.store import Selection
-from tests.helpers import words
+from tests.helpers import Opened, words
 
 LOOP = LoopSettings(mode="loop")
 
@@ -392,8 +391,7 @@ def test_a_chart_of_hundreds_does_not_press_the_curve_flat() -> None:
 # --- pages ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign) -> None:
+def test_recall_shows_a_topic(opened: Opened, hundred: Campaign) -> None:
     stopped(hundred, "a")
     say(hundred, "c", 1, 1)
     app = opened(hundred, "recall")
@@ -461,8 +459,7 @@ def test_intervals_keep_the_order_of_the_table_and_leave_out_what_is_unknown() -
     assert goal["encoding"]["y"]["field"] == "target"
 
 
-@pytest.mark.slow
-def test_a_topic_is_closed_and_opened_again(opened: Callable[..., AppTest], hundred: Campaign) -> None:
+def test_a_topic_is_closed_and_opened_again(opened: Opened, hundred: Campaign) -> None:
     say(hundred, "a", 1, 1)
     app = opened(hundred, "recall", query={"topic": "a"})
     app.button(key="close").click().run()
@@ -486,8 +483,7 @@ def test_a_closed_topic_keeps_its_scope(campaign: Campaign) -> None:
     assert (campaign.recall.for_topic("1").promise, campaign.recall.for_topic("1").mode) == (before, "closed")
 
 
-@pytest.mark.slow
-def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest], hundred: Campaign) -> None:
+def test_without_draws_the_page_leads_to_the_loop(opened: Opened, hundred: Campaign) -> None:
     say(hundred, "a", 1, 1)
     hundred.settings.set_loop(run=0)
     app = opened(hundred, "recall", query={"topic": "a"})
@@ -495,8 +491,7 @@ def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest]
     assert "no stopping guarantee holds" in words(opened(hundred, "loop"))
 
 
-@pytest.mark.slow
-def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Campaign) -> None:
+def test_loop_saves_what_is_chosen(opened: Opened, hundred: Campaign) -> None:
     app = opened(hundred, "loop")
     assert app.button(key="save").disabled
     app.selectbox(key="mode").set_value("pool-then-loop")
@@ -523,10 +518,7 @@ def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Camp
     assert hundred.settings.loop().run is None
 
 
-@pytest.mark.slow
-def test_what_the_library_refuses_is_told(
-    opened: Callable[..., AppTest], hundred: Campaign, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_library_refuses_is_told(opened: Opened, hundred: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(hundred, "loop")
 
     def refuse(self: Campaign, **changes: object) -> None:
@@ -538,8 +530,7 @@ def test_what_the_library_refuses_is_told(
     assert app.error[0].value == "no \\*such\\* thing"
 
 
-@pytest.mark.slow
-def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Campaign) -> None:
+def test_loop_prepares_the_documents(opened: Opened, hundred: Campaign) -> None:
     app = opened(hundred, "loop")
     assert "Not built yet" in words(app)
     app.button(key="update").click().run()
@@ -548,13 +539,9 @@ def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Ca
     assert app.button(key="update").disabled
 
 
-@pytest.mark.slow
-def test_a_binary_campaign_has_one_level(
-    opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]
-) -> None:
+def test_a_binary_campaign_has_one_level(opened: Opened, make_campaign: Callable[..., Campaign]) -> None:
     app = opened(make_campaign("binary", grades="0-1"), "loop")
     assert len(app.selectbox(key="level").options) == 1
-    assert not app.exception
 
 
 def test_undone_draws_count_as_drawn(hundred: Campaign) -> None:
