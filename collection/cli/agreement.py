@@ -83,14 +83,14 @@ def agreement(
 
     label = COEFFICIENTS[coefficient].label  # report an unknown name before the computation
     conclusions: list[Conclusion] | None = None
-    asked = None if measure is None else parse_one(measure)
+    parsed = None if measure is None else parse_one(measure)
     if source.is_dir():
         if grades is not None:
             raise InputError(f"--grades applies to a file of labels; the campaign {source} has its own grade scale")
         with Campaign(source) as campaign, progress_line("computing agreement"):
-            found = campaign.results.agreement.report(topics=topics, without=without, level=level, **options)
-            if asked is not None:
-                conclusions = campaign.results.agreement.conclusions(asked, topics=topics, without=without)
+            report = campaign.results.agreement.report(topics=topics, without=without, level=level, **options)
+            if parsed is not None:
+                conclusions = campaign.results.agreement.conclusions(parsed, topics=topics, without=without)
     else:
         if measure is not None:
             raise InputError(f"--measure needs the runs of a campaign; expected its directory, found the file {source}")
@@ -100,31 +100,33 @@ def agreement(
             _require_grades_of(grades, labels, source)
         try:
             with progress_line("computing agreement"):
-                found = annotator_agreement.agreement(labels, level=level, grades=grades, **options)
+                report = annotator_agreement.agreement(labels, level=level, grades=grades, **options)
         except InputError as error:
             raise InputError(f"{source}: {error}") from None
     if form == "json":
         rows = [c._asdict() | {"tau": None if c.note else c.tau} for c in conclusions or ()]
-        print_json({**vars(found), **({} if conclusions is None else {"conclusions": rows})})
+        print_json({**vars(report), **({} if conclusions is None else {"conclusions": rows})})
         return
-    for sentence in annotator_agreement.interpret(found)[0 if found.judgements else 1 :]:
+    for sentence in annotator_agreement.interpret(report)[0 if report.judgements else 1 :]:
         echo(sentence)
-    if not found.several:
+    if not report.several:
         echo("Judge pairs a second time in the app, or import grades with `cleverdon import DIR --labels FILE`.")
-        print_notices(found.notes)
+        print_notices(report.notes)
         return
     echo()
-    _print_values(found)
-    _print_narrow("pairs of annotators", found.between, ["a", "b", "pairs"])
-    by = found.topics[(found.topics["coefficient"] == coefficient)].drop_duplicates("query_id")
+    _print_values(report)
+    _print_narrow("pairs of annotators", report.between, ["a", "b", "pairs"])
+    by = report.topics[(report.topics["coefficient"] == coefficient)].drop_duplicates("query_id")
     order = sort_naturally(by).sort_values("value", kind="stable", na_position="last")["query_id"].tolist()
-    _print_narrow(f"topics, lowest {label} first", found.topics, ["query_id", "pairs"], order)
-    if len(found.annotators) > 2:
-        _print_narrow("each annotator vs. the majority of the others", found.rest, ["annotator", "pairs", "difference"])
-    _print_narrow("over time, by the last judgement of each pair", found.windows, ["window", "pairs", "last_at"])
+    _print_narrow(f"topics, lowest {label} first", report.topics, ["query_id", "pairs"], order)
+    if len(report.annotators) > 2:
+        _print_narrow(
+            "each annotator vs. the majority of the others", report.rest, ["annotator", "pairs", "difference"]
+        )
+    _print_narrow("over time, by the last judgement of each pair", report.windows, ["window", "pairs", "last_at"])
     if conclusions is not None:
-        _print_conclusions(conclusions, str(asked))
-    print_notices(found.notes)
+        _print_conclusions(conclusions, str(parsed))
+    print_notices(report.notes)
 
 
 def _require_grades_of(scale: list[float], labels: pd.DataFrame, path: Path) -> None:
@@ -139,27 +141,27 @@ def _require_grades_of(scale: list[float], labels: pd.DataFrame, path: Path) -> 
         raise FormatError(path, line, wanted, f"{row['relevance']:g}")
 
 
-def _print_values(found: Agreement) -> None:
+def _print_values(report: Agreement) -> None:
     """Print each coefficient on a line: graded, binary, notes."""
     from collection.annotator_agreement import COEFFICIENTS, format_with_interval
 
     rows = []
     for entry in COEFFICIENTS:
-        of_entry = found.values[found.values["coefficient"] == entry.name]
+        of_entry = report.values[report.values["coefficient"] == entry.name]
         rows_of = {str(row["scale"]): format_with_interval(row) for _, row in of_entry.iterrows()}
         cells = [rows_of.get(scale, "") for scale in ("graded", "binary")]
         notes = {str(scale): note for scale, note in zip(of_entry["scale"], of_entry["note"], strict=True) if note}
         if len(set(notes.values())) > 1:
             notes = {scale: f"{scale}: {note}" for scale, note in notes.items()}
         rows.append([entry.name, entry.label, *cells, entry.tolerates, "; ".join(dict.fromkeys(notes.values()))])
-    header = ["coefficient", "name", "graded", f"binary (grade {found.level:g}+)", "tolerates", "note"]
+    header = ["coefficient", "name", "graded", f"binary (grade {report.level:g}+)", "tolerates", "note"]
     of_all = {row[-1] for row in rows} if len({row[-1] for row in rows}) == 1 else set()
     width = len(header) - bool(of_all)
     print_table(header[:width], [row[:width] for row in rows])
     print_notices(of_all - {""})
-    if found.values["low"].notna().any():
+    if report.values["low"].notna().any():
         print_notices(
-            [f"in brackets: 95% confidence intervals from {count(found.resamples, 'bootstrap sample')} of {found.by}"]
+            [f"in brackets: 95% confidence intervals from {count(report.resamples, 'bootstrap sample')} of {report.by}"]
         )
 
 

@@ -178,12 +178,15 @@ def _show(campaign: Campaign, form: str) -> None:
         shown = {"settings": settings, "workload": work, "topics": topics, "notices": notices}
         print_json(shown | {"qualification": qualification})
         return
-    looping, made = int(table["wanted"].isna().sum()), f"{work.made:,} of {count(work.judgements, 'judgement')} made"
+    looping, progress = (
+        int(table["wanted"].isna().sum()),
+        f"{work.made:,} of {count(work.judgements, 'judgement')} made",
+    )
     if looping:
         total = count(campaign.store.judgements.counts()["judgements"], "judgement")
-        outside = "" if looping == len(table) else f"{made} outside the loop; "
+        outside = "" if looping == len(table) else f"{progress} outside the loop; "
         without = f"{count(looping, 'topic is', 'topics are')} in the loop, without a fixed number"
-        made = f"{outside}{total} in total; {without}"
+        progress = f"{outside}{total} in total; {without}"
     several = "1 annotator per pair"
     if settings.annotators > 1:
         which = {
@@ -198,7 +201,7 @@ def _show(campaign: Campaign, form: str) -> None:
         ["setting", "value"],
         [
             ["overlap", several],
-            ["work", f"{count(work.pairs, 'pooled pair')}; {made}"],
+            ["work", f"{count(work.pairs, 'pooled pair')}; {progress}"],
             ["reservation of a pair on screen", f"{settings.lease:g} {plural(settings.lease, 'minute')}"],
             ["others' judgements, runs and ranks", "hidden" if settings.blind else "shown"],
             [

@@ -91,8 +91,8 @@ def backup(
         echo(f"Keep it as private as the campaign: it contains {join(['password hashes', *report.secrets])}.")
     if report.problems:
         print_notices(report.problems, "problem")
-        kept = "; older ones are kept until this is solved" if keep is not None or keep_days else ""
-        print_notices([f"the backup {report.path} was made{kept}"])
+        older = "; older ones are kept until this is solved" if keep is not None or keep_days else ""
+        print_notices([f"the backup {report.path} was made{older}"])
         raise SystemExit(1)
 
 
@@ -141,12 +141,12 @@ def check(path: Path, form: str) -> None:
     from collection.campaign.operations import integrity
 
     with progress_line("checking") as progress:
-        found = integrity.check(path, progress)
-    problems = sum(finding.serious for finding in found)
+        findings = integrity.check(path, progress)
+    problems = sum(finding.serious for finding in findings)
     if form == "json":
-        print_json({"problems": problems, "findings": [finding._asdict() for finding in found]})
+        print_json({"problems": problems, "findings": [finding._asdict() for finding in findings]})
     else:
-        for finding in found:
+        for finding in findings:
             echo(f"{'Problem' if finding.serious else 'Note'}: {sentence(finding.sentence)}")
         echo(f"{count(problems, 'problem')}." if problems else "No problems.")
     if problems:

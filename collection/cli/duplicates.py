@@ -41,23 +41,25 @@ def duplicates(campaign: Campaign, of: str, threshold: float, form: str) -> None
     Documents are grouped by the share of 4-word shingles that they have in common.
     """
     with progress_line("comparing documents"):
-        found = campaign.corpus.near_duplicates.groups(of, threshold)
+        result = campaign.corpus.near_duplicates.groups(of, threshold)
     if form == "json":
-        members = [{"doc_ids": g.doc_ids, "similarity": [round(s, 4) for s in g.similarity]} for g in found.groups]
-        print_json({"of": of, "threshold": threshold, **found._asdict(), "groups": members})
+        members = [{"doc_ids": g.doc_ids, "similarity": [round(s, 4) for s in g.similarity]} for g in result.groups]
+        print_json({"of": of, "threshold": threshold, **result._asdict(), "groups": members})
         return
-    grouped, groups = sum(len(group.doc_ids) for group in found.groups), count(len(found.groups), "group")
+    grouped, groups = sum(len(group.doc_ids) for group in result.groups), count(len(result.groups), "group")
     echo(
-        f"{grouped:,} of {count(found.documents, 'document')} are near-duplicates, in {groups}."
-        if found.groups
-        else f"{count(found.documents, 'document')}, no near-duplicates."
+        f"{grouped:,} of {count(result.documents, 'document')} are near-duplicates, in {groups}."
+        if result.groups
+        else f"{count(result.documents, 'document')}, no near-duplicates."
     )
-    if found.pairs:
-        echo(f"{found.pairs:,} of {count(found.pool, 'pooled pair')} follow a near-duplicate in the same topic's pool.")
-    largest = sorted(found.groups, key=lambda group: -len(group.doc_ids))[:SHOWN]
+    if result.pairs:
+        echo(
+            f"{result.pairs:,} of {count(result.pool, 'pooled pair')} follow a near-duplicate in the same topic's pool."
+        )
+    largest = sorted(result.groups, key=lambda group: -len(group.doc_ids))[:SHOWN]
     rows = [[len(g.doc_ids), f"{min(g.similarity):.2f}", join_first(g.doc_ids, NAMED)] for g in largest]
     if rows:
         echo()
         print_table(["documents", "lowest similarity to the first", "ids"], rows)
-    if len(found.groups) > SHOWN:
-        print_notices([f"{len(found.groups) - SHOWN:,} more groups; --format json prints all"])
+    if len(result.groups) > SHOWN:
+        print_notices([f"{len(result.groups) - SHOWN:,} more groups; --format json prints all"])

@@ -193,8 +193,8 @@ def export(
     decided, about = (
         {name: options[name] for name in names if options[name] is not None} for names in (DECISIONS, ABOUT)
     )
-    asked = [*plain.values(), decided, about, collection, worklist, machine_labels]
-    if not any([*asked, *(options[name] for name in TRAINING_FILES)]):
+    requested = [*plain.values(), decided, about, collection, worklist, machine_labels]
+    if not any([*requested, *(options[name] for name in TRAINING_FILES)]):
         raise click.UsageError("expected a file to export, such as --qrels, --judgements, --pool or --collection")
     _refuse_options_without_output(topics, fill_with, plain["qrels"] or collection, worklist)
     options |= {"worklist": worklist[1] if worklist else None, "machine_labels": machine_labels and machine_labels[1]}
@@ -202,8 +202,8 @@ def export(
     chosen = parse_rule(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
     with progress_line("exporting") as progress:
-        there = campaign.results.qrels.topics_with_grades(chosen) if qrels or collection else TopicsWithGrades()
-        only = there.select(topics or "all")
+        graded = campaign.results.qrels.topics_with_grades(chosen) if qrels or collection else TopicsWithGrades()
+        only = graded.select(topics or "all")
         written = campaign.exports.files.write(
             **plain,
             rule=chosen,
@@ -247,8 +247,8 @@ def export(
         for name, reason in EMPTY.items()
         if options[name] is not None and not written[str(options[name])]
     )
-    if topics is None and there.usual:
-        of = f"{len(there.finished):,} of {count(len(there.graded), 'topic')}"
+    if topics is None and graded.usual:
+        of = f"{len(graded.finished):,} of {count(len(graded.graded), 'topic')}"
         print_notices(
             [f"only {of} with a grade are finished; --topics finished exports these, as the page Compare does"]
         )
@@ -340,11 +340,11 @@ def _write_training(campaign: Campaign, given: Mapping[str, Any], rule: ChosenRu
     if table is not None or qrels is not None:
         from collection.clicks import cautions
 
-        written, found = campaign.corpus.clicks.export(
+        written, estimate = campaign.corpus.clicks.export(
             table=table, qrels=qrels, sources=given["sources"] or None, smoothing=given["smoothing"]
         )
         files |= written
-        notices += cautions(found)
+        notices += cautions(estimate)
     return _TrainingReport(files, notices)
 
 

@@ -206,10 +206,10 @@ class Program(Group):
 
 def list_commands(group: Group) -> dict[str, click.Command]:
     """Return the commands of a group by their full names, in place of each group those in it."""
-    found: dict[str, click.Command] = {}
+    commands: dict[str, click.Command] = {}
     for name, command in group.commands.items():
-        found |= list_commands(command) if isinstance(command, Group) else {group.full_name(name): command}
-    return found
+        commands |= list_commands(command) if isinstance(command, Group) else {group.full_name(name): command}
+    return commands
 
 
 def _arguments(ctx: click.Context | None) -> tuple[str, ...]:

@@ -113,10 +113,12 @@ def import_(
             raise click.UsageError(f"{option}: expected files, found the empty folder {files[name][0]}")
         files[name] = expanded
     if files["topics"] is not None:
-        found = _part(files["topics"], "topics")
-        if len(found) != 1:
-            raise click.UsageError(f"--topics: expected a file or a folder with one, found {count(len(found), 'file')}")
-        files["topics"] = found[0]
+        topic_files = _part(files["topics"], "topics")
+        if len(topic_files) != 1:
+            raise click.UsageError(
+                f"--topics: expected a file or a folder with one, found {count(len(topic_files), 'file')}"
+            )
+        files["topics"] = topic_files[0]
     files = {name: open_inputs(given) if name != "collection" else given for name, given in files.items()}
     report = import_files(directory, yes=yes, annotator=annotator, replace=replace, by_people=by_people, **files)
     if duplicates is not None:

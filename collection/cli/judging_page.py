@@ -52,8 +52,8 @@ def judging_page(
 
     given = {name: value for name, value in {**changes, "form": text_form}.items() if value is not None}
     if hosts or no_image_hosts:
-        there = () if no_image_hosts else campaign.settings.judging_page().image_hosts
-        given["image_hosts"] = tuple(dict.fromkeys((*there, *hosts)))
+        before = () if no_image_hosts else campaign.settings.judging_page().image_hosts
+        given["image_hosts"] = tuple(dict.fromkeys((*before, *hosts)))
     settings = asdict(campaign.settings.set_judging_page(**given) if given else campaign.settings.judging_page())
     if form == "json":
         print_json(settings)

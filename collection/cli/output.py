@@ -122,8 +122,8 @@ def print_table(
 
     `optional` columns are left out if they are 0 or empty everywhere.
     """
-    kept = [i for i, name in enumerate(header) if name not in optional or any(row[i] for row in rows)]
-    header, rows = [header[i] for i in kept], [[row[i] for i in kept] for row in rows]
+    columns = [i for i, name in enumerate(header) if name not in optional or any(row[i] for row in rows)]
+    header, rows = [header[i] for i in columns], [[row[i] for i in columns] for row in rows]
     header = [_cell(name) for name in header]
     cells = [[_cell(cell) for cell in row] for row in rows]
     widths = [max(len(r[i]) for r in [header, *cells]) for i in range(len(header))]

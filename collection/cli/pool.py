@@ -172,8 +172,8 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
 
     pairs = report.per_topic["pairs"]
     added = f"Dry run: would add {count(report.new, 'pair')}" if dry_run else f"Added {count(report.new, 'pair')}"
-    there = report.pairs - report.new
-    known = f"; {there:,} more {plural(there, 'is', 'are')} already in the pool" if there else ""
+    already = report.pairs - report.new
+    known = f"; {already:,} more {plural(already, 'is', 'are')} already in the pool" if already else ""
     echo(f"{added} to the pool{known}.")
     echo(f"  strategy         {report.strategy} ({format_parameters(report.parameters)})")
     echo(f"  read             {count(report.runs, 'run')}, {count(len(pairs), 'topic')}")
@@ -220,7 +220,7 @@ def compare_pools(
     from collection.machine_labels.model_families import warn_of_model
     from collection.simulation.budgets import compare
 
-    shares, asked = [_read_share(budget) for budget in budgets], parse_one(measure)
+    shares, parsed = [_read_share(budget) for budget in budgets], parse_one(measure)
     known = formats.read_qrels(qrels)
     warn_of_model(qrels, formats.names_of_qrels(qrels))
     ranked = list(formats.read_runs(runs))
@@ -229,12 +229,12 @@ def compare_pools(
         with Campaign(directory) as campaign:
             ranked = ranked or list(campaign.corpus.runs())
             listed = (run.frame.loc[run.frame["listed"] <= DEEPEST, "doc_id"] for run in ranked)
-            found = campaign.store.corpus.documents(sorted({str(doc_id) for ids in listed for doc_id in ids}))
-            if any(document.text is not None for document in found.values()):
-                documents, topics = list(found.values()), campaign.store.corpus.topics()
+            texts = campaign.store.corpus.documents(sorted({str(doc_id) for ids in listed for doc_id in ids}))
+            if any(document.text is not None for document in texts.values()):
+                documents, topics = list(texts.values()), campaign.store.corpus.topics()
     with progress_line("comparing strategies") as line:
         compared = compare(
-            ranked, known, budgets=shares, measure=asked, depth=DEEPEST, documents=documents, topics=topics,
+            ranked, known, budgets=shares, measure=parsed, depth=DEEPEST, documents=documents, topics=topics,
             unjudged=unjudged, progress=line if sys.stderr.isatty() else _print_finished(),
         )  # fmt: skip
     _print_comparison(compared, form)

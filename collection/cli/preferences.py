@@ -41,15 +41,15 @@ def preferences(source: Path, runs: tuple[Source, ...], depth: int | None, per_t
 
     if source.is_dir():
         with Campaign(source) as campaign, progress_line("evaluating preferences"):
-            found = campaign.store.topic_tasks.preferences()
+            decisions = campaign.store.topic_tasks.preferences()
             values = None if runs else campaign.results.evaluation.by_preferences(depth=depth)
     else:
-        found, values = latest_preferences(formats.read_preferences(source)), None
+        decisions, values = latest_preferences(formats.read_preferences(source)), None
         if not runs:
             raise click.UsageError("expected at least one RUN after the file of preferences")
     if values is None:
-        values = evaluate(formats.read_runs(runs), found, depth)
-    _print_values(values, agreement(found), per_topic, form)
+        values = evaluate(formats.read_runs(runs), decisions, depth)
+    _print_values(values, agreement(decisions), per_topic, form)
 
 
 def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_topic: bool, form: str) -> None:
@@ -95,17 +95,17 @@ def print_decisions(decisions: dict[str, Any]) -> None:
         print_table(["annotator", "topics decided"], [list(row.values()) for row in decisions["annotators"]])
 
 
-def agreement_lines(found: dict[str, Any]) -> list[str]:
+def agreement_lines(agreement: dict[str, Any]) -> list[str]:
     """Write sentences on the agreement on choices or preferences; empty if no decision was made twice."""
     lines = []
-    if found.get("comparisons"):
-        same, times = percent(found["same"]), found["comparisons"]
+    if agreement.get("comparisons"):
+        same, times = percent(agreement["same"]), agreement["comparisons"]
         lines.append(
             f"agreement: same choice in {same} of {count(times, 'comparison')} of two annotators, "
-            f"overlap {found['overlap']:.2f}"
-            if found["task"] == "list"
+            f"overlap {agreement['overlap']:.2f}"
+            if agreement["task"] == "list"
             else f"agreement: same preference in {same} of {count(times, 'comparison')} of two annotators"
         )
-    if found.get("triads"):
-        lines.append(f"circular triads by majority: {percent(found['circular'], 1)} of {found['triads']:,}")
+    if agreement.get("triads"):
+        lines.append(f"circular triads by majority: {percent(agreement['circular'], 1)} of {agreement['triads']:,}")
     return lines

@@ -105,7 +105,7 @@ def reusability(
     if grouping not in ("names", "none"):
         groups = read_groups(Path(grouping))
     options: dict[str, Any] = {"groups": groups, "depth": depth, "with_bounds": bounds, "unjudged": unjudged}
-    asked = measures or DEFAULT_MEASURES
+    names = measures or DEFAULT_MEASURES
     if source.is_dir():
         if runs:
             raise InputError(
@@ -115,13 +115,13 @@ def reusability(
             raise InputError(f"--grades needs QRELS; the campaign {source} has its own grade scale")
         with Campaign(source) as campaign, progress_line("leaving runs out"):
             rel = relevance_level or campaign.settings.loop().level
-            there = campaign.results.qrels.topics_with_grades(rule, closed_early=False)
-            taken = there.select(topics)
+            with_grades = campaign.results.qrels.topics_with_grades(rule, closed_early=False)
+            taken = with_grades.select(topics)
             report = campaign.results.evaluation.reusability(
-                list(parse_measures(asked, rel)), rule=rule, topics=taken, rel=rel, **options
+                list(parse_measures(names, rel)), rule=rule, topics=taken, rel=rel, **options
             )
         if taken is not None:
-            graded = f"{count(len(there.graded), 'topic')} with a grade"
+            graded = f"{count(len(with_grades.graded), 'topic')} with a grade"
             print_notices([f"using the {len(taken):,} completely judged of {graded}; --topics all uses all of them"])
     else:
         if rule is not None:
@@ -134,7 +134,7 @@ def reusability(
         if not runs:
             raise click.UsageError("expected at least one RUN after QRELS")
         rel = relevance_level or 1
-        chosen = list(parse_measures(asked, rel))
+        chosen = list(parse_measures(names, rel))
         print_notices(out_of_reach(chosen, qrels))
         with progress_line("leaving runs out"):
             report = assess(formats.read_runs(runs), qrels, chosen, rel=rel, grades=grades, **options)

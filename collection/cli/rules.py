@@ -36,50 +36,50 @@ def rules(campaign: Campaign, rule: str | None, against: str, measure: str | Non
     """
     from collection.adjudication import DEFAULT_RULE
 
-    asked = None if measure is None else parse_one(measure)
+    parsed = None if measure is None else parse_one(measure)
     with progress_line("comparing rules"):
-        found = campaign.results.evaluation.compare_rules(rule or DEFAULT_RULE, against, asked)
+        compared = campaign.results.evaluation.compare_rules(rule or DEFAULT_RULE, against, parsed)
     if form == "json":
-        print_json(_facts(found))
+        print_json(_facts(compared))
         return
-    _print(found)
-    print_notices(found.cautions)
-    if measure is not None and found.places is None:
+    _print(compared)
+    print_notices(compared.cautions)
+    if measure is not None and compared.places is None:
         print_notices(["runs are not compared: one of the rules gives no pair a grade"])
 
 
-def _print(found: RuleComparison) -> None:
-    grades = found.grades
-    echo(f"{found.first} vs. {found.second}")
+def _print(compared: RuleComparison) -> None:
+    grades = compared.grades
+    echo(f"{compared.first} vs. {compared.second}")
     share = f" ({percent(grades.differ / grades.pairs, 1)})" if grades.pairs else ""
     echo(f"{count(grades.pairs, 'pair')} with a grade by both rules; {grades.differ:,} different{share}")
-    for rule, pairs in ((found.first, grades.only_first), (found.second, grades.only_second)):
+    for rule, pairs in ((compared.first, grades.only_first), (compared.second, grades.only_second)):
         if pairs:
             echo(f"{count(pairs, 'pair')} with a grade only by {rule}")
     if grades.differ:
-        echo(f"\npairs by their grades: {found.first} (rows), {found.second} (columns)")
+        echo(f"\npairs by their grades: {compared.first} (rows), {compared.second} (columns)")
         table = grades.confusion
         body = [[f"{grade:g}", *map(int, row)] for grade, row in zip(table.index, table.to_numpy(), strict=True)]
         print_table(["grade", *(f"{grade:g}" for grade in table.columns)], body, numbers=True)
-    if found.places is None:
+    if compared.places is None:
         return
-    echo(f"\n{found.measure} and rank of each run by both rules")
-    table = found.places.table[["run", "first", "second", "first_place", "second_place"]]
+    echo(f"\n{compared.measure} and rank of each run by both rules")
+    table = compared.places.table[["run", "first", "second", "first_place", "second_place"]]
     rows = list(table.itertuples(index=False, name=None))
     print_table(["run", "first rule", "second rule", "first rank", "second rank"], rows, numbers=True)
-    moved = found.places.moved
+    moved = compared.places.moved
     echo(
         (
             f"{len(moved)} of {count(len(rows), 'run')} change rank: {', '.join(moved)}"
             if moved
             else "no run changes rank"
         )
-        + ("" if isnan(found.places.tau) else f"; Kendall's tau {found.places.tau:.3f}")
+        + ("" if isnan(compared.places.tau) else f"; Kendall's tau {compared.places.tau:.3f}")
     )
 
 
-def _facts(found: RuleComparison) -> dict[str, object]:
-    grades, places = found.grades, found.places
+def _facts(compared: RuleComparison) -> dict[str, object]:
+    grades, places = compared.grades, compared.places
     confusion = [
         {"first": first, "second": second, "pairs": int(pairs)}
         for first, row in zip(grades.confusion.index, grades.confusion.to_numpy(), strict=True)
@@ -87,12 +87,12 @@ def _facts(found: RuleComparison) -> dict[str, object]:
         if pairs
     ]
     facts = {
-        "first": found.first,
-        "second": found.second,
+        "first": compared.first,
+        "second": compared.second,
         **{name: getattr(grades, name) for name in ("pairs", "differ", "only_first", "only_second")},
         "confusion": confusion,
-        "cautions": found.cautions,
-        "measure": found.measure,
+        "cautions": compared.cautions,
+        "measure": compared.measure,
     }
     if places is not None:
         facts |= {"tau": places.tau, "moved": places.moved, "runs": places.table}

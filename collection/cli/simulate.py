@@ -249,8 +249,8 @@ def _print_promises(
     notices.append(f"betting: {goal} with 95% confidence in each topic, without calibration topics")
     measured = measure_losses(ledgers, DEFAULT_FAMILY)
     size = round(sum(ledger.size for ledger in ledgers) / len(ledgers))
-    made = plan(len(ledgers), size, alpha, costs_from_topics(measured, alpha), basis="this replay")
-    notices.append(f"plan for a campaign of this size, rule {DEFAULT_FAMILY}: {made.advice}")
+    cost_plan = plan(len(ledgers), size, alpha, costs_from_topics(measured, alpha), basis="this replay")
+    notices.append(f"plan for a campaign of this size, rule {DEFAULT_FAMILY}: {cost_plan.advice}")
 
 
 def _format_value(measure: object, value: float) -> str:

@@ -44,39 +44,39 @@ def system_order(campaign: Campaign, target: float | None, confidence: float | N
     """
     with progress_line("estimating unjudged grades"):
         given = {"target": target, "confidence": confidence}
-        found = campaign.loop.system_order.assess(**{name: value for name, value in given.items() if value is not None})
-    _show(found, form)
-    if not campaign.loop.system_order.store_advice(found):  # last, since it waits for other processes
+        order = campaign.loop.system_order.assess(**{name: value for name, value in given.items() if value is not None})
+    _show(order, form)
+    if not campaign.loop.system_order.store_advice(order):  # last, since it waits for other processes
         print_notices([BUSY])
-    print_notices([found.caution] if found.caution and form != "json" else [])
+    print_notices([order.caution] if order.caution and form != "json" else [])
 
 
-def _show(found: SystemOrder, form: str) -> None:
-    pairs, pool = found.pairs, found.estimates.pool
+def _show(order: SystemOrder, form: str) -> None:
+    pairs, pool = order.pairs, order.estimates.pool
     if form == "json":
         facts = {
-            "stop": found.stop,
-            "final": found.final,
-            "reason": found.reason,
-            "caution": found.caution,
-            "tau": found.tau,
-            "lowest_tau": found.lowest_tau,
+            "stop": order.stop,
+            "final": order.final,
+            "reason": order.reason,
+            "caution": order.caution,
+            "tau": order.tau,
+            "lowest_tau": order.lowest_tau,
         }
         counts = {"topics": pool.topics, "judged": pool.judged, "left": pool.unjudged}
-        print_json(facts | counts | {"estimates": found.values, "pairs": pairs})
+        print_json(facts | counts | {"estimates": order.values, "pairs": pairs})
         return
-    echo(f"{found.reason}")
-    sure = level(found.estimates.alpha)
+    echo(f"{order.reason}")
+    sure = level(order.estimates.alpha)
     echo(
         f"{pool.judged:,} of {count(pool.pairs, 'pair')} of {count(pool.topics, 'topic')} judged; "
-        f"expected tau {decimal(found.tau, 2)}, "
-        f"at least {decimal(found.lowest_tau, 2)} with {sure} probability under the model.\n"
+        f"expected tau {decimal(order.tau, 2)}, "
+        f"at least {decimal(order.lowest_tau, 2)} with {sure} probability under the model.\n"
     )
     rows = [
         [row["run"], f"{decimal(row['estimate'])} ({decimal(row['estimate_low'])} to {decimal(row['estimate_high'])})"]
-        for row in found.values.to_dict("records")
+        for row in order.values.to_dict("records")
     ]
-    print_table(["system", f"{found.measure} (estimate, {sure} of draws)"], rows)
+    print_table(["system", f"{order.measure} (estimate, {sure} of draws)"], rows)
     unsure = pairs[~pairs["decided"]]
     if unsure.empty:
         echo(f"\nThe order of every pair of systems has a probability of at least {sure}.")

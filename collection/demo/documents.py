@@ -165,20 +165,20 @@ def collect(
 
 
 def _walk(steps: dict[str, str], progress: Callable[[str, int, int], None] | None) -> Iterator[Document]:
-    kept: dict[str, _Candidate] = {}
+    candidates: dict[str, _Candidate] = {}
     for done, (namespace, library) in enumerate(steps.items(), start=1):
         # Quiet around one namespace at a time, as progress may print.
         with _quiet():
             for candidate in _namespace(namespace, library):
                 key = " ".join(candidate.text.split())
-                other = kept.get(key)
+                other = candidates.get(key)
                 if other is None or candidate.preference < other.preference:
-                    kept[key] = candidate
+                    candidates[key] = candidate
         if progress is not None:
             progress(library, done, len(steps))
     # An accessor and a class attribute may have one name and two texts; the first is kept.
     by_name: dict[str, _Candidate] = {}
-    for candidate in sorted(kept.values(), key=lambda c: c.preference):
+    for candidate in sorted(candidates.values(), key=lambda c: c.preference):
         by_name.setdefault(candidate.name, candidate)
     libraries = list(dict.fromkeys(steps.values()))
     versions = {library: _version(library) for library in libraries}

@@ -95,7 +95,7 @@ def draw_values(
     completed = _complete(pairs, grades, np.unique(np.asarray(levels, dtype=np.float64)), draws, seed, widening)
     # The highest grade of all draws, so that every draw is measured on the same scale.
     graded = grade_levels(completed)
-    found = {}
+    drawn_values = {}
     for measure in measures:
         numbered = _to_depth(pairs, measure)
         widest = max(aligned.judged.shape[1] + aligned.grades.shape[1] for aligned in numbered)
@@ -107,8 +107,8 @@ def draw_values(
             for row, aligned in enumerate(complete_all(numbered, part)):
                 drawn = measure(replace(aligned, levels=graded))
                 values[row, start : start + step] = drawn.reshape(part.shape[1], topics)
-        found[measure] = values
-    return found
+        drawn_values[measure] = values
+    return drawn_values
 
 
 def reads_unlisted(

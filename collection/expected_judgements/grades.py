@@ -26,9 +26,9 @@ def number_grades(pairs: Pairs, grades: Floats, levels: Sequence[float]) -> tupl
     judged = ~np.isnan(grades)
     strange = np.setdiff1d(grades[judged], scale)
     if len(scale) < 2 or len(strange) or scale[0] < 0:
-        found = f"{np.append(strange, scale)[0]:g}" if len(scale) else "no grades"
+        actual = f"{np.append(strange, scale)[0]:g}" if len(scale) else "no grades"
         raise InputError(
-            f"grades: expected numbers of the scale {scale.tolist()}, at least two and none below 0; found {found}"
+            f"grades: expected numbers of the scale {scale.tolist()}, at least two and none below 0; found {actual}"
         )
     return scale, np.where(judged, np.searchsorted(scale, np.where(judged, grades, scale[0])), -1)
 

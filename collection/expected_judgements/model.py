@@ -133,11 +133,11 @@ def infer(pairs: Pairs, numbers: Ints, steps: int, scales: Scales | None = None,
         changes = [own - pull @ change for _, pull, own in parts]
         before, part = prior.plausibility(known, weights, effects), 1.0
         for _ in range(HALVINGS):
-            there = [effect + part * own for effect, own in zip(effects, changes, strict=True)]
-            if prior.plausibility(known, weights + part * change, there) >= before - 1e-6:
+            moved = [effect + part * own for effect, own in zip(effects, changes, strict=True)]
+            if prior.plausibility(known, weights + part * change, moved) >= before - 1e-6:
                 break
             part /= 2
-        weights, effects = weights + part * change, there
+        weights, effects = weights + part * change, moved
         if sweep == sweeps - 1 or (sweep and np.abs(change).max() < TOLERANCE):
             break
         uncertain = cho_solve(factor, np.eye(len(weights)))

@@ -87,8 +87,8 @@ def describe(
     require_columns(pairs, ("query_id", "doc_id"), "pairs")
     frame = pairs[["query_id", "doc_id"]].astype("str").reset_index(drop=True)
     if frame.empty or not runs:
-        found = f"{count(len(frame), 'pair')} and {count(len(runs), 'run')}"
-        raise InputError(f"expected at least one pair and one run, found {found}")
+        numbers = f"{count(len(frame), 'pair')} and {count(len(runs), 'run')}"
+        raise InputError(f"expected at least one pair and one run, found {numbers}")
     twice = frame.duplicated()
     if twice.any():
         pair = frame[twice].iloc[0]
@@ -136,6 +136,6 @@ def _coordinates(texts: csr_matrix | None, members: list[Ints]) -> list[Floats] 
         length = np.sqrt(np.diag(square))
         length[length == 0] = 1.0
         values, vectors = np.linalg.eigh(square / np.outer(length, length))
-        kept = values > 1e-9
-        coordinates.append(vectors[:, kept] * np.sqrt(values[kept]))
+        positive = values > 1e-9
+        coordinates.append(vectors[:, positive] * np.sqrt(values[positive]))
     return coordinates

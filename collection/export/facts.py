@@ -68,7 +68,7 @@ def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], 
     """
     relevant = qrels["relevance"] >= level
     judged = qrels["query_id"].value_counts().to_dict()
-    found = qrels.loc[relevant, "query_id"].value_counts().to_dict()
+    relevant_counts = qrels.loc[relevant, "query_id"].value_counts().to_dict()
     graded = [topic for topic in topics if topic in judged]
     counts = qrels["relevance"].value_counts().to_dict()
     return {
@@ -77,10 +77,10 @@ def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], 
         "topics": len(graded),
         "relevant_from": level,
         "relevant": int(relevant.sum()),
-        "without_relevant": [topic for topic in graded if topic not in found],
+        "without_relevant": [topic for topic in graded if topic not in relevant_counts],
         "per_grade": {str(grade): int(counts.get(grade, 0)) for grade in grades},
         "judged_per_topic": distribution(judged[topic] for topic in graded),
-        "relevant_per_topic": distribution(found.get(topic, 0) for topic in graded),
+        "relevant_per_topic": distribution(relevant_counts.get(topic, 0) for topic in graded),
     }
 
 

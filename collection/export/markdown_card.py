@@ -82,7 +82,7 @@ def _use(facts: Facts) -> Iterator[str]:
 def _material(facts: Facts) -> Iterator[str]:
     qrels, documents = facts["qrels"], facts["documents"]
     yield "## Contents"
-    made_of = {"judgements": "graded", "choices": "chosen from lists", "preferences": "graded by preferences"}
+    source = {"judgements": "graded", "choices": "chosen from lists", "preferences": "graded by preferences"}
     yield _table(
         ("content", "count"),
         [
@@ -90,7 +90,7 @@ def _material(facts: Facts) -> Iterator[str]:
             (f"documents in corpus.jsonl ({documents['corpus']})", documents["exported"]),
             ("topics", facts["topics"]["count"]),
             ("topics with a grade", qrels["topics"]),
-            (f"pairs {made_of[qrels['made_of']]}", qrels["pairs"]),
+            (f"pairs {source[qrels['made_of']]}", qrels["pairs"]),
             (f"relevant pairs (grade {qrels['relevant_from']} or higher)", qrels["relevant"]),
             ("documents in the qrels", qrels["documents"]),
             ("documents in the qrels without a text", documents["judged_without_text"]),
@@ -120,8 +120,8 @@ def _grades(facts: Facts) -> Iterator[str]:
         ("grade", "pairs", "meaning"),
         [(grade, counts[grade], sentence) for grade, sentence in facts["grades"].items()],
     )
-    if (made_of := facts["qrels"]["made_of"]) in MADE_OF:
-        yield MADE_OF[made_of]
+    if (source := facts["qrels"]["made_of"]) in MADE_OF:
+        yield MADE_OF[source]
     if caution := selection_caution(facts["qrels"].get("decisive_pairs", 0)):
         yield f"{caution}."
     if rule is not None:
@@ -131,20 +131,20 @@ def _grades(facts: Facts) -> Iterator[str]:
 
 
 def _machine_labels(facts: Facts) -> Iterator[str]:
-    found = facts.get("machine_labels")
-    if found is None:
+    labels = facts.get("machine_labels")
+    if labels is None:
         return
-    name, pairs = found["label_set"], found["pairs"]
+    name, pairs = labels["label_set"], labels["pairs"]
     labelled, total = pairs[name], sum(pairs.values())
     yield "## Machine labels"
     yield (
         f"{labelled:,} of {count(total, 'pair')} in the qrels {plural(labelled, 'has', 'have')} no grade by people but "
-        f"a label of {markdown_code(name)}. {escaped_markdown(found['labels'])}\n`qrels.txt.labels.json` says for "
+        f"a label of {markdown_code(name)}. {escaped_markdown(labels['labels'])}\n`qrels.txt.labels.json` says for "
         "each pair who gave its grade. All other numbers on this card count grades by people only."
     )
-    yield _table(("grade", "pairs with a machine label"), list(found["per_grade"].items()))
-    yield _table(("setting", "value"), [(key, _setting(value)) for key, value in found["settings"].items()])
-    if warnings := found["warnings"]:
+    yield _table(("grade", "pairs with a machine label"), list(labels["per_grade"].items()))
+    yield _table(("setting", "value"), [(key, _setting(value)) for key, value in labels["settings"].items()])
+    if warnings := labels["warnings"]:
         yield "\n".join(f"- {escaped_markdown(sentence)}" for sentence in warnings)
 
 
@@ -184,24 +184,25 @@ def _judging(facts: Facts) -> Iterator[str]:
 
 
 def _agreement(facts: Facts) -> Iterator[str]:
-    found = facts["agreement"]
-    if found is None:
+    agreement = facts["agreement"]
+    if agreement is None:
         return
     yield "## Agreement"
     yield (
-        f"{found['several']:,} of {count(found['pairs'], 'pair')} {plural(found['several'], 'has', 'have')} 2 or more "
-        f"grades. The 95% intervals come from {count(found['resamples'], 'bootstrap sample')} of {found['by']} (random "
-        f"seed {found['seed']}). On the binary scale, grades of {found['level']:g} or more are relevant."
+        f"{agreement['several']:,} of {count(agreement['pairs'], 'pair')} "
+        f"{plural(agreement['several'], 'has', 'have')} 2 or more grades. The 95% intervals come from "
+        f"{count(agreement['resamples'], 'bootstrap sample')} of {agreement['by']} (random seed "
+        f"{agreement['seed']}). On the binary scale, grades of {agreement['level']:g} or more are relevant."
     )
-    notes = ["note"] if any(v["note"] for v in found["values"]) else []
+    notes = ["note"] if any(v["note"] for v in agreement["values"]) else []
     yield _table(
         ("scale", "coefficient", "value", "95% CI low", "95% CI high", *notes),
         [
             (v["scale"], v["label"], *(_digits(v[n]) for n in ("value", "low", "high")), *(v[n] for n in notes))
-            for v in found["values"]
+            for v in agreement["values"]
         ],
     )
-    yield from map(escaped_markdown, found["notes"])
+    yield from map(escaped_markdown, agreement["notes"])
 
 
 def _pool(facts: Facts) -> Iterator[str]:
@@ -229,26 +230,26 @@ def _pool(facts: Facts) -> Iterator[str]:
 
 
 def _recall(facts: Facts) -> Iterator[str]:
-    found = facts["recall"]
-    if not found["topics"]:
+    recall = facts["recall"]
+    if not recall["topics"]:
         return
     yield "## Recall"
-    pooled = sum(row["of"] == "pool" for row in found["per_topic"])
-    least = f"an estimated {found['low']:,} to " if found["low"] < found["high"] else ""
+    pooled = sum(row["of"] == "pool" for row in recall["per_topic"])
+    least = f"an estimated {recall['low']:,} to " if recall["low"] < recall["high"] else ""
     lines = [
-        f"{found['found']:,} relevant documents were found in {count(found['topics'], 'topic')}, of {least}"
-        f"{found['high']:,} that exist by the sums of the topics' intervals (each with "
-        f"{percent_down(found['confidence'])} confidence by itself)."
+        f"{recall['found']:,} relevant documents were found in {count(recall['topics'], 'topic')}, of {least}"
+        f"{recall['high']:,} that exist by the sums of the topics' intervals (each with "
+        f"{percent_down(recall['confidence'])} confidence by itself)."
     ]
     if pooled:
-        which = "These numbers" if pooled == found["topics"] else f"The numbers of {count(pooled, 'topic')}"
+        which = "These numbers" if pooled == recall["topics"] else f"The numbers of {count(pooled, 'topic')}"
         lines.append(f"{which} cover the pool only, not documents that no system retrieved.")
-    if missing := missing_texts(row["without_text"] for row in found["per_topic"]):
+    if missing := missing_texts(row["without_text"] for row in recall["per_topic"]):
         lines.append(f"{missing} The intervals allow for all of them being relevant.")
     yield "\n".join(lines)
-    rows = sorted(found["per_topic"], key=lambda row: (row["recall_low"] is None, row["recall_low"] or 0.0))
+    rows = sorted(recall["per_topic"], key=lambda row: (row["recall_low"] is None, row["recall_low"] or 0.0))
     names = {"query_id": "topic", "of": "scope", "judged": "judged", "found": "relevant found"}
-    if pooled in (0, found["topics"]):
+    if pooled in (0, recall["topics"]):
         del names["of"]
     if missing:
         names["without_text"] = "text missing"
@@ -269,20 +270,20 @@ def _recall(facts: Facts) -> Iterator[str]:
 
 
 def _across_topics(facts: Facts) -> Iterator[str]:
-    found = facts.get("recall_across_topics")
-    if found is None:
+    promise = facts.get("recall_across_topics")
+    if promise is None:
         return
     yield "## Recall across topics"
-    topics = found["calibration_topics"]
-    lines = [escaped_markdown(found["promise"])]
-    if not found["kept"]:
+    topics = promise["calibration_topics"]
+    lines = [escaped_markdown(promise["promise"])]
+    if not promise["kept"]:
         lines.append("This promise is not kept, or in doubt: see below.")
     if topics:
         lines.append(f"Calibration topics: {_named(topics)}.")
-    if closed := found["closed"]:
+    if closed := promise["closed"]:
         lines.append(f"Topics closed by the stopping rule: {_named(closed)}.")
     yield "\n".join(lines)
-    if limits := found["limits"]:
+    if limits := promise["limits"]:
         yield "\n".join(f"- {escaped_markdown(note)}" for note in limits)
 
 

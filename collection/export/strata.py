@@ -76,11 +76,11 @@ def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFra
     known = pd.concat([drawn, left_out])[[*_PAIR, "pool_round", "stratum"]]
     design = pd.MultiIndex.from_frame(known[["pool_round", "stratum"]].astype("int64"))
     codes, _ = pd.factorize(design, sort=True)
-    found = with_unjudged(qrels[~_among(qrels, left_out)], pd.concat([pool[_PAIR], left_out[_PAIR]]))
-    found = found.merge(known[_PAIR].assign(stratum=codes), on=_PAIR, how="left")
-    certain = found["stratum"].isna().any()
-    stratum = found["stratum"].fillna(-1).astype("int64") + int(certain)
-    return found.assign(stratum=stratum)[[*_PAIR, "stratum", "relevance"]]
+    rows = with_unjudged(qrels[~_among(qrels, left_out)], pd.concat([pool[_PAIR], left_out[_PAIR]]))
+    rows = rows.merge(known[_PAIR].assign(stratum=codes), on=_PAIR, how="left")
+    certain = rows["stratum"].isna().any()
+    stratum = rows["stratum"].fillna(-1).astype("int64") + int(certain)
+    return rows.assign(stratum=stratum)[[*_PAIR, "stratum", "relevance"]]
 
 
 def with_probabilities(
@@ -110,16 +110,16 @@ def with_probabilities(
             f"topic {rounds.idxmax()!r} was sampled {rounds.max()} times, but qrels with probabilities need topics "
             "sampled once; export the qrels with strata"
         )
-    kept = qrels[~_among(qrels, sampled_out)]
-    found = with_unjudged(kept, pool) if unjudged else _ordered(kept[list(QRELS.names)])
-    found = found.merge(pool[[*_PAIR, "probability"]], on=_PAIR, how="left")
-    return found.assign(probability=found["probability"].astype("float64").fillna(1.0))
+    drawn = qrels[~_among(qrels, sampled_out)]
+    rows = with_unjudged(drawn, pool) if unjudged else _ordered(drawn[list(QRELS.names)])
+    rows = rows.merge(pool[[*_PAIR, "probability"]], on=_PAIR, how="left")
+    return rows.assign(probability=rows["probability"].astype("float64").fillna(1.0))
 
 
 def _among(frame: pd.DataFrame, others: pd.DataFrame) -> Bools:
     """(rows of `frame`,) whether a pair is among `others`."""
-    there = pd.MultiIndex.from_frame(others[_PAIR].astype("str"))
-    return np.asarray(pd.MultiIndex.from_frame(frame[_PAIR].astype("str")).isin(there), dtype=np.bool_)
+    index = pd.MultiIndex.from_frame(others[_PAIR].astype("str"))
+    return np.asarray(pd.MultiIndex.from_frame(frame[_PAIR].astype("str")).isin(index), dtype=np.bool_)
 
 
 def _ordered(frame: pd.DataFrame) -> pd.DataFrame:

@@ -203,14 +203,14 @@ def examples(
         groups = limits.groups(relevant)
         positives, drawn = positives + len(allowed), drawn + len(chosen)
         for limit, those in _by_limit(chosen, graded, level, margin):
-            found = _drawn(candidates, negatives * len(those), random, partial(limits.fits, query_id, limit, groups))
-            if len(found) < negatives:
+            matching = _drawn(candidates, negatives * len(those), random, partial(limits.fits, query_id, limit, groups))
+            if len(matching) < negatives:
                 short += len(those)
                 topics_short.update({query_id} if those else ())
-            if not whole or len(found) >= negatives:
+            if not whole or len(matching) >= negatives:
                 rows += [
                     (query_id, positive, graded[positive], doc_id, graded.get(doc_id, nan), doc_id in graded)
-                    for positive, doc_id in _by_turns(those, found, negatives)
+                    for positive, doc_id in _by_turns(those, matching, negatives)
                 ]
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
     different = frame.drop_duplicates(["query_id", "negative_id"])
@@ -290,12 +290,12 @@ def _drawn(
     return drawn
 
 
-def _by_turns(positives: Sequence[str], found: Sequence[str], negatives: int) -> Iterator[tuple[str, str]]:
+def _by_turns(positives: Sequence[str], documents: Sequence[str], negatives: int) -> Iterator[tuple[str, str]]:
     """Each positive with the next negatives found, and after the last the first again."""
-    each = min(negatives, len(found))
+    each = min(negatives, len(documents))
     for number, positive in enumerate(positives):
         for place in range(number * each, (number + 1) * each):
-            yield positive, found[place % len(found)]
+            yield positive, documents[place % len(documents)]
 
 
 def _by_limit(
@@ -313,11 +313,11 @@ def _grades(qrels: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Topic -> document -> grade, documents by id; without unjudged ones."""
     qrels = QRELS.check(qrels, "making training data")
     _require_distinct(qrels, "qrels")
-    found: dict[str, dict[str, float]] = {}
+    grades: dict[str, dict[str, float]] = {}
     for query_id, rows in qrels[qrels["relevance"] >= 0].groupby("query_id", sort=False, observed=True):
         ordered = rows.sort_values("doc_id", kind="stable")
-        found[str(query_id)] = dict(zip(ordered["doc_id"], ordered["relevance"].astype("float64"), strict=True))
-    return found
+        grades[str(query_id)] = dict(zip(ordered["doc_id"], ordered["relevance"].astype("float64"), strict=True))
+    return grades
 
 
 def _rankings(ranked: pd.DataFrame | None) -> dict[str, tuple[Sequence[str], Ints]]:

@@ -36,8 +36,8 @@ def family_of(model: str) -> str:
     ['claude', 'qwen', 'phi']
     """
     name = model.casefold().removeprefix("ft:").rsplit("/", 1)[-1]
-    found = re.search("|".join(FAMILIES), name) or re.search("[a-z]+", name)
-    return found[0] if found and len(found[0]) >= SHORTEST else ""
+    match = re.search("|".join(FAMILIES), name) or re.search("[a-z]+", name)
+    return match[0] if match and len(match[0]) >= SHORTEST else ""
 
 
 def find_model(name: str, *, of_person: bool = False) -> str:
@@ -54,9 +54,11 @@ def find_model(name: str, *, of_person: bool = False) -> str:
     """
     words = re.sub("(?<=[a-z])(?=[A-Z])", "-", name).casefold()
     names = _ANYWHERE if of_person else f"{_ANYWHERE}|{_PEOPLE}"
-    found = list(re.finditer(rf"(?<![a-z])(?:(?:{names})(?![a-z])|(?:{_VERSIONED}){_VERSION})", words))
+    matches = list(re.finditer(rf"(?<![a-z])(?:(?:{names})(?![a-z])|(?:{_VERSIONED}){_VERSION})", words))
     # The method of a judge comes before its model.
-    model = next((each for each in found if not each[0].startswith(("umbrela", "llm"))), found[0] if found else None)
+    model = next(
+        (each for each in matches if not each[0].startswith(("umbrela", "llm"))), matches[0] if matches else None
+    )
     return "" if model is None else words[model.start() :]
 
 

@@ -92,7 +92,7 @@ def compare_with_people(
             both[KEYS].assign(annotator="labels", relevance=both["relevance_label"]),
         ]
     )
-    found = Labels.of(long, scale)
+    grades = Labels.of(long, scale)
     within = {
         run.name: run.frame.sort_values(["query_id", "score", "doc_id"], ascending=[True, False, False])
         .groupby("query_id")
@@ -108,8 +108,8 @@ def compare_with_people(
     return PeopleComparison(
         len(both),
         int(both["same"].sum()),
-        agreement(found, resamples=resamples, sides=()).values,
-        confusion(found, PEOPLE, "labels"),
+        agreement(grades, resamples=resamples, sides=()).values,
+        confusion(grades, PEOPLE, "labels"),
         _summarise(both.sort_values("relevance"), "relevance"),
         topics,
         _summarise(pd.concat(by_run) if by_run else nothing, "run"),

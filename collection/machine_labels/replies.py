@@ -67,8 +67,8 @@ def read_grade(text: str | None, grades: GradeScale, finish: str | None = "stop"
         stated = _NUMBER.fullmatch(lines[0])
     if stated is None:
         return Reply(None, 'the last line is not "Grade: N"')
-    found = {int(stated[1]), *(int(number) for line in lines for number in _STATED_ANYWHERE.findall(line))}
-    if len(found) > 1:
-        return Reply(None, f"the reply states the grades {join(sorted(found))}")
-    (grade,) = found
+    numbers = {int(stated[1]), *(int(number) for line in lines for number in _STATED_ANYWHERE.findall(line))}
+    if len(numbers) > 1:
+        return Reply(None, f"the reply states the grades {join(sorted(numbers))}")
+    (grade,) = numbers
     return Reply(grade) if grade in grades else Reply(None, f"grade {grade} is not one of {grades}")

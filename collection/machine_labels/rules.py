@@ -128,8 +128,8 @@ def contains_query(
     wanted = _topic_terms(topic.title if of == "title" else f"{topic.title} {topic.description}")
     if document.text is None or not wanted:
         return None
-    found = frozenset(_words(f"{document.title} {document.text}"))
-    return then if (wanted <= found if terms == "all" else wanted & found) else otherwise
+    words = frozenset(_words(f"{document.title} {document.text}"))
+    return then if (wanted <= words if terms == "all" else wanted & words) else otherwise
 
 
 @LABEL_RULES.add("contains-string", "String in a field", "A field of the document contains a string or an entity.")
@@ -169,13 +169,13 @@ def _match_pattern(
     texts = [text for each in values for text in each or ()]
     try:
         # Without a text the pattern would not be read.
-        found = pc.match_substring_regex(pa.array(texts or [""], pa.string()), pattern, ignore_case=not case)
+        matches = pc.match_substring_regex(pa.array(texts or [""], pa.string()), pattern, ignore_case=not case)
     except pa.ArrowInvalid as error:
         raise InputError(
             f"matches-pattern: expected a regular expression of RE2, found {pattern!r} ({error})"
         ) from None
     owners = (number for number, each in enumerate(values) for _ in each or ())
-    matching = {number for number, matches in zip(owners, found.to_pylist(), strict=False) if matches}
+    matching = {number for number, matched in zip(owners, matches.to_pylist(), strict=False) if matched}
     return [None if each is None else then if number in matching else otherwise for number, each in enumerate(values)]
 
 
@@ -203,8 +203,8 @@ def matches_pattern(
 @lru_cache(maxsize=_KEPT_TOPICS)
 def _topic_terms(text: str) -> frozenset[str]:
     """Distinct words without stop words, unless there are no others."""
-    found = frozenset(_words(text))
-    return found - STOP_WORDS or found
+    words = frozenset(_words(text))
+    return words - STOP_WORDS or words
 
 
 def _words(text: str) -> list[str]:

@@ -43,30 +43,30 @@ class SystemEffects:
     test: str
 
 
-def find_effects(found: CorrectedValues, families: Mapping[str, Sequence[str]] | None = None) -> SystemEffects:
+def find_effects(correction: CorrectedValues, families: Mapping[str, Sequence[str]] | None = None) -> SystemEffects:
     """Compare the values by labels with the corrected ones.
 
     Parameters
     ----------
-    found
+    correction
         From :func:`.correct`, with labels.
     families
         Name of a family -> its runs, such as those built on the model that judged.
     """
-    labels, corrected = found.values["labels"].to_numpy(), found.values["corrected"].to_numpy()
+    labels, corrected = correction.values["labels"].to_numpy(), correction.values["corrected"].to_numpy()
     several = len(labels) > 1
     raw = labels - corrected
-    gain, parts = raw - raw.mean(), found.parts - found.parts.mean(axis=0)
-    half = half_width(parts, found.alpha)
-    gains = found.values[["run", "labels", "corrected"]].assign(gain=gain, low=gain - half, high=gain + half)
+    gain, parts = raw - raw.mean(), correction.parts - correction.parts.mean(axis=0)
+    half = half_width(parts, correction.alpha)
+    gains = correction.values[["run", "labels", "corrected"]].assign(gain=gain, low=gain - half, high=gain + half)
     gains = gains.sort_values("gain", ascending=False, kind="stable", ignore_index=True)
-    names = found.values["run"].tolist()
+    names = correction.values["run"].tolist()
     rows = []
     for family, members in (families or {}).items():
         inside = np.isin(names, list(members))
         if inside.any() and not inside.all():
             contrast = inside / inside.sum() - ~inside / (~inside).sum()
-            wide = float(half_width((contrast @ found.parts)[None, :], found.alpha)[0])
+            wide = float(half_width((contrast @ correction.parts)[None, :], correction.alpha)[0])
             mean = float(contrast @ raw)
             rows.append((family, int(inside.sum()), mean, mean - wide, mean + wide))
     return SystemEffects(
@@ -74,22 +74,22 @@ def find_effects(found: CorrectedValues, families: Mapping[str, Sequence[str]] |
         tau_ap(corrected, labels, ties="b") if several else np.nan,
         gains,
         pd.DataFrame(rows, columns=["family", "runs", "gain", "low", "high"]),
-        _decisions(found),
-        f"two-sided paired t-test of {found.measure} over {count(found.by_topic.shape[1], 'topic')}, at "
-        f"{found.alpha:g} with Holm's correction for {count(len(found.differences), 'pair')}",
+        _decisions(correction),
+        f"two-sided paired t-test of {correction.measure} over {count(correction.by_topic.shape[1], 'topic')}, at "
+        f"{correction.alpha:g} with Holm's correction for {count(len(correction.differences), 'pair')}",
     )
 
 
-def _decisions(found: CorrectedValues) -> pd.DataFrame:
-    if found.by_topic.shape[1] < 2:  # no test over topics
+def _decisions(correction: CorrectedValues) -> pd.DataFrame:
+    if correction.by_topic.shape[1] < 2:  # no test over topics
         return pd.DataFrame({"labels": [], "corrected": [], "pairs": []})
-    one, other = np.triu_indices(len(found.values), 1)
-    swap = found.values["labels"].to_numpy()[one] < found.values["labels"].to_numpy()[other]
+    one, other = np.triu_indices(len(correction.values), 1)
+    swap = correction.values["labels"].to_numpy()[one] < correction.values["labels"].to_numpy()[other]
     one, other = np.where(swap, other, one), np.where(swap, one, other)
     said = {}
-    for name, values in (("labels", found.labels_by_topic), ("corrected", found.by_topic)):
+    for name, values in (("labels", correction.labels_by_topic), ("corrected", correction.by_topic)):
         differences = (values[one] - values[other]).T
-        decided = holm(paired_t(differences).p) < found.alpha if len(one) else np.zeros(0, dtype=bool)
+        decided = holm(paired_t(differences).p) < correction.alpha if len(one) else np.zeros(0, dtype=bool)
         better = np.where(differences.mean(axis=0) > 0, "a better", "b better") if len(one) else np.zeros(0, dtype=str)
         said[name] = np.where(decided, better, "no decision")
     return pd.DataFrame(said).groupby(["labels", "corrected"], sort=True).size().rename("pairs").reset_index()

@@ -61,9 +61,9 @@ class Template:
     question: str
 
     def __post_init__(self) -> None:
-        found = _PLACEHOLDER.findall(self.instruction + self.question)
-        require_known(f"placeholder in the prompt template {self.name}", PLACEHOLDERS, *found)
-        if missing := [f"{{{name}}}" for name in PLACEHOLDERS if name not in {*found, "guidelines"}]:
+        placeholders = _PLACEHOLDER.findall(self.instruction + self.question)
+        require_known(f"placeholder in the prompt template {self.name}", PLACEHOLDERS, *placeholders)
+        if missing := [f"{{{name}}}" for name in PLACEHOLDERS if name not in {*placeholders, "guidelines"}]:
             raise InputError(f"prompt template {self.name}: expected {join(missing)}, found no such placeholder")
         in_instruction = set(_PLACEHOLDER.findall(self.instruction))
         if quoted := [f"{{{name}}}" for name in ("topic", "document") if name in in_instruction]:
@@ -160,7 +160,7 @@ def _fill(text: str, values: Mapping[str, str]) -> str:
     if not values["guidelines"]:
         text = re.sub(r"\n*\{guidelines\}\n*", "\n\n", text).strip()
     # In one pass: braces in a document are no placeholders.
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
 
 def _quote(text: str, mark: str) -> str:

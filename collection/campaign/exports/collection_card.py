@@ -126,19 +126,19 @@ class CollectionCard:
 
     def select_qrels(self, choices: CollectionChoices) -> CollectionQrels:
         """The qrels of a collection; errors as for :meth:`facts`."""
-        source, found = "judgements", self.qrels.build(choices.rule)
-        if found.empty:
-            source, found = "choices", self.qrels.from_choices()
-        if found.empty:
-            source, found = "preferences", self.qrels.from_preferences()
-        if found.empty:
+        source, qrels = "judgements", self.qrels.build(choices.rule)
+        if qrels.empty:
+            source, qrels = "choices", self.qrels.from_choices()
+        if qrels.empty:
+            source, qrels = "preferences", self.qrels.from_preferences()
+        if qrels.empty:
             raise CampaignError("a collection needs grades, found none; judge some pairs first")
-        if (found["relevance"] % 1 != 0).any():
+        if (qrels["relevance"] % 1 != 0).any():
             raise CampaignError(
                 "the grades by this rule have fractions, which tools that load collections cannot read; choose another "
                 "rule, or export the qrels alone"
             )
-        graded = written = found.astype({"relevance": "int64"})
+        graded = written = qrels.astype({"relevance": "int64"})
         if choices.fill_with is not None:
             if source != "judgements":
                 raise CampaignError(f"machine labels fill qrels of judgements only, found qrels of {source}")
@@ -153,8 +153,8 @@ class CollectionCard:
         source, graded, written = collected
         query_text, topics = choices.query_text, choices.topics
         require_known("text of queries", formats.QUERY_TEXTS, query_text)
-        asked = self.store.corpus.topics()[list(formats.QUERY_TEXTS[query_text])]
-        without = int((asked.map(str.strip) == "").all(axis=1).sum())
+        query_fields = self.store.corpus.topics()[list(formats.QUERY_TEXTS[query_text])]
+        without = int((query_fields.map(str.strip) == "").all(axis=1).sum())
         missing = {"query_text_missing": without} if without else {}
         log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
         qrels = select_topics(graded, topics)
@@ -251,14 +251,14 @@ class CollectionCard:
 
     def _agreement_facts(self) -> Facts | None:
         """Inter-annotator agreement over all; None where no pair has several grades."""
-        found = self.agreement.report(resamples=0, sides=())
-        if not found.several:
+        report = self.agreement.report(resamples=0, sides=())
+        if not report.several:
             return None
-        found = self.agreement.report(resamples=RESAMPLES, sides=())
-        labels = [COEFFICIENTS[name].label for name in found.values["coefficient"]]
+        report = self.agreement.report(resamples=RESAMPLES, sides=())
+        labels = [COEFFICIENTS[name].label for name in report.values["coefficient"]]
         names = ("pairs", "several", "judgements", "level", "resamples", "seed", "by")
-        values = found.values.assign(label=labels).to_dict("records")
-        return {name: getattr(found, name) for name in names} | {"values": values, "notes": list(found.notes)}
+        values = report.values.assign(label=labels).to_dict("records")
+        return {name: getattr(report, name) for name in names} | {"values": values, "notes": list(report.notes)}
 
     def annotator_names(self, choices: CollectionChoices) -> dict[str, str]:
         """Annotator -> pseudonym; empty where names are shown."""

@@ -155,9 +155,9 @@ class TrainingData:
             if path is None:
                 continue
             texts = Path(path).name.removesuffix(".gz").endswith(".jsonl")
-            made = self.examples(negatives, whole=whole, texts=texts, **how)
+            examples = self.examples(negatives, whole=whole, texts=texts, **how)
             lines = formats.write_training(
-                made.frame,
+                examples.frame,
                 path,
                 tuples=whole,
                 flagged=training.takes_unjudged(negatives),
@@ -165,12 +165,14 @@ class TrainingData:
                 documents=self.store.corpus.documents,
             )
             form = "tuples" if whole else "triples"
-            report = self._report(made, negatives, form, texts, how)
+            report = self._report(examples, negatives, form, texts, how)
             formats.write_report(report, path, RULE_FILE)
             written.append(TrainingFile(str(path), lines, report))
         return written
 
-    def _report(self, made: Examples, negatives: str, form: str, texts: bool, how: Mapping[str, Any]) -> dict[str, Any]:
+    def _report(
+        self, examples: Examples, negatives: str, form: str, texts: bool, how: Mapping[str, Any]
+    ) -> dict[str, Any]:
         entry = training.NEGATIVES[negatives]
         by_rank, listed = "first" in entry.parameters, self._chooses_from_lists()
         return {
@@ -189,7 +191,7 @@ class TrainingData:
             "near_duplicates_left_out": bool(how.get("apart")),
             "only_with_text": texts,
             "seed": how.get("seed", 0),
-            "counts": made.counts,
+            "counts": examples.counts,
             "campaign": self.settings.title,
             "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": clock.now(),

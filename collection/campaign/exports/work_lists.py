@@ -93,8 +93,8 @@ class WorkLists:
                 closed = self.judging.next_pairs(annotator, query_id, 0, ids, client=WORK_LIST).closed
                 ids = [doc_id for doc_id in ids if doc_id not in set(closed)][:room]
             if len(ids) < room:
-                found = self.judging.next_pairs(annotator, query_id, room - len(ids), ids, client=WORK_LIST)
-                ids += [document.doc_id for document in found.documents][: room - len(ids)]
+                fresh = self.judging.next_pairs(annotator, query_id, room - len(ids), ids, client=WORK_LIST)
+                ids += [document.doc_id for document in fresh.documents][: room - len(ids)]
             at = clock.seconds()
             self.store.queue.keep_for_list(query_id, ids, annotator, at, at + LEASES[1] * 60)
             listed += [(query_id, doc_id) for doc_id in ids]

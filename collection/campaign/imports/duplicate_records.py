@@ -79,7 +79,7 @@ class DuplicateRecords:
         """The document to import for a record; None for a duplicate that is left out."""
         match = self._index_of_campaign().enter(document)
         own = self._stored(document.doc_id)
-        kept = self._stored(match.doc_id) if match is not None and match.certain else None
+        original = self._stored(match.doc_id) if match is not None and match.certain else None
         if own is not None and own.text is None:  # pooled or graded, and to be judged once it has a text
             if match is not None and match.doc_id != document.doc_id:
                 self._list(path, line, document, match, left_out=False)
@@ -92,10 +92,10 @@ class DuplicateRecords:
             if match is not None:
                 self._list(path, line, named, match, left_out=False)
             return self._new(path, line, named)
-        if kept is not None and (match.doc_id == document.doc_id or own is not None):
-            if _contains(kept, document):
+        if original is not None and (match.doc_id == document.doc_id or own is not None):
+            if _contains(original, document):
                 self._list(path, line, document, match._replace(reason="id and content"), left_out=True)
-                return kept  # the import counts it as unchanged
+                return original  # the import counts it as unchanged
             if self._session.replace and match.doc_id == document.doc_id:
                 return document
         self._leave_out(path, line, document, match, own)
@@ -113,8 +113,8 @@ class DuplicateRecords:
         if own is None:
             self._session.kept_as[document.doc_id] = match.doc_id
         fields = {**document.metadata, "title": document.title, "abstract": document.text}
-        kept = self._stored(match.doc_id)
-        if match.doc_id not in self._blank and (kept is None or kept.text):
+        original = self._stored(match.doc_id)
+        if match.doc_id not in self._blank and (original is None or original.text):
             del fields["abstract"]  # which is long, and not taken
         self._gains.append(_Gain(len(self._session.duplicates) - 1, match.doc_id, fields))
 
@@ -152,8 +152,8 @@ class DuplicateRecords:
             document = changed.get(gain.doc_id) or self._stored(gain.doc_id)
             if document is not None and (taken := _lacking(document, gain.fields)):
                 changed[gain.doc_id] = _with(document, taken)
-                found = self._session.duplicates[gain.place]
-                self._session.duplicates[gain.place] = found._replace(merged=", ".join(taken))
+                record = self._session.duplicates[gain.place]
+                self._session.duplicates[gain.place] = record._replace(merged=", ".join(taken))
         self._gains = []
         return self._corpus.add_documents(changed.values(), replace=True).changed if changed else 0
 
@@ -172,9 +172,11 @@ class DuplicateRecords:
         """Count the records of a file that were read, kept and left out; empty for a file without such records."""
         if not (read := self._read[str(path)]):
             return ""
-        left_out = [found for found in self._session.duplicates if found.file == str(path) and found.left_out]
+        left_out = [
+            duplicate for duplicate in self._session.duplicates if duplicate.file == str(path) and duplicate.left_out
+        ]
         out, records = len(left_out), count(read, "record")
-        already = out == read and not any(found.kept_from for found in left_out)
+        already = out == read and not any(duplicate.kept_from for duplicate in left_out)
         if already and str(path) in self._again:
             return f"; this file was imported before: {_all(read)} already in the campaign"
         duplicates = plural(out, "a duplicate", "duplicates")
@@ -183,16 +185,16 @@ class DuplicateRecords:
 
     def report(self, path: FilePath) -> None:
         """Add notices on the duplicates of a file, and on records without an abstract."""
-        found = [duplicate for duplicate in self._session.duplicates if duplicate.file == str(path)]
+        duplicates = [duplicate for duplicate in self._session.duplicates if duplicate.file == str(path)]
         for some, what in (
-            ([d for d in found if d.left_out], "left out"),
-            ([d for d in found if not d.left_out and d.certain],
+            ([d for d in duplicates if d.left_out], "left out"),
+            ([d for d in duplicates if not d.left_out and d.certain],
              "imported, because documents with their own ids are never left out"),
         ):  # fmt: skip
             if some and str(path) not in self._again:
                 were = plural(len(some), "was", "were")
                 self._notice(path, some, f"{count(len(some), 'duplicate record')} {were} {what}")
-        if some := [d for d in found if not d.certain]:
+        if some := [d for d in duplicates if not d.certain]:
             were = plural(len(some), "was", "were")
             self._notice(path, some, f"{count(len(some), 'possible duplicate')} {were} imported")
         if (blank := self._without_abstract[str(path)]) and str(path) not in self._again:
@@ -228,16 +230,16 @@ def _contains(stored: Document, record: Document) -> bool:
 def _lacking(stored: Document, fields: Mapping[str, object], *, other: bool = False) -> dict[str, object]:
     """The fields that the stored document lacks, with keywords that it lacks; `other`: also those that differ."""
     known = {**stored.metadata, "title": stored.title, "abstract": stored.text}
-    found: dict[str, object] = {}
+    lacking: dict[str, object] = {}
     for name, value in fields.items():
-        there = known.get(name)
-        if name == "keywords" and isinstance(value, list) and isinstance(there, list):
-            same = {str(word).casefold() for word in there}
+        existing = known.get(name)
+        if name == "keywords" and isinstance(value, list) and isinstance(existing, list):
+            same = {str(word).casefold() for word in existing}
             if more := [word for word in value if str(word).casefold() not in same]:
-                found[name] = more
-        elif value and (not there or (other and there != value)):
-            found[name] = value
-    return found
+                lacking[name] = more
+        elif value and (not existing or (other and existing != value)):
+            lacking[name] = value
+    return lacking
 
 
 def _with(stored: Document, taken: Mapping[str, object]) -> Document:

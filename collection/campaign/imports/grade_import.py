@@ -104,19 +104,19 @@ class GradeImport:
     ) -> None:
         known, ignored = self.session.known_topics(path, frame)
         try:
-            made = self.machine_labels.label_by_file(known.astype({"query_id": "str"}), name, kind, settings)
+            labelled = self.machine_labels.label_by_file(known.astype({"query_id": "str"}), name, kind, settings)
         except (ConflictError, InputError) as error:
             raise type(error)(f"{path}: {error}; rename the file or the annotator in it") from error
-        added = Added(made.added, 0, len(known) - made.added)
-        self.session.added(path, "machine label", added, f" in the label set {made.label_set.name!r}")
+        added = Added(labelled.added, 0, len(known) - labelled.added)
+        self.session.added(path, "machine label", added, f" in the label set {labelled.label_set.name!r}")
         self.session.ignored(path, ignored)
         outside = known.loc[~known["relevance"].isin(set(self.settings.grades.sentences)), "relevance"]
         if len(outside):
-            found = f"such as {outside.iloc[0]:g}"
+            example = f"such as {outside.iloc[0]:g}"
             self.session.notice(
                 path,
                 f"{count(len(outside), 'label')} {plural(len(outside), 'is no grade', 'are no grades')} of this "
-                f"campaign ({self.settings.grades}), {found}: they cannot be compared with people's",
+                f"campaign ({self.settings.grades}), {example}: they cannot be compared with people's",
             )
 
     def _of_people(self, path: FilePath, frame: pd.DataFrame, report: Mapping[str, Any]) -> pd.DataFrame:
@@ -146,10 +146,10 @@ class GradeImport:
                 path, query_id=only, names=self.settings.grades.names, annotator=self.annotator, titles=titles
             )
         except NoTopicsError as error:
-            found = count(len(topics), "topic")
+            number = count(len(topics), "topic")
             raise InputError(
                 f"{path}: labels without topics, such as those of ASReview, need a campaign with exactly one topic, "
-                f"found {found}"
+                f"found {number}"
             ) from error
         log = replace(log, labels=self._map_to_kept_records(path, log.labels))
         report = {} if self.by_people else read_report(path)
@@ -194,14 +194,14 @@ class GradeImport:
         late = times[times > limit]
         if late.empty:
             return
-        found = (
+        future = (
             f"{count(len(late), 'label')} with {plural(len(late), 'a time', 'times')} in the future ({late.iloc[0]})"
         )
         if not self.session.accept_doubts:
             raise DoubtError(
-                f"{path}: expected times of the past as judged_at, found {found}; correct them; nothing was imported"
+                f"{path}: expected times of the past as judged_at, found {future}; correct them; nothing was imported"
             )
-        self.session.notice(path, found)
+        self.session.notice(path, future)
 
     def _without_unjudged(self, path: FilePath, labels: pd.DataFrame) -> pd.DataFrame:
         """Return the labels that are no negative grades, and report the others."""
@@ -230,26 +230,26 @@ class GradeImport:
         """Import the grades of a work list, whose pairs must all be assigned to its annotator."""
         store, rows = self.session.store, list(formats.read_work_list(path, self.settings.grades.names))
         graded = [(row, row.relevance) for row in rows if row.relevance is not None]
-        there = {name: store.judgements.last_grades(name) for name in {row.annotator for row, _ in graded}}
+        grades_before = {name: store.judgements.last_grades(name) for name in {row.annotator for row, _ in graded}}
         new = changed = same = surplus = 0
         for row, grade in graded:
             if row.campaign != self.settings.campaign_id:
-                wanted, found = "a work list of this campaign", "one of another campaign"
-                raise FormatError(path, row.line, wanted, f"{found} ({row.campaign})")
+                expected, actual = "a work list of this campaign", "one of another campaign"
+                raise FormatError(path, row.line, expected, f"{actual} ({row.campaign})")
             pair = store.judgements.pair(row.query_id, row.doc_id, row.annotator, "judgement")
             if pair is None or not (pair.leased or pair.known):
-                found = f"topic {row.query_id!r}, document {row.doc_id!r}"
+                actual = f"topic {row.query_id!r}, document {row.doc_id!r}"
                 hint = "a spreadsheet may have changed the id; restore the id or remove the row"
-                raise FormatError(path, row.line, f"a pair that is assigned to {row.annotator!r}", found, hint)
+                raise FormatError(path, row.line, f"a pair that is assigned to {row.annotator!r}", actual, hint)
             if grade not in self.settings.grades:
                 raise FormatError(path, row.line, f"a grade of this campaign ({self.settings.grades})", f"{grade}")
-            before, _ = there[row.annotator].get((row.query_id, row.doc_id), (None, None))
+            before, _ = grades_before[row.annotator].get((row.query_id, row.doc_id), (None, None))
             if before == grade:
                 same += 1
                 continue
             if before is not None and not self.session.replace:
-                found = f"{grade}; use --replace to overwrite it"
-                raise FormatError(path, row.line, f"{before}, the grade of {row.annotator!r} in the campaign", found)
+                actual = f"{grade}; use --replace to overwrite it"
+                raise FormatError(path, row.line, f"{before}, the grade of {row.annotator!r} in the campaign", actual)
             new, changed = new + (before is None), changed + (before is not None)
             judgement = Judgement(
                 str(uuid4()), row.annotator, row.query_id, row.doc_id, "graded", int(grade), source="work list"
@@ -297,7 +297,7 @@ class GradeImport:
         return best.sort_index().reset_index(drop=True)
 
     def _find_line(self, path: FilePath, annotator: str, query_id: str, doc_id: str) -> int | None:
-        ids = [doc_id, *(left_out for left_out, kept in self.session.kept_as.items() if kept == doc_id)]
+        ids = [doc_id, *(left_out for left_out, original in self.session.kept_as.items() if original == doc_id)]
         lines = (formats.find_label_line(path, annotator, query_id, each) for each in ids)
         return next((line for line in lines if line is not None), None)
 
@@ -316,11 +316,11 @@ class GradeImport:
     def _require_one_spelling(self, path: FilePath, names: Iterable[str]) -> None:
         """Refuse names of label sets, and those that would split one person into two annotators."""
         accounts, sets = self.session.store.accounts, self.session.store.machine_labels.folded_names()
-        there = {_spelling(name): name for name in (*accounts.names_in_the_log(), *accounts.names())}
+        spellings = {_spelling(name): name for name in (*accounts.names_in_the_log(), *accounts.names())}
         for name in names:
             if name.casefold() in sets:
                 raise ConflictError(f"{path}: the annotator {name!r} has the name of a label set; rename one of them")
-            other = there.setdefault(_spelling(name), name)
+            other = spellings.setdefault(_spelling(name), name)
             if other != name:
                 by = "invisible characters" if name.casefold() != other.casefold() else "upper and lower case"
                 raise ConflictError(
@@ -339,7 +339,7 @@ class GradeImport:
         store.corpus.add_document_ids(labels["doc_id"])
         pool, open_modes = store.pool.pairs(), self.settings.modes_when_open()
         pooled = set(zip(pool["query_id"], pool["doc_id"], strict=True))
-        there = {name: store.judgements.last_grades(name) for name in labels["annotator"].unique()}
+        grades_before = {name: store.judgements.last_grades(name) for name in labels["annotator"].unique()}
         order = labels.reset_index(drop=True)
         if "first_judged_at" in order:
             times = pd.to_datetime(order["first_judged_at"], utc=True, format="ISO8601", errors="coerce")
@@ -349,7 +349,7 @@ class GradeImport:
         for row, annotator, query_id, doc_id in order[_LABEL[:3]].itertuples(name=None):
             pair = (query_id, doc_id)
             is_requested = pair in pooled or open_modes[query_id] in EVERYWHERE
-            counts_already = there[annotator].get(pair, (None, None))[1] == "judgement"
+            counts_already = grades_before[annotator].get(pair, (None, None))[1] == "judgement"
             if not is_requested or counts_already or annotator.startswith(QRELS_ANNOTATOR):
                 continue
             if self.demand.has_room_for_label(annotator, query_id, doc_id, taken[pair]):
@@ -366,14 +366,14 @@ class GradeImport:
         """
         store = self.session.store
         store.corpus.add_document_ids(graded["doc_id"])
-        there = {name: store.judgements.last_grades(name) for name in graded["annotator"].unique()}
+        grades_before = {name: store.judgements.last_grades(name) for name in graded["annotator"].unique()}
         new = changed = same = surplus = 0
         columns = [name for name in graded.columns if name != "first_judged_at"]
         for row in graded[columns].itertuples(index=False, name=None):
             details = dict(zip(columns, row, strict=True))
             annotator, query_id, doc_id, relevance = (details.pop(name) for name in _LABEL)
             counted: CountsAs = details.pop("counts_as")
-            before, as_before = there[annotator].get((query_id, doc_id), (None, None))
+            before, as_before = grades_before[annotator].get((query_id, doc_id), (None, None))
             if before is not None and before != relevance and not self.session.replace:
                 if annotator.startswith(QRELS_ANNOTATOR):
                     thing, line = "file", formats.find_pair_line(path, query_id, doc_id)

@@ -82,13 +82,13 @@ class ImportSession:
         hint = other.hint if option is None else f"{other.hint} ({option})"
         if other.certain:
             raise FormatError(path, other.line, wanted, kinds.describe(other), hint)
-        found = f"{kinds.describe(other)}; {hint}; nothing was imported"
-        raise DoubtError(f"{path}: expected {wanted}, found {found}")
+        actual = f"{kinds.describe(other)}; {hint}; nothing was imported"
+        raise DoubtError(f"{path}: expected {wanted}, found {actual}")
 
     def _known_ids(self) -> kinds.KnownIds:
         def documents(ids: Iterable[str]) -> set[str]:
-            asked = set(ids)
-            return asked - self.store.corpus.find_without_text(asked)
+            doc_ids = set(ids)
+            return doc_ids - self.store.corpus.find_without_text(doc_ids)
 
         return kinds.KnownIds(set(self.store.corpus.topics()["query_id"]), documents)
 
@@ -119,9 +119,9 @@ class ImportSession:
             written = f"the ids differ only in writing: {alike[0][0]!r}, campaign {alike[0][1]!r}" if alike else ""
             hint = written or "import the topics first or with this file"
             raise InputError(f"{path}: expected {expected}, found {join_first(ignored)}; {hint}")
-        kept = frame[known].reset_index(drop=True)
-        kept["query_id"] = kept["query_id"].astype("category").cat.remove_unused_categories()
-        return kept, ignored
+        rows = frame[known].reset_index(drop=True)
+        rows["query_id"] = rows["query_id"].astype("category").cat.remove_unused_categories()
+        return rows, ignored
 
     def ignored(self, path: FilePath, topics: list[str]) -> None:
         """Report skipped topics, if any, and those whose ids differ only in writing."""

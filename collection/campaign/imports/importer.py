@@ -348,8 +348,8 @@ class _FileImport:
             self.check.add(document)
             named = document.metadata.get("images")
             if isinstance(named, ImageList):
-                kept = images.add(path, line, named)
-                yield document._replace(metadata={**document.metadata, "images": kept})
+                images_read = images.add(path, line, named)
+                yield document._replace(metadata={**document.metadata, "images": images_read})
             else:
                 self.blank += not (document.title.strip() or (document.text or "").strip())
                 yield document
@@ -388,13 +388,13 @@ class _FileImport:
         frame, ignored = self.session.known_topics(path, self._rank_kept_records(path, run.frame))
         with path.open(kinds.RUN) as source:
             digest = hashlib.file_digest(source, "sha256").hexdigest()
-        there = self.store.corpus.runs().set_index("run")
+        existing = self.store.corpus.runs().set_index("run")
         # The same file again is new if more of its topics, or of its duplicates, are known by now.
-        same = there.index[(there["sha256"] == digest) & (there["rows"] == len(frame))]
+        same = existing.index[(existing["sha256"] == digest) & (existing["rows"] == len(frame))]
         if len(same) and self._is_current(same[0]):
             self.session.done(path, f"run {same[0]!r} is already in the campaign")
             return
-        name = same[0] if len(same) else self._free_name(path, name, run, there, digest)
+        name = same[0] if len(same) else self._free_name(path, name, run, existing, digest)
         unknown = self.store.corpus.find_without_text(frame["doc_id"].unique())
         topics = stored_runs.digest_topics(frame)
         place = stored_runs.free_place(self.folder, name, digest, len(frame))
@@ -407,7 +407,7 @@ class _FileImport:
         layout.sync_folder(self.folder)
         self.store.corpus.add_run(name, file.name, digest, topics, len(frame), int(frame["rank"].max()))
         replaced = ""
-        if before := there.to_dict("index").get(name):
+        if before := existing.to_dict("index").get(name):
             replaced = f" (replaces {_size(before['rows'], before['topics'])})"
         self.session.done(path, f"run {name!r}: {_size(len(frame), len(topics))}{replaced}")
         self.session.ignored(path, ignored)
@@ -445,12 +445,12 @@ class _FileImport:
                         "that were kept in their place"
                     )
 
-    def _free_name(self, path: FilePath, name: str, run: Run, there: pd.DataFrame, digest: str) -> str:
+    def _free_name(self, path: FilePath, name: str, run: Run, existing: pd.DataFrame, digest: str) -> str:
         """Choose the name of a run: its tag, or the name of its file where another run has that tag."""
-        if name not in there.index or self.replace or there.at[name, "sha256"] == digest:
+        if name not in existing.index or self.replace or existing.at[name, "sha256"] == digest:
             return name
         name = formats.stem(path)
-        if name in there.index:
+        if name in existing.index:
             raise ConflictError(
                 f"{path}: the campaign already has a run {name!r} with other content; rename the file, or use --replace"
             )
@@ -460,10 +460,10 @@ class _FileImport:
     def import_costs(self, path: FilePath) -> None:
         self.session.refuse_other(path, kinds.COSTS)
         frame = formats.read_costs(path).set_index("run")
-        there = self.store.corpus.costs().set_index("run").to_dict("index")
+        existing = self.store.corpus.costs().set_index("run").to_dict("index")
         for run, row in frame.iterrows():
             costs = {str(name): value for name, value in row.dropna().items()}
-            known = there.get(str(run), {})
+            known = existing.get(str(run), {})
             for name, value in costs.items():
                 if not self.replace and pd.notna(known.get(name)) and known[name] != value:
                     line = formats.find_run_line(path, str(run))
@@ -484,13 +484,13 @@ class _FileImport:
         summed = named.groupby(["query_id", "doc_id", "rank"], sort=False, as_index=False).sum()
         frame, ignored = self.session.known_topics(path, summed)
         source, columns = formats.stem(path), ["query_id", "doc_id", "rank"]
-        there = self.store.corpus.clicks().query("source == @source").drop(columns="source")
+        existing = self.store.corpus.clicks().query("source == @source").drop(columns="source")
         new = frame.astype({"query_id": "str"}).sort_values(columns, ignore_index=True)
-        same = there.sort_values(columns, ignore_index=True).equals(new.astype(there.dtypes))
+        same = existing.sort_values(columns, ignore_index=True).equals(new.astype(existing.dtypes))
         if same:
             self.session.done(path, f"click log {source!r} is already in the campaign")
             return
-        if len(there) and not self.replace:
+        if len(existing) and not self.replace:
             raise ConflictError(
                 f"{path}: the campaign already has a click log {source!r} with other content; rename the file, or use "
                 "--replace"

@@ -83,8 +83,8 @@ class Removal:
             f"Run {name!r} loses {count(lines, 'line')} on removed topics." for name, lines in self.shortened.items()
         ]
         groups: dict[tuple[str, str], list[str]] = {}
-        for kept in self.kept:
-            groups.setdefault((kept.kind, kept.reason), []).append(kept.name)
+        for each in self.kept:
+            groups.setdefault((each.kind, each.reason), []).append(each.name)
         for (kind, reason), names in groups.items():
             stays = plural(len(names), "stays", "stay")
             notes.append(f"{count(len(names), kind)} {stays} ({reason}): {join_first(names)}.")
@@ -119,13 +119,13 @@ class Removals:
             self._require_known(chosen, wanted, named, rounds)
             topic_reasons = self._topics_that_stay()
             document_reasons = self.store.removal.documents_in_use(clock.seconds()) if wanted else {}
-            kept = _kept("topic", chosen, topic_reasons) + _kept("document", wanted, document_reasons)
+            staying = _kept("topic", chosen, topic_reasons) + _kept("document", wanted, document_reasons)
             going_topics = [query_id for query_id in chosen if query_id not in topic_reasons]
             going_documents = [doc_id for doc_id in wanted if doc_id not in document_reasons]
             pairs = self.store.removal.pooled_pairs(going_topics, going_documents, rounds, clock.seconds())
             goes = pairs["query_id"].isin(going_topics) | pairs["doc_id"].isin(going_documents)
             goes |= pairs["stays"] == ""
-            kept += [
+            staying += [
                 Kept("pooled pair", f"{row.query_id} {row.doc_id}", str(row.stays)) for row in pairs[~goes].itertuples()
             ]
             lines = self._lines_of(going_topics, named)
@@ -136,7 +136,7 @@ class Removals:
             named + gone,
             pairs.loc[goes, ["query_id", "doc_id", "pool_round"]].reset_index(drop=True),
             {name: removed for name, (removed, others) in lines.items() if others},
-            kept,
+            staying,
             self._warn(named + gone),
         )
 
@@ -186,13 +186,13 @@ class Removals:
 
     def _lines_of(self, topics: Sequence[str], without: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Count the lines on these topics and on others, for each run that has such lines and is not in `without`."""
-        found = {}
+        counts = {}
         for recorded in self.store.corpus.runs().to_dict("records") if topics else ():
             if recorded["run"] not in without:
                 ids = stored_runs.read(self.directory, recorded, columns=["query_id"])["query_id"]
                 if removed := int(ids.isin(topics).sum()):
-                    found[recorded["run"]] = (removed, len(ids) - removed)
-        return found
+                    counts[recorded["run"]] = (removed, len(ids) - removed)
+        return counts
 
     def _shorten_runs(self, plan: Removal) -> None:
         """Write runs again without their lines on removed topics.
@@ -215,7 +215,7 @@ class Removals:
     def _forget_documents(self, doc_ids: set[str]) -> None:
         """Let a later import read duplicates of removed records again, and let features be built again."""
         kept_as: Mapping[str, str] = self.store.settings.get(KEPT_AS, {})
-        remaining = {left_out: kept for left_out, kept in kept_as.items() if kept not in doc_ids}
+        remaining = {left_out: original for left_out, original in kept_as.items() if original not in doc_ids}
         if len(remaining) < len(kept_as):
             self.store.settings.put(KEPT_AS, remaining)
         self.store.settings.put("documents_version", self.store.settings.get("documents_version", 0) + 1)

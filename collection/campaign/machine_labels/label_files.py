@@ -52,19 +52,19 @@ class LabelFiles:
         and replies; any other file is in TREC form, as qrels.
         """
         layout.require_output(path, self.directory)
-        there, found = self.labels.named(name), self.labels.labels(name)
-        _write_report(self._report(there) | {"labels": len(found)}, path)
-        ending, rows = Path(path).name.lower().removesuffix(".gz").rpartition(".")[2], len(found)
+        label_set, labels = self.labels.named(name), self.labels.labels(name)
+        _write_report(self._report(label_set) | {"labels": len(labels)}, path)
+        ending, rows = Path(path).name.lower().removesuffix(".gz").rpartition(".")[2], len(labels)
         if ending == "jsonl":
             # With escapes: a reply may have characters that UTF-8 cannot write.
-            log = [json.dumps(row._asdict()) for row in self.store.machine_labels.log(there.key)]
+            log = [json.dumps(row._asdict()) for row in self.store.machine_labels.log(label_set.key)]
             formats.write_lines(log, path)
             rows = len(log)
         elif ending == "csv":
             columns = ["label_set", *_PAIR, "relevance"]
-            formats.write_log(found.assign(label_set=name)[columns], path, columns, "machine labels")
+            formats.write_log(labels.assign(label_set=name)[columns], path, columns, "machine labels")
         else:
-            formats.write_qrels(found, path)
+            formats.write_qrels(labels, path)
         return rows
 
     def filled(self, qrels: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -108,15 +108,15 @@ class LabelFiles:
             "by": sources,
         }
 
-    def _report(self, there: LabelSet) -> dict[str, object]:
+    def _report(self, label_set: LabelSet) -> dict[str, object]:
         return {
-            "description": _describe(there),
-            "label_set": there.name,
-            "kind": there.kind,
-            "settings": dict(there.settings),
-            "labelled_at": there.made_at,
-            "status": self.labels.count_statuses(there),
-            "warnings": self.study.warnings(there.name),
+            "description": _describe(label_set),
+            "label_set": label_set.name,
+            "kind": label_set.kind,
+            "settings": dict(label_set.settings),
+            "labelled_at": label_set.made_at,
+            "status": self.labels.count_statuses(label_set),
+            "warnings": self.study.warnings(label_set.name),
             "campaign": self.settings.title,
             "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": clock.now(),
@@ -127,14 +127,16 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
     """Read the report that :meth:`LabelFiles.export` has written beside a file; empty if there is none."""
     report = Path(f"{path}{LABELS_FILE}")
     with suppress(OSError, ValueError, RecursionError):
-        found = json.loads(report.read_text(encoding="utf-8"))
-        is_report = isinstance(found, dict) and found.get("kind") in KINDS and isinstance(found.get("settings"), dict)
-        return found if is_report and isinstance(found.get("label_set"), str) else {}
+        content = json.loads(report.read_text(encoding="utf-8"))
+        is_report = (
+            isinstance(content, dict) and content.get("kind") in KINDS and isinstance(content.get("settings"), dict)
+        )
+        return content if is_report and isinstance(content.get("label_set"), str) else {}
     return {}
 
 
-def _describe(there: LabelSet) -> str:
-    return f"{KINDS[there.kind]}; no person judged these pairs."
+def _describe(label_set: LabelSet) -> str:
+    return f"{KINDS[label_set.kind]}; no person judged these pairs."
 
 
 def _write_report(report: Mapping[str, object], path: Path | str) -> None:

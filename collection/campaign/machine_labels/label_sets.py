@@ -106,30 +106,30 @@ class LabelSets:
 
     def named(self, name: str) -> LabelSet:
         """The label set of this name; UnknownNameError if there is none."""
-        there = self.find(name)
-        if there is None:
+        label_set = self.find(name)
+        if label_set is None:
             require_known("label set", [each.name for each in self.store.machine_labels.sets()], name)
-        assert there is not None
-        return there
+        assert label_set is not None
+        return label_set
 
     def summaries(self) -> list[LabelSetSummary]:
         """All label sets, in order of creation."""
         return [self.summary(each) for each in self.store.machine_labels.sets()]
 
-    def summary(self, there: LabelSet) -> LabelSetSummary:
+    def summary(self, label_set: LabelSet) -> LabelSetSummary:
         """Count the pairs of a label set."""
-        graded, no_grade, failed = map(self.count_statuses(there).__getitem__, ("graded", "no grade", "failed"))
-        runs = self.runs_built_on(there.name)
-        return LabelSetSummary(there.name, there.kind, there.made_at, graded, no_grade, failed, runs)
+        graded, no_grade, failed = map(self.count_statuses(label_set).__getitem__, ("graded", "no grade", "failed"))
+        runs = self.runs_built_on(label_set.name)
+        return LabelSetSummary(label_set.name, label_set.kind, label_set.made_at, graded, no_grade, failed, runs)
 
-    def count_statuses(self, there: LabelSet) -> Counter[str]:
+    def count_statuses(self, label_set: LabelSet) -> Counter[str]:
         """Status -> number of pairs whose last row has it."""
-        return Counter(sorted(self.store.machine_labels.current(there.key)["status"].tolist()))
+        return Counter(sorted(self.store.machine_labels.current(label_set.key)["status"].tolist()))
 
     def labels(self, name: str) -> pd.DataFrame:
         """The labels of a set: ``query_id``, ``doc_id``, ``relevance`` (float64), in the order of topics."""
-        found = self.store.machine_labels.current(self.named(name).key)
-        graded = found[found["status"] == "graded"].sort_values("doc_id", kind="stable")
+        rows = self.store.machine_labels.current(self.named(name).key)
+        graded = rows[rows["status"] == "graded"].sort_values("doc_id", kind="stable")
         return self.corpus.in_topic_order(graded[[*_PAIR, "relevance"]])
 
     def create(self, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> LabelSet:
@@ -157,33 +157,33 @@ class LabelSets:
 
     def preview_deletion(self, name: str) -> LabelSetContents:
         """Count what :meth:`delete` would delete, with its errors; nothing is changed."""
-        tables, made = self.store.machine_labels, self.named(name)
-        if problem := self._describe_use(made):
+        tables, label_set = self.store.machine_labels, self.named(name)
+        if problem := self._describe_use(label_set):
             raise CampaignError(f"the label set {name!r} cannot be deleted: {problem}")
-        statuses = self.count_statuses(made)
-        answers = sum(counts.answers for counts in tables.probe_counts(made.key).values())
+        statuses = self.count_statuses(label_set)
+        answers = sum(counts.answers for counts in tables.probe_counts(label_set.key).values())
         rest = statuses.total() - statuses["graded"]
-        return LabelSetContents(statuses["graded"], rest, answers, len(tables.sample(made.key)))
+        return LabelSetContents(statuses["graded"], rest, answers, len(tables.sample(label_set.key)))
 
-    def _describe_use(self, made: LabelSet) -> str:
+    def _describe_use(self, label_set: LabelSet) -> str:
         """The reason for which a label set has to stay, with a remedy if there is one; "" if it can be deleted."""
         sample = self.store.machine_labels.sample_in_use()
-        if made.name in self.store.settings.get(BATCHES, {}):
+        if label_set.name in self.store.settings.get(BATCHES, {}):
             return (
                 "a batch of requests is in progress; collect it with `cleverdon labels llm DIR --batch`, or cancel it "
                 "with --cancel-batch"
             )
-        if made.name == self.settings.judging_page().show_labels:
+        if label_set.name == self.settings.judging_page().show_labels:
             return (
                 "annotators see its labels on the judging page; hide them with `cleverdon judging-page DIR "
                 "--show-labels ''`"
             )
-        if sample is not None and sample.label_set == made.key:
+        if sample is not None and sample.label_set == label_set.key:
             return (
                 "annotators judge its random sample; return to the whole pool with `cleverdon labels ask DIR LABELS "
                 "--whole-pool`"
             )
-        viewed = self.store.machine_labels.count_viewed(made.key, clock.seconds())
+        viewed = self.store.machine_labels.count_viewed(label_set.key, clock.seconds())
         if viewed.judged:
             return (
                 f"{count(viewed.judged, 'pair was', 'pairs were')} judged after the annotator saw the label, which "
@@ -248,11 +248,11 @@ class LabelSets:
             "function": f"{entry.function.__module__}.{entry.function.__qualname__}",
         }
         pairs = self._documents_of(self._unlabelled(self._set_with(name := name or rule, "rule", settings)))
-        found = label_pairs(entry, pairs, self.settings.grades, given)  # takes time: others label meanwhile
+        labels = label_pairs(entry, pairs, self.settings.grades, given)  # takes time: others label meanwhile
         with self.store.transaction():
-            there = self._set_with(name, "rule", settings) or self.create(name, "rule", settings)
-            left = self._unlabelled(there)
-            return self._append(there, found.merge(left, on=_PAIR))
+            label_set = self._set_with(name, "rule", settings) or self.create(name, "rule", settings)
+            left = self._unlabelled(label_set)
+            return self._append(label_set, labels.merge(left, on=_PAIR))
 
     def label_by_clicks(
         self, sources: Iterable[str] | None = None, *, name: str = "clicks", smoothing: float = SMOOTHING
@@ -274,11 +274,11 @@ class LabelSets:
             "sources": {str(log): {"shown": int(n), "clicked": int(c)} for log, n, c in rows.itertuples()},
             "smoothing": smoothing,
         }
-        found = clicks.labels(estimate)
+        labels = clicks.labels(estimate)
         with self.store.transaction():
-            there = self._set_with(name, "clicks", settings)
-            found = self._in_campaign(found) if there is None else found.head(0)
-            return self._append(there or self.create(name, "clicks", settings), found)
+            label_set = self._set_with(name, "clicks", settings)
+            labels = self._in_campaign(labels) if label_set is None else labels.head(0)
+            return self._append(label_set or self.create(name, "clicks", settings), labels)
 
     def label_by_file(self, labels: pd.DataFrame, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> Labelled:
         """Label pairs whose labels were made elsewhere: ``query_id``, ``doc_id``, ``relevance``, at least 0.
@@ -287,40 +287,40 @@ class LabelSets:
         :meth:`create`; ConflictError if a set of this name was made in another way.
         """
         with self.store.transaction():
-            there = self._set_with(name, kind, settings) or self.create(name, kind, settings)
-            known = self.store.machine_labels.current(there.key)[_PAIR].assign(known=True)
+            label_set = self._set_with(name, kind, settings) or self.create(name, kind, settings)
+            known = self.store.machine_labels.current(label_set.key)[_PAIR].assign(known=True)
             self.store.corpus.add_document_ids(labels["doc_id"])
-            found = labels.merge(known, on=_PAIR, how="left")
-            return self._append(there, found[found["known"].isna()].astype({"relevance": "float64"}))
+            rows = labels.merge(known, on=_PAIR, how="left")
+            return self._append(label_set, rows[rows["known"].isna()].astype({"relevance": "float64"}))
 
     def _set_with(self, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> LabelSet | None:
         """The set of this name, which must have these settings; None if there is none."""
-        there = self.find(name)
-        if there is None:
+        label_set = self.find(name)
+        if label_set is None:
             return None
-        if there.kind != kind or dict(there.settings) != json.loads(json.dumps(dict(settings))):
+        if label_set.kind != kind or dict(label_set.settings) != json.loads(json.dumps(dict(settings))):
             raise ConflictError(f"the label set {name!r} was made in another way; choose another name")
-        return there
+        return label_set
 
-    def _append(self, there: LabelSet, found: pd.DataFrame) -> Labelled:
+    def _append(self, label_set: LabelSet, labels: pd.DataFrame) -> Labelled:
         at = clock.now()
         rows = [
             LabelRow(
                 query_id, doc_id, "no grade" if pd.isna(value) else "graded", None if pd.isna(value) else value, at
             )
-            for query_id, doc_id, value in found[[*_PAIR, "relevance"]].itertuples(index=False, name=None)
+            for query_id, doc_id, value in labels[[*_PAIR, "relevance"]].itertuples(index=False, name=None)
         ]
-        self.store.machine_labels.add(there.key, rows)
+        self.store.machine_labels.add(label_set.key, rows)
         missing = sum(row.relevance is None for row in rows)
-        return Labelled(there, len(rows), missing, len(self.store.machine_labels.current(there.key)))
+        return Labelled(label_set, len(rows), missing, len(self.store.machine_labels.current(label_set.key)))
 
-    def _unlabelled(self, there: LabelSet | None) -> pd.DataFrame:
+    def _unlabelled(self, label_set: LabelSet | None) -> pd.DataFrame:
         """``query_id``, ``doc_id`` of the pooled and the judged pairs that a set does not label yet, by topic."""
         judged = self.store.judgements.table(columns=_PAIR)
         pairs = pd.concat([self.store.pool.pairs()[_PAIR], judged]).drop_duplicates()
-        if there is None:
+        if label_set is None:
             return self.corpus.in_topic_order(pairs)
-        known = self.store.machine_labels.current(there.key)[_PAIR].assign(known=True)
+        known = self.store.machine_labels.current(label_set.key)[_PAIR].assign(known=True)
         left = pairs.merge(known, on=_PAIR, how="left")
         return self.corpus.in_topic_order(left.loc[left["known"].isna(), _PAIR])
 
@@ -331,28 +331,28 @@ class LabelSets:
             for document in self.store.corpus.iterate_documents(ids.tolist()):
                 yield topics[str(query_id)], document
 
-    def _in_campaign(self, found: pd.DataFrame) -> pd.DataFrame:
-        topics = found["query_id"].isin(set(self.store.corpus.topics()["query_id"]))
-        known = found["doc_id"].isin(set(self.store.corpus.doc_keys(found["doc_id"].tolist())))
-        return found[topics & known]
+    def _in_campaign(self, labels: pd.DataFrame) -> pd.DataFrame:
+        topics = labels["query_id"].isin(set(self.store.corpus.topics()["query_id"]))
+        known = labels["doc_id"].isin(set(self.store.corpus.doc_keys(labels["doc_id"].tolist())))
+        return labels[topics & known]
 
     # --- runs built on models
 
     def runs_built_on(self, name: str) -> list[str]:
         """Runs built on the family of a label set's model: declared ones, and those whose name has the family."""
-        there = self.named(name)
-        built_on = {*self.declared_runs(there), *self.runs_named_alike(there)}
+        label_set = self.named(name)
+        built_on = {*self.declared_runs(label_set), *self.runs_named_alike(label_set)}
         return [run for run in self.store.corpus.runs()["run"].tolist() if run in built_on]
 
-    def declared_runs(self, there: LabelSet) -> list[str]:
+    def declared_runs(self, label_set: LabelSet) -> list[str]:
         """Runs that :meth:`declare_runs` named."""
-        return list(self.store.settings.get(_BUILT_ON, {}).get(there.name, []))
+        return list(self.store.settings.get(_BUILT_ON, {}).get(label_set.name, []))
 
-    def runs_named_alike(self, there: LabelSet) -> list[str]:
+    def runs_named_alike(self, label_set: LabelSet) -> list[str]:
         """Runs whose name has the family of the model, which tells nothing certain."""
-        if there.kind != "llm":
+        if label_set.kind != "llm":
             return []
-        return runs_of_family(str(there.settings.get("model", "")), self.store.corpus.runs()["run"].tolist())
+        return runs_of_family(str(label_set.settings.get("model", "")), self.store.corpus.runs()["run"].tolist())
 
     def declare_runs(self, name: str, runs: Iterable[str]) -> None:
         """Declare which runs are built on the model of a label set, in place of those declared before.
@@ -375,12 +375,12 @@ class LabelSets:
         name = self.settings.judging_page().show_labels
         if not name:
             return {}
-        there = self.named(name)
-        found = self.store.machine_labels.grades_of(there.key, query_id, doc_ids)
-        if found:
-            pairs = [(query_id, doc_id) for doc_id in found]
-            self.store.machine_labels.record_view(annotator, there.key, pairs, clock.now())
-        return found
+        label_set = self.named(name)
+        labels = self.store.machine_labels.grades_of(label_set.key, query_id, doc_ids)
+        if labels:
+            pairs = [(query_id, doc_id) for doc_id in labels]
+            self.store.machine_labels.record_view(annotator, label_set.key, pairs, clock.now())
+        return labels
 
     def unseen(self, name: str, judgements: pd.DataFrame) -> pd.DataFrame:
         """The judgements that were not given after their annotator saw the label of this set.

@@ -141,9 +141,11 @@ class LabelStudy:
     ) -> pd.DataFrame:
         """Expected width of the intervals by number of human judgements; see :func:`collection.machine_labels.plan`."""
         measure, pairs = self._measure(measure), self._pairs()
-        asked = sorted({max(20, round(share * len(pairs.topic))) for share in SHARES}) if counts is None else counts
+        counts_planned = (
+            sorted({max(20, round(share * len(pairs.topic))) for share in SHARES}) if counts is None else counts
+        )
         sizes = self._sizes(name, pairs, measure)[0]
-        return machine_labels.plan(pairs, measure, self._aligned(name, pairs), sizes, self._scale(), asked)
+        return machine_labels.plan(pairs, measure, self._aligned(name, pairs), sizes, self._scale(), counts_planned)
 
     def ask_people(
         self, name: str, judgements: int, measure: Measure | str | None = None, *, seed: int = 1
@@ -182,8 +184,8 @@ class LabelStudy:
                 drawn = pairs.frame.assign(size=sizes, priority=priorities)
                 self.store.machine_labels.set_sample(label_set.key, drawn)
             _, priorities = self._sizes(name, pairs, measure)
-            asked = SampleInUse(label_set.key, min(judgements, int((~np.isnan(priorities)).sum())))
-            self.store.machine_labels.use_sample(asked)
+            in_use = SampleInUse(label_set.key, min(judgements, int((~np.isnan(priorities)).sum())))
+            self.store.machine_labels.use_sample(in_use)
             self.assignments.spread_overlap()
         return self.progress(name)
 
@@ -195,10 +197,10 @@ class LabelStudy:
 
     def progress(self, name: str) -> SampleProgress:
         """Return the progress of judging the sample beside a label set."""
-        pairs, asked = self._pairs(), self.store.machine_labels.sample_in_use()
+        pairs, in_use = self._pairs(), self.store.machine_labels.sample_in_use()
         sizes, priorities = self._sizes(name, pairs, self.main_measure())
         drawn = machine_labels.judged_sample(sizes, priorities, self._people_of(pairs).judged)
-        number = asked.pairs if asked is not None and asked.label_set == self.labels.named(name).key else 0
+        number = in_use.pairs if in_use is not None and in_use.label_set == self.labels.named(name).key else 0
         return SampleProgress(number, len(drawn.rows) - drawn.before, drawn.before, len(pairs.topic))
 
     def correct(self, name: str, measure: Measure | str | None = None) -> CorrectedValues:
@@ -219,28 +221,28 @@ class LabelStudy:
         people = self._people_of(pairs)
         drawn = machine_labels.judged_sample(sizes, priorities, people.judged)
         labels, grades = self._aligned(name, pairs), people.grades[drawn.rows]
-        found = machine_labels.correct(pairs, measure, labels, drawn, grades, self._scale())
-        return replace(found, before=found.before - int(people.textless[drawn.rows[: drawn.before]].sum()))
+        corrected = machine_labels.correct(pairs, measure, labels, drawn, grades, self._scale())
+        return replace(corrected, before=corrected.before - int(people.textless[drawn.rows[: drawn.before]].sum()))
 
-    def effects(self, name: str, found: CorrectedValues) -> SystemEffects:
+    def effects(self, name: str, corrected: CorrectedValues) -> SystemEffects:
         """Compare conclusions about the systems by the labels and by people."""
         runs = self.labels.runs_built_on(name)
         model = str(self.labels.named(name).settings.get("model", name))
-        return find_effects(found, {model: runs} if runs else {})
+        return find_effects(corrected, {model: runs} if runs else {})
 
     def warnings(self, name: str, measure: Measure | str | None = None) -> list[str]:
         """Sentences about a label set that every export of its labels carries; by default about the main measure."""
         limits = [*self._few(name, measure), *self._one_topic(name), *self._views(name), *self.notices(name)]
         return [*self._pooled_model(self.labels.named(name)), *limits]
 
-    def _pooled_model(self, there: LabelSet) -> Iterator[str]:
-        model, declared = str(there.settings.get("model", there.name)), self.labels.declared_runs(there)
+    def _pooled_model(self, label_set: LabelSet) -> Iterator[str]:
+        model, declared = str(label_set.settings.get("model", label_set.name)), self.labels.declared_runs(label_set)
         if declared:
             yield (
                 f"The judging model {model} is part of {count(len(declared), 'pooled system')} as declared "
                 f"({join(declared)}): its labels may favour {plural(len(declared), 'it', 'them')}."
             )
-        if similar := [run for run in self.labels.runs_named_alike(there) if run not in declared]:
+        if similar := [run for run in self.labels.runs_named_alike(label_set) if run not in declared]:
             number, names = len(similar), plural(len(similar), "name contains", "names contain")
             yield (
                 f"The judging model {model} may be part of {count(number, 'pooled system')} whose {names} "
@@ -260,18 +262,18 @@ class LabelStudy:
 
     def _few(self, name: str, measure: Measure | str | None) -> list[str]:
         try:
-            found = self.correct(name, measure)
+            corrected = self.correct(name, measure)
         except (InputError, CampaignError) as error:
             return [f"The difference between these labels and people's grades is unknown: {error}."]
-        half = float((found.values["high"] - found.values["low"]).mean() / 2)
+        half = float((corrected.values["high"] - corrected.values["low"]).mean() / 2)
         if half <= ERROR:
             return []
         own = self._own_measure()
-        is_own = measure is not None or found.measure == str(as_measure(own))
+        is_own = measure is not None or corrected.measure == str(as_measure(own))
         instead = "" if is_own else f" (none is known for {own}, the campaign's measure)"
         return [
-            f"{count(found.sampled, 'human judgement')} of the sample give an error of ±{decimal(half, 2)} in "
-            f"{found.measure}{instead}; for ±{decimal(ERROR, 2)} more are needed."
+            f"{count(corrected.sampled, 'human judgement')} of the sample give an error of ±{decimal(half, 2)} in "
+            f"{corrected.measure}{instead}; for ±{decimal(ERROR, 2)} more are needed."
         ]
 
     def _one_topic(self, name: str) -> list[str]:
@@ -346,11 +348,11 @@ class LabelStudy:
         if sample.empty:
             sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
             return sizes, np.full(len(sizes), np.nan)
-        found = sample.set_index(PAIR).reindex(pd.MultiIndex.from_frame(pairs.frame))
-        if len(sample) != len(pairs.topic) or found["size"].isna().any():
+        aligned = sample.set_index(PAIR).reindex(pd.MultiIndex.from_frame(pairs.frame))
+        if len(sample) != len(pairs.topic) or aligned["size"].isna().any():
             other = "but had other pairs" if len(sample) == len(pairs.topic) else f"but had {len(sample):,}"
             raise CampaignError(
                 f"the pool has {count(len(pairs.topic), 'pair')}, {other} when the sample was drawn; "
                 "label the new pairs under another name, and draw a new sample"
             )
-        return found["size"].to_numpy(), found["priority"].to_numpy()
+        return aligned["size"].to_numpy(), aligned["priority"].to_numpy()

@@ -100,8 +100,8 @@ class AgreementStudy:
         """
         labels = self.labels(topics=topics, without=without)
         level = self.settings.loop().level if level is None else level
-        found = agreeing.agreement(labels, level=level, grades=self.settings.grades.sentences, **options)
-        return replace(found, notes=(*found.notes, *self._left_out(labels, topics, without)))
+        agreement = agreeing.agreement(labels, level=level, grades=self.settings.grades.sentences, **options)
+        return replace(agreement, notes=(*agreement.notes, *self._left_out(labels, topics, without)))
 
     def _left_out(self, labels: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> Iterable[str]:
         judged = self.store.judgements.table(columns=("annotator", "query_id", "kind", "counts_as"))
@@ -153,8 +153,8 @@ class AgreementStudy:
             return []
         parts = {str(name): part for name, part in labels.groupby("annotator")}
         met = Labels.of(labels, self.settings.grades.sentences).met()
-        asked = met if most is None else sorted(sorted(met, key=met.__getitem__, reverse=True)[:most])
-        return [_compare_orders(runs, measure, parts[a], parts[b], a, b) for a, b in asked]
+        couples = met if most is None else sorted(sorted(met, key=met.__getitem__, reverse=True)[:most])
+        return [_compare_orders(runs, measure, parts[a], parts[b], a, b) for a, b in couples]
 
     def disagreements(self) -> adjudication.Disagreements:
         """Number of pairs that several annotators graded, and on which they differ."""
@@ -184,14 +184,14 @@ def _compare_orders(
     for side in ("a", "b"):
         qrels = both[[*keys, f"relevance_{side}"]].rename(columns={f"relevance_{side}": "relevance"})
         means.append(comparison.evaluate(runs, qrels, [measure], strangers=True).means()[str(measure)])
-    found = compare_ranks(*means, less_is_better=measure.entry.monotone < 0)
+    compared = compare_ranks(*means, less_is_better=measure.entry.monotone < 0)
     note = ""
-    if len(found.table) < 2:
+    if len(compared.table) < 2:
         note = "there are fewer than two runs"
-    elif found.equal:
-        note = f"all runs have the same value by the grades of {a if found.equal == 'first' else b}"
+    elif compared.equal:
+        note = f"all runs have the same value by the grades of {a if compared.equal == 'first' else b}"
     names = {"first": "a", "second": "b", "first_place": "place_a", "second_place": "place_b"}
     return Conclusion(
-        a, b, both["query_id"].nunique(), len(both), len(found.table), found.tau, found.swaps, note,
-        found.table.rename(columns=names),
+        a, b, both["query_id"].nunique(), len(both), len(compared.table), compared.tau, compared.swaps, note,
+        compared.table.rename(columns=names),
     )  # fmt: skip

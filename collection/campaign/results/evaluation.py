@@ -114,10 +114,10 @@ class Evaluator:
         UnknownNameError
             There is no such run, or the topic has no grade.
         """
-        found = next(self.corpus.runs([run]), None)
-        if found is None:
+        ranking = next(self.corpus.runs([run]), None)
+        if ranking is None:
             raise UnknownNameError("run", run, self.store.corpus.runs()["run"])
-        return comparison.explain(found, self.qrels.build(rule, topics=topics), measure, query_id)
+        return comparison.explain(ranking, self.qrels.build(rule, topics=topics), measure, query_id)
 
     def by_preferences(self, depth: int | None = None) -> PreferenceValues:
         """Evaluate the imported runs by preferences, to a depth; see :func:`collection.preferences.evaluate`."""
@@ -216,13 +216,13 @@ class Evaluator:
         qrels = adjudicated[0].qrels, adjudicated[1].qrels
         named = places = None
         if measure is not None and all(map(len, qrels)):
-            asked = as_measure(measure)
+            parsed = as_measure(measure)
             if not len(self.store.corpus.runs()):
                 raise CampaignError("there are no runs to rank; import some with --run")
-            values = [comparison.evaluate(self.corpus.runs(), frame, [asked], strangers=True) for frame in qrels]
+            values = [comparison.evaluate(self.corpus.runs(), frame, [parsed], strangers=True) for frame in qrels]
             means = [v.means().iloc[:, 0] for v in values]
-            named, places = str(asked), compare_ranks(*means, less_is_better=asked.entry.monotone < 0)
-        cautions = tuple(filter(None, dict.fromkeys(found.caution for found in adjudicated)))
+            named, places = str(parsed), compare_ranks(*means, less_is_better=parsed.entry.monotone < 0)
+        cautions = tuple(filter(None, dict.fromkeys(each.caution for each in adjudicated)))
         return RuleComparison(str(a), str(b), adjudication.compare(*qrels), named, places, cautions)
 
     def reusability(

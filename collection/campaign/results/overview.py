@@ -163,8 +163,8 @@ class Overview:
             return NextStep("judge", f"{do} documents: {left:,} of {of} {plural(left, 'is', 'are')} left.{held}")
         if held:
             return NextStep("export", f"All topics with enough texts are judged.{held}")
-        made_of = "sparse qrels" if settings.task == "list" else "preferences"
-        return NextStep("export", f"All topics are judged: export the {made_of} and evaluate the runs.")
+        exported = "sparse qrels" if settings.task == "list" else "preferences"
+        return NextStep("export", f"All topics are judged: export the {exported} and evaluate the runs.")
 
     def _next_step_of_grading(self, counts: dict[str, int], progress: pd.DataFrame | None) -> NextStep:
         if not counts["topics"]:
@@ -257,9 +257,9 @@ class Overview:
     def _next_import_step(self, counts: dict[str, int]) -> NextStep | None:
         """Return what to import, or the choice of the pool; None if nothing is missing."""
         if not counts["pool"] and not counts["runs"] and counts["judgements"]:
-            made, are = count(counts["judgements"], "judgement"), plural(counts["judgements"], "is", "are")
+            judgements, are = count(counts["judgements"], "judgement"), plural(counts["judgements"], "is", "are")
             more = "To judge more, import runs."
-            return NextStep("export", f"{made} {are} imported: see Agreement, or export the qrels. {more}")
+            return NextStep("export", f"{judgements} {are} imported: see Agreement, or export the qrels. {more}")
         if not counts["runs"]:
             runs = "the runs of your systems"
             loop = f"{runs}, or use the loop, which needs no runs"
@@ -309,12 +309,12 @@ class Overview:
         state = self.topic_tasks.state()
         made, wanted, decided, topics = state.totals()
         what = "choices" if settings.task == "list" else "preferences"
-        found = (
+        agreed = (
             choices.agreement(self.store.topic_tasks.choices(shared=True))
             if settings.task == "list"
             else preferences.agreement(self.store.topic_tasks.preferences(shared=True))
         )
-        agreement = {n: None if isinstance(v, float) and isnan(v) else v for n, v in found._asdict().items()}
+        agreement = {n: None if isinstance(v, float) and isnan(v) else v for n, v in agreed._asdict().items()}
         return {
             "task": settings.task,
             "made": made,
@@ -326,5 +326,5 @@ class Overview:
                 {"annotator": name, "topics": count} for name, count in sorted(state.counts.items()) if count
             ],
             what: self.store.topic_tasks.counts()[what],
-            "agreement": agreement if found.comparisons else None,
+            "agreement": agreement if agreed.comparisons else None,
         }

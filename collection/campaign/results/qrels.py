@@ -90,16 +90,16 @@ class QrelsBuilder:
         self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str
     ) -> Adjudicated:
         """The qrels of :meth:`build` with the rule and how each grade came about."""
-        found = self._adjudicate(adjudication.parse_rule(rule, **parameters))
-        grades = select_topics(found.grades, topics)
-        return replace(found, grades=grades.copy(deep=False) if topics is None else grades.reset_index(drop=True))
+        adjudicated = self._adjudicate(adjudication.parse_rule(rule, **parameters))
+        grades = select_topics(adjudicated.grades, topics)
+        return replace(adjudicated, grades=grades.copy(deep=False) if topics is None else grades.reset_index(drop=True))
 
     def _adjudicate(self, rule: ChosenRule) -> Adjudicated:
         """The grades of all topics by a rule; those by the rule used last are cached for all connections."""
 
         def compute() -> Adjudicated:
-            found = adjudication.adjudicate(self.store.judgements.opinions(), rule)
-            return replace(found, grades=self.store.judgements.name_pairs(found.grades))
+            adjudicated = adjudication.adjudicate(self.store.judgements.opinions(), rule)
+            return replace(adjudicated, grades=self.store.judgements.name_pairs(adjudicated.grades))
 
         with self.store.snapshot():
             logged = self.store.judgements.versions()[1]
@@ -202,7 +202,7 @@ class QrelsBuilder:
         chosen = adjudication.parse_rule(rule, **parameters)
         topics = None if topics is None else list(topics)
         every = self.with_sources(chosen)
-        found = replace(every, grades=select_topics(every.grades, topics))
+        selected = replace(every, grades=select_topics(every.grades, topics))
         judgements = select_topics(self.store.judgements.table(columns=OPINION), topics)
         decisive = self.count_decisive_pairs(topics=topics)
         adjudicated = judgements["counts_as"] == adjudication.ADJUDICATION
@@ -211,17 +211,17 @@ class QrelsBuilder:
             "rule": chosen.name,
             "parameters": chosen.parameters,
             "description": adjudication.ADJUDICATION_RULES[chosen.name].description,
-            **({} if found.converged is None else {"rounds": found.rounds, "converged": found.converged}),
+            **({} if selected.converged is None else {"rounds": selected.rounds, "converged": selected.converged}),
             "grades": {str(g): s for g, s in self.settings.grades.sentences.items()},
-            "topics": int(found.grades["query_id"].nunique()),
+            "topics": int(selected.grades["query_id"].nunique()),
             **(
                 {}
                 if topics is None
-                else {"topics_left_out": every.grades["query_id"].nunique() - found.grades["query_id"].nunique()}
+                else {"topics_left_out": every.grades["query_id"].nunique() - selected.grades["query_id"].nunique()}
             ),
-            "pairs": len(found.grades),
+            "pairs": len(selected.grades),
             **({"decisive_pairs": decisive, "caution": export.selection_caution(decisive)} if decisive else {}),
-            "by": adjudication.count_origins(found.grades),
+            "by": adjudication.count_origins(selected.grades),
             "judgements": len(graded),
             "cannot_judge": int((~adjudicated & (judgements["kind"] == "cannot judge")).sum()),
             "adjudications": int(adjudicated.sum()),

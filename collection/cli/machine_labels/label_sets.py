@@ -52,29 +52,29 @@ LLM_COLUMNS = ("model", "template", "prompt tokens", "reply tokens", "cost", "in
 """Columns of label sets by language models."""
 
 
-def _cells(made: LabelSetSummary, model: LlmLabelSet | None) -> dict[str, object]:
+def _cells(summary: LabelSetSummary, model: LlmLabelSet | None) -> dict[str, object]:
     """Header -> cell of a label set; `model` is the same set if a language model made it."""
     return {
-        "label set": made.name,
-        "kind": made.kind,
+        "label set": summary.name,
+        "kind": summary.kind,
         "model": model.model if model else "",
         "template": model.template if model else "",
-        "graded": made.graded,
-        "no grade": made.no_grade,
-        "failed": made.failed,
+        "graded": summary.graded,
+        "no grade": summary.no_grade,
+        "failed": summary.failed,
         "prompt tokens": model.prompt_tokens if model else "",
         "reply tokens": model.reply_tokens if model else "",
         "cost": format_money(model.cost) if model else "",
         "injected requests followed": _describe_probe(model) if model else "",
-        "made": made.made_at[:10],
-        "runs built on it": ", ".join(made.built_on),
+        "made": summary.made_at[:10],
+        "runs built on it": ", ".join(summary.built_on),
     }
 
 
-def _describe_probe(made: LlmLabelSet) -> str:
-    if made.probe is None:
+def _describe_probe(summary: LlmLabelSet) -> str:
+    if summary.probe is None:
         return "not probed"
-    return f"{sum(made.probe.followed.values())} of {sum(made.probe.asked.values())}"
+    return f"{sum(summary.probe.followed.values())} of {sum(summary.probe.asked.values())}"
 
 
 def format_money(amount: float) -> str:
@@ -126,16 +126,16 @@ def clicks(campaign: Campaign, logs: tuple[str, ...], name: str, form: str) -> N
 
 def _print_labelled(labelled: Labelled, form: str) -> None:
     """Print the size of a label set that was made or extended."""
-    made = labelled.label_set
+    label_set = labelled.label_set
     if form == "json":
         print_json(
-            {"name": made.name, "kind": made.kind, "settings": dict(made.settings), "added": labelled.added,
-             "without_grade": labelled.without_grade, "pairs": labelled.pairs}
+            {"name": label_set.name, "kind": label_set.kind, "settings": dict(label_set.settings),
+             "added": labelled.added, "without_grade": labelled.without_grade, "pairs": labelled.pairs}
         )  # fmt: skip
         return
     before = labelled.pairs - labelled.added
     more = f"; {before:,} {plural(before, 'was', 'were')} labelled before" if before else ""
-    echo(f"Labelled {count(labelled.added, 'pair')} in the label set {made.name}{more}.")
+    echo(f"Labelled {count(labelled.added, 'pair')} in the label set {label_set.name}{more}.")
     if labelled.without_grade:
         has = plural(labelled.without_grade, "has", "have")
         print_notices([f"{count(labelled.without_grade, 'pair')} {has} no label, because the rule gave none"])

@@ -239,9 +239,9 @@ def _label_by_batch(
     poll: float,
     cancel: bool,
 ) -> None:
-    there = campaign.machine_labels.llm.batches.find(plan.name, plan.settings)
-    if there is not None:
-        echo(sentence(describe_batch(there)))
+    batch = campaign.machine_labels.llm.batches.find(plan.name, plan.settings)
+    if batch is not None:
+        echo(sentence(describe_batch(batch)))
     elif cancel:
         echo(f"No batch is in progress for the label set {plan.name}.")
         return

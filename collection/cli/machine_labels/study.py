@@ -140,22 +140,22 @@ def _print_plan(plan: pd.DataFrame, measure: Measure, form: str) -> None:
     print_notices([PLAN_ASSUMES])
 
 
-def _print_compared(found: PeopleComparison) -> None:
-    share = percent(found.same / found.pairs)
-    echo(f"{count(found.pairs, 'pair')} with a label and a grade by people; the same grade in {share}.\n")
-    graded = found.coefficients[found.coefficients["scale"] == "graded"]
+def _print_compared(compared: PeopleComparison) -> None:
+    share = percent(compared.same / compared.pairs)
+    echo(f"{count(compared.pairs, 'pair')} with a label and a grade by people; the same grade in {share}.\n")
+    graded = compared.coefficients[compared.coefficients["scale"] == "graded"]
     rows = [
         [row["coefficient"], decimal(row["value"]), decimal(row["low"]), decimal(row["high"])]
         for row in graded.to_dict("records")
     ]
     print_table(["agreement", "value", "lowest", "highest"], rows)
     echo("\nPeople's grades (rows) and labels (columns)")
-    matrix = found.confusion
-    grades = [f"{grade:g}" for grade in found.grades_of_scale]
+    matrix = compared.confusion
+    grades = [f"{grade:g}" for grade in compared.grades_of_scale]
     cells = [[grade, *(f"{each:,}" for each in row)] for grade, row in zip(grades, matrix.to_numpy(), strict=True)]
     print_table(["", *grades], cells)
-    for what, frame in (("topic", found.topics.sort_values("disagreement", ascending=False, kind="stable")),
-                        ("run", found.runs.sort_values("bias", ascending=False, kind="stable"))):  # fmt: skip
+    for what, frame in (("topic", compared.topics.sort_values("disagreement", ascending=False, kind="stable")),
+                        ("run", compared.runs.sort_values("bias", ascending=False, kind="stable"))):  # fmt: skip
         if len(frame):
             key = "query_id" if what == "topic" else "run"
             echo(f"\nBy {what}; bias is the mean of label minus grade")
@@ -169,10 +169,10 @@ def _print_compared(found: PeopleComparison) -> None:
                 echo(f"Not shown: {count(len(frame) - SHOWN, what)} ({order}); --format json has all.")
 
 
-def _print_corrected(found: CorrectedValues, effects: SystemEffects) -> None:
-    before = f" and {found.before:,} before it" if found.before else ""
-    echo(f"{found.measure} corrected by {count(found.sampled, 'human judgement')} of a random sample{before}")
-    values = found.values.sort_values("corrected", ascending=False, kind="stable")
+def _print_corrected(corrected: CorrectedValues, effects: SystemEffects) -> None:
+    before = f" and {corrected.before:,} before it" if corrected.before else ""
+    echo(f"{corrected.measure} corrected by {count(corrected.sampled, 'human judgement')} of a random sample{before}")
+    values = corrected.values.sort_values("corrected", ascending=False, kind="stable")
     rows = [
         [row["run"], decimal(row["corrected"]), decimal(row["low"]), decimal(row["high"]), decimal(row["labels"])]
         for row in values.to_dict("records")

@@ -108,27 +108,29 @@ class LlmLabelSets:
 
     def summaries(self) -> list[LlmLabelSet]:
         """Return the label sets of language models, in order of creation."""
-        return [self.summary(made) for made in self.store.machine_labels.sets() if made.kind == "llm"]
+        return [self.summary(label_set) for label_set in self.store.machine_labels.sets() if label_set.kind == "llm"]
 
-    def summary(self, made: LabelSet) -> LlmLabelSet:
+    def summary(self, label_set: LabelSet) -> LlmLabelSet:
         """Count pairs, tokens and cost of a label set of a language model."""
-        totals = self.store.machine_labels.totals(made.key)
+        totals = self.store.machine_labels.totals(label_set.key)
         return LlmLabelSet(
-            **vars(self.labels.summary(made)),
+            **vars(self.labels.summary(label_set)),
             # Labels that were imported need not have such settings.
-            model=str(made.settings.get("model", "")),
-            endpoint=str(made.settings.get("endpoint", "")),
-            template=str(made.settings.get("template", {}).get("name", "")),
+            model=str(label_set.settings.get("model", "")),
+            endpoint=str(label_set.settings.get("endpoint", "")),
+            template=str(label_set.settings.get("template", {}).get("name", "")),
             prompt_tokens=int(totals["prompt_tokens"].sum()),
             reply_tokens=int(totals["reply_tokens"].sum()),
-            cost=self.store.machine_labels.cost(made.key, 0.0, 0.0),
-            probe=self.probe_result(made.key),
+            cost=self.store.machine_labels.cost(label_set.key, 0.0, 0.0),
+            probe=self.probe_result(label_set.key),
         )
 
     def record(self, settings: LlmSettings) -> dict[str, Any]:
         """Everything that makes the labels, as it is stored with them."""
-        made = settings.record(self.settings.grades, self.settings.guidelines(), self.settings.judging_page().form)
-        stored: dict[str, Any] = json.loads(json.dumps(made))
+        settings_record = settings.record(
+            self.settings.grades, self.settings.guidelines(), self.settings.judging_page().form
+        )
+        stored: dict[str, Any] = json.loads(json.dumps(settings_record))
         return stored
 
     def require_same(self, plan: Plan) -> None:
@@ -150,37 +152,37 @@ class LlmLabelSets:
 
     def spent(self, name: str, prices: Prices | None = None) -> float:
         """Return the cost of a label set and its probe; `prices` count for answers that came without any."""
-        found = self.labels.find(name)
-        return 0.0 if found is None else self.store.machine_labels.cost(found.key, *(prices or (0.0, 0.0)))
+        label_set = self.labels.find(name)
+        return 0.0 if label_set is None else self.store.machine_labels.cost(label_set.key, *(prices or (0.0, 0.0)))
 
     def find(self, name: str, settings: LlmSettings) -> LabelSet | None:
         """Return the label set of this name, or None; CampaignError if it was made in another way."""
-        found = self.labels.find(name)
-        if found is None:
+        label_set = self.labels.find(name)
+        if label_set is None:
             return None
-        if found.kind != "llm":
+        if label_set.kind != "llm":
             raise CampaignError(f"the label set {name!r} was not made by a language model; choose another --name")
         wanted = self.record(settings)
-        differing = [key for key in wanted if found.settings.get(key) != wanted[key]]
+        differing = [key for key in wanted if label_set.settings.get(key) != wanted[key]]
         if differing:
             raise CampaignError(
                 f"the label set {name!r} was made with other settings ({join(map(_SETTING.__getitem__, differing))}), "
                 "and settings of a label set never change; choose another --name"
             )
-        return found
+        return label_set
 
-    def log_counts(self, found: LabelSet | None, *, probe: bool = False) -> Mapping[Pair, LogCount]:
+    def log_counts(self, label_set: LabelSet | None, *, probe: bool = False) -> Mapping[Pair, LogCount]:
         """Return the rows of each pair, or of each topic and request of the probe; a pair without any has no key."""
-        if found is None:
+        if label_set is None:
             return {}
         tables = self.store.machine_labels
-        return tables.probe_counts(found.key) if probe else tables.log_counts(found.key)
+        return tables.probe_counts(label_set.key) if probe else tables.log_counts(label_set.key)
 
-    def answered(self, found: LabelSet | None, again: bool) -> set[Pair]:
+    def answered(self, label_set: LabelSet | None, again: bool) -> set[Pair]:
         """Return the pairs with an answer; with `again`, only those with a grade."""
-        if found is None:
+        if label_set is None:
             return set()
-        current = self.store.machine_labels.current(found.key)
+        current = self.store.machine_labels.current(label_set.key)
         statuses = ["graded"] if again else ["graded", "no grade"]
         current = current[current["status"].isin(statuses)]
         return set(zip(current["query_id"], current["doc_id"], strict=True))
@@ -206,13 +208,13 @@ class LlmLabelSets:
         limits.check(plan.settings)
         endpoint.connect()
         identity = f"{self.settings.campaign_id} {plan.name} {json.dumps(plan.record, sort_keys=True)}"
-        asked, tally = LabelRequests(requests, endpoint, plan.settings, self.settings.grades, identity, limits), Tally()
-        for row in asked:
+        rows, tally = LabelRequests(requests, endpoint, plan.settings, self.settings.grades, identity, limits), Tally()
+        for row in rows:
             write([row])
             tally.add(row)
             if progress is not None:
                 progress(plan.name, tally.statuses.total(), total)
-        return tally.report(asked.ended, asked.problem)._replace(overrun=asked.overrun)
+        return tally.report(rows.ended, rows.problem)._replace(overrun=rows.overrun)
 
 
 class LabelWriter:

@@ -100,7 +100,7 @@ class LlmLabels:
             There is no such topic.
         """
         name = self.label_sets.name(settings, name)
-        found = self.label_sets.find(name, settings)
+        label_set = self.label_sets.find(name, settings)
         self._require_topics(topics)
         pool = self.store.pool.ids()
         pool = pool[pool["query_id"].isin(topics)] if topics else pool
@@ -110,10 +110,10 @@ class LlmLabels:
         sizes = self._document_tokens(pool["doc_id"].unique().tolist(), settings)
         pairs = list(zip(pool["query_id"], pool["doc_id"], strict=True))
         usable = [(query_id, doc_id) for query_id, doc_id in pairs if words[query_id] and doc_id in sizes]
-        answered = self.label_sets.answered(found, again).intersection(usable)
+        answered = self.label_sets.answered(label_set, again).intersection(usable)
         random.Random(f"{self.settings.campaign_id} {name}").shuffle(usable)
         chosen = [pair for pair in usable if pair not in answered][:most]
-        counts = self.label_sets.log_counts(found)
+        counts = self.label_sets.log_counts(label_set)
         own = prompt_tokens(self._prompt(settings, Material({}, "", "")))
         of_topic = {query_id: estimate_tokens(" ".join(fields.values())) for query_id, fields in words.items()}
         total = sum(own + of_topic[query_id] + sizes[doc_id] for query_id, doc_id in chosen)
@@ -122,7 +122,7 @@ class LlmLabels:
             settings,
             self.label_sets.record(settings),
             {pair: counts.get(pair, LogCount()).answers for pair in chosen},
-            self._estimate(found, len(chosen), total, settings, prices),
+            self._estimate(label_set, len(chosen), total, settings, prices),
             answered=len(answered),
             without_text=len(pairs) - len(usable),
             spent=self.label_sets.spent(name, prices),
@@ -152,12 +152,12 @@ class LlmLabels:
         rows: list[LabelRow] = []
         requests = self._label_requests(plan, dict(islice(self._open(plan).items(), TRIAL)))
         report = self.label_sets.ask(plan, requests, endpoint, limits, rows.extend)
-        told = [row for row in rows if row.prompt_tokens is not None and row.reply_tokens is not None]
-        if not told:
+        measured = [row for row in rows if row.prompt_tokens is not None and row.reply_tokens is not None]
+        if not measured:
             return rows, plan.estimate, report
-        prompt = sum(row.prompt_tokens or 0 for row in told) / len(told)
-        reply = sum(row.reply_tokens or 0 for row in told) / len(told)
-        return rows, estimate_cost(len(plan.pairs), prompt, (reply, reply), limits.prices, len(told)), report
+        prompt = sum(row.prompt_tokens or 0 for row in measured) / len(measured)
+        reply = sum(row.reply_tokens or 0 for row in measured) / len(measured)
+        return rows, estimate_cost(len(plan.pairs), prompt, (reply, reply), limits.prices, len(measured)), report
 
     def label(
         self,
@@ -239,15 +239,15 @@ class LlmLabels:
         if batch is None:
             ended: Ended = "complete" if cancel or not left else "budget"
             return Tally().report(ended)._replace(closed=closed, left=len(left))
-        made = batches.wait(batch, endpoint, limits.stop, poll, progress)
-        if made is None:
+        ended_batch = batches.wait(batch, endpoint, limits.stop, poll, progress)
+        if ended_batch is None:
             return Tally().report("stopped")._replace(closed=closed, left=batch.requests + len(self._unanswered(plan)))
         with layout.locked(self.directory, "labelling"):
-            there = batches.find(name, settings)
-            if there is None or there.mark != batch.mark:  # another process has stored its answers
+            stored = batches.find(name, settings)
+            if stored is None or stored.mark != batch.mark:  # another process has stored its answers
                 return Tally().report("complete")._replace(closed=closed, left=len(self._unanswered(plan)))
             requests = self._label_requests(plan, dict.fromkeys(batches.pairs(batch), 0))
-            report = batches.store_answers(batch, made, plan, requests, endpoint, limits)
+            report = batches.store_answers(batch, ended_batch, plan, requests, endpoint, limits)
             spent = self.label_sets.spent(name, limits.prices)
             if report.cost and limits.budget is not None and spent > limits.budget:
                 over = f"{describe_excess(spent, limits.budget)}: answers cost more than expected at most"
@@ -284,13 +284,13 @@ class LlmLabels:
             There is no such topic.
         """
         name = self.label_sets.name(settings, name)
-        found = self.label_sets.find(name, settings)
+        label_set = self.label_sets.find(name, settings)
         self._require_topics(topics)
         words = {q: fields for q, fields in self._topic_fields(list(topics) or self._topic_ids()).items() if fields}
         if not words:
             raise CampaignError("the probe needs a topic with a text; import some with `cleverdon import DIR --topics`")
         drawn = random.Random(f"{self.settings.campaign_id} probe").sample(sorted(words), min(PROBE_TOPICS, len(words)))
-        counts = self.label_sets.log_counts(found, probe=True)
+        counts = self.label_sets.log_counts(label_set, probe=True)
         prompts = {
             (query_id, each.request): self._prompt(settings, Material(words.get(query_id, {}), "", each.text))
             for query_id in topics or drawn
@@ -320,8 +320,8 @@ class LlmLabels:
             left = self._open(plan)
             requests = (LabelRequest(*question, plan.prompts[question], rows) for question, rows in left.items())
             report = self._ask(plan, left, requests, self.store.machine_labels.add_probe, endpoint, limits, progress)
-        found = self.label_sets.labels.find(plan.name)
-        return None if found is None else self.label_sets.probe_result(found.key), report
+        label_set = self.label_sets.labels.find(plan.name)
+        return None if label_set is None else self.label_sets.probe_result(label_set.key), report
 
     def _open(self, plan: Plan) -> dict[Pair, int]:
         """Return the questions of a plan that are still to be asked, in its order -> number of their rows in the log.
@@ -346,9 +346,9 @@ class LlmLabels:
         if is_probe:
             return left
         pool = self.store.pool.ids()
-        asked = {*self.batches.pairs(batch)} if (batch := self.batches.find(plan.name)) else set()
+        in_batch = {*self.batches.pairs(batch)} if (batch := self.batches.find(plan.name)) else set()
         pooled = set(zip(pool["query_id"], pool["doc_id"], strict=True))
-        return {pair: number for pair, number in left.items() if pair in pooled and pair not in asked}
+        return {pair: number for pair, number in left.items() if pair in pooled and pair not in in_batch}
 
     def _ask(
         self,
@@ -389,10 +389,10 @@ class LlmLabels:
         return render(settings.prompt_template, self.settings.grades, guidelines, material, settings.characters)
 
     def _estimate(
-        self, found: LabelSet | None, requests: int, tokens: float, settings: LlmSettings, prices: Prices | None
+        self, label_set: LabelSet | None, requests: int, tokens: float, settings: LlmSettings, prices: Prices | None
     ) -> CostEstimate:
         """Estimate the cost of requests; `tokens` is that of all prompts by their number of characters."""
-        answers, prompt, reply = (0, 0, 0) if found is None else self.store.machine_labels.tokens(found.key)
+        answers, prompt, reply = (0, 0, 0) if label_set is None else self.store.machine_labels.tokens(label_set.key)
         if answers >= TRIAL:
             return estimate_cost(requests, prompt / answers, (reply / answers,) * 2, prices, answers)
         return estimate_cost(requests, tokens / max(1, requests), (SHORTEST_REPLY, settings.reply_limit), prices)
@@ -412,9 +412,9 @@ class LlmLabels:
     def _document_tokens(self, doc_ids: Sequence[str], settings: LlmSettings) -> dict[str, float]:
         """Estimated tokens of each document with a text, as it is shown."""
         card = self.settings.judging_page()
-        found = {}
+        tokens = {}
         for document in self.store.corpus.iterate_documents(doc_ids):
             shown = self.corpus.view.shown(document, card)
             if document.text is not None and (shown.title + shown.text).strip():
-                found[document.doc_id] = estimate_tokens(f"{shown.title}\n{shown.text[: settings.characters]}")
-        return found
+                tokens[document.doc_id] = estimate_tokens(f"{shown.title}\n{shown.text[: settings.characters]}")
+        return tokens

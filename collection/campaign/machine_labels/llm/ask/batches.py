@@ -80,13 +80,13 @@ class LlmBatches:
 
     def find(self, name: str, settings: LlmSettings | None = None) -> Batch | None:
         """The batch in progress for a label set; CampaignError if it was sent with other settings."""
-        found = next((batch for batch in self.under_way() if batch.name == name), None)
-        if found and settings and self._sent(found)["settings"] != self.label_sets.record(settings):
+        batch = next((each for each in self.under_way() if each.name == name), None)
+        if batch and settings and self._sent(batch)["settings"] != self.label_sets.record(settings):
             raise CampaignError(
-                f"a batch of {found.requests:,} requests is in progress for the label set {name!r}, sent with other "
+                f"a batch of {batch.requests:,} requests is in progress for the label set {name!r}, sent with other "
                 "settings; repeat them to collect it, or choose another --name"
             )
-        return found
+        return batch
 
     def pairs(self, batch: Batch) -> list[Pair]:
         """The pairs that a batch asks about, in its order."""
@@ -128,7 +128,7 @@ class LlmBatches:
         client = endpoint.client.with_options(max_retries=0)
         with _required(endpoint):
             try:
-                made = client.batches.create(
+                created = client.batches.create(
                     input_file_id=file,
                     endpoint=_PATH,
                     completion_window="24h",
@@ -141,15 +141,15 @@ class LlmBatches:
                     with self.store.transaction():
                         self._forget(batch)
                 raise
-        return self._adopt(batch, made.id, endpoint)
+        return self._adopt(batch, created.id, endpoint)
 
     def recover(self, batch: Batch, endpoint: ChatEndpoint) -> Batch | None:
         """Find the id of a batch at the endpoint; None, and it is forgotten, if it was never made."""
         if batch.id is not None:
             return batch
         with _required(endpoint):
-            there = endpoint.client.batches.list(limit=100, extra_headers=endpoint.headers)
-            for each in islice(there, _NEWEST):
+            batches = endpoint.client.batches.list(limit=100, extra_headers=endpoint.headers)
+            for each in islice(batches, _NEWEST):
                 if (each.metadata or {}).get(_MARK) == batch.mark:
                     return self._adopt(batch, each.id, endpoint)
         with self.store.transaction():
@@ -177,11 +177,11 @@ class LlmBatches:
         while True:
             try:
                 with endpoint.errors():
-                    made = endpoint.client.batches.retrieve(batch.id, extra_headers=endpoint.headers)
-                    if made.status in _ENDED:
-                        return made
-                    if progress is not None and made.request_counts is not None:
-                        progress(batch.name, made.request_counts.completed, batch.requests)
+                    state = endpoint.client.batches.retrieve(batch.id, extra_headers=endpoint.headers)
+                    if state.status in _ENDED:
+                        return state
+                    if progress is not None and state.request_counts is not None:
+                        progress(batch.name, state.request_counts.completed, batch.requests)
                 failures = 0
             except EndpointError as error:
                 hint = "--cancel-batch forgets a batch that the endpoint does not know"
@@ -197,7 +197,7 @@ class LlmBatches:
     def store_answers(
         self,
         batch: Batch,
-        made: Any,
+        ended: Any,
         plan: Plan,
         requests: Iterator[LabelRequest],
         endpoint: ChatEndpoint,
@@ -209,8 +209,8 @@ class LlmBatches:
         their first grade; the answers of the batch are stored in the log, since they are paid.
         """
         with _required(endpoint):
-            results = _results(made, endpoint)
-        refused = [each.message for each in (made.errors and made.errors.data) or []]
+            results = _results(ended, endpoint)
+        refused = [each.message for each in (ended.errors and ended.errors.data) or []]
         if refused and not results:
             with self.store.transaction():
                 self._forget(batch)
@@ -223,7 +223,7 @@ class LlmBatches:
             query_id, doc_id, digest, before = [*sent, 0][:4]  # batches of earlier versions have no number of answers
             if request is None or (request.query_id, request.doc_id) != (query_id, doc_id):
                 continue  # its topic or document has been removed
-            answer, error = _read(results.get(f"{batch.mark}-{number}"), made.status, endpoint)
+            answer, error = _read(results.get(f"{batch.mark}-{number}"), ended.status, endpoint)
             late += answer is not None and counts.get((query_id, doc_id), LogCount()).answers > before
             row = label_row(request, answer, error, self.label_sets.settings.grades, limits.prices)
             if _digest(request.prompt) != digest:
@@ -240,8 +240,8 @@ class LlmBatches:
         return json.loads(self.store.settings.text(_text_of(batch)))
 
     def _keep(self, batch: Batch) -> None:
-        there = self.store.settings.get(BATCHES, {})
-        self.store.settings.put(BATCHES, {**there, batch.name: list(batch[1:])})
+        batches = self.store.settings.get(BATCHES, {})
+        self.store.settings.put(BATCHES, {**batches, batch.name: list(batch[1:])})
 
     def _adopt(self, batch: Batch, id: object, endpoint: ChatEndpoint) -> Batch:
         if not isinstance(id, str) or not 0 < len(id) <= _LONGEST_ID:
@@ -276,16 +276,16 @@ def _digest(prompt: Prompt) -> str:
     return hashlib.sha256(json.dumps(prompt).encode()).hexdigest()[:16]
 
 
-def _results(made: Any, endpoint: ChatEndpoint) -> dict[str, dict[str, Any]]:
+def _results(ended: Any, endpoint: ChatEndpoint) -> dict[str, dict[str, Any]]:
     """Custom id -> line of the files with answers and with errors, which come in any order."""
-    found: dict[str, dict[str, Any]] = {}
-    for file in filter(None, (made.output_file_id, made.error_file_id)):
+    results: dict[str, dict[str, Any]] = {}
+    for file in filter(None, (ended.output_file_id, ended.error_file_id)):
         content = endpoint.client.files.content(file, extra_headers=endpoint.headers).content
         for line in content.split(b"\n"):
             with suppress(ValueError, KeyError, TypeError, RecursionError):  # a line that is no result
                 result = json.loads(line)
-                found.setdefault(result["custom_id"], result)
-    return found
+                results.setdefault(result["custom_id"], result)
+    return results
 
 
 def _read(

@@ -269,9 +269,11 @@ class ChatEndpoint:
         finish, model, revision = (
             each and self._without_key(each)[:_LONGEST_NAME] for each in (answer.finish, answer.model, answer.revision)
         )
-        asked, replied = (None if self.has_key(each) else each for each in (answer.prompt_tokens, answer.reply_tokens))
+        prompt_tokens, reply_tokens = (
+            None if self.has_key(each) else each for each in (answer.prompt_tokens, answer.reply_tokens)
+        )
         text = answer.text and self._without_key(answer.text)
-        return Answer(text, finish, model, revision, asked, replied, answer.seconds)
+        return Answer(text, finish, model, revision, prompt_tokens, reply_tokens, answer.seconds)
 
     def has_key(self, value: object) -> bool:
         """Tell whether something that an endpoint sent contains the key."""

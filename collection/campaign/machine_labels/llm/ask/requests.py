@@ -225,6 +225,6 @@ def label_row(
 
 def _cost(request: LabelRequest, answer: Answer, prices: Prices) -> float:
     """The cost of an answer; estimated from characters if the endpoint tells no tokens."""
-    asked = prompt_tokens(request.prompt) if answer.prompt_tokens is None else answer.prompt_tokens
-    replied = estimate_tokens(answer.text or "") if answer.reply_tokens is None else answer.reply_tokens
-    return prices.cost(asked, replied)
+    prompt = prompt_tokens(request.prompt) if answer.prompt_tokens is None else answer.prompt_tokens
+    reply = estimate_tokens(answer.text or "") if answer.reply_tokens is None else answer.reply_tokens
+    return prices.cost(prompt, reply)
