@@ -224,7 +224,10 @@ def _write_parquet(frame: pd.DataFrame, path: FilePath) -> None:
     number, passage = pa.int64(), [("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]
     types = dict.fromkeys(_WHOLE, number) | dict.fromkeys(("seconds", "away", "probability"), pa.float64())
     types |= {"flagged": pa.bool_(), "passages": pa.list_(pa.struct(passage))}
-    schema = pa.schema([(str(c), types.get(str(c), pa.string())) for c in frame.columns])
+    others = {"b": pa.bool_(), "i": number, "f": pa.float64()}
+    schema = pa.schema(
+        [(str(c), types.get(str(c)) or others.get(frame[c].dtype.kind, pa.string())) for c in frame.columns]
+    )
     columns = {str(c): _to_python(frame[c], whole=c in _WHOLE) for c in frame.columns}
     columns["passages"] = [
         [p if isinstance(p, dict) else {"start": p[0], "end": p[1], "text": None} for p in marked or ()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
 
 import numpy as np
 
@@ -11,10 +10,8 @@ from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned
 from collection.measures.ranked import add_description, combine_f
-from collection.measures.table import MEASURES, Positive, Within
+from collection.measures.table import MEASURES, Positive, Whole
 from collection.measures.trace import divide, show
-
-Documents = Annotated[int, Within(1)]
 
 LACKING = "is 0 for a topic that the run lacks"
 """How ir_measures differs in counts of the qrels."""
@@ -88,7 +85,7 @@ def utility(
     b: float = -1.0,
     c: float = 0.0,
     d: float = 0.0,
-    documents: Documents | None = None,
+    documents: Whole | None = None,
 ) -> Floats:
     """Utility = a * relevant retrieved + b * others retrieved + c * relevant not retrieved + d * others not retrieved.
 

@@ -60,6 +60,7 @@ Share = Annotated[float, Within(0, 1)]
 Persistence = Annotated[float, Within(0, 1, open=True)]
 Positive = Annotated[float, Within(0, open=True)]
 Amount = Annotated[float, Within(0)]
+Whole = Annotated[int, Within(1)]
 Gains = Mapping[int, float]
 """Grade -> gain; a grade that is not named keeps its usual gain."""
 
@@ -85,7 +86,7 @@ class MeasureEntry(Entry[Function]):
     needs
         What the qrels must have besides grades.
     found_only
-        Whether it depends only on the documents found, so that every better document raises it.
+        Whether it depends only on the retrieved documents, so that no better document lowers it.
     estimates_unjudged
         Whether unjudged documents count as something other than not relevant.
     descriptive

@@ -427,6 +427,13 @@ def test_every_form_of_qrels_is_read_back(rows: list[tuple[str, str, int, str, f
 # --- logs ---------------------------------------------------------------------------------------------
 
 
+def test_a_further_column_of_the_log_keeps_its_type_in_parquet(judged: Campaign, tmp_path: Path) -> None:
+    log = judged.store.judgements.table().assign(counts=True, turn=1, note2="x")
+    formats.write_judgements(log, tmp_path / "log.parquet")
+    types = [pq.read_schema(tmp_path / "log.parquet").field(name).type for name in ("counts", "turn", "note2")]
+    assert [str(each) for each in types] == ["bool", "int64", "string"]
+
+
 def test_the_log_as_parquet_is_the_log_as_json(judged: Campaign, tmp_path: Path) -> None:
     say(judged, "ann", "1 d2 2", passages=((4, 8), (9, 11)), note="two places", flagged=True)
     judged.exports.files.write(judgements=tmp_path / "log.parquet")
