@@ -70,14 +70,8 @@ def read_documents(path: str | PathLike[str]) -> pd.DataFrame:
 
 def _read_qrels(qrels: QrelsLike) -> pd.DataFrame:
     found = as_qrels(qrels)
-    _warn_of_model(qrels)
+    warn_of_model(qrels)
     return found
-
-
-def _warn_of_model(qrels: QrelsLike) -> None:
-    if isinstance(qrels, str | PathLike | pd.DataFrame):
-        place = "qrels" if isinstance(qrels, pd.DataFrame) else qrels
-        warn_of_model(place, formats.names_of_qrels(qrels))
 
 
 def evaluate(
@@ -128,7 +122,7 @@ def evaluate(
     {'RR': 0.75, 'P@1': 0.5}
     """
     given = as_evaluated(qrels, runs, exclude_query_document=exclude_query_document)
-    _warn_of_model(qrels)
+    warn_of_model(qrels)
     found = comparison.evaluate(*given, measures, with_bounds=with_bounds, grades=as_scale(grades))
     described = comparison.describe_coverage(found.coverage, found.measures.values())
     return replace(found, notes=(*found.notes, *described))
@@ -225,7 +219,7 @@ def compare(
     """
     # Without notes on coverage, since a comparison adds its own.
     given = as_evaluated(qrels, runs, exclude_query_document=exclude_query_document)
-    _warn_of_model(qrels)
+    warn_of_model(qrels)
     evaluation = comparison.evaluate(*given, measures)
     return comparison.compare(
         evaluation, baseline=baseline, test=test, correction=correction, alpha=alpha, seed=seed, all_pairs=all_pairs

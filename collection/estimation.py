@@ -112,7 +112,7 @@ def estimate(
     if not (graded >= 0).any():
         raise InputError("the qrels have no grade of 0 or more to estimate the others from; judge some pairs first")
     topics = graded.index.get_level_values("query_id").unique()
-    cutoffs = [comparison.cutoff_of(measure) for measure in asked]
+    cutoffs = [measure.cutoff for measure in asked]
     if pool is None:
         depth = max(WHOLE if cutoff is None else cutoff for cutoff in cutoffs) if depth is None else depth
         pool = _first_pairs(runs, depth)

@@ -80,12 +80,11 @@ def read_qrels_for(
     measures: Sequence[Measure], path: Source, form: QrelsForm | None, read: Callable[..., T]
 ) -> T | pd.DataFrame:
     """Read qrels by `read`, or as a frame if the measures or the form need further columns; print notices on them."""
-    from collection import formats
     from collection.machine_labels.model_families import warn_of_model
     from collection.measures import QrelsIndex, index_qrels
 
     qrels = _read_qrels(measures, path, form, read)
-    warn_of_model(path, formats.names_of_qrels(path))
+    warn_of_model(path)
     index = qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels)
     if ungraded := int((~index.has_judged).sum()):
         topics = count(len(index.topics), "topic")

@@ -222,7 +222,7 @@ def compare_pools(
 
     shares, parsed = [_read_share(budget) for budget in budgets], parse_one(measure)
     known = formats.read_qrels(qrels)
-    warn_of_model(qrels, formats.names_of_qrels(qrels))
+    warn_of_model(qrels)
     ranked = list(formats.read_runs(runs))
     documents, topics = None, None
     if directory is not None:

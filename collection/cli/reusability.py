@@ -130,7 +130,7 @@ def reusability(
             raise InputError(f"--topics needs a campaign; {source} is not a directory")
         with formats.opened(source) as file:
             qrels = formats.read_qrels(file)
-            warn_of_model(source, formats.names_of_qrels(file))
+            warn_of_model(file)
         if not runs:
             raise click.UsageError("expected at least one RUN after QRELS")
         rel = relevance_level or 1

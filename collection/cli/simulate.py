@@ -137,7 +137,7 @@ def simulate(
     if pooled and not ranked:
         raise click.UsageError(f"{join(pooled)} {plural(len(pooled), 'needs', 'need')} runs: add --run")
     frame = formats.read_qrels(qrels_file)
-    warn_of_model(qrels_file, formats.names_of_qrels(qrels_file))
+    warn_of_model(qrels_file)
     all_topics = formats.read_topics(topics)
     notices: list[str] = []
     with progress_line("reading documents") as progress:

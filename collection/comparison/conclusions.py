@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import pandas as pd
 
-from collection.comparison.evaluation import Coverage, Evaluation, direction
+from collection.comparison.evaluation import Coverage, Evaluation
 from collection.comparison.system_names import SEED_MARK, find_mistaken_seeds
 from collection.core.errors import require_known
 from collection.core.phrases import confidence, count, join, join_first, percent, plural, probability
@@ -118,7 +118,7 @@ def find_unmatched(coverage: Iterable[Coverage]) -> list[str]:
 def describe_best(rows: pd.DataFrame, way: int, topics: int, test: str, unmatched: Collection[str] = ()) -> str:
     """Write which system is best by one measure, and which are not significantly worse.
 
-    `rows` are those of the measure in the leaderboard, `way` is its :func:`.direction`, `test` says in words which test
+    `rows` are those of the measure in the leaderboard, `way` is its direction, `test` says in words which test
     decided. The systems `unmatched` without a judged document are not compared, only named.
     """
     apart = rows["system"].isin(list(unmatched))
@@ -154,7 +154,7 @@ def describe_test(tests: pd.DataFrame, measure: Measure, system: str, *, correct
     corrected = "" if correction == "none" or len(rows) == 1 else f" after {CORRECTIONS[correction].label} correction"
     each = "" if measure.entry.summary == "mean" else " per topic on average"
     by = f"{_shorten(abs(row['difference']))} {measure}{each}"
-    less = ", where lower is better" if direction(measure) < 0 else ""
+    less = ", where lower is better" if measure.direction < 0 else ""
     of = "" if row["interval_of"] == "mean" else f" of the {row['interval_of']}"
     verdict = "significant" if row["significant"] else "not significant"
     start = (

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from collection.comparison.evaluation import Evaluation, direction
+from collection.comparison.evaluation import Evaluation
 from collection.comparison.system_names import group_seeds
 from collection.core.errors import InputError, require_known
 from collection.measures import parse
@@ -88,7 +88,7 @@ def frontier(means: pd.DataFrame, costs: pd.DataFrame, measure: str, cost: str) 
     if not pd.api.types.is_numeric_dtype(costs[cost]):
         known = [repr(value) for value in costs[cost].dropna()[:1]] or ["nothing for these systems"]
         raise InputError(f"cost {cost}: the frontier needs numbers, found {known[0]}")
-    way = direction(parse(measure))
+    way = parse(measure).direction
     if not way:
         raise InputError(f"the frontier needs a measure with a preferred direction; {measure} has none")
     table = pd.DataFrame({"value": means[measure], "cost": costs[cost].reindex(means.index)}).dropna()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.comparison.evaluation import direction, find_measure
+from collection.comparison.evaluation import find_measure
 from collection.comparison.leaderboard import NOISE
 from collection.comparison.system_names import group_seeds
 from collection.comparison.tables import escaped_latex, write_latex, write_markdown
@@ -23,7 +23,7 @@ from collection.core.errors import require_known
 from collection.core.frames import ESTIMATED_STANDINGS
 from collection.core.phrases import confidence, count, decimal, percent, plural
 from collection.core.records import ALL_TOPICS
-from collection.measures import Measure
+from collection.measures import Measure, parse
 
 if TYPE_CHECKING:
     import altair as alt
@@ -103,7 +103,7 @@ class Estimates(Displayed):
         table = self.table()
         name = table.columns[0] if measure is None else measure
         require_known("measure", table.columns, name)
-        worth = (table[name] * direction(name)).round(12)
+        worth = (table[name] * parse(name).direction).round(12)
         return [str(system) for system in worth.sort_values(ascending=False, kind="stable").index]
 
     def against(self, measure: str, baseline: str | None = None) -> pd.DataFrame:
@@ -178,7 +178,7 @@ class Estimates(Displayed):
     def sentence(self, measure: str) -> str:
         """Write which system has the best estimate by `measure`, and how probably the next one is worse."""
         order = self.order(measure)
-        word = "highest" if direction(measure) > 0 else "lowest"
+        word = "highest" if parse(measure).direction > 0 else "lowest"
         best = self.values[(self.values["run"] == order[0]) & (self.values["query_id"] == ALL_TOPICS)]
         row = best[best["measure"] == measure].iloc[0]
         start = f"{order[0]} has the {word} expected {measure}: {with_range(row, 'estimate', 3)}"
@@ -314,7 +314,7 @@ def _describe(drawn: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
 
 def _pairs(systems: list[str], overall: Floats, measure: Measure, alpha: float) -> list[tuple[object, ...]]:
     """Rows of :data:`ORDERED`, from the values (systems, draws)."""
-    way = direction(measure)
+    way = measure.direction
     estimates = _describe(overall.T, alpha)[0]
     order = np.argsort(-way * estimates.round(12), kind="stable")
     noise = NOISE * max(1.0, float(np.abs(overall).max(initial=0)))

@@ -239,7 +239,7 @@ def evaluate(
             raise InputError(f"measure {measure} is given twice; name it once")
     numbers: dict[str, list[Floats]] = {"value": [], "lowest": [], "highest": []}
     coverage: list[Coverage] = []
-    cutoffs = [cutoff_of(m) for m in measured]
+    cutoffs = [measure.cutoff for measure in measured]
     unjudged: list[float] = []
     doubts: dict[str, Doubts] = {}
     matches: list[str] = []
@@ -390,23 +390,6 @@ def find_measure(names: Iterable[str], wanted: str) -> str:
         wanted = wanted if wanted in known else str(as_measure(wanted))
     require_known("measure", known, wanted)
     return wanted
-
-
-def direction(measure: Measure | str) -> int:
-    """1 if a larger value is better, -1 if a smaller one is, 0 if neither.
-
-    >>> from collection.measures import parse
-    >>> [direction(parse(m)) for m in ("alpha_nDCG@10", "Effort@0.95", "Judged@10")]
-    [1, -1, 0]
-    """
-    entry = as_measure(measure).entry
-    return 0 if entry.descriptive else -1 if entry.monotone < 0 else 1
-
-
-def cutoff_of(measure: Measure | str) -> int | None:
-    """The cut-off of the measure; None for the whole ranking."""
-    measure = as_measure(measure)
-    return int(measure.level) if measure.level is not None and measure.entry.at == "cutoff" else None
 
 
 def explain(

@@ -19,7 +19,7 @@ from collection.comparison.conclusions import (
     find_unmatched,
     name_test,
 )
-from collection.comparison.evaluation import Evaluation, direction, evaluate, find_measure
+from collection.comparison.evaluation import Evaluation, evaluate, find_measure
 from collection.comparison.seed_groups import merge_seeds
 from collection.comparison.tables import escaped_latex, write_latex, write_markdown
 from collection.comparison.topics import differences
@@ -189,7 +189,7 @@ class Comparison(Displayed):
         table.loc[:, :] = ""
         tests = self.tests[self.tests["significant"].astype("bool")]
         for system, measure, way in zip(tests["system"], tests["measure"], find_directions(tests), strict=True):
-            up = way * (direction(self.evaluation.measures[measure]) or 1) > 0
+            up = way * (self.evaluation.measures[measure].direction or 1) > 0
             table.loc[system, measure] = BETTER if up else WORSE
         return table
 
@@ -310,7 +310,7 @@ class Comparison(Displayed):
         if system is None:
             test = self.applied.get(measure)
             by = "" if test is None else describe_applied(*test, self.alpha)
-            way = direction(self.evaluation.measures[measure])
+            way = self.evaluation.measures[measure].direction
             return describe_best(rows, way, self.topics, by, find_unmatched(self.evaluation.coverage))
         tested = self.evaluation.measures[measure]
         return describe_test(self.tests, tested, system, correction=self.correction, alpha=self.alpha)
@@ -507,7 +507,7 @@ def _differences(values: Floats, of: Sequence[int] | Ints, less: Sequence[int] |
 
 
 def _counts(d: Floats, measure: Measure) -> dict[str, object]:
-    way = direction(measure) or 1
+    way = measure.direction or 1
     return {
         "measure": str(measure),
         "topics": len(d),
@@ -540,7 +540,7 @@ def _leaderboard(evaluation: Evaluation, name: str, means: Floats, values: Float
     low = high = np.full(len(means), np.nan)
     if measure.entry.summary == "mean" and len(values) > 1:
         low, high = mean_interval(values, alpha)
-    way = direction(measure)
+    way = measure.direction
     worth = pd.Series(way * means).round(12)
     place = worth.rank(method="min", ascending=False).astype("Int64") if way else pd.array([None] * len(means), "Int64")
     board = pd.DataFrame(

@@ -169,10 +169,14 @@ def _records(path: FilePath) -> Iterator[tuple[int | None, str, str, object]]:
         yield number, query_id, doc_id, record["relevance"]
 
 
-def names_of_qrels(given: FilePath | pd.DataFrame) -> list[str]:
+def names_of_qrels(given: object) -> list[str]:
     """The names that may say who gave the grades of qrels: of a file and in its first row, or in columns of a frame."""
     if isinstance(given, str | PathLike):
         return [stem(given), *(() if is_dataset(given) else _tags(given))]
+    import pandas as pd
+
+    if not isinstance(given, pd.DataFrame):
+        return []
     named = [given[column].drop_duplicates() for column in given if str(column).casefold() in _TAGS]
     return [value for values in named for value in values if isinstance(value, str)]
 

@@ -67,14 +67,17 @@ def find_source(names: Iterable[str]) -> str:
     return next(filter(find_model, names), "")
 
 
-def warn_of_model(place: str | PathLike[str], names: Iterable[str]) -> None:
-    """Warn (:class:`.FormatWarning`) if one of these names says that a language model gave grades."""
-    if said := find_source(names):
+def warn_of_model(qrels: object) -> None:
+    """Warn (:class:`.FormatWarning`) if a name in qrels, or of their file, says that a language model gave grades."""
+    from collection.formats import names_of_qrels
+
+    if said := find_source(names_of_qrels(qrels)):
+        place = qrels if isinstance(qrels, str | PathLike) else "qrels"
         sentence = (
             f"the name {said!r} says that a language model gave these grades: values by them may favour systems built "
             "on such a model. `cleverdon labels compare` compares them with people's judgements"
         )
-        warnings.warn(FormatWarning(place, sentence), stacklevel=4)
+        warnings.warn(FormatWarning(place, sentence), stacklevel=3)
 
 
 def runs_of_family(model: str, runs: Iterable[str]) -> list[str]:

@@ -19,9 +19,9 @@ the group ``cleverdon.measures``, the command line and the pages have it too:
     >>> @MEASURES.add("FirstHalf", label="First half", description="Share of R in the better half of the run.")
     ... def first_half(aligned, *, rel=1):
     ...     '''FirstHalf = relevant in the first retrieved / 2 ranks / R.'''
-    ...     found = aligned.found(rel)
-    ...     early = found.rank <= aligned.retrieved[found.topic] / 2
-    ...     return divide(aligned.total(found.topic, early), aligned.relevant(rel))
+    ...     relevant = aligned.relevant_ranks(rel)
+    ...     early = relevant.rank <= aligned.retrieved[relevant.topic] / 2
+    ...     return divide(aligned.total(relevant.topic, early), aligned.relevant(rel))
     >>> parse("FirstHalf")(aligned).tolist()
     [0.0]
 """
@@ -37,7 +37,7 @@ from collection.measures import (
     sets,
     user_models,
 )
-from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Found, Version
+from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, RelevantRanks, Version
 from collection.measures.alignment import align, from_grades, rank_as
 from collection.measures.explanation import Explanation, explain
 from collection.measures.measure import Measure, as_measure, as_measures, list_measures, parse, parse_name, read

@@ -25,8 +25,8 @@ UNPOOLED = -2
 """Grade of a document that is not in the qrels, and of a rank beyond the end of the run."""
 
 
-class Found(NamedTuple):
-    """The F relevant documents that a run found, topic by topic, best rank first.
+class RelevantRanks(NamedTuple):
+    """The F relevant documents of a run, topic by topic, best rank first.
 
     Each has the row of its topic, its rank from 1, and the number of relevant documents at this rank or above; (F,).
     """
@@ -143,11 +143,11 @@ class Aligned:
         """(T,) number of relevant documents retrieved up to `cutoff`."""
         return np.count_nonzero(self.hits(rel, cutoff), axis=1)
 
-    def found(self, rel: float = 1, cutoff: int | None = None) -> Found:
+    def relevant_ranks(self, rel: float = 1, cutoff: int | None = None) -> RelevantRanks:
         """The relevant documents up to `cutoff` one by one; most measures are sums over these few documents."""
         topic, column = places(self.hits(rel, cutoff))
         first = np.searchsorted(topic, np.arange(len(self.topics)))
-        return Found(topic, column + 1, np.arange(1, len(topic) + 1) - first[topic])
+        return RelevantRanks(topic, column + 1, np.arange(1, len(topic) + 1) - first[topic])
 
     def count_to(self, depth: Ints, rel: float = 1) -> Ints:
         """(T,) number of relevant documents among the first `depth` (T,) of each topic."""

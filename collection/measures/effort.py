@@ -20,10 +20,10 @@ def _reached(aligned: Aligned, recall: float, rel: float) -> tuple[Ints, Ints]:
     """(T,) how many relevant documents make that recall, (T,) the rank where the run has them; 0 where it never has."""
     # 0.95 * 20 is 19, whatever the last binary digit says.
     target = show("relevant to find", np.ceil(recall * aligned.relevant(rel) - 1e-9).astype(np.int64))
-    found = aligned.found(rel)
+    relevant = aligned.relevant_ranks(rel)
     rank = np.zeros(len(target), dtype=np.int64)
-    there = found.nth == target[found.topic]
-    rank[found.topic[there]] = found.rank[there]
+    there = relevant.nth == target[relevant.topic]
+    rank[relevant.topic[there]] = relevant.rank[there]
     return target, show("rank where the run has them", rank)
 
 
@@ -79,9 +79,9 @@ def gain_area(aligned: Aligned, *, rel: Positive = 1, documents: Whole | None = 
     About 0.5 for a random order. CLEF's norm_area divides it by the value of the perfect order. Source: CLEF eHealth
     technology-assisted reviews (Kanoulas, Li, Azzopardi & Spijker, 2017).
     """
-    size, found = collection_size(aligned, documents), aligned.found(rel)
-    left = show("N - i + 1", size[found.topic] - found.rank + 1, found.rank)
-    total = show("sum", aligned.total(found.topic, left))
+    size, relevant = collection_size(aligned, documents), aligned.relevant_ranks(rel)
+    left = show("N - i + 1", size[relevant.topic] - relevant.rank + 1, relevant.rank)
+    total = show("sum", aligned.total(relevant.topic, left))
     return divide(total, show("R", aligned.relevant(rel)) * show("N", size))
 
 
@@ -95,10 +95,10 @@ def last_relevant(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     It ignores relevant documents that the run lacks; Effort@1 does not. Source: CLEF eHealth
     technology-assisted reviews (Kanoulas, Li, Azzopardi & Spijker, 2017), last_rel.
     """
-    found = aligned.found(rel)
-    show("relevant", np.ones(len(found.rank)), found.rank)
+    relevant = aligned.relevant_ranks(rel)
+    show("relevant", np.ones(len(relevant.rank)), relevant.rank)
     last = np.zeros(len(aligned.topics))
-    np.maximum.at(last, found.topic, found.rank)
+    np.maximum.at(last, relevant.topic, relevant.rank)
     return last
 
 

@@ -47,9 +47,9 @@ def bin_g(aligned: Aligned, *, rel: Positive = 1) -> Floats:
 
     Source: Buckley, trec_eval, 2008.
     """
-    found = aligned.found(rel)
-    amounts = show("1 / log2(2 + not relevant above)", 1 / np.log2(2 + found.rank - found.nth), found.rank)
-    return divide(aligned.total(found.topic, amounts), aligned.relevant(rel))
+    relevant = aligned.relevant_ranks(rel)
+    amounts = show("1 / log2(2 + not relevant above)", 1 / np.log2(2 + relevant.rank - relevant.nth), relevant.rank)
+    return divide(aligned.total(relevant.topic, amounts), aligned.relevant(rel))
 
 
 @MEASURES.add(
@@ -104,6 +104,6 @@ def yet_another_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Flo
     On this scale, differences near 0 and near 1 are not compressed. A topic that the run lacks is ln(1 / (1 + R)).
     Source: Robertson, ECIR 2012.
     """
-    found = aligned.found(rel)
-    total = show("sum of P at i", aligned.total(found.topic, found.nth / found.rank))
+    relevant = aligned.relevant_ranks(rel)
+    total = show("sum of P at i", aligned.total(relevant.topic, relevant.nth / relevant.rank))
     return np.log((1 + total) / (1 + show("R", aligned.relevant(rel)) - total))

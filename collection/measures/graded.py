@@ -263,9 +263,9 @@ def graded_average_precision(aligned: Aligned, *, cutoff: int | None = None, wei
     share = dict.fromkeys(aligned.levels, 1.0) if weights is None else {j: w for j, w in weights.items() if j > 0}
     above, below = np.zeros(len(aligned.topics)), np.zeros(len(aligned.topics))
     for level, weight in share.items():
-        found, of_level = aligned.found(level, cutoff), f"relevant from {level:g}"
-        precisions = show(f"P at i, {of_level}", found.nth / found.rank, found.rank)
-        total = show(f"sum of P at i, {of_level}", aligned.total(found.topic, precisions))
+        relevant, of_level = aligned.relevant_ranks(level, cutoff), f"relevant from {level:g}"
+        precisions = show(f"P at i, {of_level}", relevant.nth / relevant.rank, relevant.rank)
+        total = show(f"sum of P at i, {of_level}", aligned.total(relevant.topic, precisions))
         number = show(f"R, {of_level}", aligned.relevant(level))
         show(f"w, {of_level}", np.full(len(total), float(weight)))
         above, below = above + weight * total, below + weight * number
@@ -334,11 +334,11 @@ def compatibility(aligned: Aligned, *, p: Persistence = 0.95, normalize: bool = 
     )
     # By topic, then the highest grade first: the order that the judged grades have anyway.
     group = np.concatenate([ideal_topic, topic]) * len(levels) - code
-    ideal, found = group[: len(ideal_topic)], group[len(ideal_topic) :]
-    order = np.argsort(found, kind="stable")
+    ideal, retrieved = group[: len(ideal_topic)], group[len(ideal_topic) :]
+    order = np.argsort(retrieved, kind="stable")
     nth = np.empty_like(order)
-    nth[order] = np.arange(len(order)) - np.searchsorted(found[order], found[order])
-    before = np.searchsorted(ideal, found) - np.searchsorted(ideal_topic, topic)
+    nth[order] = np.arange(len(order)) - np.searchsorted(retrieved[order], retrieved[order])
+    before = np.searchsorted(ideal, retrieved) - np.searchsorted(ideal_topic, topic)
     place = show("ideal rank", before + nth + 1, column + 1)
     both = show("in both from rank", np.maximum(column + 1, place), column + 1)
 

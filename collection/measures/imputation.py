@@ -71,8 +71,7 @@ def _spread(numbers: Grades, grades: Grades, empty: int) -> Grades:
 
 def to_its_depth(numbered: Aligned, measure: Measure) -> Aligned:
     """Drop the ranks below the measure's cut-off, so that copies are small."""
-    cutoff = measure.parameters.get("cutoff", measure.level if measure.entry.at == "cutoff" else None)
-    if not isinstance(cutoff, (int, float)) or cutoff >= numbered.grades.shape[1]:
+    depth = measure.cutoff
+    if depth is None or depth >= numbered.grades.shape[1]:
         return numbered
-    depth = int(cutoff)
     return replace(numbered, grades=numbered.grades[:, :depth], retrieved=np.minimum(numbered.retrieved, depth))

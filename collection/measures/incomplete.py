@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from collection.core.arrays import Bools, Floats
-from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Found, Sample, places
+from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, RelevantRanks, Sample, places
 from collection.measures.table import MEASURES, Positive
 from collection.measures.trace import divide, show
 
@@ -64,13 +64,13 @@ def geometric_bpref(aligned: Aligned, *, rel: Positive = 1) -> Floats:
 
 def _preferences(aligned: Aligned, rel: float, most: np.ndarray, divisor: np.ndarray) -> Floats:
     """The mean over relevant documents of 1 - min(nonrelevant above, most) / divisor."""
-    found, grades = aligned.found(rel), aligned.grades
+    relevant, grades = aligned.relevant_ranks(rel), aligned.grades
     nonrelevant = np.cumsum((grades > UNJUDGED) & (grades < rel), axis=1)
-    above = np.minimum(nonrelevant[found.topic, found.rank - 1], most[found.topic])
-    kept = 1 - divide(above, divisor[found.topic])
-    show("judged nonrelevant above", above, found.rank)
-    show("kept", kept, found.rank)
-    return divide(aligned.total(found.topic, kept), show("R", aligned.relevant(rel)))
+    above = np.minimum(nonrelevant[relevant.topic, relevant.rank - 1], most[relevant.topic])
+    kept = 1 - divide(above, divisor[relevant.topic])
+    show("judged nonrelevant above", above, relevant.rank)
+    show("kept", kept, relevant.rank)
+    return divide(aligned.total(relevant.topic, kept), show("R", aligned.relevant(rel)))
 
 
 @_add("infAP", label="Inferred AP", description="AP estimated from a uniform sample of the pool.")
@@ -82,21 +82,21 @@ def inferred_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats
     document of the pool must have had the same probability of being judged.
     Source: Yilmaz & Aslam, CIKM 2006, as trec_eval computes it.
     """
-    found = aligned.found(rel)
-    pooled = show("pooled above", _count_above(aligned.grades > UNPOOLED, found), found.rank)
-    judged = show("judged above", _count_above(aligned.grades > UNJUDGED, found), found.rank)
-    relevant = found.nth - 1.0
-    above, precision = found.rank - 1, (relevant + EPSILON) / (judged + 2 * EPSILON)
+    relevant = aligned.relevant_ranks(rel)
+    pooled = show("pooled above", _count_above(aligned.grades > UNPOOLED, relevant), relevant.rank)
+    judged = show("judged above", _count_above(aligned.grades > UNJUDGED, relevant), relevant.rank)
+    relevant_above = relevant.nth - 1.0
+    above, precision = relevant.rank - 1, (relevant_above + EPSILON) / (judged + 2 * EPSILON)
     # The order of operations is that of trec_eval, for the same last digit.
-    expected = 1 / found.rank + above / found.rank * divide(pooled, above) * precision
+    expected = 1 / relevant.rank + above / relevant.rank * divide(pooled, above) * precision
     # At rank 1 nothing stands above.
-    expected = show("expected P at i", np.where(found.rank == 1, 1.0, expected), found.rank)
-    return divide(aligned.total(found.topic, expected), show("R", aligned.relevant(rel)))
+    expected = show("expected P at i", np.where(relevant.rank == 1, 1.0, expected), relevant.rank)
+    return divide(aligned.total(relevant.topic, expected), show("R", aligned.relevant(rel)))
 
 
-def _count_above(cells: Bools, found: Found) -> Floats:
+def _count_above(cells: Bools, relevant: RelevantRanks) -> Floats:
     """(F,): how many of the cells (T, D) stand above each relevant document."""
-    return (np.cumsum(cells, axis=1) - cells)[found.topic, found.rank - 1].astype(np.float64)
+    return (np.cumsum(cells, axis=1) - cells)[relevant.topic, relevant.rank - 1].astype(np.float64)
 
 
 @_add(
@@ -113,19 +113,19 @@ def extended_inferred_average_precision(aligned: Aligned, *, cutoff: int = 1000,
     constants of NIST's sample_eval.pl.
     """
     sample = _sample_of(aligned)
-    found, grades = aligned.found(rel, cutoff), aligned.top(cutoff)
+    relevant, grades = aligned.relevant_ranks(rel, cutoff), aligned.top(cutoff)
     strata, here = sample.size.shape[1], sample.stratum[:, :cutoff]
     per_judged = divide(sample.size, sample.judged)
-    expected = np.zeros(len(found.rank))
+    expected = np.zeros(len(relevant.rank))
     for s in range(strata):
         inside = here == s
-        judged = _count_above(inside & (grades > UNJUDGED), found)
-        relevant = _count_above(inside & (grades >= rel), found)
-        pooled = _count_above(inside, found) if sample.listed else judged * per_judged[found.topic, s]
-        expected += pooled * (relevant + EPSILON) / (judged + 3 * EPSILON)
-    expected = show("expected P at i", (1 + expected) / found.rank, found.rank)
-    stands_for = show("stands for", per_judged[found.topic, here[found.topic, found.rank - 1]], found.rank)
-    total = aligned.total(found.topic, expected * stands_for)
+        judged = _count_above(inside & (grades > UNJUDGED), relevant)
+        relevant_above = _count_above(inside & (grades >= rel), relevant)
+        pooled = _count_above(inside, relevant) if sample.listed else judged * per_judged[relevant.topic, s]
+        expected += pooled * (relevant_above + EPSILON) / (judged + 3 * EPSILON)
+    expected = show("expected P at i", (1 + expected) / relevant.rank, relevant.rank)
+    stands_for = show("stands for", per_judged[relevant.topic, here[relevant.topic, relevant.rank - 1]], relevant.rank)
+    total = aligned.total(relevant.topic, expected * stands_for)
     topic, column = places(aligned.judged >= rel)
     number = show("R (estimated)", aligned.total(topic, per_judged[topic, sample.graded[topic, column]]))
     return divide(total, show("divisor", np.minimum(number, cutoff)))

@@ -59,6 +59,20 @@ class Measure:
         """Its entry in the registry."""
         return MEASURES[self.name]
 
+    @property
+    def direction(self) -> int:
+        """1 if a larger value is better, -1 if a smaller one is, 0 if neither.
+
+        >>> [parse(name).direction for name in ("alpha_nDCG@10", "Effort@0.95", "Judged@10")]
+        [1, -1, 0]
+        """
+        return 0 if self.entry.descriptive else -1 if self.entry.monotone < 0 else 1
+
+    @property
+    def cutoff(self) -> int | None:
+        """The number of ranks that count; None for the whole ranking."""
+        return int(self.level) if self.level is not None and self.entry.at == "cutoff" else None
+
     @overload
     def __call__(self, aligned: Aligned, **parameters: object) -> Floats: ...
     @overload

@@ -103,9 +103,9 @@ def average_precision(
     relevant documents that k ranks can hold, as recommender papers and Kaggle's MAP@k do.
     Source: Buckley & Voorhees, SIGIR 2000.
     """
-    found = aligned.found(rel, cutoff)
-    precisions = show("P at i", found.nth / found.rank, found.rank)
-    total = show("sum of P at i", aligned.total(found.topic, precisions))
+    relevant = aligned.relevant_ranks(rel, cutoff)
+    precisions = show("P at i", relevant.nth / relevant.rank, relevant.rank)
+    total = show("sum of P at i", aligned.total(relevant.topic, precisions))
     return divide(total, most_found(show("R", aligned.relevant(rel)), cutoff, norm))
 
 
@@ -159,8 +159,8 @@ def interpolated_precision(aligned: Aligned, *, recall: Share | None = None, rel
     Without ``@``, the mean over the eleven recall levels 0, 0.1, ..., 1 (trec_eval's 11pt_avg).
     Source: Harman, TREC-2 appendix, 1994; Salton & McGill, 1983.
     """
-    found = aligned.found(rel)
-    show("P at i", found.nth / found.rank, found.rank)
+    relevant = aligned.relevant_ranks(rel)
+    show("P at i", relevant.nth / relevant.rank, relevant.rank)
     if recall is not None:
         return _interpolated(aligned, recall, rel)
     levels = {i / 10: _interpolated(aligned, i / 10, rel) for i in range(11)}
@@ -168,10 +168,10 @@ def interpolated_precision(aligned: Aligned, *, recall: Share | None = None, rel
 
 
 def _interpolated(aligned: Aligned, recall: float, rel: float) -> Floats:
-    found, number = aligned.found(rel), aligned.relevant(rel)
+    relevant, number = aligned.relevant_ranks(rel), aligned.relevant(rel)
     # The last column stays 0: more relevant documents than there are.
     best = np.zeros((len(number), int(number.max(initial=0)) + 2))
-    best[found.topic, found.nth] = found.nth / found.rank
+    best[relevant.topic, relevant.nth] = relevant.nth / relevant.rank
     best = np.maximum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
     needed = recall * number
     if aligned.version == 9:
@@ -201,9 +201,9 @@ def accuracy(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) 
     documents were retrieved and 0 if none was, two cases for which ir_measures has no value. This is the area under
     the ROC curve of the ranking.
     """
-    found, hits = aligned.found(rel, cutoff), aligned.count(rel, cutoff)
+    relevant, hits = aligned.relevant_ranks(rel, cutoff), aligned.count(rel, cutoff)
     others = aligned.within(cutoff) - hits
-    above = aligned.total(found.topic, show("not relevant above", found.rank - found.nth, found.rank))
+    above = aligned.total(relevant.topic, show("not relevant above", relevant.rank - relevant.nth, relevant.rank))
     wrong = divide(above, show("pairs", hits * others))
     return np.where(hits > 0, 1.0 - wrong, 0.0)
 

@@ -12,7 +12,7 @@ from annotate.views.widgets.columns import number, text
 from annotate.views.widgets.downloads import downloadable_chart
 from collection import comparison
 from collection.charts.intervals import OUTCOMES, differences_chart, means_chart
-from collection.comparison import STANDINGS, Comparison, Evaluation, describe_power, direction
+from collection.comparison import STANDINGS, Comparison, Evaluation, describe_power
 from collection.core.characters import without_bidi
 from collection.core.phrases import confidence, count, percent, plural, sentence
 from collection.statistics import CORRECTIONS, TESTS
@@ -48,7 +48,7 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
         st.warning(f"{few} One more topic could reverse any of these conclusions.")
     numbers = {"Systems": f"{len(ranked):,}", "Topics": topics}
     if best := ranked.loc[ranked["best"], "value"].tolist():
-        numbers[f"{'Highest' if direction(compared.evaluation.measures[measure]) > 0 else 'Lowest'} {measure}"] = (
+        numbers[f"{'Highest' if compared.evaluation.measures[measure].direction > 0 else 'Lowest'} {measure}"] = (
             f"{best[0]:.3f}"
         )
         if tested:

@@ -44,7 +44,7 @@ def draw(
     topic_key = f"topic {measure} {a} {b}"  # other systems start at the topic with their largest difference
     above, below = int((apart["difference"] > 0).sum()), int((apart["difference"] < 0).sum())
     tied = f"; tied on {level:,}" if (level := len(apart) - above - below) else ""
-    word = {1: "better", -1: "worse", 0: "higher"}[comparison.direction(evaluation.measures[measure])]
+    word = {1: "better", -1: "worse", 0: "higher"}[evaluation.measures[measure].direction]
 
     def select_topic() -> None:
         if topic := charts.selected_topic(st.session_state["topics-chart"]):

@@ -148,10 +148,10 @@ class LoopSettings:
     @property
     def depth(self) -> int:
         """The cut-off of `measure`; InputError if it has none or reads more than grades."""
-        from collection.comparison.evaluation import cutoff_of
         from collection.estimation import explain_refusal
+        from collection.measures import parse
 
-        depth = cutoff_of(self.measure)
+        depth = parse(self.measure).cutoff
         if depth is None or explain_refusal(self.measure):
             raise InputError(f"measure: expected one of grades with a cut-off, such as nDCG@10, found {self.measure}")
         return depth
