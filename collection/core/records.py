@@ -98,15 +98,6 @@ def _trim_doi(doi: str) -> str:
     return doi.lower() if not doi.endswith("/") and "/" in doi else ""
 
 
-def find_doi(text: str) -> str:
-    """The first DOI in a text, in lower case; '' if there is none.
-
-    >>> find_doi("https://doi.org/10.1000/Wing.7."), find_doi("wing 7")
-    ('10.1000/wing.7', '')
-    """
-    return next(iter(find_dois(text)), "")
-
-
 class DuplicateRecord(NamedTuple):
     """A bibliographic record of an imported file that is, or may be, the publication of another document.
 
