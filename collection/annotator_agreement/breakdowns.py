@@ -100,7 +100,7 @@ class Agreement(Displayed):
 
     def chart(self) -> alt.LayerChart:
         """Draw the coefficients over all pairs with their intervals."""
-        from collection.charts.agreement import coefficients_chart
+        from collection.charts.intervals import coefficients_chart
         from collection.charts.marks import WIDTH
 
         return coefficients_chart(self.values).properties(width=WIDTH)

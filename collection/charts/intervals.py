@@ -1,4 +1,6 @@
-"""Systems with intervals: means, estimates, differences, and the spread over topics."""
+"""Numbers with intervals: means, estimates, differences, agreement, and values by machine labels."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -43,7 +45,11 @@ def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.La
     title = f"Difference in mean {measure} from {baseline}"
     lowest, highest = _range(measure)
     clipped = _clip(rows, lowest - highest, highest - lowest)
-    chart = _systems_chart(clipped, "difference", title, "outcome", OUTCOMES)
+    return _over_zero(_systems_chart(clipped, "difference", title, "outcome", OUTCOMES))
+
+
+def _over_zero(chart: alt.LayerChart) -> alt.LayerChart:
+    """The chart with a rule at 0."""
     zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=GREY, strokeDash=[5, 4]).encode(x="zero:Q")
     return alt.LayerChart(layer=[zero, chart], height=alt.Step(22))
 
@@ -114,3 +120,41 @@ def spread_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
     middle = base.mark_tick(color=BLUE, thickness=2, size=12).encode(x="median:Q")
     mean = base.mark_point(color=ORANGE, filled=True, size=50, opacity=1).encode(x="mean:Q")
     return alt.LayerChart(layer=[whole, half, middle, mean], height=alt.Step(22))
+
+
+SCALES = {"graded": ("circle", BLUE), "binary": ("diamond", ORANGE)}
+
+
+def coefficients_chart(values: pd.DataFrame) -> alt.LayerChart:
+    """Draw each coefficient with its interval, if it has one; `values` is the frame of an agreement."""
+    rows = values.dropna(subset="value")
+    rows = rows.assign(name=rows["coefficient"].where(rows["scale"] == "graded", rows["coefficient"] + ", binary"))
+    numbers = {"value": ("Value", ".3f"), "low": ("95% CI low", ".3f"), "high": ("95% CI high", ".3f")}
+    tips, names = tooltips(rows, name="Coefficient", **numbers), names_axis(rows, "name", 200)
+    scale = alt.Scale(domainMax=1)
+    return intervals_chart(rows, names, "value", "Agreement", tips, marks={"scale": SCALES}, scale=scale)
+
+
+INTERVAL_ENDS = {"low": ("Interval, low", ".4f"), "high": ("Interval, high", ".4f")}
+
+
+def corrected_chart(values: pd.DataFrame, measure: str) -> alt.LayerChart:
+    """Each run's corrected value with its interval, best first, and a cross at its value by labels alone.
+
+    `values` are those of :class:`collection.machine_labels.CorrectedValues`.
+    """
+    rows = values.sort_values("corrected", ascending=False, kind="stable")
+    tips = tooltips(rows, run="Run", corrected=("Corrected", ".4f"), **INTERVAL_ENDS, labels=("Labels alone", ".4f"))
+    names = names_axis(rows, "run", 160)
+    chart = intervals_chart(rows, names, "corrected", f"Mean {measure} (corrected estimate)", tips)
+    crosses = alt.Chart(rows).mark_point(shape="cross", color=ORANGE, filled=True, size=60)
+    return alt.LayerChart(layer=[chart, crosses.encode(y=names, x="labels:Q", tooltip=tips)], height=alt.Step(22))
+
+
+def gains_chart(gains: pd.DataFrame) -> alt.LayerChart:
+    """Draw what labels give to each run, with its interval; a rule marks 0.
+
+    `gains` are those of :class:`collection.machine_labels.SystemEffects`.
+    """
+    tips = tooltips(gains, run="Run", gain=("Gain", "+.4f"), **INTERVAL_ENDS)
+    return _over_zero(intervals_chart(gains, names_axis(gains, "run", 160), "gain", "Gain by labels", tips))

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
         out_of_reach,
     )
     from collection.comparison.leaderboard import Comparison, compare
-    from collection.comparison.seed_groups import merge_seeds
-    from collection.comparison.system_names import group_seeds
+    from collection.comparison.seed_groups import group_seeds, merge_seeds
     from collection.comparison.system_order import SystemOrder, Unlisted, assess_order
     from collection.comparison.topics import differences, side_by_side
     from collection.core.frames import STANDINGS

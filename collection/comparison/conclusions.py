@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 import pandas as pd
 
 from collection.comparison.evaluation import Coverage, Evaluation
-from collection.comparison.system_names import SEED_MARK, find_mistaken_seeds
+from collection.comparison.seed_groups import SEED_MARK, find_mistaken_seeds
 from collection.core.errors import require_known
 from collection.core.phrases import confidence, count, join, join_first, percent, plural, probability
 from collection.measures import Measure

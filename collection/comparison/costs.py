@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from collection.comparison.evaluation import Evaluation
-from collection.comparison.system_names import group_seeds
+from collection.comparison.seed_groups import group_seeds
 from collection.core.errors import InputError, require_known
 from collection.measures import parse
 

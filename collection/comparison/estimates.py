@@ -15,7 +15,7 @@ import pandas as pd
 
 from collection.comparison.evaluation import find_measure
 from collection.comparison.leaderboard import NOISE
-from collection.comparison.system_names import group_seeds
+from collection.comparison.seed_groups import group_seeds
 from collection.comparison.tables import escaped_latex, write_latex, write_markdown
 from collection.core.arrays import Floats
 from collection.core.display import Displayed, Summary

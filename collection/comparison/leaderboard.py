@@ -277,8 +277,8 @@ class Comparison(Displayed):
         InputError
             There is no other system to compare with.
         """
+        from collection.charts.comparison import topics_chart
         from collection.charts.marks import WIDTH
-        from collection.charts.topics import topics_chart
 
         names = self.leaderboard["measure"].unique()
         name = names[0] if measure is None else find_measure(names, measure)

@@ -112,8 +112,8 @@ class SystemOrder(Displayed):
 
     def chart(self) -> alt.Chart:
         """Draw the probability of each pair's order."""
+        from collection.charts.comparison import certainty_chart
         from collection.charts.marks import WIDTH
-        from collection.charts.system_order import certainty_chart
 
         return certainty_chart(self.pairs, self.values["run"].tolist()).properties(width=WIDTH)
 

@@ -20,8 +20,7 @@ cost is measured on the existing systems, by treating each in turn as if it had 
 from collection.reusability.assessment import DEFAULT_MEASURES, Groups, Reusability, Unjudged, assess, bound_means
 from collection.reusability.leave_one_out import groups_by_prefix, leave_out
 from collection.reusability.pool_depth import compute_judged_curves, measure_order_stability
-from collection.reusability.run_matrix import build_run_matrix
-from collection.reusability.topics import describe_topics
+from collection.reusability.run_matrix import build_run_matrix, describe_topics
 from collection.reusability.unjudged_relevant import estimate_missing
 from collection.reusability.verdict import (
     MAX_BREACHES,

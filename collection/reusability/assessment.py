@@ -22,8 +22,7 @@ from collection.reusability.pool_depth import (
     detect_pool_depth,
     measure_order_stability,
 )
-from collection.reusability.run_matrix import RunMatrix, build_run_matrix
-from collection.reusability.topics import describe_topics
+from collection.reusability.run_matrix import RunMatrix, build_run_matrix, describe_topics
 from collection.reusability.unjudged_relevant import MissingEstimate, estimate_missing
 from collection.reusability.verdict import DepthResult
 

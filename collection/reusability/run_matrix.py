@@ -1,4 +1,4 @@
-"""All runs aligned with the qrels at once, so that judgements can be removed and the runs evaluated again."""
+"""Runs and judgements as arrays in which judgements can be removed, and statistics of their topics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collection.core.errors import InputError
 from collection.core.frames import QRELS
 from collection.core.phrases import join
 from collection.core.records import Run
-from collection.measures import UNJUDGED, UNPOOLED, Aligned, Measure, align, index_qrels
+from collection.measures import UNJUDGED, UNPOOLED, Aligned, Measure, align, as_measure, index_qrels
 from collection.measures.aligned import compact_grades, grade_levels
 from collection.measures.qrels_index import stack_by_topic
 from collection.statistics.rank_correlation import kendall
@@ -234,3 +234,38 @@ def _stack(matrices: Sequence[Pairs]) -> Pairs:
     """(R, T, D) of R matrices, padded to the deepest."""
     deepest = max(m.shape[1] for m in matrices)
     return np.stack([np.pad(m, ((0, 0), (0, deepest - m.shape[1])), constant_values=-1) for m in matrices])
+
+
+def describe_topics(matrix: RunMatrix, measure: Measure | str, *, before: Floats | None = None) -> pd.DataFrame:
+    """Describe each topic for these systems, by a measure over plain qrels.
+
+    `before`, (1, R, T), has the values of the measure, if known.
+
+    Returns
+    -------
+    DataFrame
+        One row per topic, by name: ``query_id``, ``judged``, ``relevant`` (documents),
+        ``prevalence`` (relevant / judged), ``mean``, ``median`` and ``spread`` (standard deviation) of the systems'
+        values, ``agrees`` (tau-b of the order by this topic alone with the order by all; low: it contradicts the rest),
+        ``without`` (tau-b of the order by all other topics with the order by all; low: a large influence).
+    """
+    measure = as_measure(measure)
+    (values,) = before = matrix.values([measure]) if before is None else before
+    (overall,) = summarise_runs([measure], before)
+    count = len(matrix.topics)
+    judged = np.bincount(matrix.topic, minlength=count)
+    relevant = np.bincount(matrix.topic[matrix.relevant], minlength=count)
+    without = [summarise_runs([measure], np.delete(before, t, axis=2))[0] for t in range(count)]
+    return pd.DataFrame(
+        {
+            "query_id": matrix.topics,
+            "judged": judged,
+            "relevant": relevant,
+            "prevalence": relevant / judged,
+            "mean": values.mean(axis=0),
+            "median": np.median(values, axis=0),
+            "spread": values.std(axis=0),
+            "agrees": [tau(values[:, t], overall) for t in range(count)],
+            "without": [tau(rest, overall) if count > 1 else float("nan") for rest in without],
+        }
+    )

@@ -8,7 +8,7 @@
 """
 
 from collection.statistics.assumptions import DEFAULT_TEST, check_suitability, choose_test, smallest_p
-from collection.statistics.multiple_testing import CORRECTIONS, DEFAULT_CORRECTION, holm
+from collection.statistics.multiple_testing import CORRECTIONS, DEFAULT_CORRECTION, holm, randomised_tukey
 from collection.statistics.paired_tests import (
     TESTS,
     PairedTestResult,
@@ -20,4 +20,3 @@ from collection.statistics.paired_tests import (
     wilcoxon,
 )
 from collection.statistics.power import compute_detectable, compute_power, compute_topics_needed
-from collection.statistics.tukey import randomised_tukey

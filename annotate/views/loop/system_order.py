@@ -10,8 +10,8 @@ from annotate.views.widgets.columns import number, text
 from annotate.views.widgets.downloads import downloadable_chart
 from annotate.views.widgets.service_cache import cached
 from collection.campaign.loop.system_order import CONFIDENCE, TARGET
+from collection.charts.comparison import certainty_chart
 from collection.charts.intervals import estimates_chart
-from collection.charts.system_order import certainty_chart
 from collection.core.phrases import count, join, percent_down
 from collection.formats import to_tsv
 

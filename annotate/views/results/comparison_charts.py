@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from annotate.views.widgets import display
-from collection.charts import topics
+from collection.charts import comparison
 from collection.charts.marks import GREY, LEGEND, ORANGE, colours, shapes, tooltips
 from collection.comparison import MORE_IS_BETTER_COSTS
 
@@ -34,7 +34,7 @@ def topics_chart(rows: pd.DataFrame, measure: str, a: str, b: str) -> alt.Chart:
     """
     pick = alt.selection_point(name=TOPIC, fields=["query_id"], empty=False)
     chart: alt.Chart = (
-        topics.topics_chart(rows, measure, a, b)
+        comparison.topics_chart(rows, measure, a, b)
         .mark_bar(cursor="pointer", stroke=GREY)
         .encode(strokeWidth=alt.when(pick).then(alt.value(3)).otherwise(alt.value(0)))
         .add_params(pick)

@@ -8,7 +8,7 @@ import streamlit as st
 from annotate.views.widgets import display, downloads, widgets
 from annotate.views.widgets.columns import number, text
 from annotate.views.widgets.downloads import downloadable_chart
-from collection.charts.machine_labels import corrected_chart, gains_chart
+from collection.charts.intervals import corrected_chart, gains_chart
 from collection.core.phrases import percent
 from collection.formats import to_tsv
 from collection.machine_labels import PLAN_ASSUMES, CorrectedValues, PeopleComparison, SystemEffects
