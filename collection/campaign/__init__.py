@@ -31,8 +31,7 @@ from collection.campaign.people.assignments import Assignments
 from collection.campaign.people.pools import Pools
 from collection.campaign.people.qualification_set import QualificationSet
 from collection.campaign.progress.progress import Progress
-from collection.campaign.recall.across_topics.progress import CalibrationProgress
-from collection.campaign.recall.across_topics.study import CalibrationTopics
+from collection.campaign.recall.across_topics.calibration_topics import CalibrationTopics
 from collection.campaign.recall.recall import RecallEstimates
 from collection.campaign.results import Results
 from collection.campaign.results.agreement import AgreementStudy
@@ -115,8 +114,7 @@ class Campaign:
         assignments = Assignments(store, settings, corpus, accounts, progress)
         qualification = QualificationSet(store, settings, corpus, accounts, assignments)
         self.people = People(accounts, assignments, qualification, Pools(store, settings, corpus, assignments))
-        calibration = CalibrationProgress(store, settings, progress.loop_scope, loop)
-        across_topics = CalibrationTopics(store, settings, loop, calibration)
+        across_topics = CalibrationTopics(store, settings, progress.loop_scope, loop)
         self.recall = recall = RecallEstimates(store, settings, corpus, progress, across_topics)
         self.judging = judging = Judging(store, settings, corpus, progress, qualification, loop, recall)
         qrels, agreement = QrelsBuilder(store, settings, corpus, progress), AgreementStudy(store, settings, corpus)

@@ -69,16 +69,16 @@ def recall(campaign: Campaign, form: str, across_topics: bool, **options: Any) -
 
 def _show(campaign: Campaign, form: str) -> None:
     """Print the estimated recall of each topic."""
-    from collection.campaign.recall.recall_advice import describe_ready
+    from collection.campaign.recall.recall_advice import Advice, describe_ready
     from collection.stopping.table import missing_texts
 
     with progress_line("estimating recall"):
         table = campaign.recall.table()
         settings = campaign.settings.loop()
         used_up = campaign.progress.budget.state().words
-        across = campaign.recall.across_topics.progress.state().summary
+        across = campaign.recall.across_topics.state().summary
     if form == "json":
-        echo_data(table.to_json(orient="records", indent=2, force_ascii=False))
+        echo_data(table.drop(columns="kind").to_json(orient="records", indent=2, force_ascii=False))
         return
     if table.empty:
         echo("No topics yet. Import some with `cleverdon import DIR --topics FILE`.")
@@ -87,7 +87,7 @@ def _show(campaign: Campaign, form: str) -> None:
     if across:
         echo(f"{across} See `cleverdon recall {campaign.directory} --across-topics`.\n")
     rows = []
-    for row in table[table["advice"] != "not started"].to_dict("records"):
+    for row in table[table["kind"] != Advice.NOT_STARTED].to_dict("records"):
         relevant = share = "-"
         if row["judged"]:
             relevant = _range(f"{row['low']:,}", f"{row['high']:,}")
@@ -131,7 +131,7 @@ def _guarantee(campaign: Campaign, form: str, options: dict[str, Any]) -> None:
             service.calibrate()
         if options["stop"]:
             service.stop()
-        state = service.progress.state()
+        state = service.state()
         if options["plan"] or (state.phase == "none" and not (starts or options["again"] or options["stop"])):
             plan = service.plan(loss, candidates=[topics] if topics is not None else (), **chosen)
     if form == "json":

@@ -7,8 +7,8 @@ from annotate.auth import session
 from annotate.views.widgets import display, pickers, widgets
 from annotate.views.widgets.columns import number, text
 from annotate.views.widgets.service_cache import cached
+from collection.campaign.recall.across_topics.calibration_topics import ANY, CalibrationTopics
 from collection.campaign.recall.across_topics.state import CalibrationState
-from collection.campaign.recall.across_topics.study import ANY, CalibrationTopics
 from collection.core.errors import CleverdonError
 from collection.core.phrases import count
 from collection.stopping.risk_control import DEFAULT_FAMILY, RULE_FAMILIES, required_topics
@@ -40,8 +40,8 @@ def draw() -> None:
     """
     campaign = session.current().campaign
     service = campaign.recall.across_topics
-    key = service.progress.cache_key()
-    state = cached(service.progress.state, key, entries=4)()
+    key = service.cache_key()
+    state = cached(service.state, key, entries=4)()
     if state.phase == "none" and campaign.settings.loop().by_system_order:
         return
     st.subheader("Recall guaranteed across topics")

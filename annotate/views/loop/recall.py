@@ -12,7 +12,7 @@ from annotate.views.loop.recall_charts import draw_recall, intervals_chart
 from annotate.views.widgets import display, widgets
 from annotate.views.widgets.columns import number, text
 from annotate.views.widgets.service_cache import cached
-from collection.campaign.recall.recall_advice import ENABLE_DRAWS, describe_ready, name_scope
+from collection.campaign.recall.recall_advice import Advice, describe_ready, name_scope
 from collection.core.phrases import percent_down, percent_up
 
 campaign = session.current().campaign
@@ -39,7 +39,7 @@ def draw_table(rows: pd.DataFrame, state: str) -> str | None:
     whole = {"recall_low": np.floor(100 * rows["recall_low"] + 1e-9)}  # never shown as better than they are
     whole["recall_high"] = np.ceil(100 * rows["recall_high"] - 1e-9)
     display.table(
-        rows.drop(columns=hidden).assign(**whole),
+        rows.drop(columns=["kind", *hidden]).assign(**whole),
         {  # The advice before the title: on a phone two columns are in sight.
             "query_id": text("Topic", 60),
             "advice": text(
@@ -71,7 +71,7 @@ if not counts["judgements"]:
         st.info(missing)
         st.stop()
     widgets.stop_with_next_step(missing)
-key = campaign.recall.across_topics.progress.cache_key()
+key = campaign.recall.across_topics.cache_key()
 table = cached(campaign.recall.table, key, "Estimating", 4)()
 started = table["judged"] > 0
 if across:
@@ -113,7 +113,7 @@ with st.container(border=True):
     may_stop = known.decision.stop and known.judged
     icon = "check_circle" if may_stop else "lock" if known.mode == "closed" else "hourglass_top"
     st.markdown(f":material/{icon}: {widgets.plain(known.promise)}")
-    if known.advice == ENABLE_DRAWS:
+    if known.kind is Advice.ENABLE_DRAWS:
         widgets.page_link("loop")
 metrics = {"Relevant found": f"{known.found:,}", "Judged": f"{known.judged:,} of {known.size:,}"}
 if known.judged:

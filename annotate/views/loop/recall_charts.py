@@ -6,7 +6,7 @@ import streamlit as st
 
 from annotate.views.widgets import display
 from collection.campaign.recall.recall import Recall
-from collection.campaign.recall.recall_advice import CALIBRATION_TOPIC, CLOSED_BY_RULE
+from collection.campaign.recall.recall_advice import CALIBRATION_TOPICS, Advice
 from collection.charts.marks import BLUE, GREY, LEGEND, ORANGE, POINTS, colours, shapes, tooltips
 from collection.stopping import Estimate
 
@@ -14,19 +14,19 @@ RELEVANT, NOT_RELEVANT = "random draw, relevant", "random draw, not relevant"
 _DRAWS = {RELEVANT: ("diamond", ORANGE), NOT_RELEVANT: ("circle", GREY)}
 READY, NOT_YET = "ready to stop", "not ready to stop"
 _ADVICE = {READY: ("circle", BLUE), NOT_YET: ("triangle-up", GREY)}
-_ACROSS = {CALIBRATION_TOPIC: ("diamond", ORANGE), CLOSED_BY_RULE: ("square", BLUE)}
+CALIBRATION, BY_RULE = "calibration topic", Advice.CLOSED_BY_RULE.value
+_ACROSS = {CALIBRATION: ("diamond", ORANGE), BY_RULE: ("square", BLUE)}
 
 
 def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
     """Each topic's interval of recall, in the order of the rows; a dashed line marks the target.
 
-    `rows` has ``query_id``, ``title``, ``recall_low``, ``recall_high``, ``stop`` and ``advice``; topics without an
+    `rows` has ``query_id``, ``title``, ``recall_low``, ``recall_high``, ``stop`` and ``kind``; topics without an
     estimate are left out.
     """
     known = rows.dropna(subset="recall_low")
-    status = known["stop"].map({True: READY, False: NOT_YET})
-    for advice in _ACROSS:
-        status = status.mask(known["advice"].str.startswith(advice), advice)
+    status = known["stop"].map({True: READY, False: NOT_YET}).mask(known["kind"] == Advice.CLOSED_BY_RULE, BY_RULE)
+    status = status.mask(known["kind"].isin(CALIBRATION_TOPICS), CALIBRATION)
     known = known.assign(status=status)
     marks = {name: mark for name, mark in (_ADVICE | _ACROSS).items() if (status == name).any()}
     axis = alt.Axis(labelAngle=-45, labelOverlap=True, labelLimit=90)

@@ -20,7 +20,7 @@ def draw() -> bool:
     Returns whether calibration topics are drawn.
     """
     service = session.current().campaign.recall.across_topics
-    state = cached(service.progress.state, service.progress.cache_key(), entries=4)()
+    state = cached(service.state, service.cache_key(), entries=4)()
     if state.phase == "none" and not state.closed:
         return False
     with st.container(border=True):

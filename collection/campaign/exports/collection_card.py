@@ -215,7 +215,7 @@ class CollectionCard:
 
     def _promise_facts(self) -> Facts:
         """``recall_across_topics``: the guaranteed recall with its assumptions; nothing without a calibrated rule."""
-        state = self.recall.across_topics.progress.state()
+        state = self.recall.across_topics.state()
         if state.phase not in ("calibrated", "impossible"):
             return {}
         facts = {

@@ -14,12 +14,9 @@ from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.log.topic_ledger import assess_target
 from collection.campaign.progress import calibration_record
 from collection.campaign.progress.progress import Progress
-from collection.campaign.recall.across_topics.study import CalibrationTopics
+from collection.campaign.recall.across_topics.calibration_topics import CalibrationTopics
 from collection.campaign.recall.recall_advice import (
-    CLOSED,
-    CLOSED_BY_RULE,
-    JUDGE_ON,
-    JUDGED,
+    Advice,
     describe_cost,
     describe_notes,
     promise_and_advice,
@@ -34,7 +31,7 @@ from collection.store import Store, Ungraded
 TABLE = {
     "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
     "without_text": "int64", "relevant": "float64", "low": "Int64", "high": "Int64", "recall": "float64",
-    "recall_low": "float64", "recall_high": "float64", "stop": "bool", "advice": "str",
+    "recall_low": "float64", "recall_high": "float64", "stop": "bool", "advice": "str", "kind": "object",
 }  # fmt: skip
 
 
@@ -61,6 +58,7 @@ class Recall(NamedTuple):
     """The decision of the stopping rule with the guarantee."""
     promise: str
     """The guaranteed recall with its confidence, or what is missing for a guarantee; one or two sentences."""
+    kind: Advice
     advice: str
     """What to do, in a few words."""
     notes: list[str]
@@ -81,9 +79,8 @@ class _Assessment(NamedTuple):
     ledger: Ledger
     ready: bool
     """Whether judging can stop."""
-    judge_on: bool
-    """Whether it is a calibration topic that must be judged to the end, whatever its recall is."""
     promise: str
+    kind: Advice
     advice: str
 
 
@@ -116,8 +113,9 @@ class RecallEstimates:
             _curve(ledger),
             _batches(ledger),
             known,
-            decision._replace(stop=False) if topic.judge_on else decision,
+            decision._replace(stop=False) if topic.kind is Advice.JUDGE_TO_THE_END else decision,
             topic.promise,
+            topic.kind,
             topic.advice,
             describe_notes(judgements, scope, settings.level, ledger, ungraded),
             describe_cost(ledger, known),
@@ -132,8 +130,9 @@ class RecallEstimates:
         DataFrame
             ``query_id``, ``title``, ``mode``, ``of`` ("pool" or "collection"), ``judged``, ``found``,
             ``without_text`` (as in :class:`Recall`), ``relevant`` (the most likely number), ``low``, ``high``,
-            ``recall``, ``recall_low``, ``recall_high``, ``stop``, ``advice`` (in a few words). All estimates are null
-            if nothing is judged, the most likely ones until a random draw was relevant.
+            ``recall``, ``recall_low``, ``recall_high``, ``stop``, ``advice`` (in a few words), ``kind``
+            (its :class:`.Advice`). All estimates are null if nothing is judged, the most likely ones until a random
+            draw was relevant.
         """
         topics, confidence = self.store.corpus.topics()[["query_id", "title"]], self.settings.loop().confidence
         assessed = self._assess(topics["query_id"].tolist())
@@ -143,7 +142,7 @@ class RecallEstimates:
             ledger, of = topic.ledger, "pool" if topic.in_pool else "collection"
             known = _estimate(ledger, confidence)[:6] if ledger.judged else (None,) * 6
             counts = (ledger.judged, ledger.found, ledger.unreachable)
-            rows.append((query_id, title, topic.mode, of, *counts, *known, topic.ready, topic.advice))
+            rows.append((query_id, title, topic.mode, of, *counts, *known, topic.ready, topic.advice, topic.kind))
         table = sort_naturally(pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE))
         worst = table.assign(started=table["judged"] > 0).sort_values(["started", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
@@ -151,33 +150,33 @@ class RecallEstimates:
     def _assess(self, query_ids: Collection[str]) -> dict[str, _Assessment]:
         """Assess these topics over one read of the log, settings and calibration."""
         settings, modes, open_modes = self.settings.loop(), self.settings.modes(), self.settings.modes_when_open()
-        awaiting, closed = self.across_topics.progress.awaiting(), calibration_record.closed_by_rule(self.store)
+        awaiting, closed = self.across_topics.awaiting(), calibration_record.closed_by_rule(self.store)
         record = calibration_record.read(self.store)
         drawn = () if record is None else record.topics
         finished = {
             query_id: record is not None and record.is_finished(ledger)
-            for query_id, ledger in zip(drawn, self.across_topics.progress.ledgers(drawn), strict=True)
+            for query_id, ledger in zip(drawn, self.across_topics.ledgers(drawn), strict=True)
         }
-        recalls = {}
+        assessed = {}
         for query_id, ledger in self.progress.loop_scope.ledgers(query_ids).items():
             mode, in_pool = modes[query_id], open_modes[query_id] in IN_POOL
             progress = assess_target(ledger, settings)
-            promise, advice = promise_and_advice(
+            promise, kind = promise_and_advice(
                 ledger, progress.decision, settings, mode, in_pool, by_rule=query_id in awaiting
             )
-            judge_on = False
-            if advice == CLOSED:
+            if kind is Advice.CLOSED:
                 if query_id in closed:
                     promise = f"{promise} It was closed by the stopping rule: {closed[query_id].reason}."
-                    advice = CLOSED_BY_RULE
+                    kind = Advice.CLOSED_BY_RULE
             elif finished.get(query_id):
-                promise, advice = f"{promise} It is a calibration topic, and it is judged to the end.", JUDGED
+                promise, kind = f"{promise} It is a calibration topic, and it is judged to the end.", Advice.FINISHED
             elif query_id in finished:
-                promise, advice = f"{promise} It is a calibration topic, so judge it to the end anyway.", JUDGE_ON
-                judge_on = True
-            ready = progress.reached and not judge_on
-            recalls[query_id] = _Assessment(mode, in_pool, ledger, ready, judge_on, promise, advice)
-        return recalls
+                promise = f"{promise} It is a calibration topic, so judge it to the end anyway."
+                kind = Advice.JUDGE_TO_THE_END
+            ready = progress.reached and kind is not Advice.JUDGE_TO_THE_END
+            advice = kind.sentence(progress.decision)
+            assessed[query_id] = _Assessment(mode, in_pool, ledger, ready, promise, kind, advice)
+        return assessed
 
     def ready_topics(self) -> dict[str, tuple[int, int]]:
         """Return the open topics in a loop that may stop, with the numbers of judged documents and of those in scope.
@@ -190,7 +189,7 @@ class RecallEstimates:
         if settings.by_system_order or not looping:
             return {}
         record = calibration_record.read(self.store)
-        others = {*self.across_topics.progress.awaiting(), *(() if record is None else record.topics)}
+        others = {*self.across_topics.awaiting(), *(() if record is None else record.topics)}
         ungraded, scope = self.store.judgements.count_ungraded(), self.store.judgements.versions()[0]
         versions = self.store.judgements.topic_versions()
         keys = {

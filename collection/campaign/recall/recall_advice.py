@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from math import ceil, isnan
 
 import numpy as np
@@ -18,38 +19,43 @@ from collection.store import Ungraded
 RECENT = 50
 """Number of latest ranked judgements used to estimate the current precision."""
 
-CLOSED = "closed"
-"""Advice for topics that a manager has closed."""
-
-READY = "ready to stop"
-"""Start of the advice for every topic that may stop."""
-
 OUTSIDE = " Documents outside the pool are not covered."
 """Second sentence wherever the scope is a pool."""
 
-ENABLE_DRAWS = "enable random draws"
-"""Advice for a loop without random draws."""
 
-JUDGE_SKIPPED = "judge skipped and undone documents"
-"""Advice while randomly drawn documents were skipped, or their judgement was undone."""
+class Advice(StrEnum):
+    """What to do about a topic, in a few words."""
 
-IMPORT_TEXTS = "import the missing texts"
-"""Advice if only documents without a text are left, or too many of them for a guarantee."""
+    NOTHING_TO_JUDGE = "nothing to judge"
+    NOT_STARTED = "not started"
+    CLOSED = "closed"
+    """A manager has closed it."""
+    CLOSED_BY_RULE = "closed by the stopping rule"
+    READY = "ready to stop"
+    POOL_JUDGED = "ready to stop: pool judged"
+    ALL_JUDGED = "ready to stop: all judged"
+    JUDGE_TO_THE_END = "calibration topic: judge to the end"
+    """Whatever the recall is."""
+    FINISHED = "calibration topic: finished"
+    """Judged to the end, whatever the recall is."""
+    UNTIL_RULE_CLOSES = "judge until the rule closes it"
+    IMPORT_TEXTS = "import the missing texts"
+    """Only documents without a text are left, or too many of them for a guarantee."""
+    JUDGE_SKIPPED = "judge skipped and undone documents"
+    """Randomly drawn documents were skipped, or their judgement was undone."""
+    JUDGE_POOL = "judge the pool"
+    SEE_SYSTEM_ORDER = "see System order"
+    ENABLE_DRAWS = "enable random draws"
+    JUDGE_MORE = "judge more at random"
+    KEEP_JUDGING = "keep judging: many are relevant"
 
-CALIBRATION_TOPIC = "calibration topic"
-"""Start of the advice for calibration topics."""
+    def sentence(self, decision: StopDecision) -> str:
+        """Write the advice, with the number of documents of the decision."""
+        return f"judge {decision.needed or 0:,} more at random" if self is Advice.JUDGE_MORE else self.value
 
-JUDGE_ON = f"{CALIBRATION_TOPIC}: judge to the end"
-"""Advice for calibration topics, whatever the recall is."""
 
-JUDGED = f"{CALIBRATION_TOPIC}: finished"
-"""Advice for calibration topics that are judged to the end, whatever the recall is."""
-
-BY_RULE = "judge until the rule closes it"
-"""Advice for topics that a calibrated rule will close."""
-
-CLOSED_BY_RULE = "closed by the stopping rule"
-"""Advice for topics that are closed by a rule whose recall is guaranteed across topics."""
+CALIBRATION_TOPICS = (Advice.JUDGE_TO_THE_END, Advice.FINISHED)
+"""Advice for calibration topics."""
 
 
 def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
@@ -57,7 +63,7 @@ def describe_ready(table: pd.DataFrame, settings: LoopSettings) -> str:
     goal, confidence = percent_down(settings.target), percent_down(settings.confidence)
     if settings.by_system_order:
         return "The loop selects decisive pairs for the order of the systems: it does not aim at recall."
-    ready, closed = table[table["stop"]], int((table["advice"] == CLOSED_BY_RULE).sum())
+    ready, closed = table[table["stop"]], int((table["kind"] == Advice.CLOSED_BY_RULE).sum())
     others = count(closed, "topic" if ready.empty else "other topic")
     by_rule = f" The stopping rule has closed {others}." if closed else ""
     if ready.empty:
@@ -128,8 +134,8 @@ def describe_cost(ledger: Ledger, known: Estimate) -> str:
 
 def promise_and_advice(
     ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool, *, by_rule: bool = False
-) -> tuple[str, str]:
-    """Write the guaranteed recall in one or two sentences, and the advice in a few words.
+) -> tuple[str, Advice]:
+    """Write the guaranteed recall in one or two sentences, and the advice.
 
     `by_rule`: whether a calibrated rule will close the topic.
     """
@@ -139,61 +145,68 @@ def promise_and_advice(
     relevant = f"relevant documents{where}"
     if not ledger.size:
         missing = "This topic has no pool yet" if pool else "No document has a text yet"
-        return f"{missing}, so there is nothing to judge.", "nothing to judge"
+        return f"{missing}, so there is nothing to judge.", Advice.NOTHING_TO_JUDGE
     if not ledger.judged:
         closed = "This topic was closed before anything was judged" if mode == "closed" else "Nothing is judged yet"
-        return f"{closed}, so its recall is unknown.", CLOSED if mode == "closed" else "not started"
+        return f"{closed}, so its recall is unknown.", Advice.CLOSED if mode == "closed" else Advice.NOT_STARTED
     if not ledger.unjudged:
         judged = f"{ledger.size:,} of {count(ledger.size, 'document')}{where} {plural(ledger.size, 'is', 'are')} judged"
         what = f"{ledger.found:,} {plural(ledger.found, 'is', 'are')} relevant"
-        return f"{judged}, and {what}.{outside}", f"{READY}: {'pool' if pool else 'all'} judged"
+        return f"{judged}, and {what}.{outside}", Advice.POOL_JUDGED if pool else Advice.ALL_JUDGED
     if decision.stop:
         share = f"At least {goal} of the {relevant} are found" if settings.target < 1 else f"All {relevant} are found"
         if decision.kind is StopKind.CERTAIN:
-            return f"{share}, {worst_case(ledger.unjudged)}.{outside}", READY
+            return f"{share}, {worst_case(ledger.unjudged)}.{outside}", Advice.READY
         share = share if ledger.found else f"There is no relevant document{where}"
-        return f"{share}, with {sure} however often you check.{outside}", READY
+        return f"{share}, with {sure} however often you check.{outside}", Advice.READY
     if by_rule and decision.kind is not StopKind.WITHHELD and ledger.unjudged > ledger.unreachable:
         alone = f"{goal} recall is not guaranteed for this topic alone"
-        texts = f"{alone}; the stopping rule will close it.{outside}", BY_RULE
+        texts = f"{alone}; the stopping rule will close it.{outside}", Advice.UNTIL_RULE_CLOSES
     elif hidden := _unreachable_sentence(ledger, decision, mode, where):
-        texts = f"{hidden}.{outside}", IMPORT_TEXTS
+        texts = f"{hidden}.{outside}", Advice.IMPORT_TEXTS
     else:
         texts = _not_yet(ledger, decision, settings, mode, pool)
     return texts
 
 
-def _without_draws(ledger: Ledger, settings: LoopSettings, goal: str, outside: str) -> tuple[str, str]:
+def _without_draws(ledger: Ledger, settings: LoopSettings, goal: str, outside: str) -> tuple[str, Advice]:
     """Write the recall and the advice of a loop without random draws."""
     if settings.by_system_order:
-        return f"{goal} recall is not guaranteed: decisive pairs do not aim at recall.{outside}", "see System order"
+        return (
+            f"{goal} recall is not guaranteed: decisive pairs do not aim at recall.{outside}",
+            Advice.SEE_SYSTEM_ORDER,
+        )
     without = f"No recall can be guaranteed without {'more ' if len(ledger.draws) else ''}random draws"
-    return f"{without}: enable them on the Loop page.{outside}", ENABLE_DRAWS
+    return f"{without}: enable them on the Loop page.{outside}", Advice.ENABLE_DRAWS
 
 
-def _not_yet(ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
+def _not_yet(
+    ledger: Ledger, decision: StopDecision, settings: LoopSettings, mode: str, pool: bool
+) -> tuple[str, Advice]:
     """Write the recall and the advice while no recall is guaranteed."""
     goal, sure = percent_down(settings.target), f"{percent_down(settings.confidence)} confidence"
     outside = OUTSIDE if pool else ""
     needed = decision.needed or 0
-    more = f"judge {needed:,} more at random"
     draws = f"the next {plural(needed, 'random document is', f'{needed:,} random documents are')} not relevant"
     lately = ledger.relevant[-RECENT:]
     if mode == "closed" or decision.kind is StopKind.WITHHELD:
         closed = f"This topic is closed, and its judgements do not guarantee {goal} recall."
         withheld = f"{sentence(decision.reason)}{outside}"
-        return (closed, CLOSED) if mode == "closed" else (withheld, JUDGE_SKIPPED)
+        return (closed, Advice.CLOSED) if mode == "closed" else (withheld, Advice.JUDGE_SKIPPED)
     if mode in ("pool", "random"):
         far = f"{ledger.judged:,} of {count(ledger.size, 'document')} in the pool {plural(ledger.judged, 'is', 'are')}"
-        return f"{far} judged, so {goal} recall is not guaranteed yet.{outside}", "judge the pool"
+        return f"{far} judged, so {goal} recall is not guaranteed yet.{outside}", Advice.JUDGE_POOL
     if settings.draws_after == 0 and settings.share_of_draws == 0:
         return _without_draws(ledger, settings, goal, outside)
     if not ledger.found:
-        return f"No relevant document is found yet; if {draws} either, there is none, with {sure}.{outside}", more
+        return (
+            f"No relevant document is found yet; if {draws} either, there is none, with {sure}.{outside}",
+            Advice.JUDGE_MORE,
+        )
     if len(lately) >= 10 and lately.mean() >= 0.5:
         much = f"{int(lately.sum()):,} of the last {len(lately):,} documents were relevant"
-        return f"{goal} recall is not guaranteed yet: {much}.{outside}", "keep judging: many are relevant"
-    return f"{goal} recall is not guaranteed yet; it is, with {sure}, if {draws}.{outside}", more
+        return f"{goal} recall is not guaranteed yet: {much}.{outside}", Advice.KEEP_JUDGING
+    return f"{goal} recall is not guaranteed yet; it is, with {sure}, if {draws}.{outside}", Advice.JUDGE_MORE
 
 
 def _unreachable_sentence(ledger: Ledger, decision: StopDecision, mode: str, where: str) -> str:

@@ -114,7 +114,7 @@ class Overview:
         ``system_order`` (what it advised last) unless decisive pairs are judged and it was asked.
         """
         progress = self.progress.topics()
-        left, promise = self.progress.budget.left(), self.recall.across_topics.progress.state().summary
+        left, promise = self.progress.budget.left(), self.recall.across_topics.state().summary
         annotators = self.store.judgements.annotators()
         table = sort_naturally(progress)
         per_topic = table.astype(object).where(table.notna(), None).to_dict("records")
@@ -171,7 +171,7 @@ class Overview:
             absent = join(name for name in ("topics", "documents", "runs") if not counts[name])
             return NextStep("import", f"Import {absent}.")
         progress = self.progress.topics() if progress is None else progress
-        calibration = self.recall.across_topics.progress.state()
+        calibration = self.recall.across_topics.state()
         loops = _find_loops(progress, calibration)
         pools = _PoolProgress.of(progress[~loops & progress["goal"].notna()])
         missing = missing_texts(progress["without_text"])

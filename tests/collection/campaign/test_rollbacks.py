@@ -62,7 +62,7 @@ READS: dict[str, Callable[[Campaign], object]] = {
     "settings": lambda c: (c.settings.loop(), c.settings.assignment(), c.settings.judging_page()),
     "rankings of the loop": lambda c: [each.tolist() for each in c.loop.topic_rankings("1").rankings],
     "working time": lambda c: len(c.judging.history._entries("ann")),
-    "calibration topics": lambda c: c.recall.across_topics.progress.state(),
+    "calibration topics": lambda c: c.recall.across_topics.state(),
     "list task": lambda c: (c.judging.topic_tasks.progress("ann"), c.judging.topic_tasks.next_topics("ann", 9).fresh),
 }
 

@@ -167,10 +167,10 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "people.qualification_set.left": lambda c: [c.people.qualification_set.left(name) for name in ("ann", "bob")],
     "store.assignments.qualification_set": lambda c: c.store.assignments.qualification_set(),
     "people.qualification_set.results": lambda c: c.people.qualification_set.results(),
-    "recall.across_topics.progress.cache_key": lambda c: c.recall.across_topics.progress.cache_key(),
+    "recall.across_topics.cache_key": lambda c: c.recall.across_topics.cache_key(),
     "recall.across_topics.pending": lambda c: c.recall.across_topics.pending(),
     "recall.across_topics.put_first": lambda c: c.recall.across_topics.put_first(["1", "3"]),
-    "recall.across_topics.progress.state": lambda c: c.recall.across_topics.progress.state(),
+    "recall.across_topics.state": lambda c: c.recall.across_topics.state(),
     "corpus.clicks.estimate": lambda c: c.corpus.clicks.estimate(),
     "corpus.clicks.log": lambda c: c.corpus.clicks.log(),
     "store.corpus.click_sources": lambda c: c.store.corpus.click_sources(),
@@ -387,6 +387,7 @@ NUMBERLESS = {
     "loop.present_conditions": "by rule_judgements",
     "loop.strategy": "by next_round", "recall.across_topics.calibrate": "by state",
     "recall.across_topics.settle": "by next_pairs", "recall.across_topics.start": "by plan",
+    "recall.across_topics.awaiting": "by table", "recall.across_topics.ledgers": "by state",
     "recall.across_topics.stop": "by state", "exports.collection_card.describe": "by facts",
     "imports.import_files": "reads files", "corpus.features.update": "reads texts only",
     "imports.removals.preview": "keeps what labels name", "imports.removals.remove": "by preview",
@@ -401,7 +402,6 @@ NOT_COMPARED = (
     "people.accounts.",
     "operations.",
     "judging.demand.",
-    "recall.across_topics.progress.",
 )
 """Services of machine labels; of names, passwords, addresses and copies; and of others that are compared."""
 

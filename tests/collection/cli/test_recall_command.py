@@ -39,7 +39,7 @@ def test_plan_start_state_and_end(review: Campaign) -> None:
 
     started = ok("recall", directory, "--across-topics", "--recall", 0.8, "--topics", 5, "--family", "fixed")
     assert started.startswith("Recall across topics: judging calibration topics. 0 of 5 calibration topics are judged")
-    drawn = [topic.query_id for topic in review.recall.across_topics.progress.state().topics]
+    drawn = [topic.query_id for topic in review.recall.across_topics.state().topics]
     assert "Next: Judge the calibration topics first: 300 documents of 5 topics are left." in ok("status", directory)
     assert f"See `cleverdon recall {directory} --across-topics`" in ok("recall", directory)
     assert "calibration topics are not judged to the end" in fails("recall", directory, "--across-topics", "--again")

@@ -563,9 +563,7 @@ def test_a_card_leaves_a_topic_that_the_stopping_rule_closes(client: TestClient,
     judged_by_hand(looping, sorted([f"d{i}" for i in range(SIZE)], key=relevant, reverse=True), drawn)
     looping.recall.across_topics.calibrate()
     stop = 10  # 10 of 12 relevant documents: (2 / 12 + 1) / 2 is at most 0.6, and (3 / 12 + 1) / 2 is not
-    assert (
-        "a topic that stops after 10 judgements is at least 40%" in looping.recall.across_topics.progress.state().report
-    )
+    assert "a topic that stops after 10 judgements is at least 40%" in looping.recall.across_topics.state().report
     card.settle()
     for _ in range(stop - 1):
         card.judge()

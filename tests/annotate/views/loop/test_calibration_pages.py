@@ -40,14 +40,14 @@ def test_the_planner_draws_calibration_topics(opened: Opened, review: Campaign) 
     assert planned["Calibration topics"].tolist() == [4, 5, 6, 7]
     app.number_input(key="topics-0.2-0").set_value(5).run()
     app.button(key="draw-topics").click().run()
-    assert len(review.recall.across_topics.progress.state().topics) == 5
+    assert len(review.recall.across_topics.state().topics) == 5
     overview = words(opened(review, "overview"))
     assert "0 of 5 calibration topics are judged to the end" in overview
     assert "Judge the calibration topics first: 300 documents of 5 topics are left." in overview
     assert "Recall advises when to stop" not in overview
     assert "0 of 5 calibration topics are judged to the end; 300 documents left" in words(app)
     app.button(key="end-calibration").click().run()
-    assert review.recall.across_topics.progress.state().phase == "none"
+    assert review.recall.across_topics.state().phase == "none"
     assert app.button(key="draw-topics")
 
 
@@ -67,7 +67,7 @@ def test_the_planner_needs_a_selection_for_any_rule(opened: Opened, review: Camp
     planned = next(table.value for table in app.dataframe if "Expected recall" in table.value)
     assert planned["Calibration judgements"].tolist() == [60 * topics for topics in planned["Calibration topics"]]
     app.button(key="draw-topics").click().run()
-    assert len(review.recall.across_topics.progress.state().topics) == 7
+    assert len(review.recall.across_topics.state().topics) == 7
 
 
 def test_the_planner_says_why_nothing_can_be_drawn(opened: Opened, review: Campaign) -> None:

@@ -16,10 +16,7 @@ from annotate.views.loop import recall_charts as charts
 from collection import Campaign, Judgement
 from collection.campaign.recall.recall import TABLE, _batches, _curve, _estimate, _rules
 from collection.campaign.recall.recall_advice import (
-    CALIBRATION_TOPIC,
-    CLOSED_BY_RULE,
-    JUDGE_ON,
-    JUDGED,
+    Advice,
     describe_cost,
     describe_ready,
     describe_target_change,
@@ -352,15 +349,15 @@ def test_a_pool_is_its_own_scope(campaign: Campaign) -> None:
 
 
 def test_the_key_changes_with_all_that_counts(hundred: Campaign) -> None:
-    seen = [hundred.recall.across_topics.progress.cache_key()]
-    assert hundred.recall.across_topics.progress.cache_key() == seen[0]
+    seen = [hundred.recall.across_topics.cache_key()]
+    assert hundred.recall.across_topics.cache_key() == seen[0]
     for change in (
         lambda: say(hundred, "a", 1, 1),
         lambda: hundred.settings.set_loop(target=0.8),
         lambda: hundred.settings.set_loop(topics=["a"], mode="closed"),
     ):
         change()
-        seen.append(hundred.recall.across_topics.progress.cache_key())
+        seen.append(hundred.recall.across_topics.cache_key())
     assert len(set(seen)) == 4
 
 
@@ -440,22 +437,28 @@ def test_recall_shows_a_topic(opened: Opened, hundred: Campaign) -> None:
 )
 def test_the_page_leads_with_how_many_topics_may_stop(stop: list[int], scopes: str, target: float, said: str) -> None:
     table = pd.DataFrame(
-        {"stop": [n in stop for n in (0, 1)], "of": [{"p": "pool", "c": "collection"}[s] for s in scopes], "advice": ""}
+        {
+            "stop": [n in stop for n in (0, 1)],
+            "of": [{"p": "pool", "c": "collection"}[s] for s in scopes],
+            "kind": Advice.READY,
+        }
     )
     assert describe_ready(table, LoopSettings("loop", target=target)).startswith(said)
 
 
 def test_intervals_keep_the_order_of_the_table_and_leave_out_what_is_unknown() -> None:
-    rows = pd.DataFrame({"query_id": ["b", "c", "a"], "title": "", "stop": [False, False, True], "advice": ""})
+    rows = pd.DataFrame({"query_id": ["b", "c", "a"], "title": "", "stop": [False, False, True], "kind": Advice.READY})
     chart = charts.intervals_chart(
         rows.assign(recall_low=[None, 0.2, 0.9], recall_high=[None, 0.8, 1.0]), 0.9
     ).to_dict()
     goal, span, low = chart["layer"]
     assert span["encoding"]["x"]["sort"] == low["encoding"]["x"]["sort"] == ["c", "a"]
     assert low["encoding"]["shape"]["scale"]["domain"] == [charts.READY, charts.NOT_YET]
-    ours = rows.assign(recall_low=0.2, recall_high=1.0, advice=[CLOSED_BY_RULE, JUDGE_ON, JUDGED])
+    ours = rows.assign(
+        recall_low=0.2, recall_high=1.0, kind=[Advice.CLOSED_BY_RULE, Advice.JUDGE_TO_THE_END, Advice.FINISHED]
+    )
     drawn = charts.intervals_chart(ours, 0.9)
-    assert drawn.layer[1].data["status"].tolist() == [CLOSED_BY_RULE, CALIBRATION_TOPIC, CALIBRATION_TOPIC]
+    assert drawn.layer[1].data["status"].tolist() == [charts.BY_RULE, charts.CALIBRATION, charts.CALIBRATION]
     assert goal["encoding"]["y"]["field"] == "target"
 
 

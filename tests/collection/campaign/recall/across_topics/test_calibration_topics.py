@@ -20,7 +20,7 @@ from collection import Campaign, Judgement
 from collection.campaign.progress import calibration_record
 from collection.campaign.progress.calibration_record import RuleStop
 from collection.campaign.progress.loop_scope import LoopScope
-from collection.campaign.recall.across_topics import study as calibration_topics
+from collection.campaign.recall.across_topics import calibration_topics
 from collection.campaign.recall.recall_advice import describe_ready
 from collection.core.errors import CampaignError, InputError, UnknownNameError
 from collection.core.phrases import count
@@ -115,7 +115,7 @@ def outcome(campaign: Campaign) -> object:
     """What a calibration came to, without times."""
     record = calibration_record.read(campaign.store)
     assert record is not None
-    state = campaign.recall.across_topics.progress.state()
+    state = campaign.recall.across_topics.state()
     return record.topics, record.chosen, state.report, state.closed, state.judged, campaign.settings.modes()
 
 
@@ -125,7 +125,7 @@ def test_a_whole_campaign_also_when_it_is_reopened_in_the_middle(review: Campaig
     drawn = review.recall.across_topics.start(0.2, topics=5, family="consecutive").topics
     visited = drive(review)
     assert set(visited[:5]) == set(drawn)
-    state = review.recall.across_topics.progress.state()
+    state = review.recall.across_topics.state()
     assert (state.phase, state.left, state.notes) == ("calibrated", 0, ())
     rule = re.search(r"stops after (\d+) irrelevant documents? in a row is at least 80%", state.report)
     assert rule is not None, state
@@ -146,10 +146,10 @@ def test_a_whole_campaign_also_when_it_is_reopened_in_the_middle(review: Campaig
     with Campaign(tmp_path / "again") as first:
         first.recall.across_topics.start(0.2, topics=5, family="consecutive")
         drive(first, most=160)
-        assert first.recall.across_topics.progress.state().phase == "calibrating"
+        assert first.recall.across_topics.state().phase == "calibrating"
     with Campaign(tmp_path / "again") as second:
         drive(second, most=240)
-        assert second.recall.across_topics.progress.state().closed
+        assert second.recall.across_topics.state().closed
     with Campaign(tmp_path / "again") as third:
         drive(third)
         assert outcome(third) == outcome(review)
@@ -167,10 +167,10 @@ def test_the_draw_is_stored_and_counted(review: Campaign) -> None:
     with pytest.raises(CampaignError, match=r"were drawn on \d{4}-\d\d-\d\d; end them first"):
         service.start(0.2, topics=5)
     service.stop()
-    assert service.progress.state().phase == "none"
+    assert service.state().phase == "none"
     second = service.start(0.2, topics=5)
     assert list(second.topics) != list(first.topics)
-    assert "This is draw 2 of calibration topics" in " ".join(service.progress.state().notes)
+    assert "This is draw 2 of calibration topics" in " ".join(service.state().notes)
 
 
 def test_a_draw_that_promises_nothing_is_refused(review: Campaign) -> None:
@@ -190,7 +190,7 @@ def test_a_draw_that_promises_nothing_is_refused(review: Campaign) -> None:
         start(0.2, family="kne")
     with pytest.raises(CampaignError, match="no calibration topics are drawn yet"):
         review.recall.across_topics.calibrate()
-    assert review.recall.across_topics.progress.state().phase == "none"
+    assert review.recall.across_topics.state().phase == "none"
     assert len(start(0.1).topics) == 9  # the smallest number
 
 
@@ -224,11 +224,9 @@ def test_budgets_do_not_limit_calibration_topics(review: Campaign) -> None:
     assert review.progress.budget.room(drawn[0]) is None
     assert review.progress.budget.used_up(drawn[0]) == ""
     assert review.progress.budget.state().words == ""
-    assert (
-        "The judgement budget does not limit calibration topics." in review.recall.across_topics.progress.state().notes
-    )
+    assert "The judgement budget does not limit calibration topics." in review.recall.across_topics.state().notes
     assert set(drive(review)) == set(drawn)
-    assert review.recall.across_topics.progress.state().phase == "calibrated"
+    assert review.recall.across_topics.state().phase == "calibrated"
     assert "budget (20) is used up" in review.progress.budget.state().words
     assert notes(review) == (
         "The judgement budget may end other topics before the rule does: the promise does not cover such topics."
@@ -284,7 +282,7 @@ def finish(campaign: Campaign, others: Sequence[str] = (), alpha: float = 0.2, *
 def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Campaign) -> None:
     drawn = finish(review, others=["1", "2", "4"])
     done = [topic for topic in ("1", "2", "4") if topic not in drawn]
-    closed = review.recall.across_topics.progress.state().closed
+    closed = review.recall.across_topics.state().closed
     assert [topic.query_id for topic in closed] == done
     assert {topic.judged for topic in closed} == {50}
     assert closed[0].reason.startswith("stop after ")
@@ -299,7 +297,7 @@ def test_topics_past_the_rule_close_at_once_and_stay_open_if_reopened(review: Ca
     review.settings.reopen_topic(done[0])
     assert len(review.judging.next_pairs("ann", done[0], 2).documents) == 2
     review.recall.across_topics.calibrate()
-    assert [topic.reopened for topic in review.recall.across_topics.progress.state().closed] == [True] + [False] * (
+    assert [topic.reopened for topic in review.recall.across_topics.state().closed] == [True] + [False] * (
         len(done) - 1
     )
     assert review.settings.mode(done[0]) == "loop"
@@ -329,14 +327,11 @@ def test_a_stricter_calibration_opens_what_an_earlier_one_closed(review: Campaig
     calibration_record.write(review.store, replace(record, chosen=lax))
     review.judging.next_pairs("ann", other, 5)
     assert review.settings.mode(other) == "closed"
-    assert (
-        review.recall.across_topics.progress.state().closed[0].reason
-        == "stop after 1 judgement: reached after 1 judgement"
-    )
+    assert review.recall.across_topics.state().closed[0].reason == "stop after 1 judgement: reached after 1 judgement"
     judge_rest(review, before, but=10)
     review.recall.across_topics.calibrate()
     assert (review.settings.mode(before), review.settings.mode(other)) == ("closed", "loop")
-    assert [topic.query_id for topic in review.recall.across_topics.progress.state().closed] == [before]
+    assert [topic.query_id for topic in review.recall.across_topics.state().closed] == [before]
 
 
 def test_a_failure_keeps_nobody_from_judging(review: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,7 +351,7 @@ def test_a_failure_keeps_nobody_from_judging(review: Campaign, monkeypatch: pyte
     assert len(review.judging.next_pairs("ann", other, 2).documents) == 2
     assert len(failures) == 1  # it is not tried again at each judgement
     monkeypatch.undo()
-    assert review.recall.across_topics.progress.state().ready
+    assert review.recall.across_topics.state().ready
     assert review.recall.across_topics.calibrate().promises
 
     monkeypatch.setattr(calibration_record.CalibrationRecord, "find_stop", fail)
@@ -421,15 +416,15 @@ def test_what_has_not_changed_is_not_counted_again(review: Campaign, monkeypatch
     judge_rest(review, drawn[3], but=1)
     service.put_first(TOPICS)
     assert counted == drawn[3:]
-    assert service.progress.state().left == 1
+    assert service.state().left == 1
     assert sorted(counted, key=TOPICS.index) == sorted({*TOPICS} - {*drawn[:3]}, key=TOPICS.index)
     counted.clear()
-    assert service.progress.state().left == 1
+    assert service.state().left == 1
     assert counted == []
     judge_rest(review, drawn[3])
-    assert service.progress.state().left == 0
+    assert service.state().left == 0
     service.put_first(TOPICS)
-    assert service.progress.state().phase == "calibrated"
+    assert service.state().phase == "calibrated"
 
 
 def test_a_round_that_has_not_read_every_judgement_closes_nothing_by_itself(review: Campaign) -> None:
@@ -449,7 +444,7 @@ def test_a_round_that_has_not_read_every_judgement_closes_nothing_by_itself(revi
 
 
 def notes(campaign: Campaign) -> str:
-    return " ".join(campaign.recall.across_topics.progress.state().notes)
+    return " ".join(campaign.recall.across_topics.state().notes)
 
 
 def test_changed_loop_settings_pause_the_rule(review: Campaign) -> None:
@@ -479,12 +474,12 @@ def test_the_rule_leaves_topics_with_another_judging_mode_alone(review: Campaign
     assert (review.settings.mode(changed), review.settings.mode(same)) == ("pool-then-loop", "closed")
     review.recall.across_topics.calibrate()
     assert review.settings.mode(changed) == "pool-then-loop"
-    state = review.recall.across_topics.progress.state()
+    state = review.recall.across_topics.state()
     assert f"Topic {changed} has another judging mode than at the draw: the promise does not cover it" in notes(review)
     assert not state.in_doubt
     review.settings.set_loop(mode="pool-then-loop", topics=drawn[:1])
     assert f"Topic {drawn[0]} is a calibration topic and has another judging mode" in notes(review)
-    assert review.recall.across_topics.progress.state().in_doubt
+    assert review.recall.across_topics.state().in_doubt
 
 
 def test_decisive_pairs_break_the_promise(review: Campaign) -> None:
@@ -500,7 +495,7 @@ def test_decisive_pairs_break_the_promise(review: Campaign) -> None:
     assert "The loop now selects decisive pairs, which do not aim at recall: the promise no longer holds." in notes(
         review
     )
-    assert service.progress.state().in_doubt
+    assert service.state().in_doubt
     with pytest.raises(CampaignError, match="decisive pairs do not aim at recall"):
         service.calibrate()
 
@@ -515,7 +510,7 @@ def test_other_features_pause_the_rule(review: Campaign) -> None:
         review.store.settings.put("features", {**built, **change})
         assert "The document features changed since the draw" in notes(review)
         assert "The rule closes no more topics until it is calibrated again." in notes(review)
-        assert review.recall.across_topics.progress.state().in_doubt
+        assert review.recall.across_topics.state().in_doubt
     review.settings.set_loop(by="mtf")  # reads no features
     assert "features" not in notes(review)
 
@@ -572,7 +567,7 @@ def test_missing_texts_count_as_relevant_and_missed(review: Campaign, tmp_path: 
     assert record is not None
     # (sum of losses + 1) / (n + 1), the losses being what even judging everything misses
     assert record.chosen["bound"] == pytest.approx((mean + 1) / 6)
-    state = review.recall.across_topics.progress.state()
+    state = review.recall.across_topics.state()
     assert state.phase == "impossible"
     assert state.report.startswith("No rule satisfies an expected recall of 80%")
 
@@ -672,7 +667,7 @@ def test_topics_without_relevant_documents_lose_nothing(review: Campaign) -> Non
                 review.judging.write(Judgement(str(uuid4()), "ann", topic, doc_id, "graded", 0))
     chosen = review.recall.across_topics.calibrate()
     assert (chosen.setting, chosen.mean_loss) == (1, 0)
-    assert review.recall.across_topics.progress.state().phase == "calibrated"
+    assert review.recall.across_topics.state().phase == "calibrated"
 
 
 def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
@@ -687,7 +682,7 @@ def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
     assert review.results.overview.next_step() == ("judge", first)
     judge_rest(review, *[topic for topic in TOPICS[:12] if topic not in record.topics][:1])
     assert review.results.overview.next_step() == ("judge", first)
-    while review.recall.across_topics.progress.state().left:
+    while review.recall.across_topics.state().left:
         drive(review, most=10)
     review.judging.topic_with_work("ann")  # calibrates
     assert review.results.overview.next_step() == (
@@ -699,7 +694,7 @@ def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
         "export",
         "Every topic is judged to the end or closed: export the qrels.",
     )
-    state = review.recall.across_topics.progress.state()
+    state = review.recall.across_topics.state()
     assert state.phase == "calibrated"
     assert state.report.endswith(" Documents outside the pool are not covered.")
     assert state.everything == 12 * 30
@@ -709,12 +704,12 @@ def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
 
 def test_calibration_topics_may_end_with_a_random_sample(review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
-    assert review.recall.across_topics.progress.state().left == 2 * (30 + 12)
+    assert review.recall.across_topics.state().left == 2 * (30 + 12)
     visited: list[str] = []
-    while review.recall.across_topics.progress.state().phase == "calibrating":
+    while review.recall.across_topics.state().phase == "calibrating":
         visited += drive(review, most=3, count=3)
     assert set(visited) >= set(drawn)
-    state = review.recall.across_topics.progress.state()
+    state = review.recall.across_topics.state()
     assert (state.phase, state.left, state.notes) == ("calibrated", 0, ())
     assert {topic.query_id for topic in state.closed} >= set(drawn)  # nothing more is needed of them
     for topic in drawn:
@@ -811,12 +806,12 @@ def test_a_rule_from_another_campaign_is_checked_on_topics_of_this_one(
     assert {path: path.stat().st_mtime_ns for path in other.directory.rglob("*") if path.is_file()} == before
     assert record.source == "review"
     judge_rest(review, *record.topics, but=5)
-    state = review.recall.across_topics.progress.state()
+    state = review.recall.across_topics.state()
     assert (state.phase, state.left) == ("calibrating", 10)
     assert state.headline.startswith("0 of 2 topics are judged to the end to check the rule; 10 documents left")
     assert state.notes[0] == TRANSFER_WARNING
     drive(review, most=60)
-    state = review.recall.across_topics.progress.state()
+    state = review.recall.across_topics.state()
     assert state.phase == "calibrated"
     assert "nothing but this similarity supports it" in state.report
     assert state.notes[0] == TRANSFER_WARNING
@@ -832,7 +827,7 @@ def test_a_contradicted_rule_closes_nothing(review: Campaign, copy_of: Callable[
             judge(review, topic, sorted(DOCUMENTS, key=lambda d: d in RELEVANT[topic]), leased=False)
     judge_rest(review, *[topic for topic in TOPICS if topic not in record.topics], but=5)
     review.recall.across_topics.calibrate()
-    state = review.recall.across_topics.progress.state()
+    state = review.recall.across_topics.state()
     assert state.phase == "impossible"
     assert state.sentence.startswith("The expected recall of 80% does not hold here")
     assert state.closed == ()
@@ -843,7 +838,7 @@ def test_a_rule_may_be_used_unchecked(review: Campaign, copy_of: Callable[..., C
     judge_rest(other, *TOPICS[:6])
     judge_rest(review, "9", but=10)
     review.recall.across_topics.start(0.2, topics=0, source=other.directory)
-    state = review.recall.across_topics.progress.state()
+    state = review.recall.across_topics.state()
     assert state.phase == "calibrated"
     assert "the rule from another collection is not checked" in notes(review)
     assert [topic.query_id for topic in state.closed] == ["9"]
@@ -854,7 +849,7 @@ def test_a_rule_may_be_used_unchecked(review: Campaign, copy_of: Callable[..., C
 
 def set_aside(review: Campaign) -> str:
     return next(
-        (note for note in review.recall.across_topics.progress.state().notes if note.startswith("The rule does not")),
+        (note for note in review.recall.across_topics.state().notes if note.startswith("The rule does not")),
         "",
     )
 
@@ -940,7 +935,7 @@ def test_the_rule_reads_only_what_the_loop_ordered(
 ) -> None:
     drawn = finish(review)
     other = next(topic for topic in TOPICS if topic not in drawn)
-    state = review.recall.across_topics.progress.state()
+    state = review.recall.across_topics.state()
     irrelevant = [doc_id for doc_id in DOCUMENTS if doc_id not in RELEVANT[other]]
     assert (state.phase, set_aside(review)) == ("calibrated", "")
     how = act(review, other, irrelevant[:40])
@@ -995,7 +990,7 @@ def test_documents_that_are_skipped_undone_or_passed_over_keep_a_topic_open(revi
         judge(review, topic, irrelevant[topic][:40])
     review.recall.across_topics.calibrate()
     assert {review.settings.mode(topic) for topic in others} == {"loop"}
-    note = " ".join(review.recall.across_topics.progress.state().notes)
+    note = " ".join(review.recall.across_topics.state().notes)
     assert "3 documents of topics " in note
     assert "were skipped, undone or passed over: the rule closes these topics only when they are judged." in note
     for topic in others:
@@ -1004,9 +999,7 @@ def test_documents_that_are_skipped_undone_or_passed_over_keep_a_topic_open(revi
     # What was judged while a relevant document was undone was selected without it: the rule does not read it.
     modes = {topic: review.settings.mode(topic) for topic in others}
     assert modes == {skipped: "closed", undone: "loop", passed: "closed"}
-    assert "40 selected while another judgement was undone" in " ".join(
-        review.recall.across_topics.progress.state().notes
-    )
+    assert "40 selected while another judgement was undone" in " ".join(review.recall.across_topics.state().notes)
 
 
 def test_regraded_calibration_topics_pause_a_rule_that_is_no_longer_strict_enough(review: Campaign) -> None:
@@ -1015,14 +1008,14 @@ def test_regraded_calibration_topics_pause_a_rule_that_is_no_longer_strict_enoug
     for topic in drawn:
         last = review.store.judgements.table(query_id=topic)["doc_id"].iloc[-1]
         review.judging.judge("ann", topic, last, 1)
-    state = review.recall.across_topics.progress.state()
+    state = review.recall.across_topics.state()
     assert state.paused
     assert any("the rule is no longer strict enough" in note for note in state.notes)
     judge(review, other, [d for d in DOCUMENTS if d not in RELEVANT[other]][:40], leased=False)
     review.judging.next_pairs("ann", other, 2)
     assert review.settings.mode(other) == "loop"
     review.recall.across_topics.calibrate()
-    assert not review.recall.across_topics.progress.state().paused
+    assert not review.recall.across_topics.state().paused
 
 
 def test_closed_topics_that_are_judged_again_are_named(review: Campaign) -> None:
@@ -1044,11 +1037,11 @@ def test_closed_topics_that_are_judged_again_are_named(review: Campaign) -> None
 def test_a_changed_overlap_pauses_the_rule(review: Campaign) -> None:
     finish(review)
     review.people.assignments.update(annotators=2)
-    state = review.recall.across_topics.progress.state()
+    state = review.recall.across_topics.state()
     assert (state.paused, state.in_doubt) == (True, True)
     assert "The number of annotators of pairs changed since the draw" in " ".join(state.notes)
     review.people.assignments.update(annotators=1)
-    assert not review.recall.across_topics.progress.state().paused
+    assert not review.recall.across_topics.state().paused
 
 
 def count_statements(campaign: Campaign, read: Callable[[Campaign], object]) -> int:
@@ -1061,11 +1054,11 @@ def count_statements(campaign: Campaign, read: Callable[[Campaign], object]) -> 
 
 
 TOPIC_READS: dict[str, Callable[[Campaign], object]] = {
-    "state": lambda c: c.recall.across_topics.progress.state(),
+    "state": lambda c: c.recall.across_topics.state(),
     "ready topics": lambda c: c.recall.ready_topics(),
     "table": lambda c: c.recall.table(),
     "unfinished topics": lambda c: c.recall.across_topics.put_first(["t1"]),
-    "ledgers": lambda c: c.recall.across_topics.progress.ledgers(c.settings.modes()),
+    "ledgers": lambda c: c.recall.across_topics.ledgers(c.settings.modes()),
 }
 
 
