@@ -33,9 +33,9 @@ from collection.campaign.people.qualification_set import QualificationSet
 from collection.campaign.progress.progress import Progress
 from collection.campaign.recall.across_topics.calibration_topics import CalibrationTopics
 from collection.campaign.recall.recall import RecallEstimates
-from collection.campaign.results import Results
+from collection.campaign.results import ResultServices
 from collection.campaign.results.agreement import AgreementStudy
-from collection.campaign.results.evaluation import Evaluator
+from collection.campaign.results.evaluation import RunEvaluator
 from collection.campaign.results.overview import Overview
 from collection.campaign.results.qrels import QrelsBuilder
 from collection.campaign.settings.grade_scale import read_grades
@@ -118,9 +118,9 @@ class Campaign:
         self.recall = recall = RecallEstimates(store, settings, corpus, progress, across_topics)
         self.judging = judging = Judging(store, settings, corpus, progress, qualification, loop, recall)
         qrels, agreement = QrelsBuilder(store, settings, corpus, progress), AgreementStudy(store, settings, corpus)
-        evaluation = Evaluator(store, settings, corpus, qrels)
+        evaluation = RunEvaluator(store, settings, corpus, qrels)
         overview = Overview(store, settings, progress, judging.topic_tasks, loop.system_order, recall)
-        self.results = Results(qrels, evaluation, agreement, overview)
+        self.results = ResultServices(qrels, evaluation, agreement, overview)
         sets = LabelSets(store, directory, settings, corpus)
         study = LabelStudy(store, settings, corpus, qrels, sets, assignments)
         files = LabelFiles(store, directory, settings, corpus, sets, study)

@@ -101,7 +101,7 @@ class Invoked(NamedTuple):
     arguments: tuple[str, ...]
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group of commands whose help lists them with whole summaries, in the order in which they were added."""
 
     def full_name(self, name: str) -> str:
@@ -157,7 +157,7 @@ class Group(click.Group):
         return name, command, rest
 
 
-class Program(Group):
+class Program(CommandGroup):
     """The program, whose help has sections, and whose errors are short and name the documentation page that helps."""
 
     def full_name(self, name: str) -> str:
@@ -204,11 +204,11 @@ class Program(Group):
         ctx.exit(2)
 
 
-def list_commands(group: Group) -> dict[str, click.Command]:
+def list_commands(group: CommandGroup) -> dict[str, click.Command]:
     """Return the commands of a group by their full names, in place of each group those in it."""
     commands: dict[str, click.Command] = {}
     for name, command in group.commands.items():
-        commands |= list_commands(command) if isinstance(command, Group) else {group.full_name(name): command}
+        commands |= list_commands(command) if isinstance(command, CommandGroup) else {group.full_name(name): command}
     return commands
 
 

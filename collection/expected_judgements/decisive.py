@@ -12,7 +12,7 @@ from collection.expected_judgements.grades import draw_grades, expected_gains, n
 from collection.expected_judgements.model import infer
 from collection.expected_judgements.pairs import Pairs
 
-DecisivePairs = Generator[Ints, Floats, None]
+DecisiveChooser = Generator[Ints, Floats, None]
 """Generator that yields the numbers of pairs to judge next, most decisive first, and is sent their grades."""
 
 RANDOM_SHARE = 0.2
@@ -108,7 +108,7 @@ def choose_decisive(
 
 def decisive_pairs(
     pairs: Pairs, levels: Sequence[float], *, cutoff: int = 10, batch: int = 50, seed: int = 0
-) -> DecisivePairs:
+) -> DecisiveChooser:
     """Choose the pairs to judge next, in batches across all topics, until every pair is judged.
 
     Unlike the adaptive strategies of :data:`collection.pooling.STRATEGIES`, this one chooses across topics, needs

@@ -1,4 +1,4 @@
-"""Facts for the card of a collection, as plain data counted from frames."""
+"""CardFacts for the card of a collection, as plain data counted from frames."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from collection.core.phrases import count, plural
 from collection.core.records import QRELS_ANNOTATOR
 
-Facts = Mapping[str, Any]
+CardFacts = Mapping[str, Any]
 """The content of ``collection.json``, as :meth:`.CollectionCard.facts` makes it."""
 
 

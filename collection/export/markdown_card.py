@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from collection.core.characters import escaped_markdown, is_web_address, markdown_code, sanitised_markdown
 from collection.core.phrases import count, duration, join, join_first, percent_down, plural
-from collection.export.facts import Facts, selection_caution
+from collection.export.facts import CardFacts, selection_caution
 from collection.stopping.table import missing_texts
 
 FEW = 25
@@ -27,7 +27,7 @@ MADE_OF = {
 """Meaning of grades that do not come from graded judgements."""
 
 
-def card(facts: Facts) -> str:
+def card(facts: CardFacts) -> str:
     """Write the card in Markdown; `facts` are those of :meth:`.CollectionCard.facts`."""
     sections = [
         _head,
@@ -46,7 +46,7 @@ def card(facts: Facts) -> str:
     return "\n\n".join(block for section in sections for block in section(facts)) + "\n"
 
 
-def _head(facts: Facts) -> Iterator[str]:
+def _head(facts: CardFacts) -> Iterator[str]:
     yield f"# {_cell(facts['title'])}"
     yield from filter(None, map(escaped_markdown, re.split(r"\n\s*\n", facts["description"] or "")))
     lines = [
@@ -60,7 +60,7 @@ def _head(facts: Facts) -> Iterator[str]:
     yield "\n".join([*lines, f"- Made {facts['made_at'][:10]} with Cleverdon {facts['cleverdon']}"])
 
 
-def _use(facts: Facts) -> Iterator[str]:
+def _use(facts: CardFacts) -> Iterator[str]:
     yield "## Loading"
     without = "The documents are not included; their ids are those of the original corpus.\n"
     yield (
@@ -79,7 +79,7 @@ def _use(facts: Facts) -> Iterator[str]:
     yield "`sha256sum --check checksums.txt` verifies that no file has changed."
 
 
-def _material(facts: Facts) -> Iterator[str]:
+def _material(facts: CardFacts) -> Iterator[str]:
     qrels, documents = facts["qrels"], facts["documents"]
     yield "## Contents"
     source = {"judgements": "graded", "choices": "chosen from lists", "preferences": "graded by preferences"}
@@ -113,7 +113,7 @@ def _material(facts: Facts) -> Iterator[str]:
     yield f"The text in `queries.jsonl` is the topic's {wanted}{instead if missing else ''}."
 
 
-def _grades(facts: Facts) -> Iterator[str]:
+def _grades(facts: CardFacts) -> Iterator[str]:
     yield "## Grades"
     counts, rule = facts["qrels"]["per_grade"], facts["rule"]
     yield _table(
@@ -130,7 +130,7 @@ def _grades(facts: Facts) -> Iterator[str]:
         yield _table(("how the grade was decided", "pairs"), list(rule["by"].items()))
 
 
-def _machine_labels(facts: Facts) -> Iterator[str]:
+def _machine_labels(facts: CardFacts) -> Iterator[str]:
     labels = facts.get("machine_labels")
     if labels is None:
         return
@@ -154,7 +154,7 @@ def _setting(value: object) -> str:
     return text if len(text) <= LONGEST_SETTING else f"{text[:LONGEST_SETTING]}…"
 
 
-def _judging(facts: Facts) -> Iterator[str]:
+def _judging(facts: CardFacts) -> Iterator[str]:
     judging = facts["judging"]
     if not judging["logged"]:
         return
@@ -183,7 +183,7 @@ def _judging(facts: Facts) -> Iterator[str]:
         yield f"In addition to grades: {join(decisions)}."
 
 
-def _agreement(facts: Facts) -> Iterator[str]:
+def _agreement(facts: CardFacts) -> Iterator[str]:
     agreement = facts["agreement"]
     if agreement is None:
         return
@@ -205,7 +205,7 @@ def _agreement(facts: Facts) -> Iterator[str]:
     yield from map(escaped_markdown, agreement["notes"])
 
 
-def _pool(facts: Facts) -> Iterator[str]:
+def _pool(facts: CardFacts) -> Iterator[str]:
     pool = facts["pool"]
     if not pool["pairs"]:
         return
@@ -229,7 +229,7 @@ def _pool(facts: Facts) -> Iterator[str]:
     yield f"Runs of the campaign: {_named([run['run'] for run in facts['runs']]) or 'none'}."
 
 
-def _recall(facts: Facts) -> Iterator[str]:
+def _recall(facts: CardFacts) -> Iterator[str]:
     recall = facts["recall"]
     if not recall["topics"]:
         return
@@ -269,7 +269,7 @@ def _recall(facts: Facts) -> Iterator[str]:
         yield f"The {FEW} topics with the lowest recall; `collection.json` has all {len(rows):,}."
 
 
-def _across_topics(facts: Facts) -> Iterator[str]:
+def _across_topics(facts: CardFacts) -> Iterator[str]:
     promise = facts.get("recall_across_topics")
     if promise is None:
         return
@@ -287,14 +287,14 @@ def _across_topics(facts: Facts) -> Iterator[str]:
         yield "\n".join(f"- {escaped_markdown(note)}" for note in limits)
 
 
-def _files(facts: Facts) -> Iterator[str]:
+def _files(facts: CardFacts) -> Iterator[str]:
     if facts["files"]:
         yield "## Files"
         rows = [(file["path"], file["bytes"], file["sha256"]) for file in facts["files"]]
         yield _table(("file", "bytes", "SHA-256"), rows)
 
 
-def _guidelines(facts: Facts) -> Iterator[str]:
+def _guidelines(facts: CardFacts) -> Iterator[str]:
     if facts["guidelines"]:
         yield "## Annotation guidelines"
         yield "\n".join(f"> {line}".rstrip() for line in sanitised_markdown(facts["guidelines"]).splitlines())

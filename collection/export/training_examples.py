@@ -31,7 +31,7 @@ COLUMNS = {
 }  # fmt: skip
 
 
-class Material(NamedTuple):
+class NegativeCandidates(NamedTuple):
     """The documents from which a rule chooses the negatives of a topic.
 
     Attributes
@@ -60,7 +60,7 @@ NEGATIVES = Registry("rule for negatives", Entry[Callable[..., Sequence[str]]])
 
 
 @NEGATIVES.add("judged", label="Judged", description="Documents judged not relevant.")
-def judged(material: Material) -> Sequence[str]:
+def judged(material: NegativeCandidates) -> Sequence[str]:
     """All that have a grade."""
     return list(material.graded)
 
@@ -70,7 +70,7 @@ def judged(material: Material) -> Sequence[str]:
     label="Hard",
     description="Documents judged not relevant that the runs have at the given ranks (default: 1 to 100).",
 )
-def hard(material: Material, *, first: int = 1, last: int = 100) -> Sequence[str]:
+def hard(material: NegativeCandidates, *, first: int = 1, last: int = 100) -> Sequence[str]:
     """Those with a grade among the documents at these ranks."""
     return [doc_id for doc_id in material.window(first, last) if doc_id in material.graded]
 
@@ -81,7 +81,7 @@ def hard(material: Material, *, first: int = 1, last: int = 100) -> Sequence[str
     description="Documents that the runs have at the given ranks (default: 1 to 100), judged not relevant or unjudged; "
     "unjudged ones may be relevant.",
 )
-def unjudged_hard(material: Material, *, first: int = 1, last: int = 100) -> Sequence[str]:
+def unjudged_hard(material: NegativeCandidates, *, first: int = 1, last: int = 100) -> Sequence[str]:
     """All documents at these ranks."""
     return material.window(first, last)
 
@@ -91,7 +91,7 @@ def unjudged_hard(material: Material, *, first: int = 1, last: int = 100) -> Seq
     label="Random, including unjudged",
     description="Random documents of the collection, judged not relevant or unjudged; unjudged ones may be relevant.",
 )
-def unjudged_random(material: Material) -> Sequence[str]:
+def unjudged_random(material: NegativeCandidates) -> Sequence[str]:
     """The whole collection."""
     return material.documents
 
@@ -199,7 +199,7 @@ def examples(
         relevant = [doc_id for doc_id, grade in graded.items() if grade >= level]
         allowed = [doc_id for doc_id in relevant if limits.allows(query_id, doc_id)]
         chosen = allowed if per_topic is None else sorted(_drawn(allowed, per_topic, random))
-        candidates = entry.function(Material(graded, *rankings.get(query_id, _NOTHING), documents), **given)
+        candidates = entry.function(NegativeCandidates(graded, *rankings.get(query_id, _NOTHING), documents), **given)
         groups = limits.groups(relevant)
         positives, drawn = positives + len(allowed), drawn + len(chosen)
         for limit, those in _by_limit(chosen, graded, level, margin):

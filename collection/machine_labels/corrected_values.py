@@ -25,7 +25,7 @@ from collection.core.errors import InputError
 from collection.core.phrases import count, plural
 from collection.expected_judgements import Pairs
 from collection.machine_labels.estimated_values import estimate_values, require_measure
-from collection.machine_labels.human_sample import Drawn, expected_probabilities
+from collection.machine_labels.human_sample import JudgedSample, expected_probabilities
 from collection.machine_labels.predicted_grades import describe_labels, label_steps, predict_steps
 from collection.measures import Measure
 
@@ -84,7 +84,7 @@ def correct(
     pairs: Pairs,
     measure: Measure,
     labels: Floats | None,
-    drawn: Drawn,
+    drawn: JudgedSample,
     grades: Floats,
     levels: Sequence[float],
     *,
@@ -165,7 +165,7 @@ def correct(
     )
 
 
-def _require_enough(pairs: Pairs, drawn: Drawn, sampled: int) -> None:
+def _require_enough(pairs: Pairs, drawn: JudgedSample, sampled: int) -> None:
     """Raise InputError for too few judgements of the sample, with the reason why others do not count."""
     where = ""
     if drawn.gap is not None:

@@ -23,7 +23,7 @@ from collection.core.phrases import join
 from collection.measures import Measure
 
 
-class _Form(NamedTuple):
+class _MeasureForm(NamedTuple):
     """Form in which a measure sums gains."""
 
     parameters: frozenset[str]
@@ -36,9 +36,9 @@ class _Form(NamedTuple):
 
 
 MEASURES = {
-    "nDCG": _Form(frozenset({"dcg", "gains"}), discounted=True, ideal=True),
-    "DCG": _Form(frozenset({"dcg", "gains"}), discounted=True, ideal=False),
-    "P": _Form(frozenset({"rel"}), discounted=False, ideal=False),
+    "nDCG": _MeasureForm(frozenset({"dcg", "gains"}), discounted=True, ideal=True),
+    "DCG": _MeasureForm(frozenset({"dcg", "gains"}), discounted=True, ideal=False),
+    "P": _MeasureForm(frozenset({"rel"}), discounted=False, ideal=False),
 }
 """Measures that can be estimated here: sums over documents, and such sums over an ideal.
 

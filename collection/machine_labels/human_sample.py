@@ -25,7 +25,7 @@ the ideal ranking."""
 _NONE: Ints = np.zeros(0, dtype=np.int64)
 
 
-class Drawn(NamedTuple):
+class JudgedSample(NamedTuple):
     """The judged pairs of a sample."""
 
     rows: Ints
@@ -62,7 +62,7 @@ def draw_priorities(sizes: Floats, seed: int) -> Floats:
     return priorities
 
 
-def judged_sample(sizes: Floats, priorities: Floats, judged: Bools) -> Drawn:
+def judged_sample(sizes: Floats, priorities: Floats, judged: Bools) -> JudgedSample:
     """The part of a sample that is judged without a gap, with the probability of each of its pairs.
 
     Parameters
@@ -102,7 +102,7 @@ def judged_sample(sizes: Floats, priorities: Floats, judged: Bools) -> Drawn:
     probability = np.minimum(1.0, sizes[rows] / threshold) if threshold else np.ones(ready)
     every = np.concatenate([np.ones(len(before)), probability])
     beyond = int(judged[order[ready:]].sum())
-    return Drawn(np.concatenate([before, rows]), every, len(before), undone, gap, beyond)
+    return JudgedSample(np.concatenate([before, rows]), every, len(before), undone, gap, beyond)
 
 
 def expected_probabilities(sizes: Floats, count: int) -> Floats:

@@ -27,14 +27,14 @@ _KEPT_TOPICS = 64
 """Topics whose terms are kept; pairs come topic by topic."""
 
 
-Rule = Callable[..., int | None]
+LabelRule = Callable[..., int | None]
 """Takes a topic and a document and returns a grade or None; its keyword-only arguments are its parameters."""
 
-Pairs = Sequence[tuple[Topic, Document]]
+TextPairs = Sequence[tuple[Topic, Document]]
 
 
 @dataclass(frozen=True, repr=False)
-class RuleEntry(Entry[Rule]):
+class LabelRuleEntry(Entry[LabelRule]):
     """A label rule.
 
     Attributes
@@ -46,7 +46,7 @@ class RuleEntry(Entry[Rule]):
     many: Callable[..., list[int | None]] | None = None
 
 
-LABEL_RULES: Registry[Rule, ..., RuleEntry] = Registry("label rule", RuleEntry, "cleverdon.label_rules")
+LABEL_RULES: Registry[LabelRule, ..., LabelRuleEntry] = Registry("label rule", LabelRuleEntry, "cleverdon.label_rules")
 
 _Then = Annotated[int, Parameter("Grade where the rule holds", least=0)]
 _Otherwise = Annotated[int, Parameter("Grade elsewhere", least=0)]
@@ -54,7 +54,7 @@ _Field = Annotated[str, Parameter("Field", "title, text, or a field of the docum
 
 
 def label_pairs(
-    rule: Entry[Rule],
+    rule: Entry[LabelRule],
     pairs: Iterable[tuple[Topic, Document]],
     grades: Container[int],
     parameters: Mapping[str, Any] | None = None,
@@ -91,10 +91,10 @@ def label_pairs(
 
 
 def _graded(
-    rule: Entry[Rule], pairs: Iterator[tuple[Topic, Document]], given: Mapping[str, Any]
+    rule: Entry[LabelRule], pairs: Iterator[tuple[Topic, Document]], given: Mapping[str, Any]
 ) -> Iterator[tuple[Topic, Document, int | None]]:
     """Each pair with its grade, by blocks if the rule has a function for many pairs."""
-    if isinstance(rule, RuleEntry) and rule.many is not None:
+    if isinstance(rule, LabelRuleEntry) and rule.many is not None:
         while block := list(islice(pairs, _BLOCK)):
             grades = rule.many(block, **{**rule.parameters, **given})
             yield from ((topic, document, grade) for (topic, document), grade in zip(block, grades, strict=True))
@@ -108,7 +108,7 @@ def _graded(
             raise InputError(f"{_place(rule, topic, document)}: {type(error).__name__}: {error}") from error
 
 
-def _place(rule: Entry[Rule], topic: Topic, document: Document) -> str:
+def _place(rule: Entry[LabelRule], topic: Topic, document: Document) -> str:
     return f"label rule {rule.name}, topic {topic.query_id}, document {document.doc_id}"
 
 
@@ -157,7 +157,7 @@ def contains_string(
 
 
 def _match_pattern(
-    pairs: Pairs, *, pattern: str, field: str, case: bool, then: int, otherwise: int
+    pairs: TextPairs, *, pattern: str, field: str, case: bool, then: int, otherwise: int
 ) -> list[int | None]:
     """:func:`matches_pattern` of many pairs: the pattern is compiled once for all."""
     import pyarrow as pa

@@ -61,7 +61,7 @@ class LogCount(NamedTuple):
     """Those with a reply, with or without a grade; the others failed."""
 
 
-class Viewed(NamedTuple):
+class ViewCounts(NamedTuple):
     """Pairs whose label annotators have seen."""
 
     judged: int
@@ -227,7 +227,7 @@ class MachineLabelTables(Repository):
             "ORDER BY v.shown_at, v.annotator, v.topic, v.doc, v.label_set"
         )
 
-    def count_viewed(self, label_set: int, at: float) -> Viewed:
+    def count_viewed(self, label_set: int, at: float) -> ViewCounts:
         """Count the pairs of a set whose label annotators have seen; reservations are those at a time."""
         pair = "o.topic = v.topic AND o.doc = v.doc AND o.annotator = v.annotator"
         judged = f"SELECT 1 FROM judgements AS o WHERE {pair} AND o.judged_at >= v.shown_at"
@@ -237,7 +237,7 @@ class MachineLabelTables(Repository):
             "FROM label_views AS v WHERE v.label_set = :label_set",
             {"label_set": label_set, "at": at},
         ).fetchone()
-        return Viewed._make(row)
+        return ViewCounts._make(row)
 
     @writes
     def delete(self, label_set: int) -> None:

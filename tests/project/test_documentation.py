@@ -26,7 +26,7 @@ from annotate.views.widgets.widgets import NEXT
 from collection import cli
 from collection.cli import main
 from collection.cli import output as cli_output
-from collection.cli.help import Group, list_commands
+from collection.cli.help import CommandGroup, list_commands
 from collection.machine_labels.rules import LABEL_RULES
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
@@ -134,7 +134,7 @@ def exists(arguments: list[str]) -> bool:
     if name.startswith("-") or name.isupper():
         return True
     command = main.commands.get(name)
-    if isinstance(command, Group) and rest:
+    if isinstance(command, CommandGroup) and rest:
         name, *rest = rest
         command = command.commands.get(name)
     known = {o for parameter in command.params for o in parameter.opts} | {"--help"} if command else set()
@@ -144,7 +144,7 @@ def exists(arguments: list[str]) -> bool:
 def begins_like_a_command(arguments: list[str]) -> bool:
     """Whether there is such a command; of a group, whose name may be a word of a sentence, whether it has it."""
     command = main.commands.get(arguments[0])
-    return command is not None and (not isinstance(command, Group) or exists(arguments[:2]))
+    return command is not None and (not isinstance(command, CommandGroup) or exists(arguments[:2]))
 
 
 def sentences(file: Path) -> Iterator[str]:

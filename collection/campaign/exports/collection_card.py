@@ -24,7 +24,7 @@ from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, select_t
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import CampaignError, InputError, require_known
-from collection.export.facts import Facts
+from collection.export.facts import CardFacts
 from collection.store import Store
 
 CorpusChoice = Literal["all", "judged", "none"]
@@ -101,7 +101,7 @@ class CollectionCard:
     recall: RecallEstimates
     label_files: LabelFiles
 
-    def facts(self, choices: CollectionChoices = DEFAULTS) -> Facts:
+    def facts(self, choices: CollectionChoices = DEFAULTS) -> CardFacts:
         """The content of ``collection.json`` without files.
 
         Raises
@@ -145,7 +145,7 @@ class CollectionCard:
             written = self.label_files.filled(graded, choices.fill_with).astype({"relevance": "int64"})
         return CollectionQrels(source, graded, select_topics(written, choices.topics))
 
-    def describe(self, choices: CollectionChoices, collected: CollectionQrels, names: Mapping[str, str]) -> Facts:
+    def describe(self, choices: CollectionChoices, collected: CollectionQrels, names: Mapping[str, str]) -> CardFacts:
         """The card without its files; `names` are the pseudonyms of :meth:`annotator_names`.
 
         Machine labels are counted apart; all other numbers are those of people.
@@ -203,7 +203,7 @@ class CollectionCard:
         }
         return export.plain(facts)
 
-    def _label_facts(self, written: pd.DataFrame, fill_with: str | None) -> Facts:
+    def _label_facts(self, written: pd.DataFrame, fill_with: str | None) -> CardFacts:
         """``machine_labels``: what made those in the qrels, with counts; nothing without any."""
         if fill_with is None:
             return {}
@@ -213,7 +213,7 @@ class CollectionCard:
         names = ("label_set", "kind", "labels", "settings", "labelled_at", "pairs", "warnings")
         return {"machine_labels": {name: report[name] for name in names} | {"per_grade": counts}}
 
-    def _promise_facts(self) -> Facts:
+    def _promise_facts(self) -> CardFacts:
         """``recall_across_topics``: the guaranteed recall with its assumptions; nothing without a calibrated rule."""
         state = self.recall.across_topics.state()
         if state.phase not in ("calibrated", "impossible"):
@@ -236,7 +236,7 @@ class CollectionCard:
             return int(qrels["doc_id"].nunique()) - len(self.store.corpus.find_without_text(qrels["doc_id"]))
         return self.store.judgements.counts()["documents"] if corpus == "all" else 0
 
-    def _rule_facts(self, rule: RuleChoice, names: Mapping[str, str], topics: Collection[str] | None) -> Facts:
+    def _rule_facts(self, rule: RuleChoice, names: Mapping[str, str], topics: Collection[str] | None) -> CardFacts:
         """The rule, with a pseudonym if it names an annotator, and how the grades came about."""
         chosen = adjudication.parse_rule(rule)
         parameters = {
@@ -249,7 +249,7 @@ class CollectionCard:
             "by": adjudication.count_origins(self.qrels.with_sources(chosen, topics=topics).grades),
         }
 
-    def _agreement_facts(self) -> Facts | None:
+    def _agreement_facts(self) -> CardFacts | None:
         """Inter-annotator agreement over all; None where no pair has several grades."""
         report = self.agreement.report(resamples=0, sides=())
         if not report.several:

@@ -28,7 +28,7 @@ from collection.campaign.results.qrels import QrelsBuilder
 from collection.core import layout
 from collection.core.errors import CampaignError
 from collection.core.records import Document
-from collection.export.facts import Facts
+from collection.export.facts import CardFacts
 from collection.formats import WrittenFile
 from collection.store import Store
 
@@ -46,7 +46,7 @@ class CollectionReport(NamedTuple):
     """A written collection: its card and its files."""
 
     directory: Path
-    facts: Facts
+    facts: CardFacts
     files: list[WrittenFile]
 
 

@@ -19,7 +19,7 @@ from collection.core.phrases import count, join, join_first, plural
 from collection.store import Store
 
 
-class Selection(TypedDict, total=False):
+class RemovalSelection(TypedDict, total=False):
     """Request to remove topics, documents, runs or pooled pairs.
 
     Pooled pairs of a removed topic or document go with it, and so do lines of runs on removed topics; a run that names
@@ -36,7 +36,7 @@ class Selection(TypedDict, total=False):
     """
 
 
-class Kept(NamedTuple):
+class RemovalObstacle(NamedTuple):
     """A topic, a document or a pooled pair that was to be removed and stays, with the reason."""
 
     kind: str
@@ -56,7 +56,7 @@ class Removal:
     """Pooled pairs: ``query_id``, ``doc_id``, ``pool_round``."""
     shortened: dict[str, int]
     """Run that stays -> its number of lines on removed topics, which go."""
-    kept: list[Kept]
+    obstacles: list[RemovalObstacle]
     warning: str = ""
     """What the removal of runs does to the recall across topics; empty for nothing."""
 
@@ -83,7 +83,7 @@ class Removal:
             f"Run {name!r} loses {count(lines, 'line')} on removed topics." for name, lines in self.shortened.items()
         ]
         groups: dict[tuple[str, str], list[str]] = {}
-        for each in self.kept:
+        for each in self.obstacles:
             groups.setdefault((each.kind, each.reason), []).append(each.name)
         for (kind, reason), names in groups.items():
             stays = plural(len(names), "stays", "stay")
@@ -102,7 +102,7 @@ class Removals:
     directory: Path
     assignments: Assignments
 
-    def preview(self, **selection: Unpack[Selection]) -> Removal:
+    def preview(self, **selection: Unpack[RemovalSelection]) -> Removal:
         """Tell what :meth:`remove` would take out; nothing is changed.
 
         Raises
@@ -119,14 +119,17 @@ class Removals:
             self._require_known(chosen, wanted, named, rounds)
             topic_reasons = self._topics_that_stay()
             document_reasons = self.store.removal.documents_in_use(clock.seconds()) if wanted else {}
-            staying = _kept("topic", chosen, topic_reasons) + _kept("document", wanted, document_reasons)
+            staying = _find_obstacles("topic", chosen, topic_reasons) + _find_obstacles(
+                "document", wanted, document_reasons
+            )
             going_topics = [query_id for query_id in chosen if query_id not in topic_reasons]
             going_documents = [doc_id for doc_id in wanted if doc_id not in document_reasons]
             pairs = self.store.removal.pooled_pairs(going_topics, going_documents, rounds, clock.seconds())
             goes = pairs["query_id"].isin(going_topics) | pairs["doc_id"].isin(going_documents)
             goes |= pairs["stays"] == ""
             staying += [
-                Kept("pooled pair", f"{row.query_id} {row.doc_id}", str(row.stays)) for row in pairs[~goes].itertuples()
+                RemovalObstacle("pooled pair", f"{row.query_id} {row.doc_id}", str(row.stays))
+                for row in pairs[~goes].itertuples()
             ]
             lines = self._lines_of(going_topics, named)
         gone = [name for name, (removed, others) in lines.items() if not others]
@@ -146,7 +149,7 @@ class Removals:
         before, after = (calibration_record.promised_orders(self.store, loop, modes, gone) for gone in ((), runs))
         return calibration_record.warn_of_new_order(self.store, before, after)
 
-    def remove(self, **selection: Unpack[Selection]) -> Removal:
+    def remove(self, **selection: Unpack[RemovalSelection]) -> Removal:
         """Remove what nobody has judged, all or nothing; result and errors as of :meth:`preview`."""
         with layout.storage_errors(self.directory), self.store.transaction():
             plan = self.preview(**selection)
@@ -225,5 +228,5 @@ def _unique(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _kept(kind: str, names: Iterable[str], reasons: Mapping[str, str]) -> list[Kept]:
-    return [Kept(kind, name, reasons[name]) for name in names if name in reasons]
+def _find_obstacles(kind: str, names: Iterable[str], reasons: Mapping[str, str]) -> list[RemovalObstacle]:
+    return [RemovalObstacle(kind, name, reasons[name]) for name in names if name in reasons]

@@ -41,7 +41,7 @@ _BUILT_ON = "runs built on models"
 _PAIR = ["query_id", "doc_id"]
 
 
-class Labelled(NamedTuple):
+class LabelledPairs(NamedTuple):
     """A label set after labelling: pairs that were labelled now, those of them without a grade, and all its pairs."""
 
     label_set: LabelSet
@@ -221,7 +221,7 @@ class LabelSets:
 
     def label_by_rule(
         self, rule: str, parameters: Mapping[str, Any] | None = None, *, name: str | None = None
-    ) -> Labelled:
+    ) -> LabelledPairs:
         """Label the pairs that are pooled or judged by a rule.
 
         A set of this name with the same settings keeps its labels, and gets those of pairs that came later.
@@ -256,7 +256,7 @@ class LabelSets:
 
     def label_by_clicks(
         self, sources: Iterable[str] | None = None, *, name: str = "clicks", smoothing: float = SMOOTHING
-    ) -> Labelled:
+    ) -> LabelledPairs:
         """Label the pairs of click logs by their attractiveness, from 0 to 1.
 
         `sources` and `smoothing` are those of :meth:`.ClickLogs.estimate`.
@@ -280,7 +280,9 @@ class LabelSets:
             labels = self._in_campaign(labels) if label_set is None else labels.head(0)
             return self._append(label_set or self.create(name, "clicks", settings), labels)
 
-    def label_by_file(self, labels: pd.DataFrame, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> Labelled:
+    def label_by_file(
+        self, labels: pd.DataFrame, name: str, kind: LabelKind, settings: Mapping[str, Any]
+    ) -> LabelledPairs:
         """Label pairs whose labels were made elsewhere: ``query_id``, ``doc_id``, ``relevance``, at least 0.
 
         The campaign has the topics. Pairs that the set labels already keep their labels. Errors are those of
@@ -302,7 +304,7 @@ class LabelSets:
             raise ConflictError(f"the label set {name!r} was made in another way; choose another name")
         return label_set
 
-    def _append(self, label_set: LabelSet, labels: pd.DataFrame) -> Labelled:
+    def _append(self, label_set: LabelSet, labels: pd.DataFrame) -> LabelledPairs:
         at = clock.now()
         rows = [
             LabelRow(
@@ -312,7 +314,7 @@ class LabelSets:
         ]
         self.store.machine_labels.add(label_set.key, rows)
         missing = sum(row.relevance is None for row in rows)
-        return Labelled(label_set, len(rows), missing, len(self.store.machine_labels.current(label_set.key)))
+        return LabelledPairs(label_set, len(rows), missing, len(self.store.machine_labels.current(label_set.key)))
 
     def _unlabelled(self, label_set: LabelSet | None) -> pd.DataFrame:
         """``query_id``, ``doc_id`` of the pooled and the judged pairs that a set does not label yet, by topic."""

@@ -3,15 +3,15 @@
 from typing import NamedTuple
 
 from collection.campaign.results.agreement import AgreementStudy
-from collection.campaign.results.evaluation import Evaluator
+from collection.campaign.results.evaluation import RunEvaluator
 from collection.campaign.results.overview import Overview
 from collection.campaign.results.qrels import QrelsBuilder
 
 
-class Results(NamedTuple):
-    """Results of judging."""
+class ResultServices(NamedTuple):
+    """ResultServices of judging."""
 
     qrels: QrelsBuilder
-    evaluation: Evaluator
+    evaluation: RunEvaluator
     agreement: AgreementStudy
     overview: Overview

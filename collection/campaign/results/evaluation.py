@@ -43,7 +43,7 @@ Measures = Measure | str | Iterable[Measure | str]
 
 
 @dataclass(eq=False)
-class Evaluator:
+class RunEvaluator:
     """Evaluates and compares the campaign's runs with its own qrels.
 
     In its methods `runs` and `topics` select some of the runs and topics, and `rule` is an adjudication rule as

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from collection.cli.help import Group
+from collection.cli.help import CommandGroup
 from collection.cli.machine_labels import label_sets, llm, study
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def labels() -> None:
     """Create machine labels, and compare them with people's grades.
 

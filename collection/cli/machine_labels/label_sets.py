@@ -16,7 +16,7 @@ from collection.core.phrases import count, plural
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
-    from collection.campaign.machine_labels.label_sets import Labelled, LabelSetSummary
+    from collection.campaign.machine_labels.label_sets import LabelledPairs, LabelSetSummary
     from collection.campaign.machine_labels.llm.ask.batches import Batch
     from collection.campaign.machine_labels.llm.label_sets import LlmLabelSet
 
@@ -124,7 +124,7 @@ def clicks(campaign: Campaign, logs: tuple[str, ...], name: str, form: str) -> N
     _print_labelled(labelled, form)
 
 
-def _print_labelled(labelled: Labelled, form: str) -> None:
+def _print_labelled(labelled: LabelledPairs, form: str) -> None:
     """Print the size of a label set that was made or extended."""
     label_set = labelled.label_set
     if form == "json":

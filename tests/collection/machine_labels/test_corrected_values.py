@@ -25,7 +25,7 @@ from collection.machine_labels import (
 )
 from collection.machine_labels.corrected_values import half_width, label_values
 from collection.machine_labels.estimated_values import estimate_values, require_measure
-from collection.machine_labels.human_sample import Drawn, expected_probabilities
+from collection.machine_labels.human_sample import JudgedSample, expected_probabilities
 from collection.machine_labels.predicted_grades import describe_labels
 from collection.measures import Measure, parse
 
@@ -108,7 +108,7 @@ def test_measures_that_cannot_be_corrected_are_refused(name: str) -> None:
         require_measure(parse(name))
 
 
-def sample(pairs: Pairs, measure: Measure, count: int, seed: int) -> Drawn:
+def sample(pairs: Pairs, measure: Measure, count: int, seed: int) -> JudgedSample:
     sizes = pair_sizes(rank_weights(measure, pairs.places))
     priorities = draw_priorities(sizes, seed)
     judged = np.zeros(len(sizes), dtype=bool)
@@ -304,7 +304,7 @@ def test_judgements_before_the_sample_are_no_sample() -> None:
     pairs, grades = world(topics=4)
     rows = np.arange(40)
     with pytest.raises(InputError, match="at least 20 judgements of the sample without a gap .* found 0"):
-        correct(pairs, parse("P@10"), None, Drawn(rows, np.ones(40), 40), grades[rows], LEVELS)
+        correct(pairs, parse("P@10"), None, JudgedSample(rows, np.ones(40), 40), grades[rows], LEVELS)
 
 
 @pytest.mark.parametrize("name", ["P(rel=9)@10", "DCG(gains={0:1,1:2})@5"])

@@ -103,7 +103,9 @@ def test_patterns_that_cannot_be_searched_are_refused(pattern: str) -> None:
 
 def test_rules_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Python function comes in by the entry-point group; what goes wrong in it is told with the pair."""
-    registry: Registry[rules.Rule, [], Entry[rules.Rule]] = Registry("label rule", Entry, "cleverdon.label_rules")
+    registry: Registry[rules.LabelRule, [], Entry[rules.LabelRule]] = Registry(
+        "label rule", Entry, "cleverdon.label_rules"
+    )
 
     class Point:
         name, value, dist = "mine", "my_package", None

@@ -8,18 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from collection.campaign.log.results import ProgressCallback
 from collection.campaign.machine_labels.label_sets import LabelSets, LabelSetSummary
 from collection.campaign.machine_labels.llm.ask.endpoint import ChatEndpoint
 from collection.campaign.machine_labels.llm.ask.requests import Ended, LabelRequest, LabelRequests, RequestLimits
-from collection.campaign.machine_labels.llm.plan import LlmSettings, Pair, Plan, Prices
+from collection.campaign.machine_labels.llm.plan import LlmSettings, Prices, Question, QuestionPlan
 from collection.campaign.settings.settings import Settings
 from collection.core.errors import CampaignError
 from collection.core.phrases import join
 from collection.machine_labels import injection_probe
 from collection.machine_labels.injection_probe import ProbeAnswer, ProbeResult
 from collection.store import LabelRow, LabelSet, LogCount, Store
-
-Progress = Callable[[str, int, int | None], None]
 
 _SETTING = {
     "model": "model",
@@ -133,7 +132,7 @@ class LlmLabelSets:
         stored: dict[str, Any] = json.loads(json.dumps(settings_record))
         return stored
 
-    def require_same(self, plan: Plan) -> None:
+    def require_same(self, plan: QuestionPlan) -> None:
         """Raise CampaignError if what makes the labels of a plan has changed since it was made."""
         now = self.record(plan.settings)
         if differing := [key for key in now if plan.record[key] != now[key]]:
@@ -171,14 +170,14 @@ class LlmLabelSets:
             )
         return label_set
 
-    def log_counts(self, label_set: LabelSet | None, *, probe: bool = False) -> Mapping[Pair, LogCount]:
+    def log_counts(self, label_set: LabelSet | None, *, probe: bool = False) -> Mapping[Question, LogCount]:
         """Return the rows of each pair, or of each topic and request of the probe; a pair without any has no key."""
         if label_set is None:
             return {}
         tables = self.store.machine_labels
         return tables.probe_counts(label_set.key) if probe else tables.log_counts(label_set.key)
 
-    def answered(self, label_set: LabelSet | None, again: bool) -> set[Pair]:
+    def answered(self, label_set: LabelSet | None, again: bool) -> set[Question]:
         """Return the pairs with an answer; with `again`, only those with a grade."""
         if label_set is None:
             return set()
@@ -196,13 +195,13 @@ class LlmLabelSets:
 
     def ask(
         self,
-        plan: Plan,
+        plan: QuestionPlan,
         requests: Iterator[LabelRequest],
         endpoint: ChatEndpoint,
         limits: RequestLimits,
         write: Callable[[Sequence[LabelRow]], None],
         total: int | None = None,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
     ) -> LabelReport:
         """Make requests one by one, and write each row when it arrives."""
         limits.check(plan.settings)
@@ -226,7 +225,7 @@ class LabelWriter:
         Stores rows of a label set by its key.
     """
 
-    def __init__(self, sets: LlmLabelSets, plan: Plan, add: Callable[[int, Iterable[LabelRow]], None]) -> None:
+    def __init__(self, sets: LlmLabelSets, plan: QuestionPlan, add: Callable[[int, Iterable[LabelRow]], None]) -> None:
         self._sets, self._plan, self._add = sets, plan, add
         self._label_set = sets.find(plan.name, plan.settings)
         self._failed: list[LabelRow] = []

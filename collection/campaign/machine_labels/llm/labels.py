@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.log.results import ProgressCallback
 from collection.campaign.machine_labels.llm.ask.batches import LlmBatches
 from collection.campaign.machine_labels.llm.ask.endpoint import ChatEndpoint
 from collection.campaign.machine_labels.llm.ask.requests import Ended, LabelRequest, RequestLimits, describe_excess
@@ -16,17 +17,16 @@ from collection.campaign.machine_labels.llm.label_sets import (
     LabelReport,
     LabelWriter,
     LlmLabelSets,
-    Progress,
     Tally,
 )
 from collection.campaign.machine_labels.llm.plan import (
     CostEstimate,
     LabelPlan,
     LlmSettings,
-    Pair,
-    Plan,
     Prices,
     ProbePlan,
+    Question,
+    QuestionPlan,
     estimate_cost,
     estimate_tokens,
     prompt_tokens,
@@ -75,7 +75,7 @@ class LlmLabels:
         again: bool = False,
         prices: Prices | None = None,
     ) -> LabelPlan:
-        """Plan a labelling without sending a request.
+        """QuestionPlan a labelling without sending a request.
 
         Pairs that have an answer are left out; those whose request failed are not.
 
@@ -164,7 +164,7 @@ class LlmLabels:
         plan: LabelPlan,
         endpoint: ChatEndpoint,
         limits: RequestLimits | None = None,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
     ) -> LabelReport:
         """Ask about the pairs of a plan that are still open; each answer is stored durably when it arrives.
 
@@ -195,7 +195,7 @@ class LlmLabels:
         plan: LabelPlan,
         endpoint: ChatEndpoint,
         limits: RequestLimits | None = None,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
         *,
         poll: float = POLL,
         cancel: bool = False,
@@ -263,7 +263,7 @@ class LlmLabels:
         again: bool = False,
         prices: Prices | None = None,
     ) -> ProbePlan:
-        """Plan a probe for injected requests (:mod:`collection.machine_labels.injection_probe`).
+        """QuestionPlan a probe for injected requests (:mod:`collection.machine_labels.injection_probe`).
 
         Parameters
         ----------
@@ -307,7 +307,7 @@ class LlmLabels:
         plan: ProbePlan,
         endpoint: ChatEndpoint,
         limits: RequestLimits | None = None,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
     ) -> tuple[ProbeResult | None, LabelReport]:
         """Ask for grades of documents with injected requests, as far as the plan is open.
 
@@ -323,7 +323,7 @@ class LlmLabels:
         label_set = self.label_sets.labels.find(plan.name)
         return None if label_set is None else self.label_sets.probe_result(label_set.key), report
 
-    def _open(self, plan: Plan) -> dict[Pair, int]:
+    def _open(self, plan: QuestionPlan) -> dict[Question, int]:
         """Return the questions of a plan that are still to be asked, in its order -> number of their rows in the log.
 
         The only place that decides what is asked: nothing that got an answer since the plan was made, whoever asked;
@@ -338,7 +338,7 @@ class LlmLabels:
         self.label_sets.find(plan.name, plan.settings)
         return self._unanswered(plan)
 
-    def _unanswered(self, plan: Plan) -> dict[Pair, int]:
+    def _unanswered(self, plan: QuestionPlan) -> dict[Question, int]:
         is_probe = isinstance(plan, ProbePlan)
         counts = self.label_sets.log_counts(self.label_sets.labels.find(plan.name), probe=is_probe)
         rows = {pair: counts.get(pair, LogCount()) for pair in plan.answers}
@@ -352,13 +352,13 @@ class LlmLabels:
 
     def _ask(
         self,
-        plan: Plan,
-        left: Mapping[Pair, int],
+        plan: QuestionPlan,
+        left: Mapping[Question, int],
         requests: Iterator[LabelRequest],
         add: Callable[[int, Iterable[LabelRow]], None],
         endpoint: ChatEndpoint,
         limits: RequestLimits,
-        progress: Progress | None,
+        progress: ProgressCallback | None,
     ) -> LabelReport:
         """Ask the open questions of a plan one by one, and store the rows."""
         limits.spent = self.label_sets.spent(plan.name, limits.prices)
@@ -366,7 +366,7 @@ class LlmLabels:
         report = self.label_sets.ask(plan, requests, endpoint, limits, write, len(left), progress)
         return report._replace(closed=len(plan.answers) - len(left), left=len(self._unanswered(plan)))
 
-    def _label_requests(self, plan: LabelPlan, attempts: Mapping[Pair, int]) -> Iterator[LabelRequest]:
+    def _label_requests(self, plan: LabelPlan, attempts: Mapping[Question, int]) -> Iterator[LabelRequest]:
         """The requests of pairs by the settings of a plan; their texts are read when they are needed."""
         pairs, settings, guidelines = list(attempts), plan.settings, str(plan.record["guidelines"])
         words = self._topic_fields(sorted({query_id for query_id, _ in pairs}.intersection(self._topic_ids())))

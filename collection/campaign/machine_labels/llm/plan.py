@@ -30,7 +30,7 @@ OURS = ("messages", "model", "n", "stream", "stream_options")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
-Pair = tuple[str, str]
+Question = tuple[str, str]
 """Topic and document, or topic and request of a probe."""
 
 
@@ -176,7 +176,7 @@ def estimate_cost(
 
 
 @dataclass(frozen=True)
-class Plan:
+class QuestionPlan:
     """Questions for a language model."""
 
     name: str
@@ -184,13 +184,13 @@ class Plan:
     settings: LlmSettings
     record: Mapping[str, Any]
     """What makes the labels (:meth:`.LlmLabelSets.record`): it must be the same when the questions are asked."""
-    answers: Mapping[Pair, int]
+    answers: Mapping[Question, int]
     """Question -> number of answers that it had when the plan was made, in the order of asking."""
     estimate: CostEstimate
 
 
 @dataclass(frozen=True)
-class LabelPlan(Plan):
+class LabelPlan(QuestionPlan):
     """The pairs that a labelling would ask about, in random order: the first ones are a random sample."""
 
     answered: int
@@ -201,14 +201,14 @@ class LabelPlan(Plan):
     """Cost of the label set so far."""
 
     @property
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[Question]:
         """The pairs in the order of asking."""
         return list(self.answers)
 
 
 @dataclass(frozen=True)
-class ProbePlan(Plan):
+class ProbePlan(QuestionPlan):
     """The requests of a probe that have no answer yet."""
 
-    prompts: Mapping[Pair, Prompt]
+    prompts: Mapping[Question, Prompt]
     """Topic and request -> its prompt."""

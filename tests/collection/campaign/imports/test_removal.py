@@ -90,7 +90,7 @@ def test_what_somebody_has_judged_stays_with_the_log(full: Campaign, undone: boo
     plan = full.imports.removals.remove(topics=["1", "2"], documents=["d0", "d1"], rounds=[1, 2])
     assert plan.topics == ["2"]
     assert plan.documents == ["d1"]
-    assert {(kept.kind, kept.name, kept.reason) for kept in plan.kept} >= {
+    assert {(kept.kind, kept.name, kept.reason) for kept in plan.obstacles} >= {
         ("topic", "1", "judged"),
         ("document", "d0", "judged"),
         ("pooled pair", "1 d0", "judged"),
@@ -103,7 +103,7 @@ def test_what_somebody_has_judged_stays_with_the_log(full: Campaign, undone: boo
 
 def test_labelled_topics_and_calibration_topics_stay(full: Campaign) -> None:
     full.machine_labels.sets.label_by_rule("contains-query", {}, name="rule")
-    assert {kept.reason for kept in full.imports.removals.preview(topics=TOPICS).kept} == {"has machine labels"}
+    assert {kept.reason for kept in full.imports.removals.preview(topics=TOPICS).obstacles} == {"has machine labels"}
     assert full.imports.removals.preview(topics=TOPICS).is_empty
 
 
@@ -127,7 +127,7 @@ def test_a_judged_sample_stays_whole(full: Campaign) -> None:
     left = full.store.pool.pairs()
     assert set(left["query_id"]) == {"1"}
     assert len(left) == (drawn["query_id"] == "1").sum()
-    assert {kept.reason for kept in plan.kept} == {"judged", "part of a sample that is judged"}
+    assert {kept.reason for kept in plan.obstacles} == {"judged", "part of a sample that is judged"}
     assert set(full.store.pool.undrawn_pairs()["query_id"]) <= {"1"}
 
 
@@ -202,10 +202,10 @@ def test_short_texts_are_named_with_the_way_back(full: Campaign, tmp_path: Path)
 def test_what_an_annotator_holds_stays_until_it_is_released(full: Campaign) -> None:
     held = [document.doc_id for document in full.judging.next_pairs("ann", "1", 2).documents]
     plan = full.imports.removals.preview(topics=["1"], documents=held, rounds=[1, 2])
-    assert {kept.name for kept in plan.kept} >= {"1", *held, *(f"1 {doc_id}" for doc_id in held)}
-    assert {kept.reason for kept in plan.kept} == {"reserved by an annotator"}
+    assert {kept.name for kept in plan.obstacles} >= {"1", *held, *(f"1 {doc_id}" for doc_id in held)}
+    assert {kept.reason for kept in plan.obstacles} == {"reserved by an annotator"}
     full.people.assignments.release("ann")
-    assert not full.imports.removals.preview(topics=["1"], documents=held).kept
+    assert not full.imports.removals.preview(topics=["1"], documents=held).obstacles
 
 
 def test_topics_of_the_overlap_stay(full: Campaign) -> None:

@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
+from collection.campaign.log.results import ProgressCallback
 from collection.campaign.machine_labels.label_sets import BATCHES
 from collection.campaign.machine_labels.llm.ask.endpoint import (
     Answer,
     ChatEndpoint,
+    ChatRequestError,
     EndpointError,
-    RequestError,
     read_completion,
 )
 from collection.campaign.machine_labels.llm.ask.requests import (
@@ -33,8 +34,8 @@ from collection.campaign.machine_labels.llm.ask.requests import (
     label_row,
     largest_cost,
 )
-from collection.campaign.machine_labels.llm.label_sets import LabelReport, LabelWriter, LlmLabelSets, Progress, Tally
-from collection.campaign.machine_labels.llm.plan import LlmSettings, Pair, Plan
+from collection.campaign.machine_labels.llm.label_sets import LabelReport, LabelWriter, LlmLabelSets, Tally
+from collection.campaign.machine_labels.llm.plan import LlmSettings, Question, QuestionPlan
 from collection.core import clock
 from collection.core.errors import CampaignError
 from collection.machine_labels.templates import Prompt
@@ -88,12 +89,12 @@ class LlmBatches:
             )
         return batch
 
-    def pairs(self, batch: Batch) -> list[Pair]:
+    def pairs(self, batch: Batch) -> list[Question]:
         """The pairs that a batch asks about, in its order."""
         return [(query_id, doc_id) for query_id, doc_id, *_ in self._sent(batch)["pairs"]]
 
     def send(
-        self, plan: Plan, requests: Iterator[LabelRequest], endpoint: ChatEndpoint, limits: RequestLimits
+        self, plan: QuestionPlan, requests: Iterator[LabelRequest], endpoint: ChatEndpoint, limits: RequestLimits
     ) -> Batch | None:
         """Send requests as one batch, as many as its size and the budget allow; None if these allow none."""
         settings = plan.settings
@@ -170,7 +171,12 @@ class LlmBatches:
                 return
 
     def wait(
-        self, batch: Batch, endpoint: ChatEndpoint, stop: threading.Event, poll: float, progress: Progress | None
+        self,
+        batch: Batch,
+        endpoint: ChatEndpoint,
+        stop: threading.Event,
+        poll: float,
+        progress: ProgressCallback | None,
     ) -> Any:
         """Wait for the end of a batch, and return it as the endpoint describes it; None after `stop`."""
         failures = 0
@@ -187,7 +193,7 @@ class LlmBatches:
                 hint = "--cancel-batch forgets a batch that the endpoint does not know"
                 name = endpoint.clean(str(batch.id))
                 raise EndpointError(f"batch {name} of the label set {batch.name}: {error}; {hint}") from None
-            except RequestError as error:  # a batch takes hours: a network may be away for a while
+            except ChatRequestError as error:  # a batch takes hours: a network may be away for a while
                 failures += 1
                 if failures == FAILURES:
                     raise EndpointError(str(error)) from None
@@ -198,7 +204,7 @@ class LlmBatches:
         self,
         batch: Batch,
         ended: Any,
-        plan: Plan,
+        plan: QuestionPlan,
         requests: Iterator[LabelRequest],
         endpoint: ChatEndpoint,
         limits: RequestLimits,
@@ -263,7 +269,7 @@ def _required(endpoint: ChatEndpoint) -> Iterator[None]:
     try:
         with endpoint.errors():
             yield
-    except RequestError as error:
+    except ChatRequestError as error:
         raise EndpointError(str(error)) from None
 
 
@@ -290,20 +296,20 @@ def _results(ended: Any, endpoint: ChatEndpoint) -> dict[str, dict[str, Any]]:
 
 def _read(
     result: dict[str, Any] | None, status: str, endpoint: ChatEndpoint
-) -> tuple[Answer | None, RequestError | None]:
+) -> tuple[Answer | None, ChatRequestError | None]:
     """The answer in a line of the results, or the error in its place."""
     from openai.types.chat import ChatCompletion
 
     try:
         with endpoint.errors():
             if result is None:
-                raise RequestError(endpoint.clean(f"the batch has no answer to it ({status})"))
+                raise ChatRequestError(endpoint.clean(f"the batch has no answer to it ({status})"))
             response: Any = result.get("response") or {}
             body = response.get("body")
             if response.get("status_code") == 200:
                 return endpoint.cleaned(read_completion(ChatCompletion.construct(**body))), None
             error = result.get("error") or body["error"]
             code = f"HTTP {response['status_code']}: " if response.get("status_code") else ""
-            raise RequestError(endpoint.clean(f"{code}{error['message']}"))
-    except RequestError as error:
+            raise ChatRequestError(endpoint.clean(f"{code}{error['message']}"))
+    except ChatRequestError as error:
         return None, error

@@ -39,7 +39,7 @@ class EndpointError(CampaignError):
     page = "how-to/label-with-a-language-model"
 
 
-class RequestError(CleverdonError):
+class ChatRequestError(CleverdonError):
     """One request failed, after it was repeated where that can help.
 
     Parameters
@@ -192,7 +192,7 @@ class ChatEndpoint:
         ------
         EndpointError
             Every request would be refused.
-        RequestError
+        ChatRequestError
             This request failed, or the answer is no chat completion.
         """
         started = time.monotonic()
@@ -209,7 +209,7 @@ class ChatEndpoint:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Raise what goes wrong with a request as EndpointError or RequestError, without the key."""
+        """Raise what goes wrong with a request as EndpointError or ChatRequestError, without the key."""
         import openai
 
         from collection.campaign.machine_labels.llm.ask.reply_sizes import LongReplyError
@@ -217,17 +217,17 @@ class ChatEndpoint:
         try:
             yield
         except LongReplyError as error:
-            raise RequestError(str(error), error.tokens) from None
+            raise ChatRequestError(str(error), error.tokens) from None
         except openai.APIStatusError as error:
             raise self._status_error(error.status_code, error.body, error.code) from None
         except openai.APITimeoutError:
-            raise RequestError(f"no answer in {self.timeout:g} seconds") from None
+            raise ChatRequestError(f"no answer in {self.timeout:g} seconds") from None
         except openai.APIConnectionError as error:
-            raise RequestError(self._no_connection(error)) from None
+            raise ChatRequestError(self._no_connection(error)) from None
         except CleverdonError:
             raise
         except Exception as error:  # whatever a server sends that is no chat completion
-            raise RequestError(self.clean(f"{type(error).__name__}: {error}")) from None
+            raise ChatRequestError(self.clean(f"{type(error).__name__}: {error}")) from None
 
     def _no_connection(self, error: Exception) -> str:
         return self.clean(f"no connection to {self.url}: {error.__cause__ or error}")
@@ -247,7 +247,7 @@ class ChatEndpoint:
                     refusal += getattr(choice.delta, "refusal", None) or ""
                     finish = choice.finish_reason or finish
         if finish is None:
-            raise RequestError("the stream ended before the reply did")
+            raise ChatRequestError("the stream ended before the reply did")
         return _answer(text, refusal, finish, model, revision, usage)
 
     def _status_error(self, status: int, body: object, code: object) -> CleverdonError:
@@ -257,7 +257,7 @@ class ChatEndpoint:
         if status in _REFUSES_ALL or code == "insufficient_quota":
             hint = f"; is the key in the environment variable {self.key_variable}?" if status == 401 else ""
             return EndpointError(f"{self.url} refuses {_REFUSES_ALL.get(status, 'the quota')} ({words}){hint}")
-        return RequestError(words)
+        return ChatRequestError(words)
 
     def clean(self, words: str) -> str:
         """Words of an endpoint in one line that is not too long, without the key."""
@@ -295,11 +295,11 @@ class ChatEndpoint:
 def read_completion(completion: Any) -> Answer:
     """Read a completion; the client's library passes on whatever a server has sent, with or without these fields.
 
-    RequestError if it is none.
+    ChatRequestError if it is none.
     """
     choices = getattr(completion, "choices", None)
     if not choices:
-        raise RequestError("the answer is no chat completion")
+        raise ChatRequestError("the answer is no chat completion")
     message, usage = choices[0].message, getattr(completion, "usage", None)
     model, revision = (getattr(completion, name, None) for name in ("model", "system_fingerprint"))
     refusal = getattr(message, "refusal", None)

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 from collection.campaign.machine_labels.llm.ask.endpoint import (
     Answer,
     ChatEndpoint,
+    ChatRequestError,
     EndpointError,
-    RequestError,
     ask_all,
 )
 from collection.campaign.machine_labels.llm.plan import LlmSettings, Prices, estimate_tokens, prompt_tokens
@@ -104,7 +104,7 @@ class LabelRequests:
             if isinstance(error, EndpointError):
                 self._fail(str(error))
                 continue
-            if error is not None and not isinstance(error, RequestError):
+            if error is not None and not isinstance(error, ChatRequestError):
                 raise error
             row = label_row(request, answered.answer, error, self.grades, self.limits.prices)
             self._pay(row, reserved)
@@ -200,7 +200,7 @@ def label_row(
             prompt=prompt,
             # A reply that was too long to be read is paid nevertheless.
             cost=prices.cost(prompt_tokens(request.prompt), error.tokens)
-            if prices is not None and isinstance(error, RequestError) and error.tokens
+            if prices is not None and isinstance(error, ChatRequestError) and error.tokens
             else None,
             problem=str(error),
         )
