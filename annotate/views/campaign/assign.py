@@ -5,7 +5,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.views.campaign import overlap_form, qualification_editor, topic_assignment
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.display import number, text
 from collection.assignment import LEASES
 from collection.campaign.settings.loop_settings import MODES, describe_mode
 from collection.core.phrases import count

@@ -5,7 +5,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.views.widgets import display, downloads, widgets
-from annotate.views.widgets.columns import number, text, timestamp
+from annotate.views.widgets.display import number, text, timestamp
 from collection.core.phrases import count
 
 LARGEST = 200_000_000  # bytes of a campaign whose backup is made for a browser

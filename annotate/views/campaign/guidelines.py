@@ -6,7 +6,7 @@ from streamlit.column_config import TextColumn
 
 from annotate.auth import session
 from annotate.views.widgets import widgets
-from annotate.views.widgets.columns import text
+from annotate.views.widgets.display import text
 from annotate.views.widgets.topic_editor import edit_topics
 from collection.core.characters import natural_key, without_bidi
 from collection.documents.rendering.markup import to_html

@@ -7,7 +7,7 @@ from streamlit.column_config import ProgressColumn
 from annotate.auth import session
 from annotate.views.campaign import tour
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.columns import number, text, timestamp
+from annotate.views.widgets.display import number, text, timestamp
 from collection.campaign.log.results import NextStep
 from collection.campaign.settings.loop_settings import MODES
 from collection.core.phrases import count

@@ -7,7 +7,7 @@ from streamlit.column_config import CheckboxColumn
 
 from annotate.auth import session
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.columns import text, timestamp
+from annotate.views.widgets.display import text, timestamp
 from annotate.views.widgets.sessions import draw_sessions
 from collection.campaign.operations.server_state import is_loopback
 from collection.campaign.people.accounts import LINK_DAYS

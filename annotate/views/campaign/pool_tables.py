@@ -10,7 +10,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.views.campaign import removal_form
 from annotate.views.widgets import display
-from annotate.views.widgets.columns import number, text, timestamp
+from annotate.views.widgets.display import number, text, timestamp
 from annotate.views.widgets.service_cache import cached
 from collection.charts.marks import GREY, tooltips
 from collection.core.phrases import count

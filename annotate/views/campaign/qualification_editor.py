@@ -7,7 +7,7 @@ from streamlit.column_config import CheckboxColumn
 
 from annotate.auth import session
 from annotate.views.widgets import display, pickers, widgets
-from annotate.views.widgets.columns import number
+from annotate.views.widgets.display import number
 from collection.core.phrases import count, plural
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.views.widgets import display, downloads, widgets
-from annotate.views.widgets.columns import number
+from annotate.views.widgets.display import number
 from annotate.views.widgets.service_cache import cached
 from collection.campaign import Campaign
 from collection.campaign.exports.work_lists import PAIRS

@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.views.widgets import display, downloads, pickers, widgets
-from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.display import number, text
 from annotate.views.widgets.service_cache import cached
 from collection.adjudication import Adjudicated, describe_origin
 from collection.campaign import Campaign

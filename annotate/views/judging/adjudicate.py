@@ -9,7 +9,7 @@ from annotate.auth import session
 from annotate.card.server.card import ADJUDICATION, CardData, grade_buttons, mount
 from annotate.card.server.wire import PairFilter
 from annotate.views.widgets import display, pickers, widgets
-from annotate.views.widgets.columns import text, timestamp
+from annotate.views.widgets.display import text, timestamp
 from annotate.views.widgets.service_cache import cached
 from collection.adjudication import filter_queue
 from collection.core.characters import without_bidi

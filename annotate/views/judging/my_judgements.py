@@ -7,7 +7,7 @@ from streamlit.column_config import CheckboxColumn
 from annotate.auth import session
 from annotate.card.server.card import LONGEST_NOTE
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.columns import number, text, timestamp
+from annotate.views.widgets.display import number, text, timestamp
 from collection.core.characters import without_bidi
 from collection.core.phrases import count, duration
 

@@ -5,7 +5,7 @@ from pandas.api.types import is_integer_dtype
 
 from annotate.auth import session
 from annotate.views.widgets import display, pickers, widgets
-from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.display import number, text
 from annotate.views.widgets.service_cache import cached
 from collection.campaign.recall.across_topics.calibration_topics import ANY, CalibrationTopics
 from collection.campaign.recall.across_topics.state import CalibrationState

@@ -10,7 +10,7 @@ from annotate.auth import session
 from annotate.views.loop import recall_promise
 from annotate.views.loop.recall_charts import draw_recall, intervals_chart
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.display import number, text
 from annotate.views.widgets.service_cache import cached
 from collection.campaign.recall.recall_advice import Advice, describe_ready, name_scope
 from collection.core.phrases import percent_down, percent_up

@@ -6,7 +6,7 @@ from streamlit.column_config import CheckboxColumn
 
 from annotate.auth import session
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.display import number, text
 from annotate.views.widgets.service_cache import cached
 from collection.campaign.recall.across_topics.state import CalibrationState
 from collection.core.phrases import count, plural

@@ -10,7 +10,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.views.results import agreement_charts as charts
 from annotate.views.widgets import display, pickers, widgets
-from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.display import number, text
 from annotate.views.widgets.service_cache import cached
 from collection import annotator_agreement
 from collection.annotator_agreement import (

@@ -7,7 +7,7 @@ from streamlit.column_config import TextColumn
 from annotate.auth import session
 from annotate.views.results import annotators_charts as annotators
 from annotate.views.widgets import display, pairs_table, widgets
-from annotate.views.widgets.columns import number, text, timestamp
+from annotate.views.widgets.display import number, text, timestamp
 from annotate.views.widgets.service_cache import cached
 from collection.annotator_agreement import FEW
 from collection.core.phrases import count, join, plural

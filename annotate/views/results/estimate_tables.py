@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from annotate.auth import session
 from annotate.views.widgets import display, downloads, widgets
-from annotate.views.widgets.columns import number
+from annotate.views.widgets.display import number
 from annotate.views.widgets.downloads import downloadable_chart
 from collection.charts.intervals import estimates_chart
 from collection.comparison import Estimates

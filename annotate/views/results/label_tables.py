@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate.views.widgets import display, downloads, widgets
-from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.display import number, text
 from annotate.views.widgets.downloads import downloadable_chart
 from collection.charts.intervals import corrected_chart, gains_chart
 from collection.core.phrases import percent

@@ -7,7 +7,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.display import number, text
 from annotate.views.widgets.downloads import downloadable_chart
 from collection import reusability
 from collection.charts import reusability as charts

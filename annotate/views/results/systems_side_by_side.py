@@ -8,7 +8,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.views.results import comparison_charts as charts
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.display import number, text
 from annotate.views.widgets.downloads import downloadable_chart
 from collection import comparison
 from collection.comparison import Evaluation

@@ -7,12 +7,13 @@ draws tables and charts through these functions, and Markdown through :func:`ann
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
+from streamlit.column_config import DatetimeColumn, NumberColumn, TextColumn
 
 from collection.core.characters import without_bidi
 
@@ -25,6 +26,22 @@ if TYPE_CHECKING:
 Selection = Mapping[str, Mapping[str, Sequence[int]]]  # as Streamlit gives it: {"selection": {"rows": [0]}}
 
 T = TypeVar("T")
+Width = Literal["small", "medium", "large"] | int | None
+
+
+def number(label: str, form: str | None = None, width: Width = None, help: str | None = None) -> ColumnConfig:
+    """A column of numbers; `form` is a printf pattern or one of Streamlit's names, such as ``percent``."""
+    return NumberColumn(label, format=form, width=width, help=help)
+
+
+def text(label: str, width: Width = None, help: str | None = None) -> ColumnConfig:
+    """A column of text."""
+    return TextColumn(label, width=width, help=help)
+
+
+def timestamp(label: str, form: str = "YYYY-MM-DD HH:mm") -> ColumnConfig:
+    """A column of points in time."""
+    return DatetimeColumn(label, format=form)
 
 
 def table(frame: pd.DataFrame, columns: Columns, *, most_height: int | None = None, **options: object) -> Selection:

@@ -5,7 +5,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.columns import number, text
+from annotate.views.widgets.display import number, text
 from collection.core.characters import without_bidi
 from collection.core.phrases import count, duration
 

@@ -9,7 +9,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from annotate.auth import session
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.columns import text
+from annotate.views.widgets.display import text
 from collection.core.phrases import count
 from collection.core.records import sort_naturally
 

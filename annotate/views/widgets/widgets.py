@@ -13,7 +13,7 @@ from streamlit.column_config import ProgressColumn
 from annotate.auth import page_access, session
 from annotate.card.server import document_payload, wire
 from annotate.views.widgets import display
-from annotate.views.widgets.columns import text
+from annotate.views.widgets.display import text
 from collection import stopping
 from collection.campaign import Campaign
 from collection.campaign.log.results import NextStep

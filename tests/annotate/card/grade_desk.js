@@ -1,7 +1,8 @@
 // A server that hands out documents of topics to be graded, and its moods.
 
 import { grade } from "../../../annotate/card/core/kinds/grade.js";
-import { commit, doc, standing } from "./world.js";
+import { Desk } from "./helpers.js";
+import { commit, doc } from "./world.js";
 
 /** @import { Sent } from "../../../annotate/card/core/types.js" */
 
@@ -9,21 +10,15 @@ import { commit, doc, standing } from "./world.js";
 const documents = (first, count) => Array.from({ length: count }, (_, i) => `d${first + i}`);
 
 /** Topics `t1`, `t2`, `t3` with documents `d100` and on, `d200` and on, `d300` and on. */
-export class GradeDesk {
+export class GradeDesk extends Desk {
   /** @param {number[]} sizes of the topics */
   constructor(...sizes) {
+    super(grade, 0, 0);
     const counts = sizes.length ? sizes : [41, 3, 3];
-    this.kind = grade;
     /** @type {Record<string, string[]>} */
     this.pool = Object.fromEntries(counts.map((count, i) => [`t${i + 1}`, documents(100 * (i + 1), count)]));
-    /** @type {Map<string, Sent>} */
-    this.log = new Map();
-    /** Documents whose judgements are refused, or do not count, and those that other annotators hold. @type {string[]} */
-    this.refuses = [];
-    /** @type {string[]} */
+    /** Documents whose judgements do not count. @type {string[]} */
     this.surplus = [];
-    /** @type {string[]} */
-    this.held = [];
     /** Documents with a reference grade. @type {string[]} */
     this.settled = [];
     /** The topic that alone is handed out. @type {string | null} */
@@ -43,15 +38,6 @@ export class GradeDesk {
     this.elsewhere = null;
     /** @type {{ query_id: string, doc_id: string }[]} */
     this.skips = [];
-    /** Fails requests with this status: before the server has done anything, or after it. @type {number | null} */
-    this.status = null;
-    this.isAfter = false;
-    /** @type {{ route: string, body: any }[]} */
-    this.requests = [];
-  }
-
-  get stands() {
-    return [...standing(grade, this.log).values()];
   }
 
   /** @param {string} queryId @param {string} docId */
@@ -82,9 +68,8 @@ export class GradeDesk {
   }
 
   /** @param {string} route @param {any} body */
-  answer(route, body) {
-    this.requests.push({ route, body });
-    if (route === "topics") return this.topics();
+  reply(route, body) {
+    if (route === "topics") return this.ownTopics();
     if (route === "document") {
       const said = this.stands.find(({ query_id, doc_id }) => query_id === body.query_id && doc_id === body.doc_id);
       return { ...doc(body.doc_id), said: said ? marksOf(said) : null };
@@ -100,7 +85,7 @@ export class GradeDesk {
     };
   }
 
-  topics() {
+  ownTopics() {
     const topics = Object.keys(this.pool).map((id) => ({
       ...{ query_id: id, title: `Topic ${id}`, description: "", narrative: "", note: "", without_text: 0 },
       ...(this.calibrates.includes(id) && { first: true }),

@@ -6,7 +6,6 @@ import { chosenOf, newTopicUnit, onScreen } from "../../../annotate/card/core/st
 import { commit, doc, standing, World } from "./world.js";
 
 /** @import { Answer, Kind, Marks, Sent } from "../../../annotate/card/core/types.js" */
-/** @import { Server } from "./world.js" */
 
 /** The plan after each answer; no promise. */
 const THEN = "then";
@@ -94,6 +93,11 @@ export class Desk {
   /** @param {string} route @param {any} body */
   answer(route, body) {
     this.requests.push({ route, body });
+    return this.reply(route, body);
+  }
+
+  /** @param {string} route @param {any} body @returns {any} */
+  reply(route, body) {
     if (route.endsWith("/recent"))
       return { decisions: this.stands.reverse().map((each) => ({ ...each, title: `Title of ${each.query_id}` })) };
     if (route.endsWith("/unit")) return this.unit(body.unit);
@@ -118,12 +122,10 @@ export class Desk {
 /** The id of a pair to adjudicate. @param {string} docId */
 export const pairId = (docId, queryId = "t0") => JSON.stringify([queryId, docId]);
 
-/** What an annotator needs of a desk. @typedef {Server & { kind: Kind, status: number | null, isAfter: boolean }} AnyDesk */
-
 /**
  * An annotator at one tab. Names of keys are verbs; what is read from the card is a noun.
  *
- * @template {AnyDesk} [D=Desk]
+ * @template {Desk} [D=Desk]
  */
 export class Annotator {
   /** @param {D} desk @param {{ requested?: string | null, world?: World, reads?: boolean }} options */
