@@ -200,12 +200,14 @@ def places(buttons: Locator) -> list[list[float]]:
     return list(buttons.evaluate_all(f"(nodes) => nodes.map({box_of})"))
 
 
-def run_axe(page: Page, within: Locator | dict[str, Any] | None = None) -> Any:
-    """What axe-core objects to on the page, or within a part of it; its half megabyte is sent to a page once."""
+def faults(page: Page, within: Locator | dict[str, Any] | None = None) -> list[tuple[str, list[Any]]]:
+    """Serious and critical faults that axe-core finds on the page, or within a part of it: the rule, and its nodes."""
+    # Its half megabyte is sent to a page once.
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     run = 'async (part) => (await axe.run(part ?? document, { resultTypes: ["violations"] })).violations'
-    return within.evaluate(run) if isinstance(within, Locator) else page.evaluate(run, within)
+    violations = within.evaluate(run) if isinstance(within, Locator) else page.evaluate(run, within)
+    return [(fault["id"], fault["nodes"]) for fault in violations if fault["impact"] in ("serious", "critical")]
 
 
 C = TypeVar("C", bound=Card)

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator
 
 from collection.preferences import Lookahead, look_ahead, plan
 from tests.browser.card_harness import Harness, StandIn, as_sent
-from tests.browser.card_page import Card, run_axe
+from tests.browser.card_page import Card
 
 AHEAD = 3
 
@@ -168,13 +168,6 @@ class TaskCard(Card):
 
     def shows(self, topic: str) -> None:
         self.wait("start => window.onScreen()?.startsWith(start)", f"{topic!r} on screen", arg=topic)
-
-
-def faults(card: TaskCard, within: Locator | None = None) -> list[tuple[str, str]]:
-    """Serious and critical faults that axe finds on the page, or within a part of it: the rule, and the first node."""
-    found = run_axe(card.page, within)
-    grave = [fault for fault in found if fault["impact"] in ("serious", "critical")]
-    return [(fault["id"], fault["nodes"][0]["html"]) for fault in grave]
 
 
 if __name__ == "__main__":

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
 from annotate.card.server import card as cards
 from collection import Campaign
 from collection.core.records import Document, Topic
 from tests.browser.card_harness import document
-from tests.browser.card_page import run_axe, words
+from tests.browser.card_page import faults, words
 from tests.browser.serving import sign_in
 from tests.helpers import put
 
@@ -26,17 +25,6 @@ SIZES = {"wide": (1280, 800), "narrow": (390, 844), "magnified": (640, 400)}
 NOT_BY_KEY = {"picture", "sentences"}
 """Panels that open only on a document with a picture, or on the way to mark a passage."""
 FOCUSED = "window.part('card').getRootNode().activeElement?.dataset"
-
-
-def faults(page: Page, within: Locator | None = None) -> list[Any]:
-    """What axe-core calls serious or critical on the page, or within a part of it, and where."""
-    found = run_axe(page, within)
-    return [
-        (fault["id"], node["target"], node.get("failureSummary"))
-        for fault in found
-        if fault["impact"] in ("serious", "critical")
-        for node in fault["nodes"]
-    ]
 
 
 def test_every_panel_is_among_those_that_are_tried():

@@ -9,7 +9,8 @@ from playwright.sync_api import expect
 
 from tests.browser.adjudicate_desk import PAYLOAD, AdjudicationDesk, hostile, opinion, said
 from tests.browser.card_harness import Harness
-from tests.browser.task_harness import TaskCard, document, faults
+from tests.browser.card_page import faults
+from tests.browser.task_harness import TaskCard, document
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -223,8 +224,8 @@ def test_axe_finds_nothing_and_screen_readers_hear_what_happens(harness, make_ta
     card.press("2")
     expect(card.part("spoken")).to_contain_text("River 0: 2 Relevant – u to undo. River 1, for Topic t0: 7 judgements")
     card.saved()
-    assert faults(card) == []
+    assert faults(card.page) == []
     for key in ("?", "g", "m", "x", ","):
         card.press(key)
-        assert faults(card, card.page.locator("[role=dialog]:visible")) == [], key
+        assert faults(card.page, card.page.locator("[role=dialog]:visible")) == [], key
         card.press("Escape")

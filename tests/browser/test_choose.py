@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.card_harness import Harness
-from tests.browser.card_page import was_undone
-from tests.browser.task_harness import Desk, TaskCard, document, faults, topics
+from tests.browser.card_page import faults, was_undone
+from tests.browser.task_harness import Desk, TaskCard, document, topics
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -304,10 +304,10 @@ def test_axe_finds_nothing_and_screen_readers_hear_what_happens(harness, make_ta
     expect(card.part("spoken")).to_have_text("Topic t0: selected 2 – u to undo. Topic t1: 10 documents")
     card.press("1", "ArrowDown", "e")
     card.saved()
-    assert faults(card) == []
+    assert faults(card.page) == []
     for key in ("g", "x", "m", "?", ","):  # what stands beside the list, and what covers it
         card.press(key)
-        assert faults(card, card.page.locator("[role=dialog]:visible")) == [], f"in what {key} opens"
+        assert faults(card.page, card.page.locator("[role=dialog]:visible")) == [], f"in what {key} opens"
         card.press("Escape")
 
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from collection import Campaign
 from tests.annotate.views.results.test_compare_page import SYSTEMS, TOPICS, write
-from tests.browser.card_page import run_axe
+from tests.browser.card_page import faults
 from tests.browser.serving import Serving, sign_in
 from tests.browser.waiting import until_on
 from tests.browser.windows import open_window
@@ -99,14 +99,7 @@ def test_a_bar_leads_to_the_rankings_of_its_topic(page: Page) -> None:
 
 def require_clean(page: Page, where: dict[str, list[str]], what: str) -> None:
     """Wait until the chart is drawn in the page's theme: then axe-core finds nothing serious there."""
-    faults: list[tuple[str, list[Any]]] = []
-
-    def is_clean() -> bool:
-        found = (f for f in run_axe(page, where) if f["impact"] in ("serious", "critical"))
-        faults[:] = [(f["id"], [n["target"] for n in f["nodes"]]) for f in found]
-        return not faults
-
-    until_on(page, is_clean, f"{what} without faults", lambda: faults)
+    until_on(page, lambda: not faults(page, where), f"{what} without faults", lambda: faults(page, where))
 
 
 def test_axe_finds_nothing_serious_in_either_theme(page: Page) -> None:

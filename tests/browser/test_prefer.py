@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.card_harness import Harness
-from tests.browser.task_harness import Desk, TaskCard, document, faults, topics
+from tests.browser.card_page import faults
+from tests.browser.task_harness import Desk, TaskCard, document, topics
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -177,9 +178,9 @@ def test_axe_finds_nothing_and_screen_readers_hear_what_happens(harness, make_ta
     card.shows("Topic t1")
     expect(card.part("spoken")).to_contain_text("Topic t0: equally good – u to undo. Topic t1: River")
     card.saved()
-    assert faults(card) == []
+    assert faults(card.page) == []
     card.press("?")
-    assert faults(card, card.page.locator("[role=dialog]:visible")) == []
+    assert faults(card.page, card.page.locator("[role=dialog]:visible")) == []
 
 
 def test_documents_come_in_their_forms(harness, make_task_card):
