@@ -24,26 +24,3 @@ from collection.adjudication.disagreement import (
 from collection.adjudication.judgement_matrix import ADJUDICATION, ORIGINS, JudgementMatrix, RuleResult
 from collection.adjudication.rule_comparison import RuleDifference, compare
 from collection.adjudication.rules import ADJUDICATION_RULES
-
-__all__ = [
-    "ADJUDICATION",
-    "ADJUDICATION_RULES",
-    "DEFAULT_RULE",
-    "ORIGINS",
-    "Adjudicated",
-    "ChosenRule",
-    "Disagreements",
-    "JudgementMatrix",
-    "RuleDifference",
-    "RuleResult",
-    "adjudicate",
-    "compare",
-    "count_disagreements",
-    "count_origins",
-    "describe_origin",
-    "filter_queue",
-    "fit_dawid_skene",
-    "list_disagreements",
-    "list_opinions",
-    "parse_rule",
-]

@@ -18,24 +18,3 @@ from collection.annotator_agreement.breakdowns import (
 from collection.annotator_agreement.coefficients import COEFFICIENTS, Patterns
 from collection.annotator_agreement.interpretation import describe_tau, format_with_interval, interpret, select_value
 from collection.annotator_agreement.labels import REST, Labels, select_labels
-
-__all__ = [
-    "COEFFICIENTS",
-    "FEW",
-    "MIN_WINDOW_PAIRS",
-    "REST",
-    "Agreement",
-    "By",
-    "Labels",
-    "Patterns",
-    "agreement",
-    "break_down",
-    "confusion",
-    "describe_tau",
-    "disagreements",
-    "format_with_interval",
-    "interpret",
-    "select_labels",
-    "select_value",
-    "values",
-]

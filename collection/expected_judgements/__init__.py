@@ -14,19 +14,3 @@ from collection.expected_judgements.draws import count_unlisted, draw_values, re
 from collection.expected_judgements.grades import draw_grades, expected_gains, number_grades
 from collection.expected_judgements.model import Posterior, Scales, infer
 from collection.expected_judgements.pairs import Pairs, describe
-
-__all__ = [
-    "Pairs",
-    "Posterior",
-    "Scales",
-    "choose_decisive",
-    "count_unlisted",
-    "decisive_pairs",
-    "describe",
-    "draw_grades",
-    "draw_values",
-    "expected_gains",
-    "infer",
-    "number_grades",
-    "reads_unlisted",
-]

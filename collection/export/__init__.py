@@ -13,20 +13,3 @@ from collection.export.facts import (
 from collection.export.markdown_card import card
 from collection.export.strata import of_judged_topics, with_probabilities, with_strata, with_unjudged
 from collection.export.training_examples import NEGATIVES
-
-__all__ = [
-    "NEGATIVES",
-    "card",
-    "of_judged_topics",
-    "of_judging",
-    "of_pool",
-    "of_qrels",
-    "of_recall",
-    "plain",
-    "pseudonyms",
-    "renamed",
-    "selection_caution",
-    "with_probabilities",
-    "with_strata",
-    "with_unjudged",
-]

@@ -19,36 +19,3 @@ from collection.pooling.quotas import quota
 from collection.pooling.run_evidence import evidence
 from collection.pooling.sampling import parse_strata, statap, stratified, uniform
 from collection.pooling.table import STRATEGIES, FullPool, Indices, Selector, StrategyEntry, strategies
-
-__all__ = [
-    "STRATEGIES",
-    "FullPool",
-    "Indices",
-    "Selector",
-    "StrategyEntry",
-    "borda",
-    "choose_next",
-    "combmnz",
-    "combsum",
-    "depth",
-    "evidence",
-    "format_parameters",
-    "hedge",
-    "list_rankings",
-    "maxmean",
-    "mm_ns",
-    "mtf",
-    "parse_strata",
-    "pool_growth",
-    "quota",
-    "rbp",
-    "read_parameters",
-    "replay",
-    "rrf",
-    "sparse",
-    "statap",
-    "strategies",
-    "stratified",
-    "thompson",
-    "uniform",
-]

@@ -5,24 +5,3 @@ from collection.preferences.choices import CHOICE_RULES
 from collection.preferences.majority import PreferenceAgreement, agreement, latest_preferences, majority
 from collection.preferences.measures import PREFERENCE_MEASURES, PreferenceValues, evaluate
 from collection.preferences.pair_selection import ANSWERS, Lookahead, Plan, look_ahead, plan
-
-__all__ = [
-    "ALIKE",
-    "ANSWERS",
-    "CHOICE_RULES",
-    "PREFERENCE_MEASURES",
-    "PRIOR",
-    "Lookahead",
-    "Plan",
-    "PreferenceAgreement",
-    "PreferenceValues",
-    "agreement",
-    "estimate_strengths",
-    "evaluate",
-    "fit",
-    "latest_preferences",
-    "look_ahead",
-    "majority",
-    "plan",
-    "strengths_to_grades",
-]

@@ -9,19 +9,3 @@ from collection.simulation.cost import measure
 from collection.simulation.experiment import LOOPS, Results, simulate
 from collection.simulation.replay import SCHEDULES, JudgingOrder, replay_loop, replay_pooling
 from collection.simulation.risk_control import compare_promises, replay_risk_control
-
-__all__ = [
-    "LOOPS",
-    "SCHEDULES",
-    "Case",
-    "JudgingOrder",
-    "Recipe",
-    "Results",
-    "cases",
-    "compare_promises",
-    "measure",
-    "replay_loop",
-    "replay_pooling",
-    "replay_risk_control",
-    "simulate",
-]

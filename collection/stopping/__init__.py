@@ -23,26 +23,3 @@ from collection.stopping.risk_control import (
     TransferCheck,
 )
 from collection.stopping.table import STOPPING_RULES, StopDecision, StopKind, missing_texts
-
-__all__ = [
-    "RULE_FAMILIES",
-    "STOPPING_RULES",
-    "TRANSFER_WARNING",
-    "Calibration",
-    "CostRange",
-    "Estimate",
-    "Ledger",
-    "Plan",
-    "PlanRow",
-    "RuleFamily",
-    "StopDecision",
-    "StopKind",
-    "TransferCheck",
-    "advise",
-    "betting",
-    "estimate",
-    "missing_texts",
-    "next_sources",
-    "quantile_bound",
-    "smallest_sample",
-]

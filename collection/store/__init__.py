@@ -29,28 +29,6 @@ from collection.store.schema_version import copy_database
 from collection.store.settings import SettingsTable
 from collection.store.topic_tasks import Claim, LoggedDecision, TopicKey, TopicTaskTables
 
-__all__ = [
-    "Added",
-    "Claim",
-    "Demand",
-    "Inspection",
-    "LabelRow",
-    "LabelSet",
-    "LogCount",
-    "LoggedDecision",
-    "Matches",
-    "Pair",
-    "PastJudgement",
-    "SQLiteError",
-    "SampleInUse",
-    "Selection",
-    "Store",
-    "TopicKey",
-    "Ungraded",
-    "copy_database",
-]
-
-
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 

@@ -15,18 +15,3 @@ from collection.active_learning.features.matrix import FeatureMatrix
 from collection.active_learning.features.selection import top
 from collection.active_learning.features.storage import Report, update, usual_blocks
 from collection.active_learning.features.workers import ONE_THREAD
-
-__all__ = [
-    "ONE_THREAD",
-    "Cluster",
-    "FeatureMatrix",
-    "Progress",
-    "Report",
-    "build",
-    "open_features",
-    "stored_files",
-    "top",
-    "update",
-    "usual_blocks",
-    "write_to_cluster",
-]
