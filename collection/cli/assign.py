@@ -88,11 +88,6 @@ def assign(campaign: Campaign, topics: tuple[str, ...], form: str, **options: An
         _show(campaign, form)
 
 
-def _ways(options: Mapping[str, Any]) -> int:
-    """Return in how many ways the options assign topics."""
-    return bool(options["people"] or options["groups"]) + options["to_everyone"] + bool(options["deal"])
-
-
 def _overlaps(options: Mapping[str, Any]) -> list[str]:
     """Return the kinds of overlap that the options choose, as :attr:`.AssignmentSettings.which` names them."""
     share, number = (options[name] is not None for name in ("share", "number"))
@@ -102,7 +97,8 @@ def _overlaps(options: Mapping[str, Any]) -> list[str]:
 
 def _check_usage(topics: tuple[str, ...], options: Mapping[str, Any]) -> None:
     """Refuse options that contradict each other."""
-    releases, note, ways = options["released"] or options["release_all"], options["note"], _ways(options)
+    releases, note = options["released"] or options["release_all"], options["note"]
+    ways = bool(options["people"] or options["groups"]) + options["to_everyone"] + bool(options["deal"])
     if len(_overlaps(options)) > 1:
         raise click.UsageError("expected only one of --share, --number, --whole-topic and --all-pairs")
     if ways > 1:

@@ -140,6 +140,8 @@ def simulate(
     warn_of_model(qrels_file)
     all_topics = formats.read_topics(topics)
     notices: list[str] = []
+    if risk is not None:  # also the rule whose promise holds for each topic
+        settings |= {"stops": tuple(dict.fromkeys((*settings["stops"], "betting"))), "target": 1 - risk}
     with progress_line("reading documents") as progress:
         ready = cases(
             (document for path in expand_folders(documents) for _, document in formats.read_documents(path)),
@@ -159,7 +161,7 @@ def simulate(
             strategies=wanted,
             learners=learners or (recipe.learner,),
             recipe=recipe,
-            **settings | ({} if risk is None else {"stops": _with_betting(settings["stops"]), "target": 1 - risk}),
+            **settings,
             keep_ledgers=risk is not None,
             priors=_read_priors(priors, relevance_level),
             progress=lambda query_id, number: progress(f"topic {query_id}", number, len(all_topics)),
@@ -179,11 +181,6 @@ def simulate(
     if risk is not None:
         _print_promises(results, promises, risk, calibration_topics, splits, notices)
     print_notices(notices)
-
-
-def _with_betting(stops: tuple[str, ...]) -> tuple[str, ...]:
-    """The stopping rules, and the one whose promise holds for each topic."""
-    return tuple(dict.fromkeys((*stops, "betting")))
 
 
 def _print_means(results: Results, target: float, notices: list[str]) -> None:

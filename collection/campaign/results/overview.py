@@ -208,7 +208,7 @@ class Overview:
             return NextStep("system-order", f"{advice.sentence} To end judging, close the topics (page Loop).")
         went_on = f" Its last advice, at {count(advice.judged, 'judged pair')}, was to keep judging." if advice else ""
         if used_up:
-            return NextStep("loop", f"System order shows how sure the order of the systems is.{went_on} {used_up}")
+            return NextStep("loop", f"System order shows how certain the order of the systems is.{went_on} {used_up}")
         if not (counts["documents"] and counts["runs"]):
             return None
         until = "until System order advises stopping"

@@ -120,14 +120,17 @@ def llm(
     if print_template:
         echo_data(_read_template(template).text)
         return
+    from collection.campaign.machine_labels.llm.ask.endpoint import ChatEndpoint
+    from collection.campaign.machine_labels.llm.ask.requests import RequestLimits
+
     batch = batch or cancel_batch
     _refuse_combinations(options, dry_run=dry_run, probe=probe, batch=batch)
     settings, prices = _settings(template, options), _prices(options, batch)
     if dry_run:
         options["retries"] = 0  # what fails is shown at once
-    endpoint = _endpoint(options)
+    endpoint = ChatEndpoint(*(options[name] for name in ("endpoint", "key_variable", "retries", "timeout", "stream")))
     print_notices(_describe_risk(settings.endpoint))
-    limits = _limits(options, prices)
+    limits = RequestLimits(options["concurrency"], prices, options["budget"])
     limits.check(settings)
     if probe:
         planned = campaign.machine_labels.llm.plan_probe(settings, name, topics=topics, again=again, prices=prices)
@@ -197,19 +200,6 @@ def _prices(options: dict[str, Any], batch: bool) -> Prices | None:
         return prices
     print_notices([f"costs are those of a batch: {percent(DISCOUNT)} of the prices of single requests"])
     return Prices(prices.prompt * DISCOUNT, prices.reply * DISCOUNT)
-
-
-def _endpoint(options: dict[str, Any]) -> ChatEndpoint:
-    from collection.campaign.machine_labels.llm.ask.endpoint import ChatEndpoint
-
-    url, key_variable = options["endpoint"], options["key_variable"]
-    return ChatEndpoint(url, key_variable, options["retries"], options["timeout"], options["stream"])
-
-
-def _limits(options: dict[str, Any], prices: Prices | None) -> RequestLimits:
-    from collection.campaign.machine_labels.llm.ask.requests import RequestLimits
-
-    return RequestLimits(options["concurrency"], prices, options["budget"])
 
 
 def _describe_risk(endpoint: str) -> list[str]:
@@ -351,7 +341,8 @@ def _print_estimate(estimate: CostEstimate, what: str, spent: float = 0.0) -> No
         echo("Add --price-in and --price-out to see the cost.")
         return
     least, most = estimate.cost
-    cost = f"{format_money(least)} or more" if most is None else _money_range(least, most)
+    lowest, highest = format_money(least), "" if most is None else format_money(most)
+    cost = lowest if lowest == highest else f"{lowest} to {highest}" if highest else f"{lowest} or more"
     echo(f"Cost: {cost}" + (f", and {format_money(spent)} so far" if spent else ""))
 
 
@@ -376,8 +367,3 @@ def _print_answer(row: LabelRow) -> None:
     for message in json.loads(row.prompt or "[]"):
         echo(f"-- {message['role']}\n{message['content']}")
     echo(f"-- reply\n{row.reply or ''}\n")
-
-
-def _money_range(least: float, most: float) -> str:
-    low, high = format_money(least), format_money(most)
-    return low if low == high else f"{low} to {high}"

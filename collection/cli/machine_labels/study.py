@@ -44,7 +44,11 @@ def compare(campaign: Campaign, labels: str, form: str) -> None:
         compared = campaign.machine_labels.study.compare(labels)
         cautions = campaign.machine_labels.study.warnings(labels)
     if form == "json":
-        print_json(_compared_facts(compared) | {"cautions": cautions})
+        print_json(
+            {"pairs": compared.pairs, "same": compared.same, "agreement": compared.coefficients,
+             "confusion": compared.confusion.to_numpy().tolist(), "grades": compared.grades, "topics": compared.topics,
+             "runs": compared.runs, "cautions": cautions}
+        )  # fmt: skip
         return
     _print_compared(compared)
     print_notices(cautions)
@@ -119,7 +123,12 @@ def correct(campaign: Campaign, labels: str, measure: str | None, form: str) -> 
         effects = campaign.machine_labels.study.effects(labels, corrected)
         cautions = campaign.machine_labels.study.warnings(labels, named)
     if form == "json":
-        print_json(_corrected_facts(corrected, effects) | {"cautions": cautions})
+        print_json(
+            {"measure": corrected.measure, "sampled": corrected.sampled, "before": corrected.before,
+             "values": corrected.values, "differences": corrected.differences, "tau": effects.tau,
+             "tau_ap": effects.tau_ap, "gains": effects.gains, "families": effects.families,
+             "decisions": effects.decisions, "cautions": cautions}
+        )  # fmt: skip
         return
     _print_corrected(corrected, effects)
     print_notices(cautions)
@@ -195,19 +204,3 @@ def _print_corrected(corrected: CorrectedValues, effects: SystemEffects) -> None
         echo(f"\nPairs of runs, a and b, by a {effects.test}; a is the better one by labels")
         rows = [[row["labels"], row["corrected"], str(row["pairs"])] for row in decisions]
         print_table(["by labels", "corrected", "pairs"], rows)
-
-
-def _compared_facts(compared: PeopleComparison) -> dict[str, object]:
-    return {
-        "pairs": compared.pairs, "same": compared.same, "agreement": compared.coefficients,
-        "confusion": compared.confusion.to_numpy().tolist(), "grades": compared.grades, "topics": compared.topics,
-        "runs": compared.runs,
-    }  # fmt: skip
-
-
-def _corrected_facts(corrected: CorrectedValues, effects: SystemEffects) -> dict[str, object]:
-    return {
-        "measure": corrected.measure, "sampled": corrected.sampled, "before": corrected.before,
-        "values": corrected.values, "differences": corrected.differences, "tau": effects.tau, "tau_ap": effects.tau_ap,
-        "gains": effects.gains, "families": effects.families, "decisions": effects.decisions,
-    }  # fmt: skip

@@ -80,7 +80,7 @@ def test_the_budget_goes_across_topics(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3", budget=6) as campaign:
         assert len(judge_everywhere(campaign)) == 6
         assert "budget (6) is used up" in campaign.progress.budget.state().words
-        assert campaign.results.overview.next_step().sentence.startswith("System order shows how sure the order")
+        assert campaign.results.overview.next_step().sentence.startswith("System order shows how certain the order")
         assert set(campaign.recall.table().query("judged > 0")["advice"]) == {"see System order"}
 
 
