@@ -28,50 +28,35 @@ def ids(pairs: list[Candidate]) -> str:
     return "".join(pair.doc_id for pair in pairs)
 
 
-def test_pool_order_stands() -> None:
-    assert ids(next_pairs(candidates(), 3)) == "abc"
+TAKEN = {"others": [1, 0, 1, 0], "leased": [0, 1, 1, 0]}
+QUALIFICATION = {"others": [0, 4, 0, 4], "adjudicated": [0, 0, 0, 1], "qualification": [0, 1, 0, 1]}
 
 
-def test_what_i_judged_is_not_mine_to_judge_again() -> None:
-    assert ids(next_pairs(candidates(own=[1, 0, 1, 0]), 9)) == "bd"
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param({}, "abcd", id="pool order stands"),
+        pytest.param({"own": [1, 0, 1, 0]}, "bd", id="own judgements are no pairs to judge again"),
+        pytest.param(TAKEN, "d", id="judgements and leases of others count towards the overlap"),
+        pytest.param(TAKEN | {"wanted": 2}, "abd", id="an overlap of two"),
+        pytest.param(TAKEN | {"wanted": [1, 1, 3, 1]}, "cd", id="an overlap of three in one pair"),
+        pytest.param({"adjudicated": [1, 0, 0, 1], "wanted": 3}, "bc", id="an adjudicated pair is ended"),
+        pytest.param(QUALIFICATION, "bdac", id="everybody judges the qualification set first"),
+        pytest.param(QUALIFICATION | {"own": [0, 1, 0, 0]}, "dac", id="and each of its pairs once"),
+        pytest.param({"skipped": [20.0, None, 10.0, None]}, "bdca", id="skipped last, the longest skipped first"),
+        pytest.param({"skipped": [20.0, None, 0.0, None]}, "bdca", id="skipped at the beginning of time"),
+        pytest.param({"held_back": [1, 0, 1, 0]}, "bd", id="documents held back are open to nobody"),
+        pytest.param({"held_back": [1, 0, 0, 0], "skipped": [None, 10.0, None, None]}, "cdb", id="nor if skipped"),
+        pytest.param({"held_back": [1, 0, 0, 0], "qualification": [1, 0, 0, 0]}, "bcd", id="nor in the qualification"),
+    ],
+)
+def test_next_pairs(changes: dict[str, object], expected: str) -> None:
+    assert ids(next_pairs(candidates(**changes))) == ids(next_pairs(candidates(**changes), 9)) == expected
+    assert ids(next_pairs(candidates(**changes), 2)) == expected[:2]
 
 
-def test_others_judgements_and_leases_count_towards_the_overlap() -> None:
-    taken = {"others": [1, 0, 1, 0], "leased": [0, 1, 1, 0]}
-    assert ids(next_pairs(candidates(**taken), 9)) == "d"
-    assert ids(next_pairs(candidates(**taken, wanted=2), 9)) == "abd"
-    assert ids(next_pairs(candidates(**taken, wanted=[1, 1, 3, 1]), 9)) == "cd"
-
-
-def test_an_adjudicated_pair_is_ended() -> None:
-    assert ids(next_pairs(candidates(adjudicated=[1, 0, 0, 1], wanted=3), 9)) == "bc"
-
-
-def test_everybody_judges_the_calibration_set_first() -> None:
-    table = {"others": [0, 4, 0, 4], "adjudicated": [0, 0, 0, 1], "qualification": [0, 1, 0, 1]}
-    assert ids(next_pairs(candidates(**table), 9)) == "bdac"
-    assert ids(next_pairs(candidates(**table, own=[0, 1, 0, 0]), 9)) == "dac"
-
-
-def test_skipped_come_last_the_longest_skipped_first() -> None:
-    assert ids(next_pairs(candidates(skipped=[20.0, None, 10.0, None]), 9)) == "bdca"
-    assert ids(next_pairs(candidates(skipped=[20.0, None, 0.0, None]), 9)) == "bdca"  # at the beginning of time, too
-
-
-def test_documents_held_back_are_open_to_nobody() -> None:
-    assert ids(next_pairs(candidates(held_back=[1, 0, 1, 0]), 9)) == "bd"
-    assert ids(next_pairs(candidates(held_back=[1, 0, 0, 0], skipped=[None, 10.0, None, None]), 9)) == "cdb"
-    assert ids(next_pairs(candidates(held_back=[1, 0, 0, 0], qualification=[1, 0, 0, 0]), 9)) == "bcd"
-
-
-def test_an_empty_pool_has_no_next_pair() -> None:
-    assert next_pairs([], 5) == []
-
-
-def test_no_more_than_are_wanted() -> None:
-    assert ids(next_pairs(candidates(), 2)) == "ab"
-    assert next_pairs(candidates(), 0) == next_pairs(candidates(), -3) == []
-    assert ids(next_pairs(candidates())) == "abcd"
+def test_no_pairs_are_wanted_or_there() -> None:
+    assert next_pairs([], 5) == next_pairs(candidates(), 0) == next_pairs(candidates(), -3) == []
 
 
 KEYS = st.tuples(st.booleans(), st.integers(0, 2), st.integers(0, 2), st.none() | st.integers(0, 3), st.booleans())

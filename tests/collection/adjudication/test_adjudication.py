@@ -114,19 +114,9 @@ def test_what_settling_gives() -> None:
     assert list(adjudicate(THREE).qrels) == ["query_id", "doc_id", "relevance"]
 
 
-def test_three_annotators_who_all_differ_are_a_tie_of_three() -> None:
-    table = judged("ann 1 x 3\nbob 1 x 0\ncat 1 x 2")
-    assert settled(table, "majority") == {"x": (0, "tie")}
-    assert settled(table, "majority", ties="higher") == {"x": (3, "tie")}
-
-
 def test_latest_is_the_last_in_the_log() -> None:
     found = {d: g for d, (g, _) in settled(THREE.iloc[::-1], "latest").items()}
     assert found == {"x": 2, "y": 3, "z": 0, "w": 1}
-
-
-def test_cannot_judge_is_no_grade() -> None:
-    assert settled(judged("ann 1 x ?\nbob 1 x 1\nann 1 y ?")) == {"x": (1, "one judgement")}
 
 
 def test_no_judgements_make_no_qrels() -> None:
@@ -151,58 +141,66 @@ def test_the_default_is_majority_where_nobody_adjudicated() -> None:
 
 # --- adjudications -------------------------------------------------------------------------------------
 
-ENDED = judged("ann 1 x 2\nbob 1 x 2\nann 1 y 3\nbob 1 y 1\neve 1 x 0 adj\neve 1 y 2 adj\nann 1 z 1\nbob 1 z 0")
+ENDED = "ann 1 x 2\nbob 1 x 2\nann 1 y 3\nbob 1 y 1\neve 1 x 0 adj\neve 1 y 2 adj\nann 1 z 1\nbob 1 z 0"
 
 
-def test_an_adjudication_beats_the_majority_in_the_default() -> None:
-    assert settled(ENDED) == {"x": (0, "adjudicated"), "y": (2, "adjudicated"), "z": (0, "tie")}
+DIFFERING = "ann 1 x 3\nbob 1 x 0\ncat 1 x 2"
+OWN = "ann 1 x 2\nbob 1 x 0\nbob 1 x 1 adj"
+UNABLE = "ann 1 x 2\nbob 1 x 0\neve 1 x ? adj"
+ALONE = "ann 1 x ?\nbob 1 x ?\neve 1 x 2 adj"
+
+
+@pytest.mark.parametrize(
+    ("judgements", "rule", "expected"),
+    [
+        pytest.param(DIFFERING, "majority", {"x": (0, "tie")}, id="a tie of three"),
+        pytest.param(DIFFERING, "majority(ties=higher)", {"x": (3, "tie")}, id="a tie of three, the higher"),
+        pytest.param("ann 1 x ?\nbob 1 x 1\nann 1 y ?", DEFAULT_RULE, {"x": (1, "one judgement")}, id="cannot judge"),
+        pytest.param(
+            ENDED, DEFAULT_RULE, {"x": (0, "adjudicated"), "y": (2, "adjudicated"), "z": (0, "tie")},
+            id="an adjudication beats the majority",
+        ),
+        pytest.param(OWN, DEFAULT_RULE, {"x": (1, "adjudicated")}, id="an adjudicator who judged it too"),
+        pytest.param(OWN, "annotator(annotator=bob)", {"x": (0, "annotator")}, id="an adjudicator as annotator"),
+        pytest.param(OWN, "lowest", {"x": (0, "lowest")}, id="an adjudicator's lower judgement"),
+        pytest.param(
+            ENDED, "majority(ties=adjudicate)", {"x": (2, "agreed"), "y": (2, "adjudicated")},
+            id="only ties wait for an adjudication",
+        ),
+        pytest.param(
+            ENDED, f"{DEFAULT_RULE}(ties=adjudicate)", {"x": (0, "adjudicated"), "y": (2, "adjudicated")},
+            id="ties wait for an adjudication, which beats agreement",
+        ),
+        pytest.param(
+            "ann 1 x 2\neve 1 x 0 adj\nbob 1 x 3\nann 1 y 1\neve 1 y 2 adj", "latest",
+            {"x": (3, "latest"), "y": (2, "adjudicated")}, id="to latest an adjudication is a judgement like others",
+        ),
+        *(
+            pytest.param(f"ann 1 x 2\nbob 1 x 0\n{order}", DEFAULT_RULE, {"x": (grade, "adjudicated")}, id=f"by {name}")
+            for name, order, grade in (
+                ("fay last", "eve 1 x 1 adj\nfay 1 x 3 adj", 3), ("eve last", "fay 1 x 3 adj\neve 1 x 1 adj", 1),
+            )
+        ),
+        pytest.param(UNABLE, DEFAULT_RULE, {}, id="an adjudicator who cannot judge leaves no qrel"),
+        pytest.param(UNABLE, "majority", {"x": (0, "tie")}, id="to majority it makes no difference"),
+        pytest.param(ALONE, DEFAULT_RULE, {"x": (2, "adjudicated")}, id="graded by the adjudicator alone"),
+        pytest.param(ALONE, "mean", {}, id="the mean of no grades"),
+        pytest.param("ann 1 x 2\nbob 1 x 0 surplus", DEFAULT_RULE, {"x": (2, "one judgement")}, id="surplus"),
+    ],
+)  # fmt: skip
+def test_grades_by_hand(judgements: str, rule: str, expected: dict[str, tuple[int, str]]) -> None:
+    assert settled(judged(judgements), rule) == expected
 
 
 @pytest.mark.parametrize("rule", ANNOTATORS_ONLY)
 def test_rules_of_annotators_words_do_not_look_at_adjudications(rule: str) -> None:
-    without = ENDED[ENDED["counts_as"] == "judgement"]
-    pd.testing.assert_frame_equal(settle(ENDED, rule), settle(without, rule))
+    ended = judged(ENDED)
+    without = ended[ended["counts_as"] == "judgement"]
+    pd.testing.assert_frame_equal(settle(ended, rule), settle(without, rule))
 
 
-def test_an_adjudicator_s_own_judgement_is_another_matter() -> None:
-    table = judged("ann 1 x 2\nbob 1 x 0\nbob 1 x 1 adj")
-    assert settled(table) == {"x": (1, "adjudicated")}
-    assert settled(table, "annotator(annotator=bob)") == {"x": (0, "annotator")}
-    assert settled(table, "lowest") == {"x": (0, "lowest")}
-
-
-def test_ties_wait_for_an_adjudication_and_only_ties_look_at_it() -> None:
-    assert settled(ENDED, "majority", ties="adjudicate") == {"x": (2, "agreed"), "y": (2, "adjudicated")}
-    assert settled(ENDED, ties="adjudicate") == {"x": (0, "adjudicated"), "y": (2, "adjudicated")}
-
-
-def test_to_latest_an_adjudication_is_a_word_like_any_other() -> None:
-    table = judged("ann 1 x 2\neve 1 x 0 adj\nbob 1 x 3\nann 1 y 1\neve 1 y 2 adj")
-    assert settled(table, "latest") == {"x": (3, "latest"), "y": (2, "adjudicated")}
-
-
-def test_the_latest_adjudication_stands_whoever_made_it() -> None:
-    table = judged("ann 1 x 2\nbob 1 x 0\neve 1 x 1 adj\nfay 1 x 3 adj")
-    assert settled(table) == {"x": (3, "adjudicated")}
-    assert settled(table.iloc[[0, 1, 3, 2]]) == {"x": (1, "adjudicated")}
-
-
-def test_where_the_adjudicator_cannot_judge_there_is_no_qrel() -> None:
-    table = judged("ann 1 x 2\nbob 1 x 0\neve 1 x ? adj")
-    assert settled(table) == {}
-    assert settled(table, "majority") == {"x": (0, "tie")}
-
-
-def test_a_pair_that_only_an_adjudicator_graded_has_a_qrel() -> None:
-    table = judged("ann 1 x ?\nbob 1 x ?\neve 1 x 2 adj")
-    assert settled(table) == {"x": (2, "adjudicated")}
-    assert settled(table, "mean") == {}
-
-
-def test_surplus_is_left_out_of_a_whole_log() -> None:
-    table = judged("ann 1 x 2\nbob 1 x 0 surplus")
-    assert settled(table) == {"x": (2, "one judgement")}
-    assert list_disagreements(table).empty
+def test_surplus_makes_no_disagreement() -> None:
+    assert list_disagreements(judged("ann 1 x 2\nbob 1 x 0 surplus")).empty
 
 
 # --- writing rules down --------------------------------------------------------------------------------

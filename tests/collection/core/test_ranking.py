@@ -66,24 +66,25 @@ def test_equals_a_naive_sort(rows, categorical, presorted):
     assert again["listed"].tolist() == ranked["rank"].tolist()
 
 
-def test_ties_by_code_points_not_by_utf16_or_locale():
-    rows = [("1", "\uffee", 1.0), ("1", "𝄞", 1.0), ("1", "a", 1.0), ("1", "Z", 1.0), ("1", "é", 1.0)]
-    assert rank_run(frame(rows))["doc_id"].tolist() == ["𝄞", "\uffee", "é", "a", "Z"]
-
-
-def test_scores_are_doubles():
-    rows = [("1", "b", 1.0), ("1", "a", 1.0 + 1e-12)]
-    assert rank_run(frame(rows))["doc_id"].tolist() == ["a", "b"]
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        pytest.param(
+            [("1", doc_id, 1.0) for doc_id in "\uffee𝄞aZé"], "𝄞 \uffee é a Z",
+            id="ties by code points, not by UTF-16 or locale",
+        ),
+        pytest.param([("1", "b", 1.0), ("1", "a", 1.0 + 1e-12)], "a b", id="scores are doubles"),
+        pytest.param([("2", "a", 1.0), ("1", "c", 1.0), ("2", "b", 3.0)], "b a c", id="topics in pieces"),
+    ],
+)  # fmt: skip
+def test_order(rows, expected):
+    for categorical in (False, True):
+        assert rank_run(frame(rows, categorical=categorical))["doc_id"].tolist() == expected.split()
 
 
 def test_the_rank_column_is_ignored_and_other_columns_are_dropped():
     made = frame([("1", "a", 1.0), ("1", "b", 2.0)]).assign(rank=[1, 2], tag="x")
     assert as_rows(rank_run(made)) == [("1", "b", 2.0, 1, 1), ("1", "a", 1.0, 2, 2)]
-
-
-def test_topics_in_pieces_are_brought_together():
-    made = frame([("2", "a", 1.0), ("1", "a", 1.0), ("2", "b", 3.0)], categorical=True)
-    assert as_rows(rank_run(made)) == [("2", "b", 3.0, 1, 1), ("2", "a", 1.0, 2, 2), ("1", "a", 1.0, 1, 1)]
 
 
 def test_the_result_does_not_share_what_one_writes_to():

@@ -471,25 +471,29 @@ STRATA = "q1 0 d1 2 1\nq1 0 d2 pool -1\n"
 PROBABILITIES = "q1 0 d1 1 0.5\nq1 0 d2 -1 1\nq2 0 d1 0 1e-3\n"
 
 
-def test_qrels_with_subtopics(write):
-    made = read_qrels(write(SUBTOPICS), form="subtopics")
-    assert made.columns.tolist() == ["query_id", "doc_id", "relevance", "subtopic"]
-    assert rows(made) == [("q1", "d1", 1, "1"), ("q1", "d1", 0, "2"), ("q1", "d2", 3, "2"), ("q2", "d1", 1, "1")]
-    assert made["subtopic"].dtype == "str"
-
-
-def test_qrels_with_strata(write):
-    made = read_qrels(write(STRATA.replace(" ", "\t"), "file.gz"), form="strata")
-    assert rows(made) == [("q1", "d1", 1, "2"), ("q1", "d2", -1, "pool")]
-    assert made.dtypes.astype(str).to_dict() == {
-        "query_id": "str", "doc_id": "str", "relevance": "int64", "stratum": "str"
-    }  # fmt: skip
-
-
-def test_qrels_with_probabilities(write):
-    made = read_qrels(write("# drawn by hand\n" + PROBABILITIES), form="probabilities")
-    assert rows(made) == [("q1", "d1", 1, 0.5), ("q1", "d2", -1, 1.0), ("q2", "d1", 0, 0.001)]
-    assert made["probability"].dtype == "float64"
+@pytest.mark.parametrize(
+    ("form", "content", "name", "expected", "types"),
+    [
+        (
+            "subtopics", SUBTOPICS, "file.txt",
+            [("q1", "d1", 1, "1"), ("q1", "d1", 0, "2"), ("q1", "d2", 3, "2"), ("q2", "d1", 1, "1")],
+            {"subtopic": "str"},
+        ),
+        (
+            "strata", STRATA.replace(" ", "\t"), "file.gz", [("q1", "d1", 1, "2"), ("q1", "d2", -1, "pool")],
+            {"stratum": "str"},
+        ),
+        (
+            "probabilities", "# drawn by hand\n" + PROBABILITIES, "file.txt",
+            [("q1", "d1", 1, 0.5), ("q1", "d2", -1, 1.0), ("q2", "d1", 0, 0.001)], {"probability": "float64"},
+        ),
+    ],
+)  # fmt: skip
+def test_forms_of_qrels(write, form, content, name, expected, types):
+    made = read_qrels(write(content, name), form=form)
+    assert rows(made) == expected
+    columns = {"query_id": "str", "doc_id": "str", "relevance": "int64"} | types
+    assert made.dtypes.astype(str).to_dict() == columns
 
 
 BAD_FORMS = {
