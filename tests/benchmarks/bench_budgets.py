@@ -15,8 +15,6 @@ The parts, all by default:
 ``--cache DIR`` keeps finished replays. The collections are those of ``../shared/data``.
 """
 
-from __future__ import annotations
-
 import argparse
 import pickle
 import time

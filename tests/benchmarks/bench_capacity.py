@@ -17,8 +17,6 @@ the same disk. Nothing is asserted. It needs Linux (/proc).
     python tests/benchmarks/bench_capacity.py [--seconds N]
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sqlite3

@@ -19,8 +19,6 @@ the pool and in the loop. Printed as Markdown tables, nothing is asserted:
     python tests/benchmarks/bench_card.py [--seconds N] [--apart]
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -19,8 +19,6 @@ All results are compared with the local ones, bit for bit.
     python tests/benchmarks/bench_cluster.py [--documents 100000] [--turns 15]
 """
 
-from __future__ import annotations
-
 import argparse
 import pickle
 import statistics

@@ -11,8 +11,6 @@ median of the wall seconds counts. Then how long our comparison takes once the r
 Exit status 1 if the adjusted p differ in the first four decimals, or if ours takes 10 seconds or more.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import subprocess

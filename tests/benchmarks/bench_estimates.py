@@ -11,8 +11,6 @@ each topic in the order of the pool, which is that of a pool of less depth. By e
 - sure, right: share of the pairs whose order has a probability of at least 95%, and share of these in the right order
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator

@@ -16,8 +16,6 @@ reported as a row. ranx compiles what it runs and keeps it: every tool has a run
 Exit status 1 if the means differ in the first four decimals.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

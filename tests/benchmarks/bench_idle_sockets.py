@@ -3,8 +3,6 @@
 ``python tests/benchmarks/bench_idle_sockets.py``
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys

@@ -10,8 +10,6 @@ counts. The last row evaluates one topic after the other.
 Exit status 1 if a value differs by more than 1e-9.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import statistics

@@ -10,8 +10,6 @@ read (median, 95th). Nothing is asserted.
     python tests/benchmarks/bench_judging.py [SECONDS]
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import random

@@ -17,8 +17,6 @@ on TREC DL 2019, and half of the variance is the predicted one since intervals w
 Cranfield. So LLMJudge is the collection to trust.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -12,8 +12,6 @@ Nothing is asserted. It needs Linux (/proc).
     python tests/benchmarks/bench_load.py [--minutes N] [--annotators N] [--documents N]
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

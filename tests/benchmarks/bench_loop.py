@@ -19,8 +19,6 @@ The collections are those beside the checkout (../shared/data). ASReview 3.0.8 i
 - speed: the wall time of replaying one review of 2,544 records, the features made anew.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

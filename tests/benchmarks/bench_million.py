@@ -22,8 +22,6 @@ to the plain insert and to TfidfVectorizer, and the time per document beside tha
 With `--directory`, files and campaigns stay there, and steps can be repeated.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

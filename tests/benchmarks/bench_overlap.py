@@ -8,8 +8,6 @@ pairs were judged, what was reserved and never judged at the end, and medians an
     python tests/benchmarks/bench_overlap.py [JUDGEMENTS]
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import random

@@ -11,8 +11,6 @@ what they are beside the plain pass. Memory is the highest peak beyond the matri
 It is all done twice: with what is installed, and, where that lacks numba, in an environment under .bench/ that has it.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import statistics
@@ -23,7 +21,7 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -68,7 +66,7 @@ def resident() -> int:
 class Peak:
     """The most memory that is taken while something runs, beyond what there was; looked at every POLL seconds."""
 
-    def __enter__(self) -> Peak:
+    def __enter__(self) -> Self:
         self.before = self.highest = resident()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch)

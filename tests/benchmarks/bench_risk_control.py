@@ -20,8 +20,6 @@ alpha .05, .1 and .2 and n = 5, 10, 20 and half of the topics:
 The orders take about an hour of one processor and are kept in ``.bench/orders``.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 python tests/benchmarks/evaluation_files.py FOLDER
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 python tests/benchmarks/ratios.py    # prints what the last runs of the benchmarks kept in .bench/ratios.tsv
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

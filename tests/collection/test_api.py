@@ -1,7 +1,5 @@
 """The functions of ``import collection``: their names, the forms they take, and values equal to pytrec_eval's."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 import json

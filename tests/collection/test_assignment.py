@@ -1,7 +1,5 @@
 """Who gets which pair next."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

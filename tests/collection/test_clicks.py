@@ -1,7 +1,5 @@
 """Click logs: read, kept apart, and taken apart into examination of ranks and attractiveness of documents."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A Dask cluster of two processes on this machine: the results of one process, also after a kill."""
 
-from __future__ import annotations
-
 import operator
 import os
 import re

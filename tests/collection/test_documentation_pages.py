@@ -1,7 +1,5 @@
 """The documentation without Sphinx: in the terminal and in the app."""
 
-from __future__ import annotations
-
 import functools
 import re
 import runpy

@@ -1,7 +1,5 @@
 """The order of systems: cases in which it is evident what judging can change."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Estimation from runs and qrels: which pairs are in the pool, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -3,8 +3,6 @@
 `tests/browser/test_hostile.py` looks at the same campaign on every page.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Every public function gives the same results for all kinds of frames that pandas makes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Registries: what an entry says, and that no other code decides by the name of a member."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

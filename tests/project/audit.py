@@ -4,8 +4,6 @@ The exit status is 0 without any, 1 with some, and 2 where the service that know
 pip-audit itself reports "no known vulnerabilities" for packages that its service has no answer for.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

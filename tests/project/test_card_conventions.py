@@ -1,7 +1,5 @@
 """Conventions of the judging card's scripts, and that breaking one is noticed."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Conventions of the code, and that breaking one is noticed."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib.metadata

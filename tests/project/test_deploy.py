@@ -3,8 +3,6 @@
 Each test puts names, ports and paths of its own into an example and leaves the rest as it is.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -6,8 +6,6 @@ holds commands (``$ cleverdon ...``) and, if it shows it, what they print; ``...
 Commands that are not run here (they install, or open a browser) stand in ``shell`` blocks.
 """
 
-from __future__ import annotations
-
 import ast
 import doctest
 import re

@@ -1,7 +1,5 @@
 """The lock file with hashes, and what `make audit` says of it."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

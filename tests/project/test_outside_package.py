@@ -1,7 +1,5 @@
 """A package outside Cleverdon adds a member to every table by entry points, and it is everywhere at once."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import subprocess

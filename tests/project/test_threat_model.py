@@ -1,7 +1,5 @@
 """Each claim of the threat model names tests, and each of these exists."""
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -1,7 +1,5 @@
 """Annotators as HTTP clients: they judge as the cards do, and keep what the server has not acknowledged."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import random

@@ -1,7 +1,5 @@
 """Campaigns in pool, loop, list and preference tasks, a server on one, and its annotators."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import json

@@ -1,7 +1,5 @@
 """What breaks under a running server, as context managers: broken inside, mended after."""
 
-from __future__ import annotations
-
 import errno
 import os
 import resource

@@ -1,7 +1,5 @@
 """What has to be true of a campaign after anything that breaks."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Sequence

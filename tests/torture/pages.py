@@ -1,7 +1,5 @@
 """Pages of the app as a browser receives them, without a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """`cleverdon serve` as a process of its own that can be killed, limited and started again."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -1,7 +1,5 @@
 """A system clock that was wrong for longer than a server ignores it."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable
 

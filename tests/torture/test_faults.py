@@ -1,7 +1,5 @@
 """Disks, files, locks and clocks that fail under a running server, one after another."""
 
-from __future__ import annotations
-
 import signal
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """Killing the server and the process that trains, while twenty people judge."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

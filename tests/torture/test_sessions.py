@@ -1,7 +1,5 @@
 """Sessions of pages that come and go."""
 
-from __future__ import annotations
-
 import http.client
 import os
 from collections.abc import Callable

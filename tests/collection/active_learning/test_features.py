@@ -1,7 +1,5 @@
 """Documents as features: weights as scikit-learn makes them, any script, updates that equal a new start, damage."""
 
-from __future__ import annotations
-
 import errno
 import json
 import math

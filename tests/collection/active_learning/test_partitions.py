@@ -1,7 +1,5 @@
 """Documents in partitions: the results of one piece, bit for bit."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Mapping
 from itertools import pairwise

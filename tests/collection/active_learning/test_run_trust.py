@@ -1,7 +1,5 @@
 """The measured trust in runs, against scikit-learn and by its direction."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

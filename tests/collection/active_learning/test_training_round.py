@@ -1,7 +1,5 @@
 """The loop: learners, one round, the queue with random draws, and everything that must not break it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

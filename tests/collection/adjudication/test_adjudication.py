@@ -1,7 +1,5 @@
 """Judgements into qrels: every rule by hand, adjudications, Dawid-Skene against crowd-kit, rules side by side."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 from collections.abc import Callable

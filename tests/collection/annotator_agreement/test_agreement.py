@@ -1,7 +1,5 @@
 """How far annotators agree: published values, other tools' values, properties, files of labels, campaigns, command."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """How annotators work: facts from logs that were made by hand."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from math import isnan

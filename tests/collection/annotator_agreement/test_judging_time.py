@@ -1,7 +1,5 @@
 """Time: estimates that hold as often as they say, sessions and breaks from logs that were made by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 

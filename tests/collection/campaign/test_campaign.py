@@ -1,7 +1,5 @@
 """The verbs of a campaign, together."""
 
-from __future__ import annotations
-
 import errno
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The files of a campaign's directory: what may be removed, what no output replaces, and who may read them."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import random

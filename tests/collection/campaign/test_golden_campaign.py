@@ -3,8 +3,6 @@
 tests/golden/README.md says what is in it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Nothing that was computed inside a transaction outlives its rollback."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Text that cannot be stored or written as UTF-8 is refused where it enters a campaign."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

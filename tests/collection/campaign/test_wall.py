@@ -5,8 +5,6 @@ are then compared: of every method of every service, every command, every export
 judging route. The lists are explicit: a test fails while a method, a command, an export, a page or a route is missing.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """The chart of each result, and its table in a notebook."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Help of the command line: sections and summaries, documentation pages in help and errors, completion in shells."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import subprocess

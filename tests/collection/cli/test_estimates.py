@@ -1,7 +1,5 @@
 """`--unjudged` of evaluate and compare: the mark in every form, and what cannot be combined."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

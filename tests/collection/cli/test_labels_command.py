@@ -1,7 +1,5 @@
 """`cleverdon labels`, and machine labels in other commands."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`cleverdon labels llm` with an endpoint on this machine, also in processes that are killed and interrupted."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

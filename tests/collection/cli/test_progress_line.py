@@ -1,7 +1,5 @@
 """Progress of long commands: a rewritten line on a terminal, plain lines in a log, nothing where the work is quick."""
 
-from __future__ import annotations
-
 import io
 import sys
 import threading

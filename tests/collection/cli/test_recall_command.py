@@ -1,7 +1,5 @@
 """`cleverdon recall --across-topics`, and what other commands say of the recall that is guaranteed across topics."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Options that are given twice: no command but trec_eval silently keeps only the last value."""
 
-from __future__ import annotations
-
 import click
 import pytest
 

@@ -1,7 +1,5 @@
 """What commands print: names and titles from files command no terminal, and data for programs stay exact."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

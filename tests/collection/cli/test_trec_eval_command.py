@@ -1,7 +1,5 @@
 """The command `cleverdon trec_eval`: its options, standard input, its script and its errors."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import subprocess

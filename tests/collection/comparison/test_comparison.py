@@ -1,7 +1,5 @@
 """The comparison of systems: leaderboard, tests, pairs, seeds, frontier, topics, tables for papers, the command."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

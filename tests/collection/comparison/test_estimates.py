@@ -1,7 +1,5 @@
 """Estimates from draws: numbers by hand, and the mark in every form."""
 
-from __future__ import annotations
-
 import math
 import re
 

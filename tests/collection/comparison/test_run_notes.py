@@ -1,7 +1,5 @@
 """Notes on runs whose order or ids are in doubt, at every door that takes runs."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Hostile names, titles and notes where they are written: Markdown, LaTeX, terminals."""
 
-from __future__ import annotations
-
 import copy
 import re
 from html.parser import HTMLParser

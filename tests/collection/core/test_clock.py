@@ -1,7 +1,5 @@
 """The campaign's time while somebody sets the machine's clock."""
 
-from __future__ import annotations
-
 import logging
 import time
 

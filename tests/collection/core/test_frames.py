@@ -1,7 +1,5 @@
 """Schemas of frames: what passes, and what a refusal says."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

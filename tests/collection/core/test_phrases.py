@@ -1,7 +1,5 @@
 """Numbers, plurals, percentages and durations in sentences."""
 
-from __future__ import annotations
-
 import doctest
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The order of a ranking."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The demo: documents are what the names say, systems run, differ and repeat, topics are well formed."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Near-duplicates: shingles, sketches against exact values, and groups."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

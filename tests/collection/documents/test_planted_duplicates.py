@@ -1,7 +1,5 @@
 """Duplicates planted among real records, as other databases write them, and distinct records that look alike."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """Documents as they are shown: the text of HTML and Markdown, and the passages that match a topic."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

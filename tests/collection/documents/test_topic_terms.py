@@ -1,7 +1,5 @@
 """The terms of a topic, and where they are in a text."""
 
-from __future__ import annotations
-
 import unicodedata
 from functools import partial
 from unittest import mock

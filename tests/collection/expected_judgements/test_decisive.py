@@ -1,7 +1,5 @@
 """The choice of decisive pairs: what decides nothing comes last, and the grades alone determine the choice."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Values on draws of the unjudged grades: against the measures, and against the expected values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Expected gains: the model against a general optimiser, draws against their model, values against the measures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """What leaves a campaign: qrels in their forms, logs, and a whole collection that others load."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

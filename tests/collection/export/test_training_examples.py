@@ -1,7 +1,5 @@
 """Training data: what may be a negative, how it is drawn, and the files with ids and with texts."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable, Sequence

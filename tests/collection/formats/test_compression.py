@@ -1,7 +1,5 @@
 """Compressed files, text in other encodings, and files that hold no text."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

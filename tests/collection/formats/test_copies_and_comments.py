@@ -1,7 +1,5 @@
 """Copies of lines are left out and counted, comments are counted, and an iterator without rows is an error."""
 
-from __future__ import annotations
-
 import gzip
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Files to frames and back; every bad input by name, with its line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

@@ -3,8 +3,6 @@
 `make test` tries 1,200 files, `make test-long` 9,600 and `make fuzz` 48,000.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Files that are passed as another kind than they are."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

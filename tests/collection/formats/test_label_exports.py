@@ -4,8 +4,6 @@ The files in ``exports`` were written by the writers of ASReview 3.0.8 and by th
 from made-up records.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

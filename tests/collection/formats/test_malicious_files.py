@@ -4,8 +4,6 @@ Each reader refuses them in one sentence, or reads them in a time that grows wit
 files at random.
 """
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

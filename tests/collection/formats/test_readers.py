@@ -1,7 +1,5 @@
 """What every reader of files has in common: located refusals, bounded memory, text that can be written again."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Bibliographic records: RIS, PubMed's tagged format, EndNote XML, and tables without ids."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Runs aligned while they are read: the same as reading the whole run first, values and errors alike."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Runs in the forms of other tools, at every door that takes run files."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Text that a spreadsheet would take for a formula: apostrophes out, the same text in."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable

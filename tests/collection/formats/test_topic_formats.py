@@ -1,7 +1,5 @@
 """Topics in the forms in which evaluation campaigns publish them: made-up topics after the documented formats."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """TREC's documents in markup."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

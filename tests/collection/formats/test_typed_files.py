@@ -1,7 +1,5 @@
 """Parquet, JSONL of other tools, workbooks, and datasets of ir_datasets in place of files."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import socket

@@ -1,7 +1,5 @@
 """Runs and qrels as nested dictionaries: random, with equal scores, unjudged documents, and topics of one side only."""
 
-from __future__ import annotations
-
 import random
 
 import pandas as pd

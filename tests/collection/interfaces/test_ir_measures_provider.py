@@ -2,8 +2,6 @@
 
 # ruff: noqa: F403, F405 (measures are imported as their users import them)
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

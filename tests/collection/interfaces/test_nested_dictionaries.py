@@ -1,7 +1,5 @@
 """Alignment of nested dictionaries: the same as that of frames, in every order of equal scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

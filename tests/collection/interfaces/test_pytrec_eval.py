@@ -1,7 +1,5 @@
 """The interface of pytrec_eval, side by side with the installed package."""
 
-from __future__ import annotations
-
 import gzip
 import math
 from collections import Counter

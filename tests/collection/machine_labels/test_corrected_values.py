@@ -1,7 +1,5 @@
 """Values by machine labels, corrected by people's grades of a sample."""
 
-from __future__ import annotations
-
 import itertools
 import tracemalloc
 

@@ -1,7 +1,5 @@
 """Machine labels beside people's grades."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

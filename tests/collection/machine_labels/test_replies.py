@@ -1,7 +1,5 @@
 """Replies with a grade, and replies that only look like one."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

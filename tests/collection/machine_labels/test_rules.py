@@ -1,7 +1,5 @@
 """Rules for weak labels: what each finds, and what it refuses."""
 
-from __future__ import annotations
-
 from importlib import metadata
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Prompt templates: what they need, and that no text of a topic or a document can leave its quotation."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 

@@ -1,7 +1,5 @@
 """Names of measures in trec_eval, pytrec_eval, ir_measures and ranx: each has that value here, or is refused."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil

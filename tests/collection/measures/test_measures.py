@@ -1,7 +1,5 @@
 """The table of measures: worked examples, how measures are written, what is missing, and what a page of it says."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """What holds for every measure of the table, on rankings that nobody thought of."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every measure against other people's programs, in all digits: trec_eval 10 and 9, ir_measures, NIST's sample_eval."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

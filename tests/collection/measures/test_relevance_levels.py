@@ -1,7 +1,5 @@
 """Relevance levels: fractions, levels that no label reaches, and grades of the scale that nobody has given yet."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Intervals of sampled estimates: they hold the full value as often as they say, and vanish where all is judged."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

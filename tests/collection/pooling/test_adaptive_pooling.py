@@ -1,7 +1,5 @@
 """Strategies that look at each judgement: by hand, beside plain definitions, and with answers still to come."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

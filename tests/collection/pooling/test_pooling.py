@@ -1,7 +1,5 @@
 """Pools against independent counts and worked examples, and by their properties."""
 
-from __future__ import annotations
-
 import gzip
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fusions, quotas and samples: worked examples, a second count by plain loops, and what their chances promise."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Lists: topics handed out as a whole, choices from them, sparse qrels, and how far annotators agree."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """Preferences: which pair comes next, strengths and grades, the measure, agreement, and the campaign's verbs."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

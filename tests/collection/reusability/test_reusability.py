@@ -1,7 +1,5 @@
 """Reusability: leave-outs against evaluation by the reduced qrels, estimates against known truths, and the rules."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Pools compared at parts of their cost: nothing is known before it is bought, and all is known at the end."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

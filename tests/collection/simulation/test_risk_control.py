@@ -1,7 +1,5 @@
 """The promise across topics replayed: exact expectations over topics left out, and random splits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

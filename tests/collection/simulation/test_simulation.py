@@ -1,7 +1,5 @@
 """Replays: orders by hand, measures by hand, stopping rules, and the command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

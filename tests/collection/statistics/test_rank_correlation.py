@@ -1,7 +1,5 @@
 """Correlation of rankings: the published values of ircor and of Corsi and Urbano, and what ties mean by definition."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

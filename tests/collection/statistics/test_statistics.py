@@ -1,7 +1,5 @@
 """Tests, corrections, power: published values, other tools' values, properties, error rates under nulls."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -1,7 +1,5 @@
 """Risk control by hand-worked values, by exact expectations over all orders of topics, and at the edges."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Stopping rules by hand-worked values, by exhaustive proof of what they promise, and at the edges."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Labels by machines in the store."""
 
-from __future__ import annotations
-
 import math
 import sqlite3
 from collections.abc import Iterator

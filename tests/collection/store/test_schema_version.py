@@ -1,7 +1,5 @@
 """Migrations: in one transaction after a copy, and never of a newer version."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

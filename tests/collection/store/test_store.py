@@ -1,7 +1,5 @@
 """The store alone: what goes in comes out, what is said stays said."""
 
-from __future__ import annotations
-
 import functools
 import math
 import random

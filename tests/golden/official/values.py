@@ -3,8 +3,6 @@
 Needs an environment with irrCAC, krippendorff, pytrec_eval-terrier, scikit-learn, scipy and statsmodels.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterator

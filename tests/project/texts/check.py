@@ -6,8 +6,6 @@ In Python these are the strings, docstrings and comments, in scripts and styles 
 blocks of code. The phrases are in ``banned_phrases.tsv``. A line that ends in ``# text: ok`` is left out.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import tokenize

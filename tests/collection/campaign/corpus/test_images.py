@@ -1,7 +1,5 @@
 """Images of documents: imported with them, refused by name, kept by content, served to those who are signed in."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

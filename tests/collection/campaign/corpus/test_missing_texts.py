@@ -1,7 +1,5 @@
 """Pooled documents whose text is missing: nobody judges them, and no number or promise leaves them out."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Work lists: pairs that an annotator judges in a spreadsheet."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Duplicates among bibliographic records, found when they are imported."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Imports that are questioned, refused, or reported: other kinds of files, ids and times."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Removal of what nobody has judged: what goes, what stays, and that counts and files follow."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path

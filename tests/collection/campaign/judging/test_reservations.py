@@ -1,7 +1,5 @@
 """Reservations: what is on a screen is held, what is only loaded yields, and whoever leaves holds nothing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager

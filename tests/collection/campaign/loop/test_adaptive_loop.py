@@ -1,7 +1,5 @@
 """A pooling strategy that chooses in a campaign's loop, as judgements come in."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

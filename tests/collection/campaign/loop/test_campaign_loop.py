@@ -1,7 +1,5 @@
 """The loop of a campaign: settings, modes, what is handed out and what the log says of it."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

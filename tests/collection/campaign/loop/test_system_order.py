@@ -1,7 +1,5 @@
 """Pairs that best tell systems apart, in a campaign's loop."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, replace
 from itertools import product

@@ -1,7 +1,5 @@
 """What machine labels are worth, in a campaign and on the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Label sets of a campaign: how they are made, exported, and shown to annotators."""
 
-from __future__ import annotations
-
 import csv
 import json
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Backups: complete, consistent while people judge, restored only as they were written."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import io

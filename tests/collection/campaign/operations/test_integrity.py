@@ -1,7 +1,5 @@
 """`cleverdon check`: each kind of damage is found, says what to do, and nothing is written."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """One server per campaign: a second one names the first, and a killed one blocks nobody."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

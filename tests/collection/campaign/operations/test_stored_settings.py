@@ -1,7 +1,5 @@
 """Damaged settings and foreign databases: named by `check`, refused in one sentence by everything else."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import zipfile

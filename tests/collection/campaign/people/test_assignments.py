@@ -1,7 +1,5 @@
 """Who judges what, in a campaign: overlap, leases, qualification, topics and their people."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

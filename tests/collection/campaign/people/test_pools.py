@@ -1,7 +1,5 @@
 """Pools of a campaign: who contributes, what is left out, how they grow, what they cost; the command and the file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

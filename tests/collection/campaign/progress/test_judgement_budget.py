@@ -1,7 +1,5 @@
 """The budget of all topics: how it is shared among them, and where people are told that it is used up."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How far a campaign is: pages, commands and routes show the same numbers, which are counted here once more."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """How much has been found and what may be promised: by hand-made ledgers, in campaigns, and on the pages."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import replace

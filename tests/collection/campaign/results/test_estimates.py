@@ -1,7 +1,5 @@
 """Estimates of a campaign: its pool, its features, and nothing of them in what it exports."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Two leaderboards side by side: places, swaps and tau read the same rounded means."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """`cleverdon trec_eval` against recorded output of trec_eval 10 and 9, and by hand."""
 
-from __future__ import annotations
-
 import random
 import shlex
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """An endpoint of a language model on this machine that answers as a test wants."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import threading
@@ -10,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 NOW = {"retry-after-ms": "1"}
 """A header after which the client repeats a request at once."""
@@ -182,7 +180,7 @@ class FakeEndpoint:
                 self.files[file] = "\n".join(written) + "\n"
                 setattr(batch, kind, file)
 
-    def __enter__(self) -> FakeEndpoint:
+    def __enter__(self) -> Self:
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         return self
 

@@ -1,7 +1,5 @@
 """Labels by batches, from an endpoint on this machine: found again, stored once, and paid once."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Labels by a language model, from an endpoint on this machine that answers well and badly."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -1,7 +1,5 @@
 """Recall guaranteed across topics, in campaigns that a script judges."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
