@@ -38,8 +38,6 @@ from tests.collection.core.test_characters import BIDI, RENDERER, Elements
 from tests.helpers import run
 from tests.hostile import MARKUP, PAYLOADS, STORED, UNWRITABLE
 
-pytestmark = pytest.mark.slow
-
 DRAWN = set(
     "a blockquote br code del em h3 h4 h5 h6 hr li ol p pre s strong table tbody td th thead tr ul".split()  # noqa: SIM905
 )
@@ -173,6 +171,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", FORMS, ids=lambda write: write.__name__)
 def test_a_payload_in_a_document_is_read_or_refused(tmp_path: Path, write: Callable[[Path, str], Path]) -> None:
     """What is read is the payload, apart from white space and markup of the form; nothing else may happen."""
@@ -203,6 +202,7 @@ def test_a_payload_in_a_document_is_read_or_refused(tmp_path: Path, write: Calla
     assert not [said for said in refusals if "\n" in said or not said.startswith(str(tmp_path))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["jsonl", "tsv", "csv", "sgml", "xml"])
 def test_a_payload_in_a_topic_is_read_or_refused(tmp_path: Path, form: str) -> None:
     path, read, refusals = tmp_path / f"a.{form}", 0, []
@@ -233,6 +233,7 @@ def test_a_payload_in_a_topic_is_read_or_refused(tmp_path: Path, form: str) -> N
 # Names, settings and decisions --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_payload_as_a_name_or_a_setting_is_kept_or_refused(campaign: Campaign, tmp_path: Path) -> None:
     """In one sentence."""
 
@@ -294,6 +295,7 @@ def test_a_payload_as_a_name_or_a_setting_is_kept_or_refused(campaign: Campaign,
         assert not [said for said in refusals if "\n" in said], door.__name__
 
 
+@pytest.mark.slow
 def test_a_payload_as_a_search_finds_documents_or_is_refused(campaign: Campaign) -> None:
     refusals = []
     for payload in PAYLOADS.values():
@@ -315,6 +317,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campaign]:
         yield campaign
 
 
+@pytest.mark.slow
 def test_no_exported_table_has_a_formula(attacked: Campaign, tmp_path: Path) -> None:
     attacked.exports.files.write(
         judgements=tmp_path / "log.csv", labels=tmp_path / "labels.csv", pool=tmp_path / "pool.tsv",
@@ -337,6 +340,7 @@ def test_no_exported_table_has_a_formula(attacked: Campaign, tmp_path: Path) -> 
     assert {json.loads(line)["note"] for line in lines} >= set(STORED.values())
 
 
+@pytest.mark.slow
 def test_nothing_in_an_exported_collection_is_markup_or_leaves_its_folder(attacked: Campaign, tmp_path: Path) -> None:
     folder = tmp_path / "exported" / "collection"
     folder.parent.mkdir()
@@ -364,6 +368,7 @@ def widgets_card(campaign: Campaign) -> str:
     )
 
 
+@pytest.mark.slow
 def test_every_document_is_harmless_as_pages_and_cards_get_it(
     attacked: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -384,6 +389,7 @@ def test_every_document_is_harmless_as_pages_and_cards_get_it(
         assert set(Elements(html).found) <= {"p", "a", "img"}
 
 
+@pytest.mark.slow
 def test_nothing_that_is_printed_of_the_campaign_commands_a_terminal(attacked: Campaign) -> None:
     for command in ("status", "agreement", "recall", "assign", "loop", "people"):
         result = run(command, attacked.directory)

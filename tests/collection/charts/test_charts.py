@@ -17,8 +17,6 @@ from collection.formats.in_memory import as_qrels, as_runs
 from collection.reusability import assess
 from tests.collection.test_api import LABELS, QRELS_OF, RUNS_OF
 
-pytestmark = pytest.mark.slow
-
 HOSTILE = "<b>&x"
 RUNS = {"bm25": RUNS_OF["bm25"], HOSTILE: RUNS_OF["dense"]}
 
@@ -29,6 +27,7 @@ def rows_of(chart: alt.LayerChart) -> pd.DataFrame:
     return next(data for data in (chart.data, *(layer.data for layer in chart.layer)) if data is not alt.Undefined)
 
 
+@pytest.mark.slow
 def test_an_evaluation_draws_the_spread_over_topics() -> None:
     found = evaluate(QRELS_OF, RUNS, ["nDCG@10", "AP"])
     rows = rows_of(found.chart("AP")).set_index("run")
@@ -42,6 +41,7 @@ def test_an_evaluation_draws_the_spread_over_topics() -> None:
         found.chart("RR")
 
 
+@pytest.mark.slow
 def test_a_comparison_draws_means_with_intervals() -> None:
     found = compare(QRELS_OF, RUNS, ["nDCG@10", "Judged@10"])
     rows = rows_of(found.chart())
@@ -56,6 +56,7 @@ def test_a_comparison_draws_means_with_intervals() -> None:
             method("AP")
 
 
+@pytest.mark.slow
 def test_charts_take_the_names_of_other_tools() -> None:
     measures = ["map", "ndcg_cut_10"]
     for found in (evaluate(QRELS_OF, RUNS, measures), compare(QRELS_OF, RUNS, measures)):
@@ -67,6 +68,7 @@ def test_charts_take_the_names_of_other_tools() -> None:
     assert estimated.chart("P_5").to_dict() == estimated.chart("P@5").to_dict()
 
 
+@pytest.mark.slow
 def test_estimates_draw_ranges() -> None:
     found = estimate(QRELS_OF, RUNS, ["nDCG@10", "P@5"], depth=10)
     rows = rows_of(found.chart())
@@ -75,6 +77,7 @@ def test_estimates_draw_ranges() -> None:
     assert found.chart("P@5").to_dict()["layer"][0]["encoding"]["x"]["title"] == "Mean P@5 (estimate)"
 
 
+@pytest.mark.slow
 def test_agreement_draws_coefficients() -> None:
     found = agreement(LABELS, resamples=0)
     rows = rows_of(found.chart())
@@ -92,6 +95,7 @@ def test_curves_of_a_simulation_are_averaged_as_steps() -> None:
     assert set(mean_recall(pd.concat([curves, curves.assign(learner="nb")]))["strategy"]) == {"loop, svm", "loop, nb"}
 
 
+@pytest.mark.slow
 def test_a_simulation_draws_a_line_for_each_strategy() -> None:
     documents = pd.DataFrame({"doc_id": ["d1", "d2", "d3"], "title": "", "text": ["wing flow", "heat", "lift"]})
     topics = pd.DataFrame({"qid": ["1"], "title": "wing"})
@@ -101,6 +105,7 @@ def test_a_simulation_draws_a_line_for_each_strategy() -> None:
     assert found.chart().to_dict()["width"] == 520
 
 
+@pytest.mark.slow
 def test_reusability_draws_judged_documents_by_depth() -> None:
     rng = np.random.default_rng(0)
     runs = {name: {t: {d: rng.random() for d in QRELS_OF[t]} for t in QRELS_OF} for name in "abcde"}

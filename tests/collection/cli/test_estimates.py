@@ -8,8 +8,6 @@ import pytest
 from collection.cli.options import EXPECTED
 from tests.helpers import ok, run
 
-pytestmark = pytest.mark.slow
-
 
 def refused(*arguments: object) -> str:
     """The message of a command that fails without printing anything."""
@@ -30,6 +28,7 @@ def evaluated(tmp_path: Path) -> list[Path]:
     return [qrels, *(tmp_path / f"{name}.run" for name in orders)]
 
 
+@pytest.mark.slow
 def test_evaluate_marks_estimates_in_every_form(evaluated: list[Path]) -> None:
     asked = ("evaluate", *evaluated, "--unjudged", EXPECTED, "-m", "map", "-m", "P_5")
     table = ok(*asked)
@@ -52,6 +51,7 @@ def test_evaluate_marks_estimates_in_every_form(evaluated: list[Path]) -> None:
     assert [line.split()[0] for line in topics.splitlines()[1:5]] == ["topic", "1", "2", "all"]
 
 
+@pytest.mark.slow
 def test_compare_marks_estimates_in_every_form(evaluated: list[Path]) -> None:
     asked = ("compare", *evaluated, "--unjudged", EXPECTED, "-m", "P@3")
     table = ok(*asked, "--baseline", "mid")
@@ -75,6 +75,7 @@ def test_compare_marks_estimates_in_every_form(evaluated: list[Path]) -> None:
     assert any("no significance tests" in note for note in found["notes"])
 
 
+@pytest.mark.slow
 def test_the_pool_is_as_deep_as_asked(evaluated: list[Path]) -> None:
     asked = ("evaluate", *evaluated, "--unjudged", EXPECTED, "-m", "P@1", "--format", "json")
     assert json.loads(ok(*asked))["pool"]["unjudged"] == 2  # d6 of each topic
@@ -83,6 +84,7 @@ def test_the_pool_is_as_deep_as_asked(evaluated: list[Path]) -> None:
     assert wide[0]["measure"] == "P@1"
 
 
+@pytest.mark.slow
 def test_default_measures_are_those_with_expected_values(evaluated: list[Path]) -> None:
     for command in ("evaluate", "compare"):
         found = json.loads(ok(command, *evaluated, "--unjudged", EXPECTED, "--format", "json"))
@@ -90,6 +92,7 @@ def test_default_measures_are_those_with_expected_values(evaluated: list[Path]) 
         assert named == ["nDCG@10", "AP", "RR", "P@10", "R@100"]
 
 
+@pytest.mark.slow
 def test_left_out_is_judged_only(evaluated: list[Path]) -> None:
     asked = ("evaluate", *evaluated, "-m", "AP", "--format", "tsv")
     left_out = ok(*asked, "--unjudged", "left-out")

@@ -34,8 +34,6 @@ from collection.statistics import holm
 from tests.conftest import frame
 from tests.helpers import fails, ok, run
 
-pytestmark = pytest.mark.slow
-
 
 def run_of(name: str, ranking: dict[str, str]) -> Run:
     """A run from ``{"1": "a b c"}``, best first."""
@@ -72,6 +70,7 @@ def four() -> Evaluation:
 # The leaderboard and the tests ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_leaderboard(four: Evaluation) -> None:
     compared = compare(four)
     board = compared.leaderboard.set_index(["measure", "system"])
@@ -91,6 +90,7 @@ def test_the_leaderboard(four: Evaluation) -> None:
     assert (compared.topics, compared.test, compared.correction, compared.alpha) == (60, "paired-t", "holm", 0.05)
 
 
+@pytest.mark.slow
 def test_the_tests_are_scipys_with_holms_correction(four: Evaluation) -> None:
     compared = compare(four, baseline="between", alpha=0.01)
     assert list(compared.tests) == [
@@ -125,6 +125,7 @@ def test_without_a_baseline_it_is_the_best_of_each_measure() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_less_may_be_better() -> None:
     qrels = frame("1 a 1\n2 a 1\n3 a 1", "query_id", "doc_id", "relevance")
     quick = run_of("quick", dict.fromkeys("123", "a b"))
@@ -180,6 +181,7 @@ def test_an_interval_says_what_it_is_of(four: Evaluation) -> None:
     assert "; 99.9% CI " in compare(four, baseline="between", alpha=0.001).sentence("AP", "good")
 
 
+@pytest.mark.slow
 def test_all_pairs(four: Evaluation) -> None:
     compared = compare(four, all_pairs=True)
     disagree = "the randomised Tukey HSD test of all pairs; the tests against the baseline may disagree with it"
@@ -200,6 +202,7 @@ def test_all_pairs(four: Evaluation) -> None:
     assert set(compared.leaderboard.query("measure == 'AP' and like_best")["system"]) == {"good", "twin"}
 
 
+@pytest.mark.slow
 def test_every_test_and_correction_can_be_asked_for(four: Evaluation) -> None:
     from collection.statistics import CORRECTIONS, TESTS
 
@@ -225,6 +228,7 @@ def test_a_run_that_is_there_twice_is_no_better() -> None:
     assert describe_power(compared.tests, "AP") == ""
 
 
+@pytest.mark.slow
 def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
     runs, qrels = made_up({"a": 0.5, "b": 1.0}, topics=1)
     single = compare(runs, qrels, measured("AP"), baseline="a", all_pairs=True)
@@ -256,6 +260,7 @@ def test_topics_without_a_value_are_left_out_and_counted(four: Evaluation) -> No
     assert "AP: 2 topics without a value for every system are left out of tests and intervals" in compared.notes
 
 
+@pytest.mark.slow
 def test_notes_and_sentences() -> None:
     runs, qrels = made_up({"good": 0.3, "bad": 4.0}, topics=20)
     runs.append(Run("short", runs[0].frame[runs[0].frame["query_id"] != "3"]))
@@ -325,6 +330,7 @@ def test_what_is_missing_is_asked_for(four: Evaluation) -> None:
 # Seeds ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_seeds_are_one_system_at_their_mean() -> None:
     runs, qrels = made_up({"dense#1": 0.5, "bm25": 1.0, "dense#2": 0.6, "dense#3": 0.9, "lone#1": 2.0}, topics=30)
     evaluation = evaluate(runs, qrels, measured("AP", "P@5"))
@@ -410,6 +416,7 @@ def test_who_dominates_whom() -> None:
     assert rounded.set_index("system")["by"].to_dict() == {"x": "y", "y": ""}
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
 def test_the_frontier_by_definition(points: list[tuple[int, int]]) -> None:
     names = [f"s{n}" for n in range(len(points))]
@@ -485,6 +492,7 @@ def rename_runs(evaluation: Evaluation, names: dict[str, str]) -> Evaluation:
     return replace(evaluation, columns=columns, shares=shares, coverage=coverage)
 
 
+@pytest.mark.slow
 def test_latex_is_a_table_ready_for_a_paper(four: Evaluation) -> None:
     renamed = {"good": "bm25_k1=0.9 & 100%", "twin": r"a\b{c}~^$#", "between": "between", "bad": "bad"}
     named = rename_runs(four, renamed)
@@ -510,6 +518,7 @@ def test_latex_is_a_table_ready_for_a_paper(four: Evaluation) -> None:
     assert all(line.count("&") - line.count(r"\&") == 2 for line in lines[5:11] if line.endswith(r"\\"))
 
 
+@pytest.mark.slow
 def test_tables_for_papers_are_in_the_order_of_the_first_measure() -> None:
     runs, qrels = made_up({"bad": 4.0, "good": 0.3, "fair": 1.0}, topics=30)
     compared = compare(runs, qrels, measured("AP", "nDCG@10"))
@@ -521,6 +530,7 @@ def test_tables_for_papers_are_in_the_order_of_the_first_measure() -> None:
     assert [line.split("|")[1].strip() for line in as_given.to_markdown().splitlines()[2:5]] == ["bad", "good", "fair"]
 
 
+@pytest.mark.slow
 def test_markdown_is_a_table_with_its_sentence(four: Evaluation) -> None:
     compared = compare(four)
     lines = compared.to_markdown().splitlines()
@@ -557,6 +567,7 @@ def given_files(folder: Path) -> list[object]:
     return ["compare", folder / "qrels.txt", folder / "runs"]
 
 
+@pytest.mark.slow
 def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     printed = ok(*given_files(on_disk), "-m", "nDCG@10", "--baseline", "bm25")
     said, blank, *lines = printed.splitlines()
@@ -575,6 +586,7 @@ def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
     assert re.search(r"AP: [01] of 1 pair significantly different \(randomised Tukey HSD\)", pairs)
 
 
+@pytest.mark.slow
 def test_the_command_writes_every_format(on_disk: Path) -> None:
     runs = list(formats.read_runs(sorted((on_disk / "runs").iterdir())))
     expected = compare(runs, formats.read_qrels(on_disk / "qrels.txt"), measured("AP", "P@5"), baseline="bm25")
@@ -598,6 +610,7 @@ def test_the_command_writes_every_format(on_disk: Path) -> None:
     assert len(rows) == 2
 
 
+@pytest.mark.slow
 def test_evaluate_shows_seeds_as_compare_does(on_disk: Path) -> None:
     files = (on_disk / "qrels.txt", on_disk / "runs")
 
@@ -624,6 +637,7 @@ def test_evaluate_shows_seeds_as_compare_does(on_disk: Path) -> None:
         assert shown == {system: pytest.approx(known[system, "all"]) for system in systems}
 
 
+@pytest.mark.slow
 def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path) -> None:
     files = (on_disk / "qrels.txt", on_disk / "runs", "-m", "AP")
     costs = tmp_path / "systems.csv"
@@ -645,6 +659,7 @@ def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path)
     )
 
 
+@pytest.mark.slow
 def test_imported_costs_of_a_system_are_those_of_its_seeds(campaign: Campaign, tmp_path: Path) -> None:
     for n in (1, 2):
         (tmp_path / f"{n}.run").write_text(f"1 Q0 d{n} 1 1.0 dense#{n}\n")
@@ -661,6 +676,7 @@ def test_imported_costs_of_a_system_are_those_of_its_seeds(campaign: Campaign, t
     assert compared.loc["dense", "latency_ms"] == 60.0
 
 
+@pytest.mark.slow
 def test_the_command_shows_topics_costs_and_power(on_disk: Path) -> None:
     files = given_files(on_disk)
     topics = ok(*files, "-m", "AP", "--systems", "bm25", "dense#1", "--format", "tsv").splitlines()
@@ -680,6 +696,7 @@ def test_the_command_shows_topics_costs_and_power(on_disk: Path) -> None:
     assert [line.split()[:2] for line in power[1:]] == [["AP", "median"], ["AP", "largest"]]
 
 
+@pytest.mark.slow
 def test_the_command_shows_one_topic_with_its_values(on_disk: Path) -> None:
     asked = [*given_files(on_disk), "-m", "AP", "-m", "P@5", "--systems", "bm25", "dense#1"]
     topics = json.loads(ok(*asked, "--format", "json"))
@@ -706,6 +723,7 @@ def test_the_command_shows_one_topic_with_its_values(on_disk: Path) -> None:
     assert [row[0] for row in rows] == ["3"] * 4
 
 
+@pytest.mark.slow
 def test_a_topic_that_only_runs_have_has_rankings_and_no_values(on_disk: Path, tmp_path: Path) -> None:
     lines = [line for line in (on_disk / "qrels.txt").read_text().splitlines() if line.split()[0] != "3"]
     (tmp_path / "qrels.txt").write_text("\n".join(lines))
@@ -715,6 +733,7 @@ def test_a_topic_that_only_runs_have_has_rankings_and_no_values(on_disk: Path, t
     assert len(shown) == 15
 
 
+@pytest.mark.slow
 def test_of_many_that_dominate_a_system_the_table_names_two(tmp_path: Path) -> None:
     runs, qrels = made_up({"a": 0.1, "b": 0.5, "c": 1.0, "d": 1.5, "e": 6.0}, topics=40)
     for name, made in runs:
@@ -772,6 +791,7 @@ def test_a_run_in_place_of_the_qrels_is_noticed(on_disk: Path) -> None:
     assert "give the qrels first: cleverdon compare QRELS RUN..." in message
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_systems_of_a_track(shared: Path) -> None:
     """The systems of TREC's Deep Learning track 2019: BERT beats BM25, and the best six cannot be told apart."""
@@ -790,6 +810,7 @@ def test_systems_of_a_track(shared: Path) -> None:
     assert board["unjudged"].max() == pytest.approx(1 / 430)  # one document in one run: the pool is ten deep
 
 
+@pytest.mark.slow
 def test_where_median_and_mean_contradict_each_other_nobody_is_called_worse() -> None:
     topics = [str(n) for n in range(50)]
     first, tenth = "r", "a b c d e f g h i r"
@@ -819,6 +840,7 @@ def differing(differences: Sequence[float]) -> tuple[list[Run], pd.DataFrame]:
 NORMAL = stats.norm.ppf((np.arange(40) + 0.5) / 40) * 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("differences", "test"),
     [
@@ -905,6 +927,7 @@ def test_the_legend_says_what_no_mark_means() -> None:
     assert "neither" not in alike.legend
 
 
+@pytest.mark.slow
 def test_in_python_the_table_has_an_order_marks_latex_and_a_chart_of_topics() -> None:
     runs, qrels = made_up({"poor": 4.0, "middle": 1.0, "good": 0.2, "good_2": 0.21}, topics=40)
     found = compare(runs, qrels, ["nDCG@10", "P@5"], baseline="middle")

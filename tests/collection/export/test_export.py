@@ -38,8 +38,6 @@ from tests.conftest import frame, signed_in
 from tests.helpers import Opened, cases, fails, ok, tries, words
 from tests.helpers import run as invoke
 
-pytestmark = pytest.mark.slow
-
 ids = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
 
 
@@ -72,6 +70,7 @@ def looping(files: Path, tmp_path: Path) -> Iterator[Campaign]:
 # --- qrels with what is not judged --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_unjudged_pairs_of_the_pool_are_minus_one(judged: Campaign, tmp_path: Path) -> None:
     written = judged.exports.files.write(qrels=tmp_path / "q.txt", unjudged=True)
     assert (tmp_path / "q.txt").read_text() == ("1 0 d1 3\n1 0 d2 0\n1 0 d6 1\n2 0 d4 2\n2 0 d5 0\n2 0 d7 -1\n")
@@ -80,6 +79,7 @@ def test_unjudged_pairs_of_the_pool_are_minus_one(judged: Campaign, tmp_path: Pa
     assert (report["form"], report["unjudged"], report["pairs"]) == ("judged", 1, 5)
 
 
+@pytest.mark.slow
 def test_qrels_and_collection_of_finished_topics_reproduce_the_comparison(judged: Campaign, tmp_path: Path) -> None:
     qrels, out = tmp_path / "q.txt", tmp_path / "out"
     noted = invoke("export", judged.directory, "--qrels", qrels).stderr
@@ -104,6 +104,7 @@ def test_qrels_and_collection_of_finished_topics_reproduce_the_comparison(judged
         assert row["value"] == of_page.loc[row["run"], row["measure"]]
 
 
+@pytest.mark.slow
 def test_a_topic_that_a_loop_without_a_pool_judged_is_finished_once_it_is_closed(looping: Campaign) -> None:
     say(looping, "ann", "1 d1 3, 1 d2 0")
     assert looping.results.qrels.topics_with_grades() == (("1",), ())
@@ -128,6 +129,7 @@ def test_a_topic_closed_early_is_finished_but_not_completely_judged(judged: Camp
     assert judged.progress.finished(closed_early=False) == {"1", "2"}
 
 
+@pytest.mark.slow
 @tries(50)
 @given(
     st.dictionaries(st.tuples(ids, ids), st.integers(0, 3), max_size=12),
@@ -173,6 +175,7 @@ def sampled(tmp_path: Path) -> Iterator[Campaign]:
     campaign.close()
 
 
+@pytest.mark.slow
 def test_qrels_with_strata(sampled: Campaign, tmp_path: Path) -> None:
     assert ok("export", sampled.directory, "--qrels", tmp_path / "s.txt", "--qrels-form", "strata").startswith(
         f"{tmp_path / 's.txt'}: 20 lines"
@@ -208,6 +211,7 @@ def xinf_ap(grades: list[int], epsilon: float = 1e-5) -> float:
     return total / relevant
 
 
+@pytest.mark.slow
 def test_a_fully_judged_sample_has_the_value_of_the_whole(sampled: Campaign) -> None:
     """With every pair drawn, inferred AP is AP but for its epsilon."""
     everything = pd.DataFrame({"query_id": "1", "doc_id": RUN, "relevance": [int(d in RELEVANT) for d in RUN]})
@@ -221,6 +225,7 @@ def test_a_fully_judged_sample_has_the_value_of_the_whole(sampled: Campaign) -> 
     assert parse("xinfAP")(align(ranking, with_strata))[0] == pytest.approx(whole, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_qrels_with_probabilities(sampled: Campaign, tmp_path: Path) -> None:
     sampled.exports.files.write(qrels=tmp_path / "p.txt", qrels_form="probabilities")
     back = formats.read_qrels(tmp_path / "p.txt", form="probabilities")
@@ -237,6 +242,7 @@ def test_qrels_with_probabilities(sampled: Campaign, tmp_path: Path) -> None:
     assert parse("infNDCG")(chances)[0] == pytest.approx(parse("infNDCG")(strata)[0], rel=0.05)
 
 
+@pytest.mark.slow
 def test_what_was_not_drawn_stands_for_itself(sampled: Campaign, tmp_path: Path) -> None:
     """A pair judged outside the sample is a stratum of its own; one that the draw left out stays -1 when judged."""
     say(sampled, "ann", "1 d05 1")
@@ -268,6 +274,7 @@ def test_of_two_rounds_of_sampling_the_later_one_counts() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rates", [[0.3], [0.15, 0.4]])
 @pytest.mark.fuzz
 def test_what_a_sample_stands_for_is_right_on_average(rates: list[float]) -> None:
@@ -306,6 +313,7 @@ def test_samples_that_no_estimate_takes_together() -> None:
         export.with_strata(qrels, pool, pool.iloc[:0])
 
 
+@pytest.mark.slow
 def test_a_sample_that_the_campaign_drew(make_campaign: Callable[..., Campaign]) -> None:
     """Everything that the sample was drawn from is in the qrels, in the stratum from which it was drawn or not."""
     campaign = make_campaign(pooled=False)
@@ -334,6 +342,7 @@ def half_judged(make_campaign: Callable[..., Campaign]) -> Campaign:
     return campaign
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "unjudged"), [("judged", True), ("strata", False), ("strata", True), ("probabilities", True)]
 )
@@ -354,6 +363,7 @@ def test_topics_without_a_grade_are_left_out_unless_asked_for(
     assert json.loads((tmp_path / "q.txt.rule.json").read_text())["unjudged_topics_left_out"] == 0
 
 
+@pytest.mark.slow
 def test_the_mean_of_exported_strata_is_the_mean_over_judged_topics(half_judged: Campaign, tmp_path: Path) -> None:
     """The value of the one judged topic, computed alone, is the mean; with the other topic it would be half of it."""
     alone = half_judged.results.qrels.in_form("strata", include_unjudged_topics=True).query("query_id == '1'")
@@ -370,6 +380,7 @@ def test_the_mean_of_exported_strata_is_the_mean_over_judged_topics(half_judged:
     assert "1 of 2 topics without judged documents count as 0" in result.stderr
 
 
+@pytest.mark.slow
 def test_no_exported_file_has_topics_without_a_grade(half_judged: Campaign, tmp_path: Path) -> None:
     """Nor has the collection, whose card says how many topics that are."""
     half_judged.exports.collection.write(tmp_path / "c")
@@ -388,6 +399,7 @@ def test_topics_without_a_grade_go_only_where_unjudged_pairs_go(judged: Campaign
         judged.exports.files.write(include_unjudged_topics=True)
 
 
+@pytest.mark.slow
 def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path) -> None:
     said = fails("export", judged.directory, "--qrels", tmp_path / "q", "--qrels-form", "strata")
     assert "the pool has no strata, which only the strategies stratified and uniform make" in said
@@ -400,6 +412,7 @@ def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path
     assert not list(tmp_path.glob("q*"))
 
 
+@pytest.mark.slow
 @tries(40)
 @example(rows=[("{", "0", 0, "0", 1.0)])
 @given(
@@ -472,6 +485,7 @@ def test_a_failed_export_leaves_the_old_file(judged: Campaign, tmp_path: Path) -
     assert [f.name for f in tmp_path.iterdir() if f.name.startswith(".")] == []
 
 
+@pytest.mark.slow
 @tries(30)
 @given(st.lists(st.tuples(st.sampled_from("12"), ids, st.floats(width=32, allow_nan=False)), unique_by=lambda r: r[:2]))
 def test_a_run_is_read_back(rows: list[tuple[str, str, float]]) -> None:
@@ -500,6 +514,7 @@ def whole(judged: Campaign, tmp_path: Path) -> Path:
     return tmp_path / "wings"
 
 
+@pytest.mark.slow
 def test_what_is_in_a_collection(whole: Path) -> None:
     assert [f.path for f in formats.list_files(whole)] == [
         "checksums.txt", "collection.json", "collection.md", "corpus.jsonl", "judgements.jsonl", "load.py", "pool.tsv",
@@ -507,6 +522,7 @@ def test_what_is_in_a_collection(whole: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_checksums_are_right(whole: Path) -> None:
     sums = dict(reversed(line.split("  ", 1)) for line in (whole / "checksums.txt").read_text().splitlines())
     assert sums.keys() == {f.path for f in formats.list_files(whole)} - {"checksums.txt"}
@@ -526,6 +542,7 @@ def test_the_checksums_are_right(whole: Path) -> None:
         assert done.stdout == b"qrels.txt: FAILED\n"
 
 
+@pytest.mark.slow
 def test_beir_loads_it(whole: Path) -> None:
     """By the documented layout: three files, of which the qrels have a header."""
     corpus = [json.loads(line) for line in (whole / "corpus.jsonl").read_text().splitlines()]
@@ -543,6 +560,7 @@ def test_beir_loads_it(whole: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "text"),
     [("title", "running average"), ("description", "Smooth a series."),
@@ -577,6 +595,7 @@ def load() -> Callable[[Path], Any]:
     return run
 
 
+@pytest.mark.slow
 def test_ir_datasets_loads_it(load: Callable[[Path], Any], whole: Path, registry: Any) -> None:
     load(whole)
     found = registry.load("campaign")
@@ -597,6 +616,7 @@ def test_ir_datasets_loads_it(load: Callable[[Path], Any], whole: Path, registry
     assert found.qrels_defs()[3].startswith("Perfect")
 
 
+@pytest.mark.slow
 def test_a_name_that_ir_datasets_has_itself(
     load: Callable[[Path], Any], campaign: Campaign, registry: Any, tmp_path: Path
 ) -> None:
@@ -609,6 +629,7 @@ def test_a_name_that_ir_datasets_has_itself(
     assert not hasattr(registry.load("cranfield"), "directory")
 
 
+@pytest.mark.slow
 def test_loading_leaves_nothing_in_the_folder(
     load: Callable[[Path], Any], campaign: Campaign, registry: Any, tmp_path: Path
 ) -> None:
@@ -621,6 +642,7 @@ def test_loading_leaves_nothing_in_the_folder(
     campaign.exports.collection.write(tmp_path / "made", replace=True)
 
 
+@pytest.mark.slow
 def test_the_card_says_where_the_text_of_queries_is_another_one(campaign: Campaign, tmp_path: Path) -> None:
     campaign.judging.judge("ann", "1", "d1", 3)
     (tmp_path / "more.jsonl").write_text('{"query_id": "3", "title": "only a title"}\n')
@@ -635,6 +657,7 @@ def test_the_card_says_where_the_text_of_queries_is_another_one(campaign: Campai
     assert '{"_id": "3", "text": "only a title"}' in (tmp_path / "description" / "queries.jsonl").read_text()
 
 
+@pytest.mark.slow
 def test_loading_it_again_and_under_another_name(
     load: Callable[[Path], Any], whole: Path, registry: Any, tmp_path: Path
 ) -> None:
@@ -646,6 +669,7 @@ def test_loading_it_again_and_under_another_name(
         load(tmp_path / "copy")
 
 
+@pytest.mark.slow
 def test_other_tools_read_the_qrels(whole: Path, judged: Campaign) -> None:
     import ir_measures
     import pytrec_eval
@@ -659,6 +683,7 @@ def test_other_tools_read_the_qrels(whole: Path, judged: Campaign) -> None:
         assert pytrec_eval.parse_qrel(file) == {"1": {"d1": 3, "d2": 0, "d6": 1}, "2": {"d4": 2, "d5": 0}}
 
 
+@pytest.mark.slow
 def test_a_reviewer_gets_the_same_digits(whole: Path, judged: Campaign) -> None:
     told = ok("evaluate", whole / "qrels.txt", whole / "runs", "-m", "nDCG@10", "-m", "AP", "--per-topic",
               "--format", "tsv")  # fmt: skip
@@ -668,6 +693,7 @@ def test_a_reviewer_gets_the_same_digits(whole: Path, judged: Campaign) -> None:
     assert theirs == ours
 
 
+@pytest.mark.slow
 def test_imported_and_exported_again_it_has_the_same_bytes(whole: Path, tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "again", title="campaign") as again:
         again.imports.import_files(
@@ -688,6 +714,7 @@ def test_imported_and_exported_again_it_has_the_same_bytes(whole: Path, tmp_path
     assert said[0] == said[1]
 
 
+@pytest.mark.slow
 def test_zeros_of_either_sign_have_the_same_bytes_again(campaign: Campaign, tmp_path: Path) -> None:
     lines = "1 Q0 d1 1 0.0 z\n1 Q0 d3 2 -0.0 z\n1 Q0 d2 3 0.0 z\n2 Q0 d4 1 -0.0 z\n2 Q0 d5 2 0.0 z\n2 Q0 d8 3 -0.0 z\n"
     (tmp_path / "z.run").write_text(lines)
@@ -697,6 +724,7 @@ def test_zeros_of_either_sign_have_the_same_bytes_again(campaign: Campaign, tmp_
     assert (tmp_path / "c" / "runs" / "z.run").read_text() == lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["log.jsonl", "log.csv"])
 def test_an_imported_log_keeps_what_it_says_beside_the_grades(
     make_campaign: Callable[..., Campaign], tmp_path: Path, name: str
@@ -730,6 +758,7 @@ def test_an_imported_log_keeps_what_it_says_beside_the_grades(
         pd.testing.assert_frame_equal(log.drop(columns="source"), logs[0].drop(columns="source"))
 
 
+@pytest.mark.slow
 def test_a_log_may_be_imported_beside_its_own_campaign(judged: Campaign, tmp_path: Path) -> None:
     """Under the names of the collection: what has its uuid already gets another."""
     judged.exports.collection.write(tmp_path / "c")
@@ -746,6 +775,7 @@ notes = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"
 places = st.lists(st.tuples(st.integers(0, 99), st.integers(100, 999)), max_size=2).map(tuple)
 
 
+@pytest.mark.slow
 @tries(60)
 @given(st.lists(st.tuples(ids, st.datetimes(), reals, reals, st.booleans(), notes, places, wholes), min_size=1))
 def test_a_log_is_read_as_it_was_written(rows: list[tuple[Any, ...]]) -> None:
@@ -848,6 +878,7 @@ def test_a_document_written_twice_is_the_same(doc_id: str, text: str, metadata: 
     assert list(corpus_record(back)) == list(first)
 
 
+@pytest.mark.slow
 def test_a_text_that_stands_under_another_name_is_not_lost(judged: Campaign, tmp_path: Path) -> None:
     """A text that is null is none: the next field that can hold one is read, and the null is kept beside it."""
     (tmp_path / "more.jsonl").write_text('{"id": "d9", "text": null, "contents": "Flow past a wing."}\n')
@@ -857,6 +888,7 @@ def test_a_text_that_stands_under_another_name_is_not_lost(judged: Campaign, tmp
     assert last == {"_id": "d9", "title": "", "text": "Flow past a wing.", "other_text": None}
 
 
+@pytest.mark.slow
 def test_runs_whose_names_are_cut_alike_have_files_of_their_own(judged: Campaign, tmp_path: Path) -> None:
     names = ["r" * 200 + end for end in "ab"] + ["Alpha"]
     for name in names:
@@ -871,6 +903,7 @@ def test_runs_whose_names_are_cut_alike_have_files_of_their_own(judged: Campaign
 # --- what the card says ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: Path) -> None:
     judged.settings.set_guidelines("# Relevant\n\nIs what answers.")
     judged.settings.set_collection(licence="CC BY 4.0", description="A small one.")
@@ -911,6 +944,7 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
     assert "1 of 6 pairs in the pool has a grade." in export.card(facts)
 
 
+@pytest.mark.slow
 def test_nobody_is_named_unless_asked(judged: Campaign, tmp_path: Path) -> None:
     """Names of people are in none of the files: not in logs, not in the card, not where a rule names one."""
     rule = 'annotator(annotator="zoe")'
@@ -927,6 +961,7 @@ def test_nobody_is_named_unless_asked(judged: Campaign, tmp_path: Path) -> None:
     assert '"zoe"' in (tmp_path / "named" / "judgements.jsonl").read_text()
 
 
+@pytest.mark.slow
 def test_imported_qrels_are_nobody(judged: Campaign, tmp_path: Path) -> None:
     (tmp_path / "old.txt").write_text("2 0 d7 1\n")
     judged.imports.import_files(qrels=tmp_path / "old.txt")
@@ -934,6 +969,7 @@ def test_imported_qrels_are_nobody(judged: Campaign, tmp_path: Path) -> None:
     assert [(p["annotator"], p["imported"]) for p in people] == [("a1", False), ("a2", False), ("qrels:old", True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("corpus", "documents"), [("all", 8), ("judged", 5), ("none", 0)])
 def test_which_documents(judged: Campaign, tmp_path: Path, registry: Any, corpus: Any, documents: int) -> None:
     report = judged.exports.collection.write(tmp_path / "c", CollectionChoices(corpus=corpus))
@@ -950,6 +986,7 @@ def test_which_documents(judged: Campaign, tmp_path: Path, registry: Any, corpus
     )
 
 
+@pytest.mark.slow
 def test_images_go_with_their_documents(judged: Campaign, tmp_path: Path) -> None:
     picture = b"\x89PNG\r\n\x1a\n" + bytes(4) + b"IHDR" + bytes(44) + b"IEND" + bytes(4)
     (tmp_path / "wing.png").write_bytes(picture)
@@ -965,6 +1002,7 @@ def test_images_go_with_their_documents(judged: Campaign, tmp_path: Path) -> Non
         assert again.corpus.view.image_file(file.name) is not None
 
 
+@pytest.mark.slow
 def test_a_collection_of_a_sampled_pool_has_strata(sampled: Campaign, tmp_path: Path) -> None:
     report = sampled.exports.collection.write(tmp_path / "c")
     back = formats.read_qrels(tmp_path / "c" / "qrels.strata.txt", form="strata")
@@ -974,6 +1012,7 @@ def test_a_collection_of_a_sampled_pool_has_strata(sampled: Campaign, tmp_path: 
     assert report.facts["pool"]["sampled_out"] == 12
 
 
+@pytest.mark.slow
 def test_a_collection_of_choices(campaign: Campaign, tmp_path: Path) -> None:
     """Where nothing is graded, the qrels are what was chosen."""
     campaign.settings.set_judging_page(task="list")
@@ -990,6 +1029,7 @@ def test_a_collection_of_choices(campaign: Campaign, tmp_path: Path) -> None:
     assert not (tmp_path / "c" / "judgements.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_a_collection_of_preferences(campaign: Campaign, tmp_path: Path) -> None:
     """The card does not say of such grades what the scale says of them."""
     campaign.settings.set_judging_page(task="preference")
@@ -999,6 +1039,7 @@ def test_a_collection_of_preferences(campaign: Campaign, tmp_path: Path) -> None
     assert "do not tell whether any of them is relevant" in (tmp_path / "c" / "collection.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_size_is_told_where_what_is_judged_was_not_pooled(
     make_campaign: Callable[..., Campaign], tmp_path: Path
 ) -> None:
@@ -1014,6 +1055,7 @@ def test_the_size_is_told_where_what_is_judged_was_not_pooled(
 # --- all or nothing -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_written_over(judged: Campaign, whole: Path, tmp_path: Path) -> None:
     before = (whole / "checksums.txt").read_text()
     assert "already contains an exported collection" in fails("export", judged.directory, "--collection", whole)
@@ -1029,6 +1071,7 @@ def test_what_is_there_is_not_written_over(judged: Campaign, whole: Path, tmp_pa
         judged.exports.collection.write(judged.directory, replace=True)
 
 
+@pytest.mark.slow
 def test_a_collection_takes_the_place_of_another(judged: Campaign, whole: Path) -> None:
     (whole / "notes.txt").write_text("years of work")
     again = ("export", judged.directory, "--collection", whole, "--replace", "--corpus", "none", "--licence", "CC0")
@@ -1040,6 +1083,7 @@ def test_a_collection_takes_the_place_of_another(judged: Campaign, whole: Path) 
     assert judged.settings.collection().licence == "CC0"
 
 
+@pytest.mark.slow
 def test_a_failed_export_leaves_nothing_behind(
     judged: Campaign, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1058,6 +1102,7 @@ def test_a_failed_export_leaves_nothing_behind(
     assert "there is no folder" in fails("export", judged.directory, "--collection", tmp_path / "no" / "c")
 
 
+@pytest.mark.slow
 def test_people_judge_while_a_collection_is_written(judged: Campaign, tmp_path: Path) -> None:
     """What comes meanwhile is in none of the files, and does not wait."""
 
@@ -1071,6 +1116,7 @@ def test_people_judge_while_a_collection_is_written(judged: Campaign, tmp_path: 
     assert judged.store.judgements.counts()["judgements"] == 10
 
 
+@pytest.mark.slow
 def test_what_is_no_collection_is_refused(campaign: Campaign, judged: Campaign, tmp_path: Path) -> None:
     for name in ("Wings", "a b", "../up", "", "a//b"):
         with pytest.raises(InputError, match="collection name: expected lower-case letters"):
@@ -1091,6 +1137,7 @@ def test_what_is_no_collection_is_refused(campaign: Campaign, judged: Campaign, 
         empty.exports.collection.write(tmp_path / "c")
 
 
+@pytest.mark.slow
 def test_a_zip_is_the_same_whenever_it_is_made(whole: Path, tmp_path: Path) -> None:
     for name in ("a.zip", "b.zip"):
         formats.write_zip(whole, tmp_path / name)
@@ -1151,6 +1198,7 @@ def test_what_is_too_large_for_a_browser(page: Opened, monkeypatch: pytest.Monke
     assert "Download campaign.zip" not in [b.label for b in app.get("download_button")]
 
 
+@pytest.mark.slow
 def test_what_is_packed_is_the_collection(judged: Campaign, tmp_path: Path) -> None:
     choices = CollectionChoices(name="wings", rule="adjudicated-or-majority", with_runs=True)
     collection_download.write_packed(judged, tmp_path / "wings.zip", choices)

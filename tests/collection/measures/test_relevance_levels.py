@@ -13,8 +13,6 @@ from collection.core.records import Run
 from collection.measures import MEASURES, bounds, from_grades, parse
 from tests.helpers import fails, run
 
-pytestmark = pytest.mark.slow
-
 RUN = "1 Q0 a 1 3 t\n1 Q0 b 2 2 t\n1 Q0 c 3 1 t\n"
 
 
@@ -40,6 +38,7 @@ def test_qrels_with_only_negative_grades(tmp_path: Path, measures: list[str], co
     assert result.stderr.count("note: no grade is 0 or more, so nothing counts as judged; the highest is -1\n") == 1
 
 
+@pytest.mark.slow
 def test_a_level_that_no_label_reaches_is_told_once(clicked: tuple[Path, Path]) -> None:
     said = "no grade reaches relevance level 1 (AP, P@10); the highest is 0.62. Try --relevance-level 0.5"
     for command in ("evaluate", "compare"):
@@ -50,6 +49,7 @@ def test_a_level_that_no_label_reaches_is_told_once(clicked: tuple[Path, Path]) 
     assert said.replace(", P@10", "") in run("compare", *clicked, "-m", "AP", "--power", "0.1").stderr
 
 
+@pytest.mark.slow
 def test_fractions_are_levels(clicked: tuple[Path, Path]) -> None:
     result = run("evaluate", *clicked, "-m", "AP", "-m", "P@2", "--relevance-level", "0.5", "--format", "tsv")
     values = [float(line.split("\t")[3]) for line in result.stdout.splitlines()]
@@ -62,6 +62,7 @@ def test_fractions_are_levels(clicked: tuple[Path, Path]) -> None:
         assert run("evaluate", *clicked, "--relevance-level", wrong).exit_code == 2
 
 
+@pytest.mark.slow
 def test_simulations_keep_fractions(tmp_path: Path) -> None:
     documents, topics, qrels = tmp_path / "d.tsv", tmp_path / "t.tsv", tmp_path / "qrels"
     documents.write_text("".join(f"d{n}\t{'wing' if n < 8 else 'jet'} flow {n}\n" for n in range(20)))
@@ -74,6 +75,7 @@ def test_simulations_keep_fractions(tmp_path: Path) -> None:
     assert "needs topics with relevant documents in the collection, found none" in fails("simulate", *files)
 
 
+@pytest.mark.slow
 def test_reusability_takes_fractions(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = [(t, d, round(0.9 * float(rng.random()), 2)) for t in range(6) for d in range(30)]
@@ -132,6 +134,7 @@ def test_bounds_widen_with_a_grade_that_nobody_has_given() -> None:
             assert known.lowest[0] <= plain.lowest[0] <= measure(aligned)[0] <= plain.highest[0] <= known.highest[0]
 
 
+@pytest.mark.slow
 def test_which_grades_bounds_assume_is_said(clicked: tuple[Path, Path], campaign: Campaign, tmp_path: Path) -> None:
     unknown = run("evaluate", *clicked, "-m", "nDCG", "--bounds").stderr
     assert "grade of the qrels, since the scale is unknown (0, 0.2, 0.55, 0.62)" in unknown

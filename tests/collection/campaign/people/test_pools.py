@@ -17,8 +17,6 @@ from collection.core.errors import InputError, UnknownNameError
 from collection.core.records import Judgement
 from collection.pooling import strategies, stratified
 
-pytestmark = pytest.mark.slow
-
 ADAPTIVE = strategies(adaptive=True)
 STRATEGIES = strategies(adaptive=False)
 
@@ -59,6 +57,7 @@ def pairs(frame: pd.DataFrame) -> set[tuple[str, str]]:
 # --- runs that contribute -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_only_the_runs_that_are_named_contribute(campaign: Campaign, make_campaign: Callable[..., Campaign]) -> None:
     fresh = make_campaign("fresh", pooled=False)
     report = fresh.people.pools.add("depth", depth=2, runs=["beta"])
@@ -98,6 +97,7 @@ def copies(copy_of: Callable[..., Campaign]) -> Campaign:
     return copy_of(build_copies)
 
 
+@pytest.mark.slow
 def test_of_near_duplicates_a_topic_gets_the_first(copies: Campaign) -> None:
     cost = copies.people.pools.add("depth", depth=10, near_duplicates="skip", dry_run=True)
     assert copies.store.pool.pairs().empty
@@ -113,6 +113,7 @@ def test_of_near_duplicates_a_topic_gets_the_first(copies: Campaign) -> None:
     assert copies.people.pools.add("depth", depth=10, near_duplicates="skip").near_duplicates == 0
 
 
+@pytest.mark.slow
 def test_a_pooled_copy_keeps_a_better_ranked_one_out(copies: Campaign) -> None:
     copies.store.pool.add(pd.DataFrame({"query_id": ["1"], "doc_id": ["b"], "rank": [2]}), "depth", {}, ["run"])
     report = copies.people.pools.add("depth", depth=2, near_duplicates="skip")
@@ -130,6 +131,7 @@ def test_copies_cannot_be_left_out_of_a_sample(copies: Campaign) -> None:
 # --- samples --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_sample_keeps_what_it_did_not_draw(large: Campaign) -> None:
     drawn = stratified(list(large.corpus.runs()), strata="5:1,20:.3,30:.1", seed=2)
     cost = large.people.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2, dry_run=True)
@@ -150,6 +152,7 @@ def test_a_sample_keeps_what_it_did_not_draw(large: Campaign) -> None:
     assert len(large.store.pool.undrawn_pairs()) == len(left)
 
 
+@pytest.mark.slow
 def test_a_second_sample_leaves_pairs_as_they_were(large: Campaign) -> None:
     large.people.pools.add("depth", depth=2)
     large.people.pools.add("uniform", depth=30, rate=0.1)
@@ -164,6 +167,7 @@ def test_a_second_sample_leaves_pairs_as_they_were(large: Campaign) -> None:
     assert not pairs(large.store.pool.undrawn_pairs()) & pairs(after)
 
 
+@pytest.mark.slow
 def test_the_same_sample_of_more_runs_leaves_what_it_left_out_where_it_was(large: Campaign) -> None:
     # What the first round drew stands for it; the few that the second draws of it would stand for all badly.
     large.people.pools.add("uniform", depth=30, rate=0.2, runs=["a", "b"])
@@ -178,6 +182,7 @@ def test_the_same_sample_of_more_runs_leaves_what_it_left_out_where_it_was(large
     assert 3 in set(large.store.pool.undrawn_pairs()["pool_round"])
 
 
+@pytest.mark.slow
 def test_the_written_pool_has_what_a_sample_needs(large: Campaign, tmp_path: Path) -> None:
     large.people.pools.add("depth", depth=2)
     large.exports.files.write(pool=tmp_path / "pool.tsv")
@@ -196,6 +201,7 @@ def test_the_written_pool_has_what_a_sample_needs(large: Campaign, tmp_path: Pat
 # --- every strategy, and what it costs --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(STRATEGIES))
 def test_every_strategy_says_its_cost_and_then_costs_it(large: Campaign, name: str) -> None:
     cost = large.people.pools.add(name, dry_run=True)
@@ -205,6 +211,7 @@ def test_every_strategy_says_its_cost_and_then_costs_it(large: Campaign, name: s
     assert json.loads(large.store.pool.rounds()["parameters"].iloc[0]).items() >= STRATEGIES[name].parameters.items()
 
 
+@pytest.mark.slow
 def test_costs_stand_side_by_side(large: Campaign) -> None:
     large.people.pools.add("depth", depth=1)
     costs = large.people.pools.costs(budget=7).set_index("strategy")
@@ -217,6 +224,7 @@ def test_costs_stand_side_by_side(large: Campaign) -> None:
     assert fewer.loc["depth", "pairs"] == 20
 
 
+@pytest.mark.slow
 def test_the_time_is_said_once_there_is_a_pace(large: Campaign) -> None:
     large.people.pools.add("depth", depth=10)
     assert large.people.pools.time(100) is None
@@ -250,6 +258,7 @@ def test_the_command_lists_every_strategy() -> None:
         assert all(f"{name}={value}" in line for name, value in entry.parameters.items())
 
 
+@pytest.mark.slow
 def test_the_command_takes_any_parameter(large: Campaign) -> None:
     directory = large.directory
     said = say("pool", directory, "--strategy", "rbp", "--set", "p=.95", "--budget", 5, "--dry-run")

@@ -26,8 +26,6 @@ pytest.importorskip("openai")
 
 from collection.campaign.machine_labels.llm.ask import reply_sizes
 
-pytestmark = pytest.mark.slow
-
 PRICES = Prices(1000.0, 10_000.0)
 """A prompt of 100 tokens costs .10, a reply of 5 tokens .05."""
 
@@ -128,6 +126,7 @@ def test_an_endpoint_answers(name: str, campaign: Campaign, fake: FakeEndpoint) 
         assert all((row.problem or "").startswith(problem) for row in stored)
 
 
+@pytest.mark.slow
 def test_everything_that_made_a_label_is_stored(campaign: Campaign, fake: FakeEndpoint) -> None:
     campaign.settings.set_guidelines("Only code counts.")
     label(campaign, fake, prices=PRICES, settings={"parameters": {"seed": 7, "temperature": None}})
@@ -158,6 +157,7 @@ def test_everything_that_made_a_label_is_stored(campaign: Campaign, fake: FakeEn
     assert shown.cost == pytest.approx(0.9)
 
 
+@pytest.mark.slow
 def test_labels_are_no_judgements(campaign: Campaign, fake: FakeEndpoint) -> None:
     before = campaign.results.overview.status()
     label(campaign, fake)
@@ -165,6 +165,7 @@ def test_labels_are_no_judgements(campaign: Campaign, fake: FakeEndpoint) -> Non
     assert campaign.results.qrels.build().empty
 
 
+@pytest.mark.slow
 def test_a_stream_is_read_to_its_end(campaign: Campaign, fake: FakeEndpoint) -> None:
     fake.answer = lambda asked: Reply("Grade: 3", cut=document(asked) == "1")
     report = label(campaign, fake, stream=True)
@@ -175,6 +176,7 @@ def test_a_stream_is_read_to_its_end(campaign: Campaign, fake: FakeEndpoint) -> 
     assert {row.reply_tokens for row in rows(campaign)} == {5, None}
 
 
+@pytest.mark.slow
 def test_what_is_stored_is_not_asked_again(campaign: Campaign, fake: FakeEndpoint) -> None:
     bad = {"1": Reply("nonsense"), "2": Reply("too long", 400)}
     fake.answer = lambda asked: bad.get(document(asked), Reply())
@@ -215,6 +217,7 @@ def prompts_of(fake: FakeEndpoint) -> list[str]:
     return lines + [json.dumps(asked.body["messages"]) for asked in fake.asked]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("since", ["one by one", "batch"])
 @pytest.mark.parametrize("how", ["one by one", "batch", "probe"])
 def test_what_was_answered_since_the_plan_is_not_asked_again(
@@ -244,6 +247,7 @@ def test_what_was_answered_since_the_plan_is_not_asked_again(
         )
 
 
+@pytest.mark.slow
 def test_a_grade_stays_whatever_is_asked_or_fails_later(campaign: Campaign, fake: FakeEndpoint) -> None:
     """Not even a batch that was sent before, and answered after, replaces it; its answers are paid and stored."""
     fake.answer = lambda asked: Reply("nonsense" if document(asked) == "1" else "Grade: 2")
@@ -268,6 +272,7 @@ def test_a_grade_stays_whatever_is_asked_or_fails_later(campaign: Campaign, fake
     assert len(rows(campaign)) == 12
 
 
+@pytest.mark.slow
 def test_a_failure_replaces_no_answer(campaign: Campaign, fake: FakeEndpoint) -> None:
     fake.answer = one_answer(Reply("nonsense"))
     label(campaign, fake)
@@ -317,6 +322,7 @@ def test_a_pair_that_has_left_the_pool_is_not_asked(campaign: Campaign, fake: Fa
     assert (report.graded, report.closed) == (5, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
@@ -341,6 +347,7 @@ def test_guidelines_are_settings(campaign: Campaign, fake: FakeEndpoint) -> None
         label(campaign, fake)
 
 
+@pytest.mark.slow
 def test_a_budget_is_never_exceeded(campaign: Campaign, fake: FakeEndpoint) -> None:
     """Not even by requests under way, which may cost as much as the longest reply; later runs count what is spent."""
     how = {"prices": Prices(0.0, 30_000.0), "settings": {"parameters": {"max_tokens": 5}}}  # .15 for a reply
@@ -427,6 +434,7 @@ def test_tokens_that_the_endpoint_does_not_tell_are_estimated_for_the_cost(
     assert report.cost == row.cost == pytest.approx(length / 4)
 
 
+@pytest.mark.slow
 def test_a_refused_key_ends_all_and_is_never_shown(
     campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -443,6 +451,7 @@ def test_a_refused_key_ends_all_and_is_never_shown(
     assert b"sk-secret" not in (campaign.directory / "campaign.db").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["sk-secret", "a/b+c/d==", "48151623"])
 @pytest.mark.parametrize("how", ["one by one", "stream", "batch"])
 def test_a_key_in_any_field_is_never_stored(
@@ -514,6 +523,7 @@ def test_without_a_key_none_is_sent(campaign: Campaign, fake: FakeEndpoint) -> N
     assert fake.asked[0].authorization is None
 
 
+@pytest.mark.slow
 def test_many_failures_end_a_run(many: Campaign, fake: FakeEndpoint) -> None:
     fake.answer = one_answer(Reply("down", 503, headers=NOW))
     report = label(many, fake, retries=0)
@@ -544,12 +554,14 @@ def test_pairs_without_a_text_are_not_asked(campaign: Campaign, fake: FakeEndpoi
     assert (len(plan.pairs), plan.without_text) == (5, 1)
 
 
+@pytest.mark.slow
 def test_long_documents_are_cut(campaign: Campaign, fake: FakeEndpoint) -> None:
     label(campaign, fake, most=1, settings={"characters": 8})
     assert "\nThe text\n" in fake.asked[0].prompt
     assert "its other 15 characters are not shown" in fake.asked[0].prompt
 
 
+@pytest.mark.slow
 def test_the_first_pairs_are_a_random_sample(many: Campaign, fake: FakeEndpoint) -> None:
     plan = many.machine_labels.llm.plan(LlmSettings("m", fake.url))
     assert len(plan.pairs) == 40
@@ -558,6 +570,7 @@ def test_the_first_pairs_are_a_random_sample(many: Campaign, fake: FakeEndpoint)
     assert many.machine_labels.llm.plan(LlmSettings("m", fake.url), most=10).pairs == plan.pairs[:10]
 
 
+@pytest.mark.slow
 def test_the_estimate_learns_from_answers(many: Campaign, fake: FakeEndpoint) -> None:
     before = many.machine_labels.llm.plan(LlmSettings("m", fake.url), prices=PRICES).estimate
     assert before.measured == 0
@@ -569,6 +582,7 @@ def test_the_estimate_learns_from_answers(many: Campaign, fake: FakeEndpoint) ->
     assert after.spent == pytest.approx(1.5)  # answers without a cost, at these prices
 
 
+@pytest.mark.slow
 def test_a_trial_keeps_nothing(many: Campaign, fake: FakeEndpoint) -> None:
     plan = many.machine_labels.llm.plan(LlmSettings("m", fake.url))
     tried, estimate, _ = many.machine_labels.llm.try_out(plan, ChatEndpoint(fake.url), RequestLimits(1, PRICES))
@@ -582,6 +596,7 @@ def test_one_process_labels_at_a_time(campaign: Campaign, fake: FakeEndpoint) ->
         label(campaign, fake)
 
 
+@pytest.mark.slow
 def test_a_stop_lets_requests_under_way_finish(many: Campaign, fake: FakeEndpoint) -> None:
     limits = RequestLimits(3)
 
@@ -606,6 +621,7 @@ def obeys(*names: str) -> Callable[[Asked], Reply]:
     return answer
 
 
+@pytest.mark.slow
 def test_the_probe_counts_followed_requests(campaign: Campaign, fake: FakeEndpoint) -> None:
     fake.answer = obeys("German", "plain")
     plan = campaign.machine_labels.llm.plan_probe(LlmSettings("m", fake.url), topics=["1", "2"])
