@@ -210,6 +210,7 @@ def faults(page: Page, within: Locator | dict[str, Any] | None = None) -> list[t
     return [(fault["id"], fault["nodes"]) for fault in violations if fault["impact"] in ("serious", "critical")]
 
 
+MakeCard = Callable[..., Card]
 C = TypeVar("C", bound=Card)
 
 

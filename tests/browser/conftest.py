@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.browser.card_harness import Desk, Harness
-from tests.browser.card_page import Card, make_cards
+from tests.browser.card_page import Card, MakeCard, make_cards
 from tests.browser.chromium import HELP, find
 from tests.browser.serving import Serving
 from tests.browser.task_harness import TaskCard
@@ -92,7 +92,7 @@ def desk(harness: Harness) -> Desk:
 
 
 @pytest.fixture
-def make_card(windows: Windows, make_window: object, harness: Harness, desk: Desk) -> Iterator[Callable[..., Card]]:
+def make_card(windows: Windows, make_window: object, harness: Harness, desk: Desk) -> Iterator[MakeCard]:
     """Makes cards; see :func:`~tests.browser.card_page.make_cards`."""
     yield from make_cards(windows, harness.url, Card, (1280, 720))
 
@@ -104,13 +104,13 @@ def make_task_card(windows: Windows, make_window: object, harness: Harness) -> I
 
 
 @pytest.fixture
-def card(desk: Desk, make_card: Callable[..., Card]) -> Card:
+def card(desk: Desk, make_card: MakeCard) -> Card:
     """A card with its first document on screen."""
     return make_card().open()
 
 
 @pytest.fixture
-def show(harness: Harness, make_card: Callable[..., Card]) -> Callable[..., Card]:
+def show(harness: Harness, make_card: MakeCard) -> MakeCard:
     """Opens a card on these documents, the first of which is on screen; the topic asks for a rolling mean."""
 
     def opened(

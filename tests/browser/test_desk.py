@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.card_harness import TIME, Desk, Harness, document
-from tests.browser.card_page import Card, words
+from tests.browser.card_page import Card, MakeCard, words
 
 pytestmark = pytest.mark.browser
 
@@ -56,9 +55,7 @@ def rows(card: Card) -> list[tuple[str, str]]:
 # ------------------------------------------------------------------------------------------- settings
 
 
-def test_settings_stay_after_a_reload_and_on_another_device(
-    card: Card, desk: Desk, make_card: Callable[..., Card]
-) -> None:
+def test_settings_stay_after_a_reload_and_on_another_device(card: Card, desk: Desk, make_card: MakeCard) -> None:
     assert card.page.evaluate(MEASURE) == "800px"
     card.press(",")
     expect(card.part("settings-panel")).to_be_focused()
@@ -128,7 +125,7 @@ def test_settings_stay_after_a_reload_and_on_another_device(
     ]  # fmt: skip
 
 
-def test_kept_settings_that_are_broken_do_no_harm(desk: Desk, make_card: Callable[..., Card]) -> None:
+def test_kept_settings_that_are_broken_do_no_harm(desk: Desk, make_card: MakeCard) -> None:
     keys = {"undo": "r", "none": "n", "skip": 7, "digit:2": "2", "digit:9": "j"}
     desk.own = {"size": "1px;color:red", "measure": 10**9, "leading": None, "keys": keys, "marks": 1, "long": {}}
     card = make_card().open()
@@ -223,7 +220,7 @@ def test_settings_and_menu_by_keyboard_and_every_action_is_a_button(card: Card, 
 
 
 def test_a_flag_goes_with_the_grade_and_on_a_judged_document_leaves_it_where_it_is(
-    show: Callable[..., Card], harness: Harness
+    show: MakeCard, harness: Harness
 ) -> None:
     long = "\n\n".join(f"Paragraph {number} stands here." for number in range(60))
     card = show(document(1, text=long), document(2), document(3))
@@ -379,7 +376,7 @@ def test_the_history_of_all_topics_is_filtered_revised_and_there_without_a_conne
 
 
 def test_older_judgements_are_fetched_when_the_end_is_near_and_markup_in_them_is_text(
-    harness: Harness, make_card: Callable[..., Card]
+    harness: Harness, make_card: MakeCard
 ) -> None:
     evil = "<img src=x onerror='window.hacked = 1'>"
     titles: dict[int, dict[str, Any]] = {119: {"title": evil}}
@@ -409,7 +406,7 @@ def test_older_judgements_are_fetched_when_the_end_is_near_and_markup_in_them_is
 
 
 def test_a_near_duplicate_says_so_and_is_one_key_away_also_where_it_has_to_be_fetched(
-    desk: Desk, make_card: Callable[..., Card]
+    desk: Desk, make_card: MakeCard
 ) -> None:
     desk.log.append(JUDGED | {"doc_id": "d140", "relevance": 1, "uuid": "old"})
     desk.long_ago = {"d140"}
@@ -482,7 +479,7 @@ def test_time_at_work_and_what_is_left(card: Card, desk: Desk) -> None:
     expect(lines.last).to_have_text("and 10 more")
 
 
-def test_a_word_after_a_long_stretch_and_none_after_a_break(desk: Desk, make_card: Callable[..., Card]) -> None:
+def test_a_word_after_a_long_stretch_and_none_after_a_break(desk: Desk, make_card: MakeCard) -> None:
     desk.time = TIME | {"since_break": 30 * 60.0}  # on another device, before
     card = make_card(alone=True)
     card.page.clock.install()
@@ -519,7 +516,7 @@ def test_a_word_after_a_long_stretch_and_none_after_a_break(desk: Desk, make_car
 # --------------------------------------------------------------------------------------------- layout
 
 
-def test_nothing_around_judging_moves_a_button(desk: Desk, make_card: Callable[..., Card]) -> None:
+def test_nothing_around_judging_moves_a_button(desk: Desk, make_card: MakeCard) -> None:
     card = make_card().open(padding="80px 16px 12px")
     for width, height in ((1280, 800), (1000, 700), (948, 700), (672, 800), (390, 844)):
         card.resize(width, height)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.card_harness import TEXT_CAP, Harness, document
-from tests.browser.card_page import Card, box, words
+from tests.browser.card_page import Card, MakeCard, box, words
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 INSIDE = """(names) => names.every((name) => {
@@ -32,7 +31,7 @@ def scrolls_sideways(card: Card) -> bool:
 
 
 @pytest.mark.parametrize("root", ["div", "shadow"])
-def test_preformatted_text_and_wide_tables_scroll_in_their_own_box(show: Callable[..., Card], root: str) -> None:
+def test_preformatted_text_and_wide_tables_scroll_in_their_own_box(show: MakeCard, root: str) -> None:
     code = "def mean(x):\n\treturn sum(x)" + " + 0" * 100 + "\n"
     row = "".join(f"<td>{n}.123456789 aerodynamical</td>" for n in range(12))
     html = f"<table><tbody><tr>{row}</tr></tbody></table>\n"
@@ -74,7 +73,7 @@ def test_preformatted_text_and_wide_tables_scroll_in_their_own_box(show: Callabl
     assert table.locator("td").evaluate_all(lines) == [[1, 1]] * 12, "a word is broken"
 
 
-def test_markup_is_drawn_whole_and_is_text_where_it_was_cut(show: Callable[..., Card]) -> None:
+def test_markup_is_drawn_whole_and_is_text_where_it_was_cut(show: MakeCard) -> None:
     html = "<h3>Rolling</h3>\n<ul>\n<li>one <strong>wi</strong>ndow</li>\n</ul>\n<p>a <code>mean</code></p>\n"
     text = "Rolling\n\none window\n\na mean\n"
     long = "<b>" + "word " * TEXT_CAP
@@ -106,7 +105,7 @@ def test_markup_is_drawn_whole_and_is_text_where_it_was_cut(show: Callable[..., 
     expect(card.part("text").locator("*")).to_have_count(0)
 
 
-def test_all_kinds_of_letters_stay_in_their_place(show: Callable[..., Card]) -> None:
+def test_all_kinds_of_letters_stay_in_their_place(show: MakeCard) -> None:
     arabic = "المتوسط المتحرك rolling mean.\n\nAn English paragraph.\n\nפסקה בעברית."
     zalgo = "Z" + "".join(chr(0x300 + i % 0x60) for i in range(90)) + "algo " + "W" * 400
     japanese = "移動平均とは、時系列データの平均値を求めたものである。" * 20
@@ -149,7 +148,7 @@ def test_all_kinds_of_letters_stay_in_their_place(show: Callable[..., Card]) -> 
 # -------------------------------------------------------------------------------------- what is known
 
 
-def test_addresses_are_links_and_nothing_else_is_and_many_chips_are_folded(show: Callable[..., Card]) -> None:
+def test_addresses_are_links_and_nothing_else_is_and_many_chips_are_folded(show: MakeCard) -> None:
     evil = {
         "script": "javascript:alert(1)",
         "data": "data:text/html,x",
@@ -201,7 +200,7 @@ def test_addresses_are_links_and_nothing_else_is_and_many_chips_are_folded(show:
 # -------------------------------------------------------------------------------------------- pictures
 
 
-def test_pictures_stand_above_the_text_and_open_large(show: Callable[..., Card], harness: Harness) -> None:
+def test_pictures_stand_above_the_text_and_open_large(show: MakeCard, harness: Harness) -> None:
     card = show(
         document(1, images=[{"src": "/files/a.png", "alt": "Rows and columns"}, {"src": "/files/b.png", "alt": ""}]),
         document(2),
@@ -246,7 +245,7 @@ def test_pictures_stand_above_the_text_and_open_large(show: Callable[..., Card],
 
 
 def test_a_lost_picture_says_so_and_of_those_that_come_next_only_files_are_fetched(
-    show: Callable[..., Card], harness: Harness
+    show: MakeCard, harness: Harness
 ) -> None:
     harness.files.clear()
     foreign = {"src": f"http://localhost:{harness.url.rsplit(':', 1)[1]}/files/foreign.png", "alt": ""}
@@ -285,7 +284,7 @@ def excerpt(first: int, last: int | None = None) -> list[Any]:
 
 
 def test_a_long_document_is_folded_to_its_passages_unless_the_annotator_wants_it_whole(
-    show: Callable[..., Card], harness: Harness
+    show: MakeCard, harness: Harness
 ) -> None:
     text = "Nothing of this kind. " * 300
     begins = "The rolling mean is explained. " + text
@@ -341,7 +340,7 @@ def test_a_long_document_is_folded_to_its_passages_unless_the_annotator_wants_it
 
 
 def test_e_shows_all_and_the_place_stays_and_space_leaves_two_lines_of_the_screen_before(
-    show: Callable[..., Card],
+    show: MakeCard,
 ) -> None:
     documents = [
         document(1, text=LONG, excerpts=[excerpt(1), excerpt(8, 11)]),

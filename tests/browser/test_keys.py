@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.adjudicate_desk import AdjudicationDesk
 from tests.browser.card_harness import Harness
-from tests.browser.card_page import Card
+from tests.browser.card_page import MakeCard
 from tests.browser.task_harness import Desk, topics
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
@@ -27,7 +27,7 @@ DESKS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.fixture
-def make(harness: Harness, make_card: Callable[..., Card], make_task_card: Callable[..., Card]) -> Callable[..., Card]:
+def make(harness: Harness, make_card: MakeCard, make_task_card: MakeCard) -> MakeCard:
     """Opens the card of this folder."""
 
     def opened(folder: str, **options: Any) -> Any:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.card_harness import DARK, LIGHT, Desk, Harness, document
-from tests.browser.card_page import Card, words
+from tests.browser.card_page import Card, MakeCard, words
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 TERM, OWN, PASSAGE = "cd-topic-term", "cd-own-word", "cd-passage"
@@ -41,7 +40,7 @@ def contrast(card: Card, name: str) -> float:
 # ----------------------------------------------------------------------------------------- highlights
 
 
-def test_highlights_are_on_one_by_one_and_go_off_and_on(show: Callable[..., Card]) -> None:
+def test_highlights_are_on_one_by_one_and_go_off_and_on(show: MakeCard) -> None:
     own = {"words": {"t1": "wing"}, "marks": {"topic": False}}
     card = show(document(1, text="a mean wing"), document(2, text="mean wing"), own=own)
     card.highlights(OWN, "wing")
@@ -63,7 +62,7 @@ def test_highlights_are_on_one_by_one_and_go_off_and_on(show: Callable[..., Card
 
 
 def test_terms_and_own_words_are_highlighted_in_the_documents_of_their_topic(
-    harness: Harness, make_card: Callable[..., Card]
+    harness: Harness, make_card: MakeCard
 ) -> None:
     terms = (
         "The WINDOWS of a rolling mean; it rolls, rolled, and computes. Méans gapless (gap) meanwhile, a series' time."
@@ -120,7 +119,7 @@ def test_terms_and_own_words_are_highlighted_in_the_documents_of_their_topic(
     assert desk.own["words"] == {"t1": "wing", "t2": "heat"}
 
 
-def test_a_rerun_of_the_page_keeps_all_highlights_and_letters_stand_out_from_them(show: Callable[..., Card]) -> None:
+def test_a_rerun_of_the_page_keeps_all_highlights_and_letters_stand_out_from_them(show: MakeCard) -> None:
     card = show(document(1, text="A mean wing."), own={"words": {"t1": "wing"}})
     card.select(2, 6)
     card.press("p")
@@ -156,7 +155,7 @@ def test_a_rerun_of_the_page_keeps_all_highlights_and_letters_stand_out_from_the
     card.highlights(PASSAGE)
 
 
-def test_a_long_document_is_shown_before_it_is_looked_through(show: Callable[..., Card]) -> None:
+def test_a_long_document_is_shown_before_it_is_looked_through(show: MakeCard) -> None:
     documents = [document(n, text=f"{n} " + "word mean " * 2000) for n in range(1, 30)]
     card = show(*documents)
     for n in range(16):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import expect
 
 from collection.documents.rendering.markup import to_html
 from tests.browser.card_harness import Desk, Harness, document
-from tests.browser.card_page import Card, box, words
+from tests.browser.card_page import Card, MakeCard, box, words
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -31,9 +29,7 @@ def notes(desk: Desk) -> list[tuple[str, int | None, str | None]]:
 # ------------------------------------------------------------------------------------- guidelines
 
 
-def test_guidelines_stand_beside_the_document_and_judging_goes_on_as_fast(
-    desk: Desk, make_card: Callable[..., Card]
-) -> None:
+def test_guidelines_stand_beside_the_document_and_judging_goes_on_as_fast(desk: Desk, make_card: MakeCard) -> None:
     rules = "\n\n".join(f"Rule {i}." for i in range(200))
     desk.guidelines = to_html(f"# How\nRead **all**, [see](https://example.org/a).\n\n{rules}")
     desk.notes = {"t1": "Both <b>count</b>.\nNot a third.", "t2": "Of the second."}
@@ -72,7 +68,7 @@ def test_guidelines_stand_beside_the_document_and_judging_goes_on_as_fast(
     assert [name for name, _ in desk.requests].count("guidelines") == 1, "a rerun of the page asks nothing"
 
 
-def test_guidelines_that_cannot_be_loaded_are_asked_for_again(desk: Desk, make_card: Callable[..., Card]) -> None:
+def test_guidelines_that_cannot_be_loaded_are_asked_for_again(desk: Desk, make_card: MakeCard) -> None:
     desk.guidelines = None
     card = make_card().open()
     card.press("g")
@@ -151,7 +147,7 @@ def test_notes_are_written_by_key_stay_with_their_document_and_go_with_what_is_c
 # ------------------------------------------------------------------------- machine labels
 
 
-def test_a_machine_label_is_said_to_be_one(harness: Harness, make_card: Callable[..., Card]) -> None:
+def test_a_machine_label_is_said_to_be_one(harness: Harness, make_card: MakeCard) -> None:
     labels: list[dict[str, object]] = [
         {"label": {"label_set": "<b>rule</b>", "relevance": 2}},
         {},
@@ -171,7 +167,7 @@ def test_a_machine_label_is_said_to_be_one(harness: Harness, make_card: Callable
 
 
 def test_qualification_feedback_and_surplus_judgements_are_said_and_keys_go_on(
-    harness: Harness, make_card: Callable[..., Card]
+    harness: Harness, make_card: MakeCard
 ) -> None:
     desk = harness.desk = Desk({"t1": [document(100 + number) for number in range(4)], "t2": [document(200)]})
     desk.settled = {"d100": (1, "It only <i>names</i> it."), "d101": (2, "")}
@@ -234,7 +230,7 @@ def test_whoever_is_shut_out_is_told_why_and_loses_nothing(card: Card, desk: Des
 # ------------------------------------------------------------------------------------------ looks
 
 
-def test_panels_notes_and_feedback_leave_the_buttons_where_they_are(desk: Desk, make_card: Callable[..., Card]) -> None:
+def test_panels_notes_and_feedback_leave_the_buttons_where_they_are(desk: Desk, make_card: MakeCard) -> None:
     desk.guidelines = to_html("# Rules\n" + "\n\n".join(f"Rule {i} is long enough to be broken." for i in range(60)))
     desk.notes = {"t1": "A note for it."}
     desk.settled = {f"d10{i}": (i % 4, "Somebody said why, in a sentence.") for i in range(10)}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.card_harness import Harness, document
-from tests.browser.card_page import Card, box
+from tests.browser.card_page import MakeCard, box
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 PASSAGE = "cd-passage"
@@ -25,9 +24,7 @@ def marked(harness: Harness) -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("root", ["shadow", "div"])
-def test_what_is_selected_is_marked_and_goes_with_the_grade(
-    show: Callable[..., Card], harness: Harness, root: str
-) -> None:
+def test_what_is_selected_is_marked_and_goes_with_the_grade(show: MakeCard, harness: Harness, root: str) -> None:
     card = show(document(1, text="One 😀 two three four five."), document(2), query={"root": root})
     card.select(6, 11)  # blanks at its ends are not marked
     expect(card.part("marker")).to_be_visible()
@@ -53,7 +50,7 @@ def test_what_is_selected_is_marked_and_goes_with_the_grade(
 
 
 def test_marks_are_taken_away_where_they_are_and_changed_with_the_grade_of_a_judged_document(
-    show: Callable[..., Card], harness: Harness
+    show: MakeCard, harness: Harness
 ) -> None:
     card = show(document(1, text="One two three four five."), document(2, text="One two three."), document(3))
     for place in ((0, 3), (8, 13)):
@@ -89,7 +86,7 @@ def test_marks_are_taken_away_where_they_are_and_changed_with_the_grade_of_a_jud
 
 
 def test_whole_signs_are_marked_in_markup_too_and_in_passages_only_what_is_in_sight(
-    show: Callable[..., Card], harness: Harness
+    show: MakeCard, harness: Harness
 ) -> None:
     signs = "a 👩‍👩‍👧 e\u0301 🇩🇪 z"
     markup = {"text": "the boundary layer\n😀 x\n", "form": "markup"}
@@ -138,7 +135,7 @@ def test_whole_signs_are_marked_in_markup_too_and_in_passages_only_what_is_in_si
 
 
 def test_sentences_are_marked_without_a_mouse_unless_the_campaign_has_no_marking(
-    show: Callable[..., Card], harness: Harness
+    show: MakeCard, harness: Harness
 ) -> None:
     text = "First one 😀. Is this\nthe second? 第三の文。 Dr. Who.\n\nA last one"
     card = show(document(1, text=text), document(2, text="def f():\n    return 1\n", form="preformatted"), document(3))
@@ -179,7 +176,7 @@ def test_sentences_are_marked_without_a_mouse_unless_the_campaign_has_no_marking
     expect(card.part("sentences-panel")).to_be_hidden()
 
 
-def test_sentences_of_a_judged_document_are_marked_where_one_is(show: Callable[..., Card], harness: Harness) -> None:
+def test_sentences_of_a_judged_document_are_marked_where_one_is(show: MakeCard, harness: Harness) -> None:
     text = "\n\n".join(f"Sentence number {number} stands here." for number in range(60))
     card = show(document(1, text=text), document(2))
     card.press("2", "ArrowLeft")
@@ -202,7 +199,7 @@ def test_sentences_of_a_judged_document_are_marked_where_one_is(show: Callable[.
     assert {row["relevance"] for row in harness.desk.log} == {2}
 
 
-def test_panels_over_the_document_leave_the_buttons_where_they_are(show: Callable[..., Card]) -> None:
+def test_panels_over_the_document_leave_the_buttons_where_they_are(show: MakeCard) -> None:
     card = show(document(1, text="One two. " * 50))
     for width, height in ((1280, 800), (390, 844)):
         card.resize(width, height)
