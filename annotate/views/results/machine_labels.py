@@ -20,8 +20,8 @@ st.title("Machine labels")
 sets = {each.name: each for each in campaign.store.machine_labels.sets()}
 if not sets:
     widgets.stop_with_next_step(
-        "This campaign has no machine labels: `cleverdon labels llm` asks a model, `cleverdon labels rule` applies a "
-        "rule."
+        "This campaign has no machine labels yet. Create them by a language model with `cleverdon labels llm`, or by "
+        "a rule with `cleverdon labels rule`."
     )
 
 left, right = st.columns(2)
