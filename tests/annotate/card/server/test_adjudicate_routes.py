@@ -266,6 +266,7 @@ def test_a_card_that_has_skipped_hundreds_of_pairs_goes_on(client: TestClient, d
     [
         {"want": "2"}, {"want": True}, {"holding": "d1"}, {"holding": ["d1"]}, {"holding": ['["1"]']},
         {"holding": ['"1d"']}, {"holding": ['["1", 2]']}, {"holding": ["[" * 9999]},
+        {"holding": [1]}, {"holding": ["\ud800"]}, {"decisions": [{"query_id": "1"}]},
         {"decisions": {}}, {"decisions": [1]}, {"filter": [1]}, {"filter": {"distance": -1}},
         {"filter": {"distance": 10**30}}, {"filter": {"distance": []}}, {"filter": {"names": [1]}},
         {"filter": {"why": 3}}, {"filter": {"query_id": {"a": 1}}},
