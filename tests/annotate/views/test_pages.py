@@ -41,14 +41,6 @@ def say(campaign: Campaign, query_id: str, doc_id: str, relevance: int) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_an_empty_campaign(opened: Opened, tmp_path: Path, view: str) -> None:
-    with Campaign.create(tmp_path / "empty") as campaign:
-        app = opened(campaign, view)
-        assert not app.error
-        assert app.title
-
-
-@pytest.mark.parametrize("view", VIEWS)
 def test_a_campaign_in_the_middle(opened: Opened, campaign: Campaign, view: str) -> None:
     say(campaign, "1", "d1", 2)
     say(campaign, "2", "d4", 0)

@@ -115,13 +115,15 @@ def test_every_page_opens_for_its_roles_and_refuses_the_others(
         assert [e.value for e in app.error] == [f"This page is for {page_access.role_names(page.roles)}."]
 
 
-@pytest.mark.parametrize("role", first_of(["annotator", "reader"]))
+@pytest.mark.parametrize("role", first_of(["manager", "annotator", "reader"], 2))
 @pytest.mark.parametrize("page", PAGES, **by_title)
 def test_pages_of_an_empty_campaign_send_nobody_where_they_may_not_go(
     opened: Opened, tmp_path: pytest.TempPathFactory, page: PageEntry, role: Role
 ) -> None:
     with Campaign.create(tmp_path / "empty") as campaign:
-        opened(campaign, page, role)
+        app = opened(campaign, page, role)
+        assert app.title
+        assert bool(app.error) == (role not in page.roles)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if "reader" in p.roles and p.url_path != "account"], **by_title)
