@@ -9,7 +9,7 @@ import io
 import lzma
 import re
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 ENDINGS = (".gz", ".bz2", ".xz", ".lzma")
 """Endings of compressed files, which are known by their content."""
+
+PIECE = 1 << 17
+"""Bytes that are unpacked or recoded at a time."""
 
 SAMPLE = 1024
 """Bytes by which text is known."""
@@ -111,14 +114,14 @@ def unpack(raw: BufferedIOBase) -> io.BufferedReader:
         content = lzma.LZMAFile(cast(IO[bytes], raw))  # noqa: SIM115, closed with the file
     else:
         return cast(io.BufferedReader, raw)
-    return io.BufferedReader(_Unpacked(raw, content), 1 << 17)
+    return io.BufferedReader(_Stream(_unpacked(raw, content), raw), PIECE)
 
 
 def as_utf8(content: io.BufferedReader) -> io.BufferedReader:
     """Text in UTF-16, UTF-32 or an encoding that its beginning declares as UTF-8; other text as it is."""
     head = content.peek(SAMPLE)[:SAMPLE]
     encoding = _encoding(head) or _declared(head)
-    return content if encoding is None else io.BufferedReader(_Recoded(content, encoding), 1 << 17)
+    return content if encoding is None else io.BufferedReader(_Stream(_recoded(content, encoding), content), PIECE)
 
 
 def with_line_feeds(content: io.BufferedReader) -> io.BufferedReader:
@@ -126,7 +129,7 @@ def with_line_feeds(content: io.BufferedReader) -> io.BufferedReader:
     head = content.peek(SAMPLE)
     if b"\r" not in head[:-1] or b"\n" in head:
         return content
-    return io.BufferedReader(_LineFeeds(content), 1 << 17)
+    return io.BufferedReader(_Stream(_with_line_feeds(content), content), PIECE)
 
 
 def name_other(content: io.BufferedReader, path: object) -> tuple[str, str] | None:
@@ -168,37 +171,11 @@ def _declared(head: bytes) -> str | None:
     return codec.name if is_ascii and codec.name not in ("utf-8", "utf-8-sig", "ascii") else None
 
 
-class _Unpacked(io.RawIOBase):
-    """Unpacked bytes, up to the limits."""
+class _Stream(io.RawIOBase):
+    """A stream of pieces of bytes; closing it closes the file that they are made from."""
 
-    def __init__(self, raw: BufferedIOBase, content: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile) -> None:
-        self._raw, self._content, self._size = raw, content, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        view = memoryview(buffer)
-        data = self._content.read1(len(view))
-        view[: len(data)] = data
-        self._size += len(data)
-        if self._size > EXPANDED and self._size > LARGEST_RATIO * self._raw.tell():
-            raise TooLargeError
-        return len(data)
-
-    def close(self) -> None:
-        with suppress(*BROKEN):
-            self._content.close()
-        self._raw.close()
-        super().close()
-
-
-class _Recoded(io.RawIOBase):
-    """Text in another encoding as UTF-8."""
-
-    def __init__(self, content: io.BufferedReader, encoding: str) -> None:
-        self._content, self._encoding = content, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)()
+    def __init__(self, pieces: Iterator[bytes], file: BufferedIOBase) -> None:
+        self._pieces, self._file = pieces, file
         self._waiting = b""
 
     def readable(self) -> bool:
@@ -206,40 +183,42 @@ class _Recoded(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         view = memoryview(buffer)
-        ended = False
-        while not self._waiting and not ended:
-            data = self._content.read1(1 << 16)
-            ended = not data
-            try:
-                self._waiting = self._decoder.decode(data, final=ended).encode()
-            except UnicodeDecodeError as error:
-                raise OSError(f"not {self._encoding.upper()}: {error.reason}") from None
+        self._waiting = self._waiting or next(filter(None, self._pieces), b"")
         data, self._waiting = self._waiting[: len(view)], self._waiting[len(view) :]
         view[: len(data)] = data
         return len(data)
 
     def close(self) -> None:
-        self._content.close()
+        self._file.close()
         super().close()
 
 
-class _LineFeeds(io.RawIOBase):
+def _unpacked(raw: BufferedIOBase, content: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile) -> Iterator[bytes]:
+    """Unpacked bytes, up to the limits."""
+    size = 0
+    while data := content.read1(PIECE):
+        size += len(data)
+        if size > EXPANDED and size > LARGEST_RATIO * raw.tell():
+            raise TooLargeError
+        yield data
+
+
+def _recoded(content: io.BufferedReader, encoding: str) -> Iterator[bytes]:
+    """Text in another encoding as UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    ended = False
+    while not ended:
+        data = content.read1(PIECE)
+        ended = not data
+        try:
+            yield decoder.decode(data, final=ended).encode()
+        except UnicodeDecodeError as error:
+            raise OSError(f"not {encoding.upper()}: {error.reason}") from None
+
+
+def _with_line_feeds(content: io.BufferedReader) -> Iterator[bytes]:
     """Text whose lines end with carriage returns, with line feeds in their place."""
-
-    def __init__(self, content: io.BufferedReader) -> None:
-        self._content = content
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        view = memoryview(buffer)
-        data = self._content.read1(len(view))
+    while data := content.read1(PIECE):
         if b"\n" in data:
             raise OSError("lines end with a carriage return in the beginning, and with a line feed later")
-        view[: len(data)] = data.replace(b"\r", b"\n")
-        return len(data)
-
-    def close(self) -> None:
-        self._content.close()
-        super().close()
+        yield data.replace(b"\r", b"\n")
