@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +19,7 @@ from collection.comparison.conclusions import (
     find_unmatched,
     name_test,
 )
-from collection.comparison.evaluation import Evaluation, evaluate, find_measure
+from collection.comparison.evaluation import Evaluation, find_measure
 from collection.comparison.seed_groups import merge_seeds
 from collection.comparison.tables import escaped_latex, write_latex, write_markdown
 from collection.comparison.topics import differences
@@ -28,7 +28,6 @@ from collection.core.display import Displayed, Summary
 from collection.core.errors import InputError, UnknownNameError, require_known
 from collection.core.frames import STANDINGS
 from collection.core.phrases import count, decimal, join, plural
-from collection.core.records import Run
 from collection.measures import Measure
 from collection.statistics import (
     CORRECTIONS,
@@ -164,24 +163,20 @@ class Comparison(Displayed):
         The document needs ``\usepackage{booktabs}``; names are escaped.
         """
         signs = {BETTER: r"$^{\dagger}$", WORSE: r"$^{\ddagger}$", "": ""}
-
-        def cell(value: str, spread: str, best: bool, mark: str) -> str:
-            return (rf"\textbf{{{value}}}" if best else value) + (rf" $\pm$ {spread}" if spread else "") + signs[mark]
-
         said = escaped_latex(self._caption)
         symbols = {"†": r"$\dagger$", "‡": r"$\ddagger$", "α": r"$\alpha$", "±": r"$\pm$", " = ": "~=~"}
         for plain, written in symbols.items():
             said = said.replace(plain, written)
-        return write_latex(["System", *self.evaluation.measures], self._rows(digits, cell), said)
+        return write_latex(
+            ["System", *self.evaluation.measures], self._rows(digits, r"\textbf{{{}}}", r" $\pm$ ", signs), said
+        )
 
     def to_markdown(self, digits: int = 4) -> str:
         """Write the same as a pipe table, the caption below it."""
         signs = {BETTER: "†", WORSE: "‡", "": ""}
-
-        def cell(value: str, spread: str, best: bool, mark: str) -> str:
-            return (f"**{value}**" if best else value) + (f" ± {spread}" if spread else "") + signs[mark]
-
-        return write_markdown(["System", *self.evaluation.measures], self._rows(digits, cell), self._caption)
+        return write_markdown(
+            ["System", *self.evaluation.measures], self._rows(digits, "**{}**", " ± ", signs), self._caption
+        )
 
     def mark_significance(self) -> pd.DataFrame:
         """Systems x measures: "better" or "worse" if significantly different from the baseline, else ""."""
@@ -193,24 +188,18 @@ class Comparison(Displayed):
             table.loc[system, measure] = BETTER if up else WORSE
         return table
 
-    def _rows(self, digits: int, cell: Callable[[str, str, bool, str], str]) -> list[list[str]]:
+    def _rows(self, digits: int, bold: str, plus_minus: str, signs: Mapping[str, str]) -> list[list[str]]:
         values, best, spread = (self.table(column) for column in ("value", "best", "spread"))
         mark = self.mark_significance()
-        return [
-            [
-                str(system),
-                *(
-                    cell(
-                        decimal(float(values.loc[system, m]), digits),
-                        "" if pd.isna(spread.loc[system, m]) else decimal(float(spread.loc[system, m]), digits),
-                        bool(best.loc[system, m]),
-                        str(mark.loc[system, m]),
-                    )
-                    for m in values.columns
-                ),
-            ]
-            for system in values.index
-        ]
+
+        def cell(system: str, measure: str) -> str:
+            value, deviation = (float(table[measure].loc[system]) for table in (values, spread))
+            shown = decimal(value, digits)
+            shown = bold.format(shown) if best.loc[system, measure] else shown
+            shown += "" if pd.isna(deviation) else plus_minus + decimal(deviation, digits)
+            return shown + signs[str(mark.loc[system, measure])]
+
+        return [[str(system), *(cell(system, measure) for measure in values.columns)] for system in values.index]
 
     @property
     def _caption(self) -> str:
@@ -317,9 +306,7 @@ class Comparison(Displayed):
 
 
 def compare(
-    runs: Evaluation | Iterable[Run],
-    qrels: pd.DataFrame | None = None,
-    measures: Measure | str | Iterable[Measure | str] = (),
+    evaluation: Evaluation,
     *,
     baseline: str | None = None,
     test: str = DEFAULT_TEST,
@@ -333,8 +320,6 @@ def compare(
 
     Parameters
     ----------
-    runs
-        An evaluation; or runs, to be evaluated by `qrels` and `measures` (:func:`evaluate`).
     baseline, test, correction, alpha, seed, all_pairs
         As for :func:`collection.compare`.
     separate_seeds
@@ -345,7 +330,7 @@ def compare(
     UnknownNameError
         There is no such baseline, test or correction.
     InputError
-        `alpha` or `seed` is out of range, or there is no qrels or measure.
+        `alpha` or `seed` is out of range, or there is no run or measure.
     """
     correction = CORRECTIONS[correction].name
     test = test if test == DEFAULT_TEST else TESTS[test].name
@@ -353,12 +338,6 @@ def compare(
         raise InputError(f"alpha: expected a significance level between 0 and 1, found {alpha:g}")
     if seed < 0:
         raise InputError(f"seed: expected 0 or more, found {seed}")
-    if isinstance(runs, Evaluation):
-        evaluation = runs
-    elif qrels is None or not measures:
-        raise InputError("comparing runs needs qrels and at least one measure, or an Evaluation")
-    else:
-        evaluation = evaluate(runs, qrels, measures)
     named = [c.run for c in evaluation.coverage]
     evaluation, of_seeds = merge_seeds(evaluation, separate_seeds=separate_seeds)
     systems, means = [c.run for c in evaluation.coverage], evaluation.means()

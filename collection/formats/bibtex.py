@@ -112,9 +112,7 @@ def _pieces(path: FilePath, what: str) -> Iterator[tuple[int, str]]:
             lines, size, begin = [], 0, number
         lines.append(line)
         size += len(line) + 1
-        if size > source.LONGEST_LINE:
-            wanted = f"at most {source.LONGEST_LINE >> 20:,} MiB in an entry"
-            raise FormatError(path, begin, wanted, "more", "a closing brace may be missing")
+        source.require_size(path, begin, size, "in an entry", "a closing brace may be missing")
     if lines:
         yield begin, "\n".join(lines)
 

@@ -84,9 +84,7 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, objec
             for piece in iter(partial(file.read, PIECE), b""):
                 yield from parser.feed(piece)
         except BROKEN as error:
-            found = f"damaged data ({str(error).rstrip('.') or type(error).__name__})"
-            hint = "the file is truncated or corrupt; copy it again"
-            raise FormatError(path, parser.line, f"{what} to the end", found, hint) from None
+            raise source.damaged_error(path, parser.line, what, error) from None
     yield from parser.feed(b"", last=True)
     if not parser.count:
         raise FormatError(path, None, what, "EndNote XML without a record")
@@ -146,8 +144,7 @@ class _Records:
 
     def _grow(self, size: int) -> None:
         self._size += size
-        if self._size > source.LONGEST_LINE:
-            raise FormatError(self.path, self._begin, f"at most {source.LONGEST_LINE >> 20:,} MiB in a record", "more")
+        source.require_size(self.path, self._begin, self._size, "in a record")
 
     def _field(self) -> str | None:
         """The field to which text belongs."""

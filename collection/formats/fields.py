@@ -97,14 +97,7 @@ def json_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, obj
 
 def _whole_text(path: FilePath, what: str) -> str:
     """The text of a file that is one JSON value."""
-    pieces, size = [], 0
-    for number, piece in source.lines(path, what):
-        pieces.append(piece)
-        size += len(piece) + 1
-        if size > source.LONGEST_LINE:
-            wanted = f"at most {source.LONGEST_LINE >> 20:,} MiB in a JSON array"
-            raise FormatError(path, number, wanted, "more", "export a part, or CSV")
-    return "\n".join(pieces)
+    return source.whole_text(path, what, "in a JSON array", "export a part, or CSV")
 
 
 def whole_object(path: FilePath, what: str) -> dict[str, object] | None:

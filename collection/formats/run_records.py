@@ -188,16 +188,10 @@ def _load(path: FilePath, what: str) -> Any:
             raise ValueError(f"{quote(twice)} twice in an object")
         return found
 
-    content, size = [], 0
-    for number, text in source.lines(path, what, LARGEST, keep_ends=True):
-        size += len(text)
-        if size > LARGEST:
-            wanted = f"at most {LARGEST >> 20:,} MiB of JSON"
-            raise FormatError(path, number, wanted, "more", f"write {what} as TREC lines")
-        content.append(text)
+    content = source.whole_text(path, what, "of JSON", f"write {what} as TREC lines", LARGEST, keep_ends=True)
     hint = f"{what} as JSON: {{query_id: {{doc_id: number}}}}"
     try:
-        return json.loads("".join(content), object_pairs_hook=once)
+        return json.loads(content, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno:,}"
         raise FormatError(path, error.lineno, f"{what} as JSON", found, hint) from None

@@ -346,9 +346,31 @@ def lines(
             hint = "the file may be made to fill the memory; if you trust it, unpack it first"
             raise FormatError(path, number + 1, wanted, "more", hint) from None
         except BROKEN as error:
-            found = f"damaged data ({str(error).rstrip('.') or type(error).__name__})"
-            hint = "the file is truncated or corrupt; copy it again"
-            raise FormatError(path, number + 1, f"{wanted} to the end", found, hint) from None
+            raise damaged_error(path, number + 1, wanted, error) from None
+
+
+def whole_text(
+    path: FilePath, wanted: str, of: str, hint: str, most: int | None = None, *, keep_ends: bool = False
+) -> str:
+    """The text of a file; `of` and `hint` are for the error of a file of more than `most` characters."""
+    pieces, size = [], 0
+    for number, line in lines(path, wanted, most, keep_ends=keep_ends):
+        size += len(line) + 1
+        require_size(path, number, size, of, hint, most)
+        pieces.append(line)
+    return ("" if keep_ends else "\n").join(pieces)
+
+
+def require_size(path: FilePath, line: int, size: int, of: str, hint: str = "", most: int | None = None) -> None:
+    """Refuse a record or text `of` so many characters, which would fill the memory."""
+    if size > (most := most or LONGEST_LINE):
+        raise FormatError(path, line, f"at most {most >> 20:,} MiB {of}", "more", hint)
+
+
+def damaged_error(path: FilePath, line: int, wanted: str, error: BaseException) -> FormatError:
+    """The error for a compressed file or a disk that fails in the middle."""
+    found = f"damaged data ({str(error).rstrip('.') or type(error).__name__})"
+    return FormatError(path, line, f"{wanted} to the end", found, "the file is truncated or corrupt; copy it again")
 
 
 def _decoded(path: FilePath, number: int, line: bytes) -> str:

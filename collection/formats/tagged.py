@@ -87,19 +87,14 @@ class _Block:
         self.size += len(text) + 1
         self.last = tag
         self.values.setdefault(tag, []).append([text.strip()])
-        self._require_size(path)
+        source.require_size(path, self.begin, self.size, "in a record", "its end may be missing")
 
     def go_on(self, path: FilePath, text: str) -> None:
         """Add a line to the last value."""
         self.lines += 1
         self.size += len(text) + 1
         self.values[self.last][-1].append(text.strip())
-        self._require_size(path)
-
-    def _require_size(self, path: FilePath) -> None:
-        if self.size > source.LONGEST_LINE:
-            wanted = f"at most {source.LONGEST_LINE >> 20:,} MiB in a record"
-            raise FormatError(path, self.begin, wanted, "more", "its end may be missing")
+        source.require_size(path, self.begin, self.size, "in a record", "its end may be missing")
 
     def texts(self) -> Values:
         return {tag: [" ".join(filter(None, value)) for value in values] for tag, values in self.values.items()}

@@ -53,14 +53,7 @@ _DECLARATION = re.compile(r"<\?xml[^<>]*\?>")
 
 def parse(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
     """Line and fields of every topic, for both kinds of markup; names are in lower case."""
-    lines, size = [], 0
-    for number, line in source.lines(path, what):
-        size += len(line) + 1
-        if size > source.LONGEST_LINE:  # a document between angle brackets is parsed in one piece
-            wanted = f"at most {source.LONGEST_LINE >> 20:,} MiB of topics in markup"
-            raise FormatError(path, number, wanted, "more", "are these documents?")
-        lines.append(line)
-    text = "\n".join(lines)
+    text = source.whole_text(path, what, "of topics in markup", "are these documents?")
     return _sgml(path, text) if re.search(r"(?i)<top[\s>]", text) else iter(_xml(path, text))
 
 

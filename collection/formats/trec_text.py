@@ -59,9 +59,7 @@ def parse(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
             continue
         block.append(line[at:])
         size += len(line) - at + 1
-        if size > source.LONGEST_LINE:
-            wanted = f"at most {source.LONGEST_LINE >> 20:,} MiB in a document"
-            raise FormatError(path, begin, wanted, "more", "it may lack </DOC>")
+        source.require_size(path, begin, size, "in a document", "it may lack </DOC>")
     if begin:
         raise FormatError(path, begin, "</DOC> at the end of the document", "the end of the file")
 

@@ -451,7 +451,7 @@ def test_comparison_agreement_and_pool_are_those_of_their_packages(tmp_path: Pat
     runs = [Run(name, rank_run(frame)) for name, frame in FRAMES.items()]
     found = compare(QRELS_OF, RUNS_OF, ["AP"], baseline="bm25", test="wilcoxon")
     pd.testing.assert_frame_equal(
-        found.tests, comparison.compare(runs, OURS, ["AP"], baseline="bm25", test="wilcoxon").tests
+        found.tests, comparison.compare(comparison.evaluate(runs, OURS, ["AP"]), baseline="bm25", test="wilcoxon").tests
     )
     pd.testing.assert_frame_equal(pool(RUNS_OF, "rrf", budget=5), pooling.rrf(runs, budget=5))
     assert tuple(pool(run_files(tmp_path))[list(POOL.names)]) == POOL.names

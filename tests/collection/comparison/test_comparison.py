@@ -118,7 +118,7 @@ def test_without_a_baseline_it_is_the_best_of_each_measure() -> None:
     qrels = frame("1 a 1\n1 b 0\n1 c 1\n2 a 1\n2 b 0\n2 c 1\n3 a 1\n3 b 0\n3 c 1", "query_id", "doc_id", "relevance")
     early = run_of("early", dict.fromkeys("123", "a b b1 b2 b3 b4"))
     late = run_of("late", dict.fromkeys("123", "b b1 a c"))
-    compared = compare([early, late], qrels, measured("RR", "R@10"))
+    compared = compare(evaluate([early, late], qrels, measured("RR", "R@10")))
     assert compared.tests[["measure", "baseline", "system"]].values.tolist() == [
         ["RR", "early", "late"],
         ["R@10", "late", "early"],
@@ -130,7 +130,7 @@ def test_less_may_be_better() -> None:
     qrels = frame("1 a 1\n2 a 1\n3 a 1", "query_id", "doc_id", "relevance")
     quick = run_of("quick", dict.fromkeys("123", "a b"))
     slow = run_of("slow", {"1": "b a", "2": "b c a", "3": "b c d a"})
-    compared = compare([quick, slow], qrels, measured("Effort@0.95", "Judged@2"), baseline="slow")
+    compared = compare(evaluate([quick, slow], qrels, measured("Effort@0.95", "Judged@2")), baseline="slow")
     assert compared.table("best")["Effort@0.95"].tolist() == [True, False]
     assert compared.table("place").fillna(0).values.tolist() == [[1, 0], [2, 0]]
     first, second = compared.tests.itertuples()
@@ -145,19 +145,19 @@ def test_less_may_be_better() -> None:
         f"Judged@2 has no preferred direction; choose a baseline ({compared.topics} topics)."
     )
     assert second.measure == "Judged@2"
-    assert compare([quick, slow], qrels, measured("Judged@2")).tests.empty
+    assert compare(evaluate([quick, slow], qrels, measured("Judged@2"))).tests.empty
 
 
 def test_counts_have_no_interval_of_a_mean(four: Evaluation) -> None:
     runs, qrels = made_up({"a": 0.3, "b": 1.0}, topics=5)
-    board = compare(runs, qrels, measured("NumRelRet", "AP")).leaderboard
+    board = compare(evaluate(runs, qrels, measured("NumRelRet", "AP"))).leaderboard
     assert board.query("measure == 'NumRelRet'")["low"].isna().all()
     assert board.query("measure == 'AP'")["low"].notna().all()
 
 
 def test_tests_of_what_is_no_mean_say_what_they_are_of() -> None:
     runs, qrels = made_up({"a": 0.3, "b": 4.0}, topics=12)
-    compared = compare(runs, qrels, measured("AP", "GMAP", "NumRelRet"), baseline="a")
+    compared = compare(evaluate(runs, qrels, measured("AP", "GMAP", "NumRelRet")), baseline="a")
     assert "GMAP: the tests compare means over topics, while the value is the geometric mean" in compared.notes
     assert "NumRelRet: the tests compare means over topics, while the value is the sum" in compared.notes
     row = compared.tests.set_index("measure").loc["GMAP"]
@@ -168,7 +168,7 @@ def test_tests_of_what_is_no_mean_say_what_they_are_of() -> None:
 def test_unjudged_stands_beside_each_measure_at_its_own_cut_off() -> None:
     qrels = frame("1 a 1\n1 b 0\n2 a 1", "query_id", "doc_id", "relevance")
     runs = [run_of("x", {"1": "a b u v", "2": "u a"}), run_of("y", {"1": "u v w a"})]
-    board = compare(runs, qrels, measured("P@2", "RR", "R@3")).leaderboard.set_index(["measure", "system"])
+    board = compare(evaluate(runs, qrels, measured("P@2", "RR", "R@3"))).leaderboard.set_index(["measure", "system"])
     assert board.loc["P@2", "unjudged"].tolist() == [1 / 4, 1]
     assert board.loc["R@3", "unjudged"].tolist() == [2 / 5, 1]
     assert board.loc["RR", "unjudged"].tolist() == [3 / 6, 3 / 4]
@@ -217,7 +217,7 @@ def test_every_test_and_correction_can_be_asked_for(four: Evaluation) -> None:
 
 def test_a_run_that_is_there_twice_is_no_better() -> None:
     runs, qrels = made_up({"a": 0.5}, topics=10)
-    compared = compare([runs[0], Run("copy", runs[0].frame)], qrels, measured("AP"))
+    compared = compare(evaluate([runs[0], Run("copy", runs[0].frame)], qrels, measured("AP")))
     assert compared.tests[["difference", "p", "ties"]].values.tolist() == [[0, 1, 10]]
     assert compared.leaderboard["best"].all()
     assert compared.sentence("AP").startswith("a and copy have the highest AP")
@@ -231,7 +231,7 @@ def test_a_run_that_is_there_twice_is_no_better() -> None:
 @pytest.mark.slow
 def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
     runs, qrels = made_up({"a": 0.5, "b": 1.0}, topics=1)
-    single = compare(runs, qrels, measured("AP"), baseline="a", all_pairs=True)
+    single = compare(evaluate(runs, qrels, measured("AP")), baseline="a", all_pairs=True)
     assert single.tests.empty
     assert single.pairs is not None
     assert single.pairs.empty
@@ -240,7 +240,7 @@ def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
     assert single.sentence("AP").endswith(" over 1 topic).")
     assert "significant" in single.tests
     runs, qrels = made_up({"a": 0.5}, topics=5)
-    alone = compare(runs, qrels, measured("AP"))
+    alone = compare(evaluate(runs, qrels, measured("AP")))
     assert alone.tests.empty
     assert alone.leaderboard["best"].tolist() == [True]
     assert alone.sentence("AP") == f"a has the highest AP ({alone.table().loc['a', 'AP']:.3f} over 5 topics)."
@@ -264,7 +264,7 @@ def test_topics_without_a_value_are_left_out_and_counted(four: Evaluation) -> No
 def test_notes_and_sentences() -> None:
     runs, qrels = made_up({"good": 0.3, "bad": 4.0}, topics=20)
     runs.append(Run("short", runs[0].frame[runs[0].frame["query_id"] != "3"]))
-    compared = compare(runs, qrels, measured("nDCG@10", "P@5"), baseline="bad")
+    compared = compare(evaluate(runs, qrels, measured("nDCG@10", "P@5")), baseline="bad")
     notes = "\n".join(compared.notes)
     assert "with only 20 topics (fewer than 50)" in notes
     assert "short lacks 1 of 20 topics; missing topics count as empty rankings" in notes
@@ -272,11 +272,11 @@ def test_notes_and_sentences() -> None:
     assert re.search(
         r"nDCG@10: \d+% of the first 10 documents of \w+ are unjudged, the most of all runs \(fewest: \d+%", notes
     )
-    (alone,) = [n for n in compare(runs[:1], qrels, measured("nDCG@10")).notes if "are unjudged" in n]
+    (alone,) = [n for n in compare(evaluate(runs[:1], qrels, measured("nDCG@10"))).notes if "are unjudged" in n]
     assert "of all runs" not in alone
     assert "the baseline is the best system" not in notes
     assert "the baseline is the best system on these same topics" in "\n".join(
-        compare(runs, qrels, measured("AP")).notes
+        compare(evaluate(runs, qrels, measured("AP"))).notes
     )
     row = compared.tests.set_index(["measure", "system"]).loc[("nDCG@10", "good")]
     assert compared.sentence("nDCG@10", "good") == (
@@ -292,7 +292,7 @@ def test_notes_and_sentences() -> None:
     assert compared.sentence("nDCG@10").endswith(
         " over 20 topics), but not significantly higher than short (permutation test)."
     )
-    turned = compare(runs, qrels, measured("nDCG@10"), baseline="good", test="wilcoxon", correction="none")
+    turned = compare(evaluate(runs, qrels, measured("nDCG@10")), baseline="good", test="wilcoxon", correction="none")
     assert re.match(r"bad is 0\.\d{3} nDCG@10 below good: ", turned.sentence("nDCG@10", "bad"))
     assert "95% CI of the pseudo-median" in turned.sentence("nDCG@10", "bad")
 
@@ -314,12 +314,10 @@ def test_bad_input_is_named(four: Evaluation, keywords: dict, error: type[Except
 def test_a_measure_given_twice_is_an_error() -> None:
     qrels = pd.DataFrame([("1", "r", 1)], columns=["query_id", "doc_id", "relevance"])
     with pytest.raises(InputError, match="measure AP is given twice; name it once"):
-        compare([run_of("a", {"1": "r"})], qrels, measured("AP", "P@1", "AP"))
+        compare(evaluate([run_of("a", {"1": "r"})], qrels, measured("AP", "P@1", "AP")))
 
 
 def test_what_is_missing_is_asked_for(four: Evaluation) -> None:
-    with pytest.raises(InputError, match="qrels and at least one measure"):
-        compare([])
     compared = compare(four)
     with pytest.raises(UnknownNameError, match="unknown measure 'P'"):
         compared.sentence("P")
@@ -366,7 +364,7 @@ def test_which_runs_are_seeds() -> None:
     }
     assert group_seeds([]) == {}
     runs, qrels = made_up({"a": 0.5, "a#1": 1.0, "a#2": 2.0}, topics=4)
-    notes = compare(runs, qrels, measured("AP")).notes
+    notes = compare(evaluate(runs, qrels, measured("AP"))).notes
     assert "runs named a#... are not treated as seeds, because there is a run a" in notes
 
 
@@ -521,12 +519,12 @@ def test_latex_is_a_table_ready_for_a_paper(four: Evaluation) -> None:
 @pytest.mark.slow
 def test_tables_for_papers_are_in_the_order_of_the_first_measure() -> None:
     runs, qrels = made_up({"bad": 4.0, "good": 0.3, "fair": 1.0}, topics=30)
-    compared = compare(runs, qrels, measured("AP", "nDCG@10"))
+    compared = compare(evaluate(runs, qrels, measured("AP", "nDCG@10")))
     order = compared.table()["AP"].sort_values(ascending=False).index.tolist()
     assert order == ["good", "fair", "bad"]
     assert [line.split(" & ")[0] for line in compared.to_latex().splitlines()[7:10]] == order
     assert [line.split("|")[1].strip() for line in compared.to_markdown().splitlines()[2:5]] == order
-    as_given = compare(runs, qrels, measured("Judged@10", "AP"))  # more of the first is not better
+    as_given = compare(evaluate(runs, qrels, measured("Judged@10", "AP")))  # more of the first is not better
     assert [line.split("|")[1].strip() for line in as_given.to_markdown().splitlines()[2:5]] == ["bad", "good", "fair"]
 
 
@@ -589,7 +587,9 @@ def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
 @pytest.mark.slow
 def test_the_command_writes_every_format(on_disk: Path) -> None:
     runs = list(formats.read_runs(sorted((on_disk / "runs").iterdir())))
-    expected = compare(runs, formats.read_qrels(on_disk / "qrels.txt"), measured("AP", "P@5"), baseline="bm25")
+    expected = compare(
+        evaluate(runs, formats.read_qrels(on_disk / "qrels.txt"), measured("AP", "P@5")), baseline="bm25"
+    )
     asked = [*given_files(on_disk), "-m", "AP", "-m", "P@5", "--baseline", "bm25", "--format"]
     assert ok(*asked, "latex") == expected.to_latex() + "\n"
     assert ok(*asked, "markdown") == expected.to_markdown() + "\n"
@@ -797,7 +797,9 @@ def test_systems_of_a_track(shared: Path) -> None:
     """The systems of TREC's Deep Learning track 2019: BERT beats BM25, and the best six cannot be told apart."""
     folder = shared / "data" / "trecdl19-runs"
     runs = formats.read_runs(sorted((folder / "runs").glob("*.run.gz")))
-    compared = compare(runs, formats.read_qrels(folder / "qrels.txt"), measured("nDCG@10"), baseline="bm25base_p")
+    compared = compare(
+        evaluate(runs, formats.read_qrels(folder / "qrels.txt"), measured("nDCG@10")), baseline="bm25base_p"
+    )
     tests = compared.tests.set_index("system")
     assert compared.topics == 43
     assert len(tests) == 36
@@ -817,14 +819,17 @@ def test_where_median_and_mean_contradict_each_other_nobody_is_called_worse() ->
     a = run_of("a", {t: first if n < 8 else "x" for n, t in enumerate(topics)})
     b = run_of("b", {t: "x" if n < 8 else tenth for n, t in enumerate(topics)})
     qrels = pd.DataFrame([(t, "r", 1) for t in topics], columns=["query_id", "doc_id", "relevance"])
-    found = compare([a, b], qrels, measured("RR"), test="wilcoxon")
+    found = compare(evaluate([a, b], qrels, measured("RR")), test="wilcoxon")
     tested = found.tests.iloc[0]
     assert tested["difference"] < 0 < tested["low"]
     assert tested["significant"]
     assert found.leaderboard["like_best"].all()
     assert found.sentence("RR").endswith("but not significantly higher than b (Wilcoxon signed-rank test).")
     assert "significant, but in the opposite direction: by the pseudo-median it is above" in found.sentence("RR", "b")
-    assert "| b | 0.0840† |" in compare([a, b], qrels, measured("RR"), test="wilcoxon", baseline="a").to_markdown()
+    assert (
+        "| b | 0.0840† |"
+        in compare(evaluate([a, b], qrels, measured("RR")), test="wilcoxon", baseline="a").to_markdown()
+    )
 
 
 def differing(differences: Sequence[float]) -> tuple[list[Run], pd.DataFrame]:
@@ -856,7 +861,7 @@ def test_the_default_test_suits_the_topics_and_every_place_agrees_on_it(
     differences: Sequence[float], test: str, tmp_path: Path
 ) -> None:
     runs, qrels = differing(differences)
-    found = compare(runs, qrels, ["P@100"], baseline="old")
+    found = compare(evaluate(runs, qrels, ["P@100"]), baseline="old")
     d = found.evaluation.per_topic().pivot(index="query_id", columns="run", values="value")
     d = (d["new"] - d["old"]).round(9).to_numpy()
     others = d[d != 0]
@@ -889,48 +894,48 @@ def test_the_default_test_suits_the_topics_and_every_place_agrees_on_it(
 
 def test_six_of_six_topics_are_significant_by_default_and_not_by_the_t_test() -> None:
     runs, qrels = differing([0.01, 0.02, 0.03, 0.05, 0.1, 0.4])
-    found = compare(runs, qrels, ["P@100"])
+    found = compare(evaluate(runs, qrels, ["P@100"]))
     assert found.tests["p"].tolist() == [2 / 2**6]
     assert found.tests["significant"].all()
-    asked = compare(runs, qrels, ["P@100"], test="paired-t")
+    asked = compare(evaluate(runs, qrels, ["P@100"]), test="paired-t")
     assert asked.sentence("P@100").endswith("but not significantly higher than old (paired t-test).")
     assert any(note.endswith("; the permutation test decides differently") for note in asked.notes)
 
 
 def test_the_headline_says_that_so_few_topics_cannot_be_significant() -> None:
     runs, qrels = differing([0.3] * 5)
-    found = compare(runs, qrels, ["P@100"])
+    found = compare(evaluate(runs, qrels, ["P@100"]))
     limit = "permutation test, whose p cannot be below 0.0625 here"
     assert found.sentence("P@100").endswith(f"but not significantly higher than old ({limit}).")
     # With more comparisons to correct for, six topics are too few as well.
     runs, qrels = differing([0.3] * 6)
-    both = compare([*runs, Run("third", runs[0].frame)], qrels, ["P@100"])
+    both = compare(evaluate([*runs, Run("third", runs[0].frame)], qrels, ["P@100"]))
     assert "cannot be below 0.0625 here" in both.sentence("P@100")
-    alone = compare([*runs, Run("third", runs[0].frame)], qrels, ["P@100"], correction="none")
+    alone = compare(evaluate([*runs, Run("third", runs[0].frame)], qrels, ["P@100"]), correction="none")
     assert alone.sentence("P@100").endswith("significantly higher than every other system (permutation test).")
 
 
 def test_each_measure_has_its_own_default_test_whatever_else_is_compared() -> None:
     runs, qrels = differing(NORMAL + 0.08)
-    found = compare(runs, qrels, ["P@100", "Success@1"])
+    found = compare(evaluate(runs, qrels, ["P@100", "Success@1"]))
     assert dict(zip(found.tests["measure"], found.tests["test"], strict=True))["P@100"] == "paired-t"
-    alone = compare(runs, qrels, ["P@100"])
+    alone = compare(evaluate(runs, qrels, ["P@100"]))
     assert found.tests["p"].tolist()[0] == alone.tests["p"].tolist()[0]
 
 
 def test_the_legend_says_what_no_mark_means() -> None:
     runs, qrels = made_up({"poor": 4.0, "good": 0.2}, topics=20)
-    found = compare(runs, qrels, ["nDCG@10"])
+    found = compare(evaluate(runs, qrels, ["nDCG@10"]))
     assert found.marked().loc["poor", "nDCG@10"].split()[1:] == []
     assert ", unmarked: significantly worse; 20 topics" in found.legend
-    alike = compare(*made_up({"good": 0.2, "same": 0.2}, topics=20), ["nDCG@10"])
+    alike = compare(evaluate(*made_up({"good": 0.2, "same": 0.2}, topics=20), ["nDCG@10"]))
     assert "neither" not in alike.legend
 
 
 @pytest.mark.slow
 def test_in_python_the_table_has_an_order_marks_latex_and_a_chart_of_topics() -> None:
     runs, qrels = made_up({"poor": 4.0, "middle": 1.0, "good": 0.2, "good_2": 0.21}, topics=40)
-    found = compare(runs, qrels, ["nDCG@10", "P@5"], baseline="middle")
+    found = compare(evaluate(runs, qrels, ["nDCG@10", "P@5"]), baseline="middle")
     table = found.table()
     assert table["nDCG@10"].is_monotonic_decreasing
     tests = found.tests.set_index(["measure", "system"])

@@ -397,7 +397,7 @@ def test_every_function_takes_measures_as_text(campaign: Campaign, tmp_path: Pat
         assert isinstance(campaign.results.agreement.conclusions(one), list)
         assert campaign.results.evaluation.compare_rules(None, "majority", one).places is not None
     assert comparison.evaluate(runs, qrels, asked).means().shape == (len(runs), 1)
-    assert len(comparison.compare(runs, qrels, asked).leaderboard) == len(runs)
+    assert len(comparison.compare(comparison.evaluate(runs, qrels, asked)).leaderboard) == len(runs)
     assert comparison.explain(runs[0], qrels, one, topic).value >= 0
     assert one.direction == 1
     assert one.cutoff == 10
