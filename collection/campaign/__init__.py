@@ -60,7 +60,7 @@ class Campaign:
     - `progress`, `loop`, `people`, `recall`: how far judging is, what to judge next, who judges, and when to stop
     - `judging`: next pairs and judgements; lists and preferences, adjudication, history, search
     - `results`, `machine_labels`: qrels, evaluation and agreement; machine labels
-    - `imports`, `exports`: files in and out
+    - `imports`, `exports`: import and export of files
 
     `store` has the rows of the database.
 

@@ -112,7 +112,7 @@ def compare(
     refuse_other_options(unjudged, pool_depth, *NOT_ESTIMATED)
     views = _require_consistent(systems, topic, power, costs, frontier, form)
     tester, corrector = test or statistics.DEFAULT_TEST, correction or statistics.DEFAULT_CORRECTION
-    # The table shows the share of unjudged documents beside every value, so the default measures of it are left out.
+    # The table shows the share of unjudged documents next to every value, so the default measures of it are left out.
     requested = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, unjudged == LEFT_OUT)
     parsed = [measure for measure in requested if measures or not measure.entry.descriptive]
     if unjudged == EXPECTED:

@@ -101,7 +101,7 @@ def _change(campaign: Campaign, groups: tuple[str, ...], changes: Mapping[str, A
     accounts = campaign.people.accounts
     if changes["rotated"]:
         campaign.operations.server_state.rotate_secret()
-        done = "Replaced the key, ended all sessions and voided all one-time links."
+        done = "Replaced the key, ended all sessions and invalidated all one-time links."
         done += " A running server uses the new key at once."
         if (campaign.directory / layout.PROVIDER).exists():
             done += " Restart it for single sign-on: until then, whoever has the old key can sign in."

@@ -225,7 +225,7 @@ def _print_promises(
     splits: int,
     notices: list[str],
 ) -> None:
-    """Print the promise across topics beside the others, and a plan for a campaign of the same size."""
+    """Print the promise across topics next to the others, and a plan for a campaign of the same size."""
     from collection.stopping.risk_control import DEFAULT_FAMILY, costs_from_topics, measure_losses, plan
 
     ledgers = next(iter(results.ledgers.values()))

@@ -242,7 +242,7 @@ class _Restrictions(NamedTuple):
         return (query_id, doc_id) not in self.excluded and (self.usable is None or self.usable(doc_id))
 
     def fits(self, query_id: str, limit: float, groups: Collection[int], doc_id: str) -> bool:
-        """Return whether a document can be a negative beside these positives, if nobody gave more than `limit`."""
+        """Return whether a document can be a negative next to these positives, if nobody gave more than `limit`."""
         return (
             self.highest.get((query_id, doc_id), -inf) <= limit
             and self.near.get(doc_id) not in groups

@@ -61,7 +61,7 @@ def read_topics(path: FilePath) -> pd.DataFrame:
     Raises
     ------
     FormatError
-        A missing or repeated id, an id that begins with #, invalid JSON or XML, text that is not UTF-8, another format,
+        A missing or repeated id, an id that starts with #, invalid JSON or XML, text that is not UTF-8, another format,
         or no topics; with path and line.
 
     Warns

@@ -116,7 +116,7 @@ def write_qrels(frame: pd.DataFrame, path: FilePath, *, form: QrelsForm = "judge
     Raises
     ------
     InputError
-        An id that could not be read back (empty, with white space, or a topic that begins with #), or a file that
+        An id that could not be read back (empty, with white space, or a topic that starts with #), or a file that
         cannot be written.
 
     Examples
@@ -131,7 +131,7 @@ def write_qrels(frame: pd.DataFrame, path: FilePath, *, form: QrelsForm = "judge
     frame = QRELS.check(rename_columns(frame, QRELS, "writing qrels"), "writing qrels", also=[extra] if extra else [])
     topics, documents = _format_ids(frame, "query_id"), _format_ids(frame, "doc_id")
     if any(t.startswith("#") for t in set(topics)):
-        raise InputError("a query_id that begins with # would be read as a comment; rename the topic")
+        raise InputError("a query_id that starts with # would be read as a comment; rename the topic")
     grades = [format_number(grade) for grade in frame["relevance"].tolist()]
     columns = [topics, ["0"] * len(frame), documents, grades]
     if form == "subtopics":

@@ -1,4 +1,4 @@
-"""Labels that no person gave, and what they are worth beside people's grades.
+"""Machine labels, and their comparison with people's grades.
 
 labels, ranks -describe_labels-> features + people's grades -predict_steps-> probabilities -correct-> CorrectedValues
 rank_weights -pair_sizes-> sizes -draw_priorities-> order in which people judge -judged_sample-> JudgedSample

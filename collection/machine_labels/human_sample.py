@@ -1,4 +1,4 @@
-"""The pairs that people judge beside machine labels: a random sample that stays one however many of it are judged.
+"""The pairs that people judge next to machine labels: a random sample that stays one however many of it are judged.
 
 Each pair has a size and, drawn once, a priority: the size divided by a uniform random number. People judge by falling
 priority. When n pairs are judged, the next priority is the threshold t, and a pair of size s counts as drawn with

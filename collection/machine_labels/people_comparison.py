@@ -20,7 +20,7 @@ DEPTH = 10
 
 @dataclass(frozen=True, eq=False)
 class PeopleComparison:
-    """Machine labels beside people's grades of the same pairs.
+    """Machine labels next to people's grades of the same pairs.
 
     Attributes
     ----------

@@ -17,14 +17,14 @@ from collection.statistics.rank_correlation import kendall, tau_ap
 
 @dataclass(frozen=True, eq=False)
 class SystemEffects:
-    """Values by machine labels beside the corrected ones.
+    """Values by machine labels next to the corrected ones.
 
     Attributes
     ----------
     tau, tau_ap
         Correlation of the order by labels with the corrected order; nan with fewer than two runs.
     gains
-        By ``run``, largest first: ``labels``, ``corrected``, ``gain`` (labels minus corrected, beside the mean gain of
+        By ``run``, largest first: ``labels``, ``corrected``, ``gain`` (labels minus corrected, next to the mean gain of
         all runs), ``low``, ``high``. A gain is what labels give to a system and take from others.
     families
         By ``family``: ``runs``, ``gain`` (mean gain of its runs minus that of the other runs), ``low``, ``high``.

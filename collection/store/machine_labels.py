@@ -1,4 +1,4 @@
-"""Labels that no person gave: by models, rules and clicks."""
+"""Labels by models, rules and clicks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machine labels: what labels by a model, a rule or clicks are worth beside people's grades, and what they change."""
+"""Machine labels: labels by a model, a rule or clicks compared with people's grades, and what they change."""
 
 import streamlit as st
 

@@ -58,7 +58,7 @@ class Exporter:
         Parameters
         ----------
         qrels
-            Adjudicated judgements in TREC form. FILE.rule.json beside it holds :meth:`.QrelsBuilder.rule_report`.
+            Adjudicated judgements in TREC form. FILE.rule.json next to it holds :meth:`.QrelsBuilder.rule_report`.
         judgements
             The whole log with revised judgements and quoted passages: ``.jsonl``, ``.csv`` or ``.parquet``. Once
             annotators were shown machine labels, ``saw_label`` names the label sets that they had seen for the pair.
@@ -73,7 +73,7 @@ class Exporter:
         rule, qrels_form, unjudged, include_unjudged_topics, topics
             As for :meth:`.QrelsBuilder.in_form`.
         fill_with
-            Name of a label set for the pooled pairs without a grade in the qrels. FILE.labels.json beside the qrels
+            Name of a label set for the pooled pairs without a grade in the qrels. FILE.labels.json next to the qrels
             says for each pair who gave its grade.
 
         Returns
@@ -161,7 +161,7 @@ class Exporter:
         unjudged_topics: bool,
         topics: Collection[str] | None,
     ) -> int:
-        """Write qrels, and beside them the report that the TREC form has no room for, not even as a comment."""
+        """Write qrels, and next to them the report that the TREC form has no room for, not even as a comment."""
         chosen = adjudication.parse_rule(rule)
         report = self.qrels.rule_report(chosen, topics=topics)
         frame = self.qrels.in_form(
@@ -180,7 +180,7 @@ class Exporter:
     def _write_filled_qrels(
         self, path: Path | str, rule: RuleChoice, topics: Collection[str] | None, fill_with: str
     ) -> int:
-        """Write qrels with machine labels, and beside them the reports on the rule and on the source of each grade."""
+        """Write qrels with machine labels, and next to them the reports on the rule and on the source of each grade."""
         chosen = adjudication.parse_rule(rule)
         frame = select_topics(self.label_files.filled(self.qrels.build(chosen), fill_with), topics)
         self.label_files.write_sources(frame, fill_with, path)

@@ -137,7 +137,7 @@ class TrainingData:
     ) -> list[TrainingFile]:
         """Write training data: ``.tsv`` has ids, ``.jsonl`` texts; see :func:`collection.formats.write_training`.
 
-        FILE.rule.json beside FILE records the settings. The text of a topic is its title, or its first text.
+        FILE.rule.json next to FILE records the settings. The text of a topic is its title, or its first text.
 
         Parameters
         ----------

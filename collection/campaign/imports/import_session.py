@@ -62,7 +62,7 @@ class ImportSession:
         if not left_out.any():
             return frame
         ids, rows = frame["doc_id"].astype("str"), int(left_out.sum())
-        self.notice(path, f"{count_left_out(rows, unit(path))}; the records that were kept take their place")
+        self.notice(path, f"{count_left_out(rows, unit(path))}; the kept records take their place")
         return frame.assign(doc_id=ids.where(~left_out, ids.map(self.kept_as)))
 
     def done(self, path: FilePath, sentence: str) -> None:

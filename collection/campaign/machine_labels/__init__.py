@@ -14,7 +14,7 @@ class MachineLabelServices(NamedTuple):
     sets: LabelSets
     """The label sets."""
     study: LabelStudy
-    """What the labels are worth."""
+    """Comparison of the labels with people's grades."""
     files: LabelFiles
     llm: LlmLabels
     """Labels by language models."""

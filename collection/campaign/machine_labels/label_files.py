@@ -91,7 +91,7 @@ class LabelFiles:
         Raises
         ------
         InputError
-            FILE is a pipe or a device, beside which there is no report.
+            FILE is a pipe or a device, next to which there is no report.
         """
         _write_report(self.filled_report(filled, name), path)
 
@@ -124,7 +124,7 @@ class LabelFiles:
 
 
 def read_report(path: str | PathLike[str]) -> dict[str, Any]:
-    """Read the report that :meth:`LabelFiles.export` has written beside a file; empty if there is none."""
+    """Read the report that :meth:`LabelFiles.export` has written next to a file; empty if there is none."""
     report = Path(f"{path}{LABELS_FILE}")
     with suppress(OSError, ValueError, RecursionError):
         content = json.loads(report.read_text(encoding="utf-8"))
@@ -142,12 +142,12 @@ def _describe(label_set: LabelSet) -> str:
 def _write_report(report: Mapping[str, object], path: Path | str) -> None:
     """Write FILE.labels.json, before FILE, so that no file with labels is ever without one."""
     if not formats.takes_report(path):
-        raise InputError(f"{path}: machine labels need a report beside their file; expected a regular file")
+        raise InputError(f"{path}: machine labels need a report next to their file; expected a regular file")
     formats.write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{LABELS_FILE}")
 
 
 def remove_stale_report(path: Path | str) -> None:
-    """Remove the FILE.labels.json of an earlier export from beside qrels without machine labels."""
+    """Remove the FILE.labels.json of an earlier export next to qrels without machine labels."""
     report = Path(f"{path}{LABELS_FILE}")
     if report.is_file() and '"label_set"' in report.read_text(encoding="utf-8", errors="replace"):
         report.unlink()

@@ -1,4 +1,4 @@
-"""Labels that no person gave: label sets, weak labels by rules and clicks, and their export."""
+"""Label sets, weak labels by rules and clicks, and their display to annotators."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class LabelSetContents(NamedTuple):
 
 @dataclass(eq=False)
 class LabelSets:
-    """Label sets, weak labels by rules and clicks, and their export.
+    """Label sets, weak labels by rules and clicks, and their display to annotators.
 
     Labels are never judgements: progress, recall, agreement of people, the loop and qrels do not read them.
     """

@@ -196,7 +196,7 @@ class LabelStudy:
             self.assignments.spread_overlap()
 
     def progress(self, name: str) -> SampleProgress:
-        """Return the progress of judging the sample beside a label set."""
+        """Return the progress of judging the sample next to a label set."""
         pairs, in_use = self._pairs(), self.store.machine_labels.sample_in_use()
         sizes, priorities = self._sizes(name, pairs, self.main_measure())
         drawn = machine_labels.judged_sample(sizes, priorities, self._people_of(pairs).judged)
@@ -250,7 +250,7 @@ class LabelStudy:
             )
 
     def notices(self, name: str) -> list[str]:
-        """Sentences about pairs of the sample beside a label set that people cannot judge."""
+        """Sentences about pairs of the sample next to a label set that people cannot judge."""
         if self.store.machine_labels.sample(self.labels.named(name).key).empty:
             return []
         if not (missing := int(self._people_of(self._pairs()).textless.sum())):

@@ -311,7 +311,7 @@ class LlmLabels:
     ) -> tuple[ProbeResult | None, LabelReport]:
         """Ask for grades of documents with injected requests, as far as the plan is open.
 
-        The answers are stored beside the labels, not as labels.
+        The answers are stored next to the labels, not as labels.
 
         Errors are those of :meth:`label`. The result is None if nothing was answered yet.
         """

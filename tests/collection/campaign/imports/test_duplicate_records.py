@@ -322,7 +322,7 @@ def test_runs_and_clicks_name_the_kept_record(review: Path, tmp_path: Path, left
     with Campaign(review) as campaign:
         report = campaign.imports.import_files(**files, clicks=tmp_path / "a.csv")
         assert ranking(campaign) == KEPT
-        said = "1 line names a record left out as a duplicate; the records that were kept take their place"
+        said = "1 line names a record left out as a duplicate; the kept records take their place"
         assert [f"{tmp_path / name}: {said}" in report.notices for name in ("a.run", "a.csv")] == [True, True]
         clicks = campaign.store.corpus.clicks()[["doc_id", "rank", "shown", "clicked"]]
         assert clicks.values.tolist() == [["10.5555/hp.1", 1, 14, 5], ["10.5555/c", 2, 9, 0]]

@@ -166,7 +166,7 @@ def test_filled_qrels_say_who_gave_each_grade(campaign: Campaign, tmp_path: Path
     assert json.loads((tmp_path / "q.txt.rule.json").read_text())["pairs"] == 1
     ok("export", campaign.directory, "--qrels", tmp_path / "q.txt")
     assert not (tmp_path / "q.txt.labels.json").exists()  # of the qrels before
-    said = "machine labels need a report beside their file"
+    said = "machine labels need a report next to their file"
     assert said in fails("export", campaign.directory, "--qrels", "/dev/stdout", "--fill-with", "judge")
     assert said in fails("export", campaign.directory, "--machine-labels", "judge", "/dev/stdout")
     for more in (["--unjudged"], ["--qrels-form", "strata"]):
