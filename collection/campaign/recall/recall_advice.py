@@ -24,7 +24,7 @@ OUTSIDE = " Documents outside the pool are not covered."
 
 
 class Advice(StrEnum):
-    """What to do about a topic, in a few words."""
+    """Advice on a topic, in a few words."""
 
     NOTHING_TO_JUDGE = "nothing to judge"
     NOT_STARTED = "not started"
