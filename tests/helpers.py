@@ -37,6 +37,7 @@ from collection.campaign import Campaign
 from collection.cli import main
 from collection.core.ranking import rank_run
 from collection.core.records import Document, Run, Topic
+from collection.core.registry import Registry
 from tests.annotate.card import wire_files
 
 T = TypeVar("T")
@@ -279,6 +280,12 @@ def plant_migrations(patch: pytest.MonkeyPatch, number: int = 1) -> None:
         name = f"m9{len(schema.SCRIPTS):02}_planted"
         patch.setitem(schema.SCRIPTS, name, "")
         schema.register(name, f"CREATE TABLE {name} (word TEXT);;")
+
+
+def forget_members(patch: pytest.MonkeyPatch, *tables: Registry[Any, Any, Any]) -> None:
+    """Have tables forget after the test what is added to them, so that no later test finds it."""
+    for table in tables:
+        patch.setattr(table, "_entries", dict(table._entries))
 
 
 def make_unreadable(file: Path) -> None:

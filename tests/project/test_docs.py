@@ -9,6 +9,7 @@ import pytest
 
 import collection
 from collection.measures import MEASURES
+from tests.helpers import forget_members
 
 MODULES = [m.name for m in pkgutil.walk_packages(collection.__path__, "collection.") if not m.name.endswith("__main__")]
 
@@ -16,8 +17,7 @@ MODULES = [m.name for m in pkgutil.walk_packages(collection.__path__, "collectio
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    # An example adds a measure, which the table would keep for the tests after this one.
-    monkeypatch.setattr(MEASURES, "_entries", dict(MEASURES._entries))
+    forget_members(monkeypatch, MEASURES)
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:  # of an extra

@@ -28,7 +28,7 @@ from collection.cli.help import CommandGroup, list_commands
 from collection.machine_labels.rules import LABEL_RULES
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
-from tests.helpers import ROOT, first_of, ok, run
+from tests.helpers import ROOT, first_of, forget_members, ok, run
 
 DOCS = ROOT / "docs"
 WITHOUT_PAGES = {"_build", "examples"}
@@ -93,8 +93,7 @@ def test_blocks_run(page: Path, campaign: Path, tmp_path: Path, monkeypatch: pyt
     shutil.copytree(campaign if needs_campaign else DOCS / "examples", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cli_output, "SELDOM", float("inf"))  # no progress lines on a slow machine
-    for registry in (MEASURES, STRATEGIES, LABEL_RULES):  # tests after a page must not find its members
-        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    forget_members(monkeypatch, MEASURES, STRATEGIES, LABEL_RULES)
     names: dict[str, object] = {"__name__": "__main__"}
     for language, block in blocks(page):
         if language == "python":

@@ -18,7 +18,7 @@ from collection.core.registry import Entry, Registry
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
 from collection.stopping import STOPPING_RULES
-from tests.helpers import ROOT, Opened, at_once, fails, ok
+from tests.helpers import ROOT, Opened, at_once, fails, forget_members, ok
 
 pytestmark = pytest.mark.slow
 
@@ -105,8 +105,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         return site
 
     monkeypatch.syspath_prepend(site)
+    forget_members(monkeypatch, *TABLES.values())
     for table in TABLES.values():
-        monkeypatch.setattr(table, "_entries", dict(table._entries))
         monkeypatch.setattr(table, "_loaded", False)
         monkeypatch.setattr(table, "_failure", None)
     yield make

@@ -16,7 +16,7 @@ from collection.core.records import Run
 from collection.measures import MEASURES, align, bounds, explain, from_grades, parse
 from collection.measures.catalogue import describe
 from tests.conftest import frame
-from tests.helpers import GOLDEN, grows_linearly
+from tests.helpers import GOLDEN, forget_members, grows_linearly
 
 
 def qrels_of(text: str) -> pd.DataFrame:
@@ -441,7 +441,7 @@ def test_bad_measures_say_what_is_wrong(text: str, error: type[Exception], messa
 
 
 def test_a_measure_of_one_s_own_gives_a_value_a_topic(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MEASURES, "_entries", dict(MEASURES._entries))
+    forget_members(monkeypatch, MEASURES)
 
     @MEASURES.add("Mine", label="Mine", description="Mine.")
     def mine(aligned, *, cutoff=5):
