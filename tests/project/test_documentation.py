@@ -34,7 +34,6 @@ DOCS = ROOT / "docs"
 WITHOUT_PAGES = {"_build", "examples"}
 PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if not WITHOUT_PAGES & set(page.parts))]
 RUNS = ("bm25.run", "lsi.run", "chars.run")
-FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PICTURE = re.compile(r"!\[(.*?)\]\((.+?)\)")
 SHELL = re.compile(r"^```shell\n(.*?)^```$", re.S | re.M)
 OPERATIONS = sorted((DOCS / "operations").glob("*.md"))

@@ -38,7 +38,6 @@ from tests.helpers import GOLDEN, first_of, judged, ok, post
 pytestmark = pytest.mark.slow
 
 NOW = 1_790_000_000.0
-NAMES = ("gpt-judge", "contains-query", "clicks")
 MEASURES = ["nDCG@5", "AP"]
 PAIR = ("1", "d08")
 UUIDS = [str(UUID(int=n)) for n in range(1, 9)]

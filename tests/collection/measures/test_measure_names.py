@@ -54,11 +54,6 @@ CUT = ("hits", "hit_rate", "precision", "recall", "f1", "mrr", "map", "dcg", "dc
 ALL_RANX = (*RANX, *(f"{name}@5" for name in CUT), *(f"{name}@5-l2" for name in CUT), "bpref-l2", "rbp.8-l2", "map-l3")
 
 
-@pytest.fixture(scope="module")
-def judged() -> pd.DataFrame:
-    return graded(7)[0]
-
-
 def graded(seed: int, ties: bool = False, missing: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Qrels with grades 0 to 3 and holes, and a run, on topics that are numbers (gdeval.pl takes no others)."""
     rng = random.Random(seed)

@@ -14,7 +14,6 @@ from tests.helpers import GOLDEN, first_of
 
 OWN = GOLDEN / "official"
 
-CUTOFFS = (1, 5, 10, 15, 20, 30, 100, 200, 500, 1000)
 OURS = {
     "map": "AP", "recip_rank": "RR", "ndcg": "nDCG", "Rprec": "Rprec", "bpref": "bpref", "11pt_avg": "IPrec", "G": "G",
     "binG": "binG", "Rndcg": "RnDCG", "ndcg_rel": "nDCG_rel", "infAP": "infAP", "num_q": "NumQ", "num_ret": "NumRet",

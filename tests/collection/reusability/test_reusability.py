@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from collection import Campaign, comparison
+from collection import Campaign, comparison, formats
 from collection.campaign.results.qrels import TopicsWithGrades
 from collection.cli.reusability import read_groups
 from collection.core.errors import CampaignError, FormatError, InputError, UnknownNameError
@@ -785,21 +785,18 @@ def test_the_estimates_hold_where_the_truth_is_known(shared: Path, name: str, de
 # --- campaign, command, page --------------------------------------------------------------------------
 
 
-def say(campaign: Campaign, query_id: str, doc_id: str, relevance: int) -> None:
-    campaign.judging.judge("ann", query_id, doc_id, relevance)
+def write_files(folder: Path, runs: list[Run], qrels: pd.DataFrame) -> tuple[Path, list[Path]]:
+    """Write qrels and runs; return their paths."""
+    formats.write_qrels(qrels, folder / "qrels.txt")
+    for run in runs:
+        formats.write_run(run, folder / f"{run.name}.run")
+    return folder / "qrels.txt", [folder / f"{run.name}.run" for run in runs]
 
 
 @pytest.fixture
 def files_of(tmp_path: Path) -> tuple[Path, list[Path]]:
     """QRELS and the three runs above as files."""
-    paths = []
-    for run in (X, Y, Z):
-        paths.append(tmp_path / f"{run.name}.run")
-        rows = run.frame.itertuples(index=False)
-        paths[-1].write_text("".join(f"{r.query_id} Q0 {r.doc_id} {r.rank} {r.score} {run.name}\n" for r in rows))
-    qrels = tmp_path / "qrels.txt"
-    qrels.write_text("".join(f"{r.query_id} 0 {r.doc_id} {r.relevance}\n" for r in QRELS.itertuples()))
-    return qrels, paths
+    return write_files(tmp_path, [X, Y, Z], QRELS)
 
 
 @pytest.mark.slow
@@ -844,15 +841,7 @@ def test_the_campaign_says_what_the_files_say(files_of: tuple[Path, list[Path]],
 @pytest.fixture
 def made_files(made: tuple[list[Run], pd.DataFrame], tmp_path: Path) -> tuple[Path, list[Path]]:
     """QRELS and the six runs over twelve topics as files."""
-    runs, qrels = made
-    paths = []
-    for run in runs:
-        paths.append(tmp_path / f"{run.name}.run")
-        rows = run.frame.sort_values(["query_id", "listed"]).itertuples(index=False)
-        paths[-1].write_text("".join(f"{r.query_id} Q0 {r.doc_id} {r.listed} {r.score} {run.name}\n" for r in rows))
-    path = tmp_path / "qrels.txt"
-    path.write_text("".join(f"{r.query_id} 0 {r.doc_id} {r.relevance}\n" for r in qrels.itertuples()))
-    return path, paths
+    return write_files(tmp_path, *made)
 
 
 @pytest.mark.slow

@@ -201,20 +201,6 @@ def test_judgements_after_a_gap_are_counted_and_the_gap_is_named(campaign: Path,
             study.correct("gpt")
 
 
-def test_a_pool_with_other_pairs_than_the_sample_is_refused(campaign: Path, tmp_path: Path) -> None:
-    (tmp_path / "more.run").write_text("q0 Q0 new 1 1.0 more\n")
-    with Campaign(campaign) as opened:
-        opened.machine_labels.study.ask_people("gpt", 40)
-        opened.imports.import_files(runs=[tmp_path / "more.run"])
-        opened.people.pools.add("depth", depth=1)
-        connection = opened.store.connection
-        connection.execute("DELETE FROM pool WHERE doc = (SELECT doc FROM documents WHERE doc_id = 'd0-1')")
-        with pytest.raises(
-            CampaignError, match="the pool has 120 pairs, but had other pairs when the sample was drawn"
-        ):
-            opened.machine_labels.study.progress("gpt")
-
-
 def test_annotators_progress_counts_the_sample_alone(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         opened.machine_labels.study.ask_people("gpt", 40)
@@ -263,7 +249,7 @@ def test_a_gap_ends_the_sample(campaign: Path, tmp_path: Path) -> None:
         assert opened.machine_labels.study.progress("gpt").judged < 60
 
 
-def test_a_pool_that_has_grown_is_refused(campaign: Path, tmp_path: Path) -> None:
+def test_a_pool_with_more_or_other_pairs_than_the_sample_is_refused(campaign: Path, tmp_path: Path) -> None:
     (tmp_path / "more.run").write_text("q0 Q0 new 1 1.0 more\n")
     with Campaign(campaign) as opened:
         opened.machine_labels.study.ask_people("gpt", 40)
@@ -271,6 +257,12 @@ def test_a_pool_that_has_grown_is_refused(campaign: Path, tmp_path: Path) -> Non
         opened.people.pools.add("depth", depth=1)
         with pytest.raises(CampaignError, match="the pool has 121 pairs, but had 120 when the sample was drawn"):
             opened.machine_labels.study.ask_people("gpt", 50)
+        connection = opened.store.connection
+        connection.execute("DELETE FROM pool WHERE doc = (SELECT doc FROM documents WHERE doc_id = 'd0-1')")
+        with pytest.raises(
+            CampaignError, match="the pool has 120 pairs, but had other pairs when the sample was drawn"
+        ):
+            opened.machine_labels.study.progress("gpt")
 
 
 def test_cautions_name_what_limits_the_labels(campaign: Path, tmp_path: Path) -> None:
