@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, Request, expect
 
-from collection import Campaign, Judgement
+from collection import Campaign
 from collection.documents.rendering import markup
 from tests.browser.serving import Serving, sign_in
 from tests.collection.campaign.corpus.test_images import PNG
@@ -70,7 +69,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
         for annotator, grade in (("ann", 3), ("ben", 0)):
             for document in DOCUMENTS:
                 doc_id = str(document["doc_id"])
-                campaign.judging.judge_many([Judgement(str(uuid4()), annotator, "1", doc_id, "graded", grade)])
+                campaign.judging.judge(annotator, "1", doc_id, grade)
     return (directory,)
 
 

@@ -69,7 +69,7 @@ def test_names_are_trimmed_composed_and_one_without_regard_to_case(campaign: Cam
 
 
 def test_a_name_that_the_log_writes_otherwise_or_imported_is_refused(campaign: Campaign, files: Path) -> None:
-    campaign.judging.judge_many([Judgement(str(uuid4()), "Bob", "1", "d1", "graded", 1)])
+    campaign.judging.judge("Bob", "1", "d1", 1)
     campaign.judging.judge_many([Judgement(str(uuid4()), "carl", "1", "d2", "graded", 1, source="imported")])
     with pytest.raises(ConflictError, match="only in case from the annotator 'Bob'"):
         campaign.people.accounts.invite("bob", "annotator")
@@ -150,7 +150,7 @@ def test_accounts_say_what_the_people_page_shows(campaign: Campaign) -> None:
     campaign.people.accounts.add("ann", "manager")
     campaign.people.accounts.invite("bob", "annotator", ["judges", "early", "judges"], " bob@x.org ")
     campaign.people.accounts.open_session("bob")
-    campaign.judging.judge_many([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 1)])
+    campaign.judging.judge("bob", "1", "d1", 1)
     table = campaign.store.accounts.table().set_index("name")
     assert table["role"].to_dict() == {"ann": "manager", "bob": "annotator"}
     assert table["groups"].to_dict() == {"ann": [], "bob": ["early", "judges"]}
@@ -407,7 +407,7 @@ def test_a_login_name_that_is_no_name_is_no_obstacle(campaign: Campaign) -> None
 
 
 def test_judgements_from_before_there_were_accounts_are_kept(campaign: Campaign) -> None:
-    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
+    campaign.judging.judge("ann", "1", "d1", 1)
     name, _ = campaign.people.accounts.start_signin(None, "ann")
     assert campaign.store.judgements.table(annotator=name)["doc_id"].tolist() == ["d1"]
 

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
-from uuid import uuid4
 
 import openpyxl
 import pyarrow as pa
@@ -25,7 +24,7 @@ from annotate.auth.page_access import PAGES
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.views.widgets import widgets
-from collection import Campaign, Judgement
+from collection import Campaign
 from collection.core.errors import CampaignError
 from tests.collection.formats.test_references import ENDNOTE, NBIB
 from tests.conftest import keeping_main_module
@@ -37,7 +36,7 @@ ALIVE = ("<img", "](javascript", "**bold**", "\u202e")
 
 
 def say(campaign: Campaign, query_id: str, doc_id: str, relevance: int) -> None:
-    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", query_id, doc_id, "graded", relevance)])
+    campaign.judging.judge("ann", query_id, doc_id, relevance)
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from streamlit.runtime.context import ContextProxy
@@ -18,7 +17,7 @@ from annotate.auth.page_access import PAGES, SECTIONS, PageEntry
 from annotate.server import uploads
 from annotate.views.campaign.tour import STOPS
 from annotate.views.widgets.widgets import NEXT
-from collection import Campaign, Judgement
+from collection import Campaign
 from collection.campaign.people.accounts import Device
 from collection.core.records import ROLES, Role
 from tests.conftest import signed_in
@@ -44,7 +43,7 @@ def begun(campaign: Campaign) -> Campaign:
     """Two annotators have judged; they differ."""
     for annotator, relevance in (("some annotator", 3), ("zoe", 0)):
         for query_id, doc_id in (("1", "d1"), ("1", "d2"), ("2", "d4")):
-            campaign.judging.judge_many([Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", relevance)])
+            campaign.judging.judge(annotator, query_id, doc_id, relevance)
     return campaign
 
 
@@ -154,7 +153,7 @@ def test_a_manager_closes_a_topic_and_a_reader_is_not_offered_it(opened: Opened,
 
 
 def test_an_annotator_s_overview_has_their_own_figures_only(opened: Opened, begun: Campaign) -> None:
-    begun.judging.judge_many([Judgement(str(uuid4()), "zoe", "2", "d5", "graded", 2)])
+    begun.judging.judge("zoe", "2", "d5", 2)
     app = opened(begun, "overview", "annotator")
     assert {m.label: m.value for m in app.metric} == {"Your topics": "2", "Your judgements": "3"}
     assert app.dataframe[0].value["judged"].tolist() == [2, 1]

@@ -133,7 +133,7 @@ def test_two_managers_are_handed_different_pairs_while_there_are_enough(
 
 
 def test_a_pair_on_which_nobody_differs_any_more_is_refused_and_closed(client: TestClient, differing: Campaign) -> None:
-    assert differing.judging.judge_many([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 3)]).saved  # as cat has it
+    differing.judging.judge("bob", "1", "d1", 3)  # as cat has it
     item = grade("d1", 3)
     agreed = grade("d6", 1)
     answer = sync(client, decisions=[item, agreed], holding=[name("1", "d1")], due=True)
@@ -197,7 +197,7 @@ def test_the_log_is_read_again_only_where_something_has_changed(
         return goal, len(read)
 
     assert [fetched(), fetched()] == [(3, 1), (3, 1)]
-    assert differing.judging.judge_many([Judgement(str(uuid4()), "dan", "1", "d6", "graded", 0)]).saved
+    differing.judging.judge("dan", "1", "d6", 0)
     assert [fetched(), fetched()] == [(4, 2), (4, 2)]
     differing.people.qualification_set.set_pairs([("2", "d5")])
     assert [fetched(), fetched()] == [(5, 3), (5, 3)]

@@ -261,7 +261,7 @@ def test_every_page_shows_a_document_as_the_card_does(opened: Opened, campaign: 
     put(campaign, documents=[document])
     campaign.people.assignments.update(annotators=2)
     for annotator, grade in (("ann", 3), ("ben", 0)):
-        campaign.judging.judge_many([Judgement(str(uuid4()), annotator, "1", "d1", "graded", grade)])
+        campaign.judging.judge(annotator, "1", "d1", grade)
     app = opened(campaign, view, state=places(campaign)[view])
     for text in texts:
         assert text in printed(app)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
-from uuid import uuid4
 
 import pytest
 from starlette.applications import Starlette
@@ -17,7 +16,7 @@ from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
 from annotate.card.server import routes, wire
 from annotate.card.server.document_payload import PREFIX, TEXT_CAP
 from annotate.card.server.routes import JudgingService
-from collection import Campaign, Document, Judgement
+from collection import Campaign, Document
 from collection.campaign.operations import backup_archive
 from collection.core.errors import BusyError
 from collection.core.records import Choice, Preference
@@ -169,13 +168,13 @@ def test_no_judgement_is_lost_for_a_clock_that_is_wrong(client: TestClient, camp
 
 def test_what_was_judged_elsewhere_is_closed(client: TestClient, campaign: Campaign) -> None:
     post(client, "sync", query_id="1", want=3)
-    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2)])
+    campaign.judging.judge("ann", "1", "d1", 2)
     assert post(client, "sync", query_id="1", holding=["d2", "d1", "d6"])["closed"] == ["d1"]
 
 
 def test_a_judgement_from_elsewhere_can_be_undone_and_given_anew(client: TestClient, campaign: Campaign) -> None:
     """Without a lease: the pair was judged by a script, and the card shows it among the recent ones."""
-    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2)])
+    campaign.judging.judge("ann", "1", "d1", 2)
     answer = post(client, "sync", decisions=[judged("d1", None, kind="undone"), judged("d1", 3)])
     assert answer["refused"] == []
 

@@ -158,10 +158,10 @@ def test_an_empty_queue_says_why(opened: Opened, campaign: Campaign) -> None:
     assert "no pair has judgements by two or more annotators." in words(app)
     assert not app.get("bidi_component")
     for who in ("bob", "cat"):
-        assert campaign.judging.judge_many([Judgement(str(uuid4()), who, "1", "d1", "graded", 2)]).saved
+        campaign.judging.judge(who, "1", "d1", 2)
     app.run()
     assert "annotators agree on 1 pair with two or more judgements." in words(app)
-    assert campaign.judging.judge_many([Judgement(str(uuid4()), "dan", "1", "d1", "graded", 0)]).saved
+    campaign.judging.judge("dan", "1", "d1", 0)
     app.run()
     assert card(app)
     adjudicated(campaign, "d1", 2)
