@@ -145,7 +145,7 @@ def trec_eval(
 
     columns, notes = program.choose(measures or ["official"])
     print_notices(notes)
-    options = program.Options(level, depth, judged_only, complete, documents)
+    options = program.TrecOptions(level, depth, judged_only, complete, documents)
     judged = _read_judgements(judgements, form)
     if form != "prefs" and (fractions := int((judged["relevance"] % 1 != 0).sum())):
         are = plural(fractions, "is cut", "are cut")

@@ -60,7 +60,7 @@ DATASET = "ir_datasets:"
 """What the name of a dataset begins with, which can stand in place of a file."""
 
 
-class Entry(int):
+class EntryNumber(int):
     """The number of an entry of a JSON array that is written in one line."""
 
 
@@ -76,10 +76,10 @@ def place(path: str | PathLike[str], line: int | None) -> str:
 def numbered(path: str | PathLike[str], line: int) -> str:
     """The number of a line with what it counts.
 
-    >>> numbered("bm25.run", 12), numbered("labels.json", Entry(3))
+    >>> numbered("bm25.run", 12), numbered("labels.json", EntryNumber(3))
     ('line 12', 'entry 3')
     """
-    return f"{'entry' if isinstance(line, Entry) else unit(path)} {line}"
+    return f"{'entry' if isinstance(line, EntryNumber) else unit(path)} {line}"
 
 
 def unit(path: str | PathLike[str]) -> str:

@@ -22,9 +22,9 @@ from collection.core.phrases import literal
 if TYPE_CHECKING:
     import pandas as pd
 
-Kind = Literal["id", "key", "text", "number", "integer"]
+ColumnKind = Literal["id", "key", "text", "number", "integer"]
 
-_KINDS: Mapping[Kind, str] = {
+_KINDS: Mapping[ColumnKind, str] = {
     "id": "text or whole numbers", "key": "text or whole numbers", "text": "text", "number": "numbers",
     "integer": "whole numbers",
 }  # fmt: skip
@@ -34,7 +34,7 @@ _KINDS: Mapping[Kind, str] = {
 class Column(NamedTuple):
     """A column; an id may be text (categorical or not) or whole numbers, and is read as text."""
 
-    kind: Kind
+    kind: ColumnKind
     nullable: bool = False
     optional: bool = False
 
@@ -111,7 +111,7 @@ def index_to_columns(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index(drop=True).assign(**levels)
 
 
-def _normal(column: pd.Series, kind: Kind) -> pd.Series | None:
+def _normal(column: pd.Series, kind: ColumnKind) -> pd.Series | None:
     """A column in the form that :meth:`Schema.check` returns, itself if it has it; None if it holds another kind."""
     import pandas as pd
 
@@ -144,7 +144,7 @@ def _normal_keys(column: pd.Series) -> pd.Series | None:
     return keys if keys.dtype == "int64" else keys.astype("int64")
 
 
-def _normal_categories(column: pd.Series, kind: Kind) -> pd.Series | None:
+def _normal_categories(column: pd.Series, kind: ColumnKind) -> pd.Series | None:
     """:func:`_normal` of categories: ids stay categories."""
     import pandas as pd
 
@@ -159,7 +159,7 @@ def _normal_categories(column: pd.Series, kind: Kind) -> pd.Series | None:
     return column.cat.rename_categories(names.tolist()) if names.is_unique else column.astype("str")
 
 
-def _has_type(column: pd.Series, kind: Kind) -> bool:
+def _has_type(column: pd.Series, kind: ColumnKind) -> bool:
     """Tell whether the type of a column, of neither objects nor categories, has values of a kind."""
     from pandas.api import types
 
@@ -207,7 +207,7 @@ _NUMPY = ("int64", "float64", "int32", "float32")
 
 _WHOLE = ("integer", "boolean")
 _TEXTS = ("string", "mixed", "mixed-integer")
-_INFERRED: Mapping[Kind, tuple[str, ...]] = {
+_INFERRED: Mapping[ColumnKind, tuple[str, ...]] = {
     "id": (*_TEXTS, "integer"), "text": (*_TEXTS, "integer", "floating"),
     "number": (*_WHOLE, "floating", "mixed-integer-float", "decimal"), "integer": ("integer",),
 }  # fmt: skip

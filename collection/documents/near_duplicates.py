@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.core.arrays import Floats
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.core.tokens import normalise, words
 
@@ -54,10 +54,9 @@ CHUNK = 4096
 
 Shingles = NDArray[np.uint64]
 Sketch = NDArray[np.uint32]
-Rows = NDArray[np.int64]
 
 
-class Group(NamedTuple):
+class DuplicateGroup(NamedTuple):
     """A group of documents linked as near-duplicates, in their order in the collection."""
 
     doc_ids: tuple[str, ...]
@@ -134,13 +133,13 @@ def jaccard(a: Shingles, b: Shingles) -> float:
     return both / (len(a) + len(b) - both)
 
 
-def likely(one: Sketch, others: NDArray[np.uint32], threshold: float = THRESHOLD) -> Rows:
+def likely(one: Sketch, others: NDArray[np.uint32], threshold: float = THRESHOLD) -> Ints:
     """Return the rows of `others` (n, HASHES) that may reach the threshold and need an exact comparison."""
     share = (others == one).mean(axis=1) if len(others) else np.zeros(0)
     return np.flatnonzero(share >= threshold - MARGIN)
 
 
-def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -> list[Group]:
+def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -> list[DuplicateGroup]:
     """Find the groups of near-duplicates in a collection, in the order of their first documents.
 
     Texts whose sketches have an equal band are compared, first by their sketches and then exactly. Every link found has
@@ -162,7 +161,7 @@ def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -
     --------
     >>> texts = {"a": "Flow past a wing.", "b": "Heat in a slab.", "c": "flow past a wing"}
     >>> groups(texts.items())
-    [Group(doc_ids=('a', 'c'), similarity=(1.0, 1.0))]
+    [DuplicateGroup(doc_ids=('a', 'c'), similarity=(1.0, 1.0))]
     """
     from scipy.cluster.hierarchy import DisjointSet
 
@@ -188,17 +187,17 @@ def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -
             linked.merge(a, b)
     members = sorted(sorted(group) for group in linked.subsets() if len(group) > 1)
     return [
-        Group(tuple(ids[m] for m in group), tuple(jaccard(exact[group[0]], exact[m]) for m in group))
+        DuplicateGroup(tuple(ids[m] for m in group), tuple(jaccard(exact[group[0]], exact[m]) for m in group))
         for group in members
     ]
 
 
-def group_numbers(groups: Iterable[Group]) -> dict[str, int]:
+def group_numbers(groups: Iterable[DuplicateGroup]) -> dict[str, int]:
     """Return document id -> number of its group, for all documents in groups."""
     return {doc_id: number for number, group in enumerate(groups) for doc_id in group.doc_ids}
 
 
-def _candidates(sketches: NDArray[np.uint32], threshold: float) -> tuple[Rows, Rows, Floats]:
+def _candidates(sketches: NDArray[np.uint32], threshold: float) -> tuple[Ints, Ints, Floats]:
     """Distinct pairs of rows that may reach the threshold, and the similarity of their sketches."""
     count = len(sketches)
     keys, guesses = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
@@ -215,7 +214,7 @@ def _candidates(sketches: NDArray[np.uint32], threshold: float) -> tuple[Rows, R
     return once // count, once % count, np.concatenate(guesses)[first]
 
 
-def _equal_rows(band: NDArray[np.uint32]) -> Iterator[tuple[Rows, Rows]]:
+def _equal_rows(band: NDArray[np.uint32]) -> Iterator[tuple[Ints, Ints]]:
     """Yield pairs of equal rows, each row with at most the :data:`WINDOW` next ones."""
     number = np.zeros(len(band), dtype=np.uint64)
     for column in band.T:

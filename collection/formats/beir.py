@@ -39,7 +39,9 @@ def find_collection(path: Path | str) -> CollectionParts:
     """
     if source.is_dataset(path):
         datasets.require_parts(path)
-        return CollectionParts(*([path] if datasets.has_part(path, part) else [] for part in get_args(datasets.Part)))
+        return CollectionParts(
+            *([path] if datasets.has_part(path, part) else [] for part in get_args(datasets.DatasetPart))
+        )
     folder = as_path(path)
     if not folder.is_dir():
         found = "a file" if folder.exists() else "no such directory"

@@ -16,15 +16,15 @@ from collection.core.phrases import join_first
 from collection.formats import fields
 from collection.formats.source import FilePath, dataset_id, is_dataset
 
-Part = Literal["documents", "topics", "qrels"]
+DatasetPart = Literal["documents", "topics", "qrels"]
 
-_METHODS: dict[Part, str] = {"documents": "docs", "topics": "queries", "qrels": "qrels"}
+_METHODS: dict[DatasetPart, str] = {"documents": "docs", "topics": "queries", "qrels": "qrels"}
 
 LONGEST = 1000
 """Maximum characters of a field that is kept as metadata; longer fields repeat the document in another form."""
 
 
-def has_part(path: FilePath, part: Part) -> bool:
+def has_part(path: FilePath, part: DatasetPart) -> bool:
     """Return whether the dataset has documents, topics or qrels."""
     return bool(getattr(_load(path), f"has_{_METHODS[part]}")())
 
@@ -35,7 +35,7 @@ def require_parts(path: FilePath) -> None:
         raise InputError(f"{path}: expected a dataset with {_listed()}, found none of these{_name_subsets(path)}")
 
 
-def _name_subsets(path: FilePath, part: Part | None = None) -> str:
+def _name_subsets(path: FilePath, part: DatasetPart | None = None) -> str:
     """Name subsets of the dataset, those with `part` if it is given."""
     import ir_datasets
 
@@ -67,7 +67,7 @@ def records(path: FilePath, part: str) -> Iterator[tuple[int, dict[str, object]]
     return _records(path, dataset, known)
 
 
-def _records(path: FilePath, dataset: Any, part: Part) -> Iterator[tuple[int, dict[str, object]]]:
+def _records(path: FilePath, dataset: Any, part: DatasetPart) -> Iterator[tuple[int, dict[str, object]]]:
     number = 0
     try:
         for number, found in enumerate(getattr(dataset, f"{_METHODS[part]}_iter")(), start=1):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
-from collection.core.errors import Entry, FormatError, numbered
+from collection.core.errors import EntryNumber, FormatError, numbered
 from collection.core.phrases import count
 from collection.formats import source
 from collection.formats.source import FilePath, fits_a_column, quote
@@ -120,7 +120,7 @@ def array_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, ob
     in_one_line = "\n" not in text.strip()
     while True:
         at = _after_gap(text, at)
-        line, counted = Entry(line + (counted > 0)) if in_one_line else line + text.count("\n", counted, at), at
+        line, counted = EntryNumber(line + (counted > 0)) if in_one_line else line + text.count("\n", counted, at), at
         if text.startswith("]", at):
             return
         try:

@@ -30,12 +30,12 @@ from collection.formats.source import FilePath, warn
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.measures import QrelsIndex
 
-Pairs: TypeAlias = pd.DataFrame | Mapping[str, Mapping[str, float]] | Iterable[tuple[object, ...]]
+PairValues: TypeAlias = pd.DataFrame | Mapping[str, Mapping[str, float]] | Iterable[tuple[object, ...]]
 """A frame, ``{query_id: {doc_id: number}}``, or tuples of query_id, doc_id and number."""
-QrelsLike: TypeAlias = FilePath | Pairs
+QrelsLike: TypeAlias = FilePath | PairValues
 LabelsLike: TypeAlias = FilePath | pd.DataFrame
 RunsLike: TypeAlias = (
-    FilePath | Run | Pairs | Mapping[str, FilePath | Run | Pairs] | Iterable[FilePath | Run | pd.DataFrame]
+    FilePath | Run | PairValues | Mapping[str, FilePath | Run | PairValues] | Iterable[FilePath | Run | pd.DataFrame]
 )
 """One run, a dictionary from names to runs, or several runs or files."""
 

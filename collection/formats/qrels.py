@@ -17,7 +17,7 @@ from collection.formats.source import FilePath, is_dataset, opens_once, quote, s
 from collection.formats.tables.lines import (
     Extra,
     Layout,
-    Rows,
+    TableRows,
     data_lines,
     first_line,
     parse_grade,
@@ -111,7 +111,7 @@ def read_index(path: FilePath, *, form: QrelsForm = "judged") -> QrelsIndex:
     return index_pairs(rows.topic_names, rows.topics, rows.documents, rows.values)
 
 
-def _as_frame(rows: Rows, extra: str) -> pd.DataFrame:
+def _as_frame(rows: TableRows, extra: str) -> pd.DataFrame:
     import pandas as pd
 
     query_ids = pd.Index(rows.topic_names, dtype="str").take(rows.topics).array
@@ -120,7 +120,7 @@ def _as_frame(rows: Rows, extra: str) -> pd.DataFrame:
     return QRELS.check(qrels.assign(**{extra: rows.extra}) if extra else qrels)
 
 
-def _read(path: FilePath, form: QrelsForm) -> tuple[Rows, str]:
+def _read(path: FilePath, form: QrelsForm) -> tuple[TableRows, str]:
     """The rows of a file, and the name of their further column or ''."""
     require_known("form of qrels", get_args(QrelsForm), form)
     if is_typed(path):
@@ -133,7 +133,7 @@ def _read(path: FilePath, form: QrelsForm) -> tuple[Rows, str]:
     return read_table(path, layout), "" if layout.extra is None else layout.extra.name
 
 
-def _read_records(path: FilePath) -> Rows:
+def _read_records(path: FilePath) -> TableRows:
     seen: dict[tuple[str, str], tuple[int, int | None, float]] = {}
     topics: dict[str, int] = {}
     grades, copies = [], 0
@@ -155,7 +155,7 @@ def _read_records(path: FilePath) -> Rows:
             copies += 1
     report_copies(path, copies)
     codes = np.array([topics.setdefault(query_id, len(topics)) for query_id, _ in seen], dtype=np.int32)
-    return Rows(codes, list(topics), arrow.from_texts([doc_id for _, doc_id in seen]), to_array(grades))
+    return TableRows(codes, list(topics), arrow.from_texts([doc_id for _, doc_id in seen]), to_array(grades))
 
 
 def _records(path: FilePath) -> Iterator[tuple[int | None, str, str, object]]:

@@ -23,10 +23,10 @@ from collection.formats.run import WANTED, find_layout, read_run
 from collection.formats.run_files import open_runs
 from collection.formats.source import FilePath, Source
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
-from collection.formats.tables.fast import LAST_ASCII, MOST_WORKERS, Block, UnsupportedBlock, read_block
+from collection.formats.tables.fast import LAST_ASCII, MOST_WORKERS, RowBlock, UnsupportedBlock, read_block
 from collection.formats.tables.lines import Comments, Layout
 from collection.measures import Aligned, QrelsIndex, Version, align
-from collection.measures.alignment import Part, join_parts, sample_unnamed
+from collection.measures.alignment import RunPart, join_parts, sample_unnamed
 
 LARGEST_TOPIC = 64 << 20
 """Bytes of one topic; files with a larger one are not read in blocks of whole topics."""
@@ -69,7 +69,7 @@ class RunFiles:
     ) -> Iterator[tuple[str, Aligned]]:
         lookup = _Lookup(index)
         unusual: set[int] = set()
-        parts: list[Part] = []
+        parts: list[RunPart] = []
         seen: set[str] = set()
         comments = [Comments() for _ in runs]
         threads = min(os.cpu_count() or 1, MOST_WORKERS)
@@ -122,7 +122,7 @@ class _Task(NamedTuple):
     comments: Comments | None = None
     first: bool = False
 
-    def align(self, lookup: _Lookup, version: Version) -> Part | None:
+    def align(self, lookup: _Lookup, version: Version) -> RunPart | None:
         """Align the block; None at anything unusual."""
         import pyarrow as pa
 
@@ -133,7 +133,7 @@ class _Task(NamedTuple):
         except (pa.ArrowException, MemoryError, UnsupportedBlock):
             return None
         if block is None:  # only comments
-            return Part([], *(np.empty(0, dtype=np.int64),) * 3)
+            return RunPart([], *(np.empty(0, dtype=np.int64),) * 3)
         if block.suspect or not lookup.exact:
             return None
         topics, scores = arrow.to_numpy(block.topics.indices), block.values
@@ -148,9 +148,9 @@ class _Task(NamedTuple):
         rank = rank_rows(order, len(topics))
         rows, pair = lookup.find(block)
         unnamed = _sample_unnamed(block, rows) if self.first else ()
-        return Part(names, np.bincount(topics), rank[rows], pair, doubts, unnamed)
+        return RunPart(names, np.bincount(topics), rank[rows], pair, doubts, unnamed)
 
-    def _doubt(self, block: Block, layout: Layout | None, order: Order, scores: Floats, names: list[str]) -> Doubts:
+    def _doubt(self, block: RowBlock, layout: Layout | None, order: Order, scores: Floats, names: list[str]) -> Doubts:
         """Find the doubts about the order; without a layout, none about the stated ranks.
 
         A block in the order of its scores rarely has ranks in another order: only the first lines of a file are read.
@@ -170,7 +170,7 @@ class _Task(NamedTuple):
         return find_doubts(order.starts, of_starts, scores, stated, name_document)
 
 
-def _sample_unnamed(block: Block, named: Ints) -> tuple[str, ...]:
+def _sample_unnamed(block: RowBlock, named: Ints) -> tuple[str, ...]:
     """Documents of a block that the qrels do not name, among them such with other letters than ASCII."""
     import pyarrow.compute as pc
 
@@ -209,7 +209,7 @@ class _Lookup:
         self._starts = np.minimum(starts, len(keys) - 1)
         self._most = int(np.diff(starts, append=len(keys)).max())
 
-    def find(self, block: Block) -> tuple[Ints, Ints]:
+    def find(self, block: RowBlock) -> tuple[Ints, Ints]:
         """The rows of a block that the qrels name, and their places in ``QrelsIndex.pairs``."""
         import pyarrow.compute as pc
 

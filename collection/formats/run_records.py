@@ -38,7 +38,7 @@ _NESTED = re.compile(r'\{\s*("(?:[^"\\]|\\.)*"\s*:\s*[\[{]|$)')
 """Begin of an object of rankings or columns; the first value of a record is none of these."""
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xlsx", ".run", ".txt")
 
-Rows = Iterator[tuple[int | None, str, str, object, object]]
+RunLines = Iterator[tuple[int | None, str, str, object, object]]
 """Line, topic, document, score and stated rank of each row."""
 
 
@@ -146,7 +146,7 @@ def _name(record: Mapping[str, object]) -> str:
     return next((str(record[name]).strip() for name in NAMES if record.get(name) not in (None, "")), "")
 
 
-def _rows(path: FilePath, names: dict[str, None]) -> Rows:
+def _rows(path: FilePath, names: dict[str, None]) -> RunLines:
     """The rows of any form; `names` gets the names of the runs."""
     from collection.formats import delimited
 
@@ -200,7 +200,7 @@ def _load(path: FilePath, what: str) -> Any:
         raise FormatError(path, None, f"{what} as JSON", found, hint) from None
 
 
-def of_object(path: FilePath, what: str, aliases: Mapping[str, Sequence[str]]) -> Rows:
+def of_object(path: FilePath, what: str, aliases: Mapping[str, Sequence[str]]) -> RunLines:
     """Rows of ``{query_id: {doc_id: number}}``, of an array of records, or of columns as pandas writes them.
 
     The last of the `aliases` are the names of the column with the number; `what` names the file's kind.

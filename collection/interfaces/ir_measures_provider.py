@@ -29,7 +29,7 @@ from ir_measures.util import QrelsConverter, RunConverter
 from collection.core.errors import CleverdonError
 from collection.core.ranking import rank_run
 from collection.formats.in_memory import as_qrels, may_repeat_pairs
-from collection.interfaces.nested_dictionaries import NestedQrels, Ties
+from collection.interfaces.nested_dictionaries import NestedQrels, TieOrder
 from collection.measures import Aligned, Measure, Version, align, parse_name
 from collection.measures.user_models import DEPTH
 
@@ -39,7 +39,7 @@ __all__ = ["CleverdonProvider", "register", "unregister"]
 class Convention(NamedTuple):
     """Adapter by which a provider of ir_measures reads runs and qrels."""
 
-    ties: Ties = "descending"
+    ties: TieOrder = "descending"
     """Order of documents with equal scores."""
     version: Version = 10
     """9: scores are 32-bit floats, and recall levels are rounded up."""

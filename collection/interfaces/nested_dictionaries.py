@@ -23,10 +23,9 @@ from collection.measures.alignment import place_pairs
 Nested = Mapping[str, Mapping[str, float]]
 """``{query_id: {doc_id: number}}``."""
 
-Scores = npt.NDArray[np.floating]
-Kind = npt.DTypeLike
+ScoreArray = npt.NDArray[np.floating]
 
-Ties = Literal["descending", "ascending", "listed"]
+TieOrder = Literal["descending", "ascending", "listed"]
 """The order of documents with equal scores: by id, or as listed."""
 
 
@@ -56,7 +55,7 @@ class NestedQrels:
         doc_ids = self.index.documents.take(self.index.pairs % width).to_pylist()
         return [dict(zip(doc_ids[a:b], range(a, b), strict=True)) for a, b in pairwise(starts)]
 
-    def align(self, run: Nested, *, ties: Ties = "descending", version: Version = 10) -> Aligned:
+    def align(self, run: Nested, *, ties: TieOrder = "descending", version: Version = 10) -> Aligned:
         """Align a run.
 
         Parameters
@@ -107,7 +106,7 @@ class NestedQrels:
         )
 
 
-def _scores(run: Nested, topics: list[str], kind: Kind) -> Scores:
+def _scores(run: Nested, topics: list[str], kind: npt.DTypeLike) -> ScoreArray:
     """The scores of these topics, one after the other."""
     for topic in topics:
         if not isinstance(run[topic], Mapping):
@@ -122,12 +121,12 @@ def _scores(run: Nested, topics: list[str], kind: Kind) -> Scores:
     return scores
 
 
-def _numbers(values: Iterable[float], kind: Kind) -> Scores:
+def _numbers(values: Iterable[float], kind: npt.DTypeLike) -> ScoreArray:
     with np.errstate(over="ignore"):  # numbers beyond 32-bit floats become infinity, as in C
         return np.fromiter(values, np.float64).astype(kind, copy=False)
 
 
-def _rank(documents: Mapping[str, float], scores: Scores, found: list[str], ties: Ties) -> Ints:
+def _rank(documents: Mapping[str, float], scores: ScoreArray, found: list[str], ties: TieOrder) -> Ints:
     """The rank from 1 of each document in `found`; `scores` are those of all `documents`, in their order."""
     ascending = np.sort(scores)
     wanted = _numbers((documents[doc_id] for doc_id in found), scores.dtype)

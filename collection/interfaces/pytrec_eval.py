@@ -25,7 +25,7 @@ from collection.core.arrays import Floats
 from collection.core.errors import InputError, UnknownNameError
 from collection.formats.in_memory import as_qrels
 from collection.interfaces.nested_dictionaries import Nested, NestedQrels
-from collection.interfaces.trec_eval import NICKNAMES, TREC_MEASURES, Column, choose
+from collection.interfaces.trec_eval import NICKNAMES, TREC_MEASURES, OutputColumn, choose
 from collection.interfaces.trec_eval.measures import Graded
 from collection.measures.table import GEOMETRIC_FLOOR
 
@@ -142,7 +142,7 @@ def _require_strings(nested: Nested) -> None:
             raise TypeError("Expected string as key.")
 
 
-def _compute(column: Column, graded: Graded) -> Floats:
+def _compute(column: OutputColumn, graded: Graded) -> Floats:
     """The value of each topic: 0 for texts, the logarithm where the summary is a geometric mean."""
     measure = column.measure
     values = measure.function(graded, *(() if column.argument is None else (column.argument,)))
@@ -151,7 +151,7 @@ def _compute(column: Column, graded: Graded) -> Floats:
     return np.log(np.maximum(values, GEOMETRIC_FLOOR)) if measure.summary == "geometric mean" else values
 
 
-def _read(measures: Iterable[str]) -> list[Column]:
+def _read(measures: Iterable[str]) -> list[OutputColumn]:
     """Return the columns of the values; their names are the labels."""
     asked: dict[str, set[float]] = {}
     for text in [measures] if isinstance(measures, str) else measures:

@@ -70,7 +70,7 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
         found = f"{_first(ranked.iloc[rows], again)} twice; name the runs in a column run if there are several"
         raise InputError(f"ranking: expected each document once, found {found}")
     unnamed = sample_unnamed(len(ranked), rows, lambda some: ranked["doc_id"].iloc[some].astype("str").tolist())
-    part = Part(run_topics, np.diff(starts, append=len(rank)), rank[rows], pair, doubt_run(ranked), unnamed)
+    part = RunPart(run_topics, np.diff(starts, append=len(rank)), rank[rows], pair, doubt_run(ranked), unnamed)
     return join_parts(index, [part], version)
 
 
@@ -96,7 +96,7 @@ def sample_unnamed(
     return tuple(dict.fromkeys(doc_ids(rows[~is_named[rows]])))
 
 
-class Part(NamedTuple):
+class RunPart(NamedTuple):
     """Whole topics of a ranked run whose documents were looked up in qrels.
 
     Attributes
@@ -117,7 +117,7 @@ class Part(NamedTuple):
     unnamed: tuple[str, ...] = ()
 
 
-def join_parts(index: QrelsIndex, parts: Sequence[Part], version: Version) -> Aligned:
+def join_parts(index: QrelsIndex, parts: Sequence[RunPart], version: Version) -> Aligned:
     """Align a run that comes in parts; each topic must be in one of them."""
     names = list(chain.from_iterable(part.topics for part in parts))
     place = index.places(names)

@@ -19,10 +19,10 @@ from collection.core.registry import Entry, Registry
 Function = Callable[..., Floats]
 """(Aligned, *, cutoff or recall, rel, ...) -> one value per topic, shape (T,)."""
 
-Summary = Literal["mean", "sum", "geometric mean"]
+TopicSummary = Literal["mean", "sum", "geometric mean"]
 """How the values of the topics become one number."""
 
-Needs = Literal["", "strata", "subtopics"]
+QrelsColumns = Literal["", "strata", "subtopics"]
 """What qrels must have besides grades."""
 
 GEOMETRIC_FLOOR = 1e-5
@@ -96,12 +96,12 @@ class MeasureEntry(Entry[Function]):
     """
 
     _: KW_ONLY
-    summary: Summary = "mean"
+    summary: TopicSummary = "mean"
     lowest: float = 0.0
     highest: float = 1.0
     graded: bool = False
     monotone: Literal[-1, 0, 1] = 1
-    needs: Needs = ""
+    needs: QrelsColumns = ""
     found_only: bool = False
     estimates_unjudged: bool = False
     descriptive: bool = False

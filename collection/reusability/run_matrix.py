@@ -19,7 +19,7 @@ from collection.measures.aligned import compact_grades, grade_levels
 from collection.measures.qrels_index import stack_by_topic
 from collection.statistics.rank_correlation import kendall
 
-Pairs = npt.NDArray[np.int32]
+PairNumbers = npt.NDArray[np.int32]
 """Numbers of pairs, -1 where there is none."""
 
 UNLISTED = np.iinfo(np.int32).max
@@ -63,11 +63,11 @@ class RunMatrix:
     doc_ids: tuple[str, ...]
     topic: Ints
     grade: Floats
-    cells: Pairs
+    cells: PairNumbers
     retrieved: Ints
-    places: Pairs
-    listed: Pairs
-    best: Pairs
+    places: PairNumbers
+    listed: PairNumbers
+    best: PairNumbers
     levels: tuple[float, ...]
     rel: float
 
@@ -167,7 +167,7 @@ def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1
     topic, topics = pd.factorize(pairs["query_id"])
     # With the number of each pair in place of its grade, aligning a run finds the pairs themselves.
     numbers = index_qrels(pairs.assign(relevance=np.arange(len(pairs))))
-    found: dict[str, tuple[Pairs, Pairs, Ints]] = {}
+    found: dict[str, tuple[PairNumbers, PairNumbers, Ints]] = {}
     for run in runs:
         if run.name in found:
             raise InputError(f"two runs have the name {run.name!r}; rename one of them")
@@ -230,7 +230,7 @@ def tau(one: Floats, other: Floats) -> float:
     return kendall(one.round(DIGITS), other.round(DIGITS))
 
 
-def _stack(matrices: Sequence[Pairs]) -> Pairs:
+def _stack(matrices: Sequence[PairNumbers]) -> PairNumbers:
     """(R, T, D) of R matrices, padded to the deepest."""
     deepest = max(m.shape[1] for m in matrices)
     return np.stack([np.pad(m, ((0, 0), (0, deepest - m.shape[1])), constant_values=-1) for m in matrices])

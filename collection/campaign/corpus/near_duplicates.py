@@ -14,7 +14,7 @@ from collection.campaign.settings.settings import Settings
 from collection.core.errors import require_known
 from collection.core.records import Kind
 from collection.documents import near_duplicates as duplicates
-from collection.documents.near_duplicates import Group, Sketch
+from collection.documents.near_duplicates import DuplicateGroup, Sketch
 from collection.documents.rendering import shown
 from collection.store import Store
 
@@ -48,7 +48,7 @@ class Nearby(NamedTuple):
 class Duplicates(NamedTuple):
     """Near-duplicates in a collection, among a number of documents."""
 
-    groups: list[Group]
+    groups: list[DuplicateGroup]
     documents: int
     pairs: int
     """Pairs of the pool whose document is in one group with an earlier one of the same topic."""

@@ -20,7 +20,7 @@ from collection.core.threads import map_ahead
 from collection.formats import source
 from collection.formats.source import FilePath
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, has_duplicate_pairs, hash_pairs
-from collection.formats.tables.lines import Comments, Layout, Rows, parse_grade, to_array
+from collection.formats.tables.lines import Comments, Layout, TableRows, parse_grade, to_array
 
 MOST_WORKERS = 8
 """Threads at work on blocks; more would wait for the one thread that reads the file."""
@@ -35,7 +35,7 @@ class UnsupportedBlock(Exception):
     """Something that only the strict reader handles."""
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """The rows of a block of lines."""
 
     topics: Any
@@ -66,7 +66,7 @@ class Block(NamedTuple):
             return None
 
 
-def read_quickly(path: FilePath, layout: Layout) -> Rows | None:
+def read_quickly(path: FilePath, layout: Layout) -> TableRows | None:
     """Read with arrow, block by block; None if anything is unusual."""
     import pyarrow as pa
 
@@ -76,7 +76,7 @@ def read_quickly(path: FilePath, layout: Layout) -> Rows | None:
     columns, comments = _Columns(), Comments()
     try:
         # Arrow and numpy release Python's lock.
-        def read(chunk: Bytes) -> tuple[Block, npt.NDArray[np.int32] | None] | None:
+        def read(chunk: Bytes) -> tuple[RowBlock, npt.NDArray[np.int32] | None] | None:
             block = read_block(chunk, layout, comments)
             return block and (block._replace(content=b""), block.read_ranks(layout))
 
@@ -105,7 +105,7 @@ class _Columns:
         """Number of blocks with each topic."""
         self._suspect = False
 
-    def add(self, block: Block, ranks: npt.NDArray[np.int32] | None) -> None:
+    def add(self, block: RowBlock, ranks: npt.NDArray[np.int32] | None) -> None:
         """Append a block; it has few topics, so a dict can give each its number."""
         names = block.topics.dictionary.to_pylist()
         numbers = [self._numbers.setdefault(n, len(self._numbers)) for n in names]
@@ -129,11 +129,11 @@ class _Columns:
             self._suspect = has_duplicate_keys(keys[parted[topics]])
         return self._suspect and has_duplicate_pairs(keys, topics, self._texts())
 
-    def rows(self) -> Rows:
+    def rows(self) -> TableRows:
         """All rows."""
         whole = [ranks for ranks in self._ranks if ranks is not None]
         ranks = np.concatenate(whole) if len(whole) == len(self._ranks) else None
-        return Rows(
+        return TableRows(
             _concatenate(self._topics), list(self._numbers), self._texts(), _concatenate(self.values), ranks=ranks
         )
 
@@ -161,7 +161,7 @@ def _skip_lines(chunks: Iterator[Bytes], lines: int) -> Iterator[Bytes]:
     yield from chunks
 
 
-def read_block(data: Bytes, layout: Layout, comments: Comments) -> Block | None:
+def read_block(data: Bytes, layout: Layout, comments: Comments) -> RowBlock | None:
     """The rows of a block of whole lines, parsed as it is or else tidied; None if it has none.
 
     Its comments are added to `comments`.
@@ -225,7 +225,7 @@ def _normalise(chunk: bytes, comments: Comments) -> bytes:
     return chunk
 
 
-def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> Block:
+def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> RowBlock:
     """The block's columns, and a key for each of its pairs."""
     import pyarrow as pa
 
@@ -248,7 +248,7 @@ def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> Block:
         raise UnsupportedBlock
     keys = hash_pairs(column["topic"], column["doc"])
     values = _parse_values(column["value"], layout)
-    return Block(column["topic"], column["doc"], values, keys, has_duplicate_keys(keys), data, separator)
+    return RowBlock(column["topic"], column["doc"], values, keys, has_duplicate_keys(keys), data, separator)
 
 
 def _read_columns(data: Bytes | bytes, separator: str, layout: Layout, types: Mapping[int, Any]) -> list[Any]:

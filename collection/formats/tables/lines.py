@@ -71,7 +71,7 @@ class Layout(NamedTuple):
     """Names the other kind of file that a line's columns come from; '' if the line is valid."""
 
 
-class Rows(NamedTuple):
+class TableRows(NamedTuple):
     """The rows of a file, topics as codes into `topic_names`."""
 
     topics: npt.NDArray[np.int32]

@@ -18,7 +18,7 @@ from collection.formats.tables.lines import (
     WHOLE,
     Comments,
     Layout,
-    Rows,
+    TableRows,
     data_lines,
     number_hint,
     parse_grade,
@@ -37,14 +37,14 @@ _SUBTOPICS = (
 )
 
 
-def read_table(path: FilePath, layout: Layout) -> Rows:
+def read_table(path: FilePath, layout: Layout) -> TableRows:
     """Read a file by its layout with the fast reader, else with the strict one."""
     # `refuse` reads line by line, and files with a further column are small.
     by_line = layout.refuse is not None or layout.extra is not None
     return (None if by_line else read_quickly(path, layout)) or read_strictly(path, layout)
 
 
-def read_strictly(path: FilePath, layout: Layout) -> Rows:
+def read_strictly(path: FilePath, layout: Layout) -> TableRows:
     """Read line by line: the rows, or the error with its line."""
     import pandas as pd
 
@@ -96,7 +96,7 @@ def read_strictly(path: FilePath, layout: Layout) -> Rows:
     kept = pairs[~copies]
     texts = arrow.from_texts(names[1]).take(arrow.from_numpy(kept["doc"].to_numpy()))
     others = [value for value, is_copy in zip(extra, copies, strict=True) if not is_copy] if extra else None
-    return Rows(kept["topic"].to_numpy(), names[0], texts, values[~copies], others, _as_numbers(ranks))
+    return TableRows(kept["topic"].to_numpy(), names[0], texts, values[~copies], others, _as_numbers(ranks))
 
 
 def _as_numbers(ranks: list[str]) -> npt.NDArray[np.int32] | None:

@@ -19,7 +19,7 @@ _PRINTED = re.compile(r"(?P<name>\w+)_(?P<numbers>\d[\d.,-]*)", re.ASCII)
 """A measure with numbers as in the output, such as ``P_10``."""
 
 
-class Column(NamedTuple):
+class OutputColumn(NamedTuple):
     """One line of the output per topic: its name, its measure, and the argument of the measure's function, if any."""
 
     name: str
@@ -27,14 +27,14 @@ class Column(NamedTuple):
     argument: Argument | None
 
 
-class Choice(NamedTuple):
+class ChosenColumns(NamedTuple):
     """The columns of the output in order, and notes on numbers that trec_eval ignores."""
 
-    columns: list[Column]
+    columns: list[OutputColumn]
     notes: list[str]
 
 
-def choose(asked: Iterable[str]) -> Choice:
+def choose(asked: Iterable[str]) -> ChosenColumns:
     """Read the measures asked for, each as ``NAME`` or ``NAME.NUMBERS``; the order of the output is fixed.
 
     The first numbers given for a measure count, as in trec_eval.
@@ -68,7 +68,7 @@ def choose(asked: Iterable[str]) -> Choice:
         else:
             numbers[name] = after
     columns = [c for name, row in TREC_MEASURES.items() if name in chosen for c in _columns(row, numbers.get(name))]
-    return Choice(columns, notes)
+    return ChosenColumns(columns, notes)
 
 
 def _unknown(text: str) -> InputError:
@@ -80,16 +80,16 @@ def _unknown(text: str) -> InputError:
     return UnknownNameError("measure", text.partition(".")[0], choices, listed_by="cleverdon trec_eval --help")
 
 
-def _columns(measure: TrecMeasure, text: str | None) -> list[Column]:
+def _columns(measure: TrecMeasure, text: str | None) -> list[OutputColumn]:
     """The columns of a measure with the numbers in `text`, or the default ones."""
     name = measure.name
     if measure.takes == "nothing":
-        return [Column(name, measure, None)]
+        return [OutputColumn(name, measure, None)]
     if measure.takes in ("gains", "persistence"):
-        return [Column(name if text is None else f"{name}_{text}", measure, _pairs(measure, text))]
+        return [OutputColumn(name if text is None else f"{name}_{text}", measure, _pairs(measure, text))]
     values = measure.usual if text is None else tuple(_number(name, part) for part in text.split(","))
     if measure.takes == "numbers":
-        return [Column(name if text is None else f"{name}_{text}", measure, values)]
+        return [OutputColumn(name if text is None else f"{name}_{text}", measure, values)]
     if measure.takes == "cutoffs":
         values = tuple(int(value) for value in values)
         if min(values) < 1:
@@ -101,7 +101,7 @@ def _columns(measure: TrecMeasure, text: str | None) -> list[Column]:
         if one == other:
             raise InputError(f"{name}: expected each cut-off once, found {one:g} twice")
     form = "{}_{}" if measure.takes == "cutoffs" else "{}_{:.2f}"
-    return [Column(form.format(name, value), measure, value) for value in values]
+    return [OutputColumn(form.format(name, value), measure, value) for value in values]
 
 
 def _number(name: str, text: str) -> float:

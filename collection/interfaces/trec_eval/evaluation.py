@@ -15,13 +15,13 @@ from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
 from collection.core.phrases import join_first
 from collection.core.records import ALL_TOPICS, JudgementFormat, Run
-from collection.interfaces.trec_eval.arguments import Column
-from collection.interfaces.trec_eval.measures import Graded, Groups, Needs
+from collection.interfaces.trec_eval.arguments import OutputColumn
+from collection.interfaces.trec_eval.measures import Graded, GradedGroups, NeededJudgements
 from collection.interfaces.trec_eval.preferences import Level, TopicPreferences, add_in_order, gather
 from collection.measures import UNJUDGED, UNPOOLED, Aligned, align
 from collection.measures.table import GEOMETRIC_FLOOR
 
-_READS: dict[JudgementFormat, Needs] = {
+_READS: dict[JudgementFormat, NeededJudgements] = {
     "qrels": "qrels",
     "qrels_jg": "groups",
     "prefs": "preferences",
@@ -34,7 +34,7 @@ MISSING_SCORE = -1000000.0
 
 
 @dataclass(frozen=True)
-class Options:
+class TrecOptions:
     """Options of trec_eval that change values.
 
     Attributes
@@ -62,7 +62,7 @@ class Options:
 class ColumnValues(NamedTuple):
     """The values of a column, one per topic, numbers or texts; `total` is the summary if they do not give it."""
 
-    column: Column
+    column: OutputColumn
     values: Floats | Sequence[str]
     total: float | str | None = None
 
@@ -81,7 +81,7 @@ class RunEvaluation(NamedTuple):
 
 
 def evaluate(
-    judgements: pd.DataFrame, run: Run, columns: Sequence[Column], form: JudgementFormat, options: Options
+    judgements: pd.DataFrame, run: Run, columns: Sequence[OutputColumn], form: JudgementFormat, options: TrecOptions
 ) -> RunEvaluation:
     """Evaluate a run as trec_eval does.
 
@@ -113,7 +113,7 @@ def evaluate(
     if missing.any() and not options.complete:
         names = join_first([repr(topic) for topic, lacks in zip(topics, missing, strict=True) if lacks])
         raise InputError(f"the run lacks topics of the judgements: {names}; use -c to count them as 0")
-    found: Graded | Groups | list[TopicPreferences]
+    found: Graded | GradedGroups | list[TopicPreferences]
     if _READS[form] == "preferences":
         found = _preferences(judgements, run, topics, options)
     elif _READS[form] == "groups":
@@ -133,7 +133,7 @@ def _topics(frame: pd.DataFrame) -> list[str]:
     return sorted(map(str, frame["query_id"].unique()))
 
 
-def _graded(qrels: pd.DataFrame, run: Run, topics: list[str], options: Options) -> Graded:
+def _graded(qrels: pd.DataFrame, run: Run, topics: list[str], options: TrecOptions) -> Graded:
     """Align a run with qrels; rows in the order of the topics."""
     # trec_eval reads only the integer part of a grade.
     qrels = qrels.assign(relevance=np.trunc(qrels["relevance"].to_numpy()))
@@ -178,7 +178,7 @@ def _with_one_document(aligned: Aligned, lacking: Bools) -> Aligned:
     return replace(aligned, grades=grades, retrieved=np.where(lacking, 1, aligned.retrieved))
 
 
-def _groups(qrels: pd.DataFrame, run: Run, topics: list[str], options: Options) -> Groups:
+def _groups(qrels: pd.DataFrame, run: Run, topics: list[str], options: TrecOptions) -> GradedGroups:
     """Align a run with the qrels of each group."""
     place = {topic: i for i, topic in enumerate(topics)}
     groups: list[tuple[Ints, Graded]] = []
@@ -186,10 +186,10 @@ def _groups(qrels: pd.DataFrame, run: Run, topics: list[str], options: Options) 
         own = _topics(rows)
         places = np.array([place[topic] for topic in own], dtype=np.int64)
         groups.append((places, _graded(rows.drop(columns="subtopic"), run, own, options)))
-    return Groups(len(topics), groups)
+    return GradedGroups(len(topics), groups)
 
 
-def _preferences(levels: pd.DataFrame, run: Run, topics: list[str], options: Options) -> list[TopicPreferences]:
+def _preferences(levels: pd.DataFrame, run: Run, topics: list[str], options: TrecOptions) -> list[TopicPreferences]:
     """Gather the preferences of each topic about the run, whose ties are in ascending order of document ids."""
     if "subtopic" in levels:  # qrels whose second column names the group
         levels = levels.rename(columns={"subtopic": "group", "relevance": "level"}).assign(subgroup="0")
@@ -203,7 +203,9 @@ def _preferences(levels: pd.DataFrame, run: Run, topics: list[str], options: Opt
     return [gather(topic, [Level(*row[1:]) for row in own], rankings.get(topic, [])) for topic, own in by_topic]
 
 
-def _values(column: Column, found: Graded | Groups | list[TopicPreferences], missing: np.ndarray) -> ColumnValues:
+def _values(
+    column: OutputColumn, found: Graded | GradedGroups | list[TopicPreferences], missing: np.ndarray
+) -> ColumnValues:
     """The values of a column; those of topics that the run lacks are corrected as trec_eval corrects them."""
     measure = column.measure
     values = measure.function(found, *(() if column.argument is None else (column.argument,)))

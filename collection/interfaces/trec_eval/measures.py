@@ -22,15 +22,13 @@ from collection.measures.graded import gain_of, rank_biased_precision, rbp_resid
 from collection.measures.names import CUTOFFS, FIFTHS, TENTHS
 from collection.measures.ranked import combine_f, interpolated_precision
 from collection.measures.sets import linear_utility, set_precision, set_recall
+from collection.measures.table import TopicSummary
 
 Takes = Literal["nothing", "cutoffs", "levels", "numbers", "gains", "persistence"]
 """Parameters after the dot of ``-m NAME.``: ranks or levels, with one value each; or numbers, ``grade=gain``, or that
 and ``p=number``, which together give one value."""
 
-Summary = Literal["mean", "sum", "geometric mean"]
-"""How the values of the topics become one."""
-
-Needs = Literal["any", "qrels", "groups", "preferences"]
+NeededJudgements = Literal["any", "qrels", "groups", "preferences"]
 """The judgements that a measure reads."""
 
 
@@ -64,7 +62,7 @@ BY_RANK = frozenset(
 """Measures that compare the grade at each rank with the level, where trec_eval does not ask whether there is one."""
 
 
-class Groups(NamedTuple):
+class GradedGroups(NamedTuple):
     """Give, per group of judgements in the order of names, the places of its topics, and its :class:`Graded`.
 
     `topics` is the number of topics that any group judged.
@@ -106,8 +104,8 @@ class TrecMeasure:
     function: Callable[..., Floats | Sequence[str]]
     takes: Takes = "nothing"
     usual: tuple[float, ...] = ()
-    needs: Needs = "qrels"
-    summary: Summary = "mean"
+    needs: NeededJudgements = "qrels"
+    summary: TopicSummary = "mean"
     whole: bool = False
     by_topic: bool = True
     cleared: bool = False
@@ -146,11 +144,11 @@ def _nothing(_: object) -> tuple[str, ...]:
     return ()
 
 
-def _ones(judgements: Graded | Groups | Sequence[TopicPreferences]) -> Floats:
+def _ones(judgements: Graded | GradedGroups | Sequence[TopicPreferences]) -> Floats:
     """1 for every topic."""
     if isinstance(judgements, Graded):
         return np.ones(len(judgements.aligned.topics))
-    return np.ones(judgements.topics if isinstance(judgements, Groups) else len(judgements))
+    return np.ones(judgements.topics if isinstance(judgements, GradedGroups) else len(judgements))
 
 
 def grade_string(graded: Graded, numbers: tuple[float, ...]) -> list[str]:
@@ -227,7 +225,7 @@ def residual(graded: Graded, pairs: Mapping[str | int, float]) -> Floats:
 def _mean_over_groups(measure: TrecMeasure) -> TrecMeasure:
     """The same measure for each group of judgements of a topic, and their mean."""
 
-    def compute(groups: Groups, *argument: object) -> Floats:
+    def compute(groups: GradedGroups, *argument: object) -> Floats:
         total, number = np.zeros(groups.topics), np.zeros(groups.topics)
         for places, graded in groups.groups:
             total[places] += np.asarray(measure.function(graded, *argument))

@@ -17,7 +17,7 @@ import numpy as np
 from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
 
-Scope = Literal["all", "retrieved", "implied"]
+PreferenceScope = Literal["all", "retrieved", "implied"]
 """The preferences that count: all, those with both documents retrieved, or those with at least one."""
 
 
@@ -30,7 +30,7 @@ class Level(NamedTuple):
     level: float
 
 
-class Group(NamedTuple):
+class PreferenceGroup(NamedTuple):
     """The preferences of a group for n documents of a topic.
 
     Attributes
@@ -65,10 +65,10 @@ class TopicPreferences(NamedTuple):
     """The groups of a topic. Of the n documents the first `retrieved` are those that the run has, best first."""
 
     retrieved: int
-    groups: list[Group]
+    groups: list[PreferenceGroup]
 
 
-class Ratio(NamedTuple):
+class PreferenceRatio(NamedTuple):
     """Number of preferences that the ranking fulfils, and of those that it could fulfil."""
 
     fulfilled: int
@@ -104,7 +104,7 @@ def gather(topic: str, levels: Sequence[Level], ranking: Sequence[str]) -> Topic
     return TopicPreferences(len(found), groups)
 
 
-def _group(topic: str, name: str, rows: list[Level], place: Mapping[str, int]) -> Group:
+def _group(topic: str, name: str, rows: list[Level], place: Mapping[str, int]) -> PreferenceGroup:
     where = f"preferences of group {name!r} for topic {topic!r}"
     prefers = np.zeros((len(place), len(place)), dtype=np.bool_)
     level = np.full(len(place), np.nan)
@@ -125,12 +125,12 @@ def _group(topic: str, name: str, rows: list[Level], place: Mapping[str, int]) -
         prefers |= own[:, None] > own[None, :]
         subgroups += 1
     if subgroups == 1:
-        return Group(prefers * number[:, None] * number, level, number, partial=False)
+        return PreferenceGroup(prefers * number[:, None] * number, level, number, partial=False)
     prefers = _closure(prefers)
     if (both := prefers & prefers.T).any():
         one, other = (list(place)[i] for i in np.argwhere(both)[0])
         raise InputError(f"{where}: {one!r} is preferred to {other!r} and {other!r} to {one!r}; keep one of them")
-    return Group(prefers.astype(np.int64), level, np.minimum(number, 1), partial=True)
+    return PreferenceGroup(prefers.astype(np.int64), level, np.minimum(number, 1), partial=True)
 
 
 def _closure(prefers: Bools) -> Bools:
@@ -143,37 +143,37 @@ def _closure(prefers: Bools) -> Bools:
         reach = further
 
 
-def count_preferences(prefers: Ints, retrieved: int, scope: Scope = "all") -> Ratio:
+def count_preferences(prefers: Ints, retrieved: int, scope: PreferenceScope = "all") -> PreferenceRatio:
     """Count the preferences of an (n, n) matrix within the scope."""
     if scope == "retrieved":
         prefers = prefers[:retrieved, :retrieved]
     fulfilled = int(np.triu(prefers, 1)[:retrieved].sum())
     neither = int(prefers[retrieved:, retrieved:].sum()) if scope == "implied" else 0
-    return Ratio(fulfilled, int(prefers.sum()) - neither)
+    return PreferenceRatio(fulfilled, int(prefers.sum()) - neither)
 
 
-def _counts(topic: TopicPreferences, scope: Scope) -> list[Ratio]:
+def _counts(topic: TopicPreferences, scope: PreferenceScope) -> list[PreferenceRatio]:
     """The counts of each group."""
     return [count_preferences(group.prefers, topic.retrieved, scope) for group in topic.groups]
 
 
-def possible(topic: TopicPreferences, scope: Scope = "all") -> int:
+def possible(topic: TopicPreferences, scope: PreferenceScope = "all") -> int:
     """Number of preferences that a ranking could fulfil."""
     return sum(ratio.possible for ratio in _counts(topic, scope))
 
 
-def fulfilled(topic: TopicPreferences, scope: Scope = "all") -> int:
+def fulfilled(topic: TopicPreferences, scope: PreferenceScope = "all") -> int:
     """Number of preferences that the ranking fulfils."""
     return sum(ratio.fulfilled for ratio in _counts(topic, scope))
 
 
-def share(topic: TopicPreferences, scope: Scope = "all") -> float:
+def share(topic: TopicPreferences, scope: PreferenceScope = "all") -> float:
     """The share of preferences fulfilled."""
     number = possible(topic, scope)
     return fulfilled(topic, scope) / number if number else 0.0
 
 
-def mean_over_pairs(topic: TopicPreferences, scope: Scope = "all") -> float:
+def mean_over_pairs(topic: TopicPreferences, scope: PreferenceScope = "all") -> float:
     """The mean over pairs of documents of the share of the groups that the ranking agrees with."""
     counted = np.stack([group.prefers for group in topic.groups]).sum(axis=0)
     n, retrieved = len(counted), topic.retrieved
@@ -190,7 +190,7 @@ def mean_over_pairs(topic: TopicPreferences, scope: Scope = "all") -> float:
     return add_in_order(shares) / pairs if pairs else 0.0
 
 
-def mean_over_groups(topic: TopicPreferences, scope: Scope = "all") -> float:
+def mean_over_groups(topic: TopicPreferences, scope: PreferenceScope = "all") -> float:
     """The mean over groups of the share of their preferences that are fulfilled."""
     return _mean((ratio.value if ratio.possible else 0.0 for ratio in _counts(topic, scope)), len(topic.groups))
 
@@ -211,7 +211,7 @@ def mean_with_r_nonrelevant(topic: TopicPreferences, scope: Literal["all", "retr
     )
 
 
-def _with_r_nonrelevant(group: Group, retrieved: int, scope: Literal["all", "retrieved"]) -> Ratio:
+def _with_r_nonrelevant(group: PreferenceGroup, retrieved: int, scope: Literal["all", "retrieved"]) -> PreferenceRatio:
     """The counts of a group, for the two cases and with the peculiarities of trec_eval."""
     relevant, nonrelevant = group.relevant, group.nonrelevant
     among = slice(None) if scope == "all" else slice(retrieved)
@@ -220,7 +220,7 @@ def _with_r_nonrelevant(group: Group, retrieved: int, scope: Literal["all", "ret
         counts = count_preferences(group.prefers, retrieved, scope)
         more = number - others
         found = int(relevant[:retrieved].sum())
-        return Ratio(counts.fulfilled + found * more, counts.possible + int(relevant.sum()) * more)
+        return PreferenceRatio(counts.fulfilled + found * more, counts.possible + int(relevant.sum()) * more)
     if group.partial:
         kept = (nonrelevant == 0) | (np.cumsum(nonrelevant) <= relevant.sum())
         prefers = group.prefers * (kept[:, None] & kept)
@@ -234,7 +234,7 @@ def _with_r_nonrelevant(group: Group, retrieved: int, scope: Literal["all", "ret
     return count_preferences(prefers[among, among], retrieved)
 
 
-_IN_SCOPE: dict[Scope, tuple[str, str]] = {
+_IN_SCOPE: dict[PreferenceScope, tuple[str, str]] = {
     "all": ("", ""),
     "retrieved": ("_ret", "; only pairs with both documents retrieved count"),
     "implied": ("_imp", "; only pairs with a retrieved document count"),

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from collection.core.errors import InputError
 from collection.formats.in_memory import as_qrels
-from collection.interfaces.nested_dictionaries import NestedQrels, Ties
+from collection.interfaces.nested_dictionaries import NestedQrels, TieOrder
 from collection.measures import UNJUDGED, UNPOOLED, Version, align
 from tests.collection.interfaces.generated import Nested, as_frame, cases, generated
 from tests.helpers import tries
@@ -45,7 +45,7 @@ def test_a_frame_of_a_longer_run_is_aligned_alike(version: Version, seed: int) -
 @pytest.mark.parametrize(
     ("ties", "order"), [("descending", "c b a d"), ("ascending", "a b c d"), ("listed", "b c a d")]
 )
-def test_order_of_equal_scores(ties: Ties, order: str) -> None:
+def test_order_of_equal_scores(ties: TieOrder, order: str) -> None:
     grades = {"a": 1, "b": 2, "c": 3, "x": 4}
     run = {"1": {"b": 2.0, "d": 1.0, "c": 2.0, "a": 2.0}}
     found = NestedQrels(as_qrels({"1": grades})).align(run, ties=ties)

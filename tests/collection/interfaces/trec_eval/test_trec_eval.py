@@ -17,7 +17,7 @@ from collection.core.records import Run
 from collection.interfaces.trec_eval import (
     NICKNAMES,
     TREC_MEASURES,
-    Options,
+    TrecOptions,
     choose,
     evaluate,
     format_lines,
@@ -218,7 +218,7 @@ def lines(
     judged = pd.DataFrame(qrels, columns=["query_id", "doc_id", "relevance"])
     scored = [(topic, doc, float(-place)) for place, (topic, doc) in enumerate(ranking)]
     frame = rank_run(pd.DataFrame(scored, columns=["query_id", "doc_id", "score"]))
-    evaluation = evaluate(judged, Run("mine", frame), choose(asked).columns, "qrels", Options(**options))
+    evaluation = evaluate(judged, Run("mine", frame), choose(asked).columns, "qrels", TrecOptions(**options))
     return read_lines("\n".join(format_lines(evaluation, by_topic=by_topic, with_summary=True)))
 
 
@@ -296,7 +296,7 @@ def test_z_scores() -> None:
     judged = pd.DataFrame(ONE, columns=["query_id", "doc_id", "relevance"])
     frame = rank_run(pd.DataFrame({"query_id": "1", "doc_id": list("bdaec"), "score": [5.0, 4.0, 3.0, 2.0, 1.0]}))
     columns = choose(["P.1,2,3", "num_ret", "num_q", "runid", "relstring"]).columns
-    evaluation = evaluate(judged, Run("mine", frame), columns, "qrels", Options())
+    evaluation = evaluate(judged, Run("mine", frame), columns, "qrels", TrecOptions())
     reference = pd.DataFrame(
         {
             "query_id": "1",
@@ -340,7 +340,7 @@ def preference_lines(text: str, ranking: str, *asked: str, **options: int) -> di
     scores = [float(-place) for place in range(len(ranking.split()))]
     frame = rank_run(pd.DataFrame({"query_id": "1", "doc_id": ranking.split(), "score": scores}))
     columns = choose(asked or ["all_prefs"]).columns
-    evaluation = evaluate(levels, Run("mine", frame), columns, "prefs", Options(**options))
+    evaluation = evaluate(levels, Run("mine", frame), columns, "prefs", TrecOptions(**options))
     printed = read_lines("\n".join(format_lines(evaluation, by_topic=False, with_summary=True)))
     return {name: value for (name, _), value in printed.items()}
 
@@ -399,7 +399,7 @@ def test_ties_of_scores_are_in_ascending_order_of_documents() -> None:
     frame = rank_run(pd.DataFrame({"query_id": "1", "doc_id": ["b", "a"], "score": [1.0, 1.0]}))
     for depth, value in ((None, 1), (1, 1)):
         columns = choose(["prefs_num_prefs_ful"]).columns
-        found = evaluate(levels, Run("mine", frame), columns, "prefs", Options(depth=depth)).columns[0].values
+        found = evaluate(levels, Run("mine", frame), columns, "prefs", TrecOptions(depth=depth)).columns[0].values
         assert list(found) == [value]
 
 
