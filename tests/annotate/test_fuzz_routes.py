@@ -70,7 +70,7 @@ SOUND: dict[str, list[dict[str, Any]]] = {
     "time": [{"day": "2026-01-01T00:00:00+00:00"}],
     "settings": [{"settings": {"size": 2, "keys": {"a": "b"}}}],
 }  # fmt: skip
-"""What a card sends, by route."""
+"""Requests of a card by route."""
 
 ODD: list[Any] = [
     None, True, False, 0, -1, 1, 2**31, 2**53, 2**63, 2**64, -(2**63) - 1, 10**400, 0.5, -0.0, 1e308, 5e-324, "", " ",

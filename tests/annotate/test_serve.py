@@ -1,4 +1,4 @@
-"""How the app is started: ports, and what is printed."""
+"""Starting the app: ports, addresses and messages."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_public_address_is_an_origin(address: str, clean: str | None) -> Non
 
 @pytest.fixture
 def configured(monkeypatch: pytest.MonkeyPatch, root_logger: None) -> list[uvicorn.Config]:
-    """How the server would be started, which is not done here."""
+    """Record how the server would be started, without starting it."""
     configs: list[uvicorn.Config] = []
 
     class Server:
@@ -118,7 +118,7 @@ def test_a_log_that_cannot_be_written_is_refused(campaign: Campaign, configured:
 
 
 def test_a_service_prints_no_link(campaign: Campaign, configured: list[uvicorn.Config]) -> None:
-    """What a service prints is kept in the system's log, which others may read."""
+    """The system's log, which others may read, has everything that a service prints."""
     said: list[str] = []
     campaign.people.accounts.add("ann", "manager")
     with mock.patch.object(serving.click, "echo", said.append), mock.patch.object(serving.threading, "Thread", Direct):

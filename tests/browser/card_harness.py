@@ -188,7 +188,7 @@ def picture() -> bytes:
 
 
 class StandIn:
-    """What every stand-in of the server has: its settings, the log of decisions, the requests, and its moods.
+    """Base class of stand-ins of the server, with settings, the log of decisions, requests, and moods.
 
     Set `fail` to a status to answer with it; `delay` to wait before each answer; `token` to outdate the page's one, or
     to None to take any; `signed_in` to refuse a new one; `refuse` to reasons by document, or by topic where decisions
@@ -228,7 +228,7 @@ class StandIn:
         return {row["uuid"] for row in self.log if "uuid" in row}
 
     def subject(self, decision: dict[str, Any]) -> tuple[str, ...]:
-        """What a decision is about."""
+        """The subject of a decision."""
         return decision["query_id"], decision["doc_id"]
 
     def current(self) -> dict[tuple[str, ...], dict[str, Any]]:
@@ -282,16 +282,16 @@ class StandIn:
         return reply if isinstance(reply, Response) else JSONResponse(reply)
 
     def routes(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
-        """What answers each route."""
+        """The function that answers each route."""
         return {"settings": self.arranged, "guidelines": self.written}
 
     def arranged(self, ask: dict[str, Any]) -> dict[str, Any]:
-        """How the annotator has arranged the card."""
+        """Store the annotator's settings of the card."""
         self.own = ask["settings"]
         return {}
 
     def written(self, ask: dict[str, Any]) -> dict[str, Any] | Response:
-        """What the manager has written for those who judge."""
+        """The manager's guidelines and notes."""
         return {"html": self.guidelines, "notes": self.notes}
 
 
@@ -390,7 +390,7 @@ class Desk(StandIn):
         return {"near": found}
 
     def next_topic(self, query_id: str, tried: list[str]) -> str | None:
-        """Where something is free, of the topics behind this one, if the desk says so at all."""
+        """The next topic with a free document, if the desk moves on at all."""
         current = self.current()
         others = [topic for topic in self.pool if topic > query_id] + [topic for topic in self.pool if topic < query_id]
         return next(
@@ -496,7 +496,7 @@ class Desk(StandIn):
         return {"documents": rows[:30], "more": len(rows) > 30, "ranked": None}
 
     def explained(self, ask: dict[str, Any]) -> dict[str, Any] | Response:
-        """Why a document came up."""
+        """The reason why a document was proposed."""
         usual = {"sentence": f"These terms of {ask['doc_id']} weigh most.", "terms": [["window", 1], ["heat", -0.4]]}
         if (why := self.why.get(ask["doc_id"], usual)) == {}:
             return JSONResponse({"error": "the loop knows no such document"}, status_code=400)

@@ -68,7 +68,7 @@ class Card:
         return self.page.locator(f"[data-do={name}]").first
 
     def found(self) -> Locator:
-        """What the search lists."""
+        """The results of the search."""
         return self.part("found").get_by_role("option")
 
     def grade(self, grade: int) -> Locator:
@@ -121,7 +121,7 @@ class Card:
         until_on(self.page, there, what, instead)
 
     def buttons(self) -> list[list[float]]:
-        """Where the buttons below the document are drawn."""
+        """The places of the buttons below the document."""
         return places(self.page.locator("[data-part=grades] button, .cd-actions button"))
 
     def keeps_buttons(self, before: list[list[float]], panel: str = "") -> None:
@@ -188,14 +188,14 @@ def words(desk: Desk) -> list[tuple[str, Any]]:
 
 
 def box(node: Locator) -> FloatRect:
-    """Where a node is drawn."""
+    """The box of a node."""
     found = node.bounding_box()
     assert found, "it is not drawn"
     return found
 
 
 def places(buttons: Locator) -> list[list[float]]:
-    """Where all of these are drawn: left, top, width, height."""
+    """The places of these nodes: left, top, width, height."""
     box_of = "(node) => (({ x, y, width, height }) => [x, y, width, height])(node.getBoundingClientRect())"
     return list(buttons.evaluate_all(f"(nodes) => nodes.map({box_of})"))
 

@@ -58,7 +58,7 @@ usual_port = functools.cache(free_port)
 
 
 SCRIPTS = {SCRIPT, *(SCRIPT.parent / "views" / page.file for page in PAGES)}
-"""What Streamlit runs: these files cannot be imported."""
+"""Scripts that Streamlit runs, which cannot be imported."""
 
 SERVERS = multiprocessing.get_context("forkserver")
 SERVERS.set_forkserver_preload(
@@ -80,7 +80,7 @@ def serve(output: Connection, arguments: list[str]) -> None:
 
 
 class Serving:
-    """What `cleverdon serve` starts on a campaign, as a process that can be killed and started again.
+    """`cleverdon serve` on a campaign, as a process that can be killed and started again.
 
     It is a fork of a process that has imported all of the app, which takes longer than most tests do.
     """

@@ -85,11 +85,11 @@ class Desk(StandIn):
         return (decision["query_id"], *pair)
 
     def decided(self, query_id: str) -> list[dict[str, Any]]:
-        """What was decided of a topic."""
+        """The decisions on a topic."""
         return [row for row in self.current().values() if row["query_id"] == query_id]
 
     def plan(self, query_id: str) -> dict[str, Any]:
-        """What to compare next."""
+        """The plan of comparisons of a topic."""
         ids = [doc["doc_id"] for doc in self.pool[query_id]]
         said = [(row["left"], row["right"], row["kind"]) for row in self.decided(query_id)]
         made = plan(ids, said, query_id)
@@ -104,7 +104,7 @@ class Desk(StandIn):
         return {"next": following, "done": made.done, "expected": made.expected}
 
     def is_done(self, query_id: str) -> bool:
-        """Whether a topic wants nothing more."""
+        """True if a topic needs no further decision."""
         return bool(self.decided(query_id)) if self.task == "list" else self.plan(query_id)["next"]["pair"] is None
 
     def unit(self, query_id: str) -> dict[str, Any]:
@@ -163,7 +163,7 @@ class TaskCard(Card):
         return self
 
     def tick(self, number: int) -> Locator:
-        """What chooses a document of the list, from 1."""
+        """The checkbox of a document of the list, counted from 1."""
         return self.page.locator("[data-do=choose]").nth(number - 1)
 
     def shows(self, topic: str) -> None:

@@ -29,7 +29,7 @@ def card(desk: AdjudicationDesk, make_task_card: Callable[..., TaskCard]) -> Tas
 
 
 def answers(card: TaskCard) -> list[tuple[str, str]]:
-    """What the digits so far must have said."""
+    """The grades that the digits so far must have given."""
     return [(key["shown"], key["key"]) for key in card.pressed() if key["shown"] and key["key"].isdigit()]
 
 

@@ -408,7 +408,7 @@ def test_the_buttons_are_in_sight_and_stay_where_they_are(desk, make_card):
 
 
 def terms(card, side):
-    """What the panel lists on one side: term, and how much of the bar is filled."""
+    """The rows of the panel on one side: term, and filled share of the bar."""
     rows = card.part(f"why-{side}").locator("li")
     return [
         (

@@ -105,7 +105,7 @@ def test_each_key_acts_on_the_list_that_was_on_screen_and_shows_the_next_at_once
 
 
 def meant(card: TaskCard) -> list[Any]:
-    """What the keys so far must have said of the lists that were on screen."""
+    """The choices that the keys so far must have made on the lists on screen."""
     found, ticked = list[Any](), set[int]()
     for key in card.pressed():
         if key["shown"] is None:

@@ -56,7 +56,7 @@ def look(page: Page, at: str) -> None:
 
 
 def saved(page: Page, kind: str, folder: Path) -> Path:
-    """What the button of this kind saves."""
+    """The file that the button of this kind saves."""
     with page.expect_download() as waited:
         page.get_by_role("button", name=f"Save as {kind}: Mean nDCG@10 of each system").click()
     file = folder / waited.value.suggested_filename

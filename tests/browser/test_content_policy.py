@@ -57,7 +57,7 @@ def settled(page: Page) -> None:
 
 @contextmanager
 def violations(page: Page) -> Iterator[list[str]]:
-    """What the browser says of the policy in the meantime."""
+    """Violations of the policy that the browser reports in the meantime."""
     said: list[str] = []
 
     def note(message: object) -> None:

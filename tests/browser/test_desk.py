@@ -1,4 +1,4 @@
-"""What stands around judging on the card: settings and keys, flags, the last judgements, near-duplicates, time."""
+"""Settings and keys of the card, flags, history, near-duplicates and working time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.browser.card_page import Card, MakeCard, words
 pytestmark = pytest.mark.browser
 
 KEPT = "JSON.parse(localStorage.getItem('cleverdon:frames%3A%202026:ada:own'))"
-"""What this browser keeps of the settings."""
+"""The settings that this browser stores."""
 
 SIZE = "getComputedStyle(window.part('text')).fontSize"
 MEASURE = "getComputedStyle(window.part('document')).maxWidth"
@@ -35,7 +35,7 @@ def rekey(card: Card, name: str, key: str) -> None:
 
 
 def cap(card: Card, name: str) -> Locator:
-    """What is printed on an action's button."""
+    """The key cap on an action's button."""
     return card.page.locator(f".cd-bar kbd[data-key='{name}']").first
 
 

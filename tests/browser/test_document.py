@@ -23,7 +23,7 @@ def style(card: Card, name: str, selector: str = "[data-part=text]") -> str:
 
 
 def scrolls_sideways(card: Card) -> bool:
-    """Whether the page is wider than its window."""
+    """True if the page is wider than its window."""
     return bool(card.page.evaluate("document.documentElement.scrollWidth > innerWidth"))
 
 

@@ -131,7 +131,7 @@ def page(context: BrowserContext, serving: Serving) -> Iterator[Page]:
 
 
 def look(page: Page) -> list[str]:
-    """What is wrong with a page, once it is drawn."""
+    """The problems of a page after it is drawn."""
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
     expect(page.locator("[data-stale=true]")).to_have_count(0)

@@ -50,7 +50,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
 
 
 CAUGHT_UP = "(({ outbox, sync, due, scope }) => !outbox.length && !sync.running && !due && !scope.looks)"
-"""Whether a state says that the model has learned from everything."""
+"""Condition that the model has learned from every judgement."""
 
 
 def judge(page: Page, count: int) -> list[str]:

@@ -13,11 +13,11 @@ from tests.browser.card_page import Card, MakeCard, words
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 TERM, OWN, PASSAGE = "cd-topic-term", "cd-own-word", "cd-passage"
 KEPT = "JSON.parse(localStorage[Object.keys(localStorage).find((key) => key.endsWith('own'))])"
-"""What this browser keeps of the settings."""
+"""The settings that this browser stores."""
 
 
 def contrast(card: Card, name: str) -> float:
-    """How far the letters of a highlight stand out from its ground (WCAG 2.2, relative luminance)."""
+    """The contrast of a highlight's letters with its background (WCAG 2.2, relative luminance)."""
 
     def luminance(colour: str) -> float:
         parts = [float(part) for part in re.findall(r"[\d.]+", colour)[:3]]

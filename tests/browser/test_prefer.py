@@ -34,7 +34,7 @@ def said(desk: Desk) -> list[tuple[str, str]]:
 
 
 def answers(card: TaskCard) -> list[tuple[str, str]]:
-    """What the keys so far must have said."""
+    """The decisions that the keys so far must have made."""
     return [(key["shown"], KINDS[key["key"]]) for key in card.pressed() if key["shown"] and key["key"] in KINDS]
 
 

@@ -1,4 +1,4 @@
-"""How browser tests wait: each says for what and how long, and what was on the page instead."""
+"""Waiting in browser tests; a failure names the condition, the time, and the page's content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from tests.helpers import PATIENCE, too_late, until
 
 MILLISECONDS = 1000 * PATIENCE
-"""How long Playwright waits by itself, where a test clicks, fills or expects."""
+"""Time that Playwright waits by itself when a test clicks, fills or expects."""
 
 ON_SCREEN = r"""() => {
   const shown = (root) => [...root.querySelectorAll('*')].flatMap((node) => [

@@ -1,4 +1,4 @@
-"""Who may come in: accounts, passwords, sessions, links, and the role on every route."""
+"""Access: accounts, passwords, sessions, links, and roles of every route."""
 
 from __future__ import annotations
 

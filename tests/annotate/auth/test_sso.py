@@ -1,4 +1,4 @@
-"""What ``sso.toml`` may say, and who the provider's people are; the way there and back is in tests/browser."""
+"""The settings in ``sso.toml``, and accounts of the provider's people; redirects are tested in tests/browser."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def test_the_link_of_who_is_let_in_lives_a_minute(campaign: Campaign, monkeypatc
 
 
 class Browser:
-    """What the provider said of the person at a browser, and what the app asks Streamlit to do about it."""
+    """The provider's claims about the person at a browser, and the app's requests to Streamlit."""
 
     def __init__(self) -> None:
         self.claims: dict[str, Any] = {}
@@ -281,7 +281,7 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
 
 
 def look(campaign: Campaign, monkeypatch: pytest.MonkeyPatch, path: str = "") -> AppTest:
-    """What somebody without a session gets at an address."""
+    """The page that somebody without a session gets at an address."""
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
     app = AppTest.from_file(str(SCRIPT), default_timeout=PATIENCE)
     if path:

@@ -58,7 +58,7 @@ def client() -> TestClient:
 
 
 def sent_to(path: str) -> list[Message]:
-    """What an answer consists of, without a client that would wait for its end."""
+    """The messages of an answer, without a client that would wait for its end."""
     sent: list[Message] = []
 
     async def receive() -> Message:

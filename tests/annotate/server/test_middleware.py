@@ -334,7 +334,7 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def on_page(monkeypatch: pytest.MonkeyPatch, runtime: Any, session_id: str, *, has_uploader: bool) -> None:
-    """What a script run of the session does at the beginning of a page."""
+    """The beginning of a script run of the session on a page."""
     context = SimpleNamespace(session_id=session_id, uploaded_file_mgr=runtime.uploaded_file_mgr)
     monkeypatch.setattr(uploads, "get_script_run_ctx", lambda: context)
     uploads.allow_for_page(has_uploader=has_uploader)

@@ -62,7 +62,7 @@ def read_answer(client: socket.socket) -> None:
 
 
 def ends(client: socket.socket) -> bool:
-    """Whether the server ends the connection."""
+    """True if the server ends the connection."""
     client.settimeout(PATIENCE)
     try:
         while client.recv(4096):

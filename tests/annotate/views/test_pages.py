@@ -142,7 +142,7 @@ def test_export_offers_what_the_command_writes(opened: Opened, campaign: Campaig
 
 @pytest.fixture
 def buttons(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the buttons of a page give when they are clicked, by their keys."""
+    """The content of a page's download buttons, by their keys."""
     found: dict[str, Any] = {}
 
     def button(label: str, data: Any, *_: str, **more: Any) -> None:

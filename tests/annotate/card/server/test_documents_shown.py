@@ -1,4 +1,4 @@
-"""What cards and pages get of a document, and the words of passages in an exported log."""
+"""Documents as cards and pages show them, and quoted passages in an exported log."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_an_empty_log_is_exported(campaign: Campaign, tmp_path: Path) -> None:
 
 
 def drawn(app: AppTest) -> str:
-    """What a page draws of a document by itself."""
+    """The document as a page draws it."""
     bodies = [str(element.proto.body) for element in app.get("html")]
     return "".join(body.replace(widgets.HTML_STYLE, "") for body in bodies if 'class="html document"' in body)
 

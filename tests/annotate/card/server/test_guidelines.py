@@ -208,7 +208,7 @@ def test_an_annotator_reads_the_notes_of_their_topics(opened: Opened, campaign: 
 
 
 def select(app: AppTest, row: int) -> AppTest:
-    """What a click on a row of My judgements does."""
+    """Select a row of My judgements."""
     app.session_state["picked"] = app.session_state["listed"][row]
     return app.run()
 

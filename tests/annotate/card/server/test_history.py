@@ -1,4 +1,4 @@
-"""What an annotator looks back at: history, near-duplicates, time, a second device, and how the card is arranged."""
+"""The annotator's history, near-duplicates, working time, second device, and settings of the card."""
 
 from __future__ import annotations
 

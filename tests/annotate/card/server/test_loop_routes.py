@@ -76,7 +76,7 @@ def judged_by_hand(campaign: Campaign, doc_ids: list[str], query_id: str = "1") 
 
 
 class Card:
-    """What a card does, in short: it keeps the first, follows the order behind it, and judges what is first."""
+    """A simple card: it keeps the first document, follows the order behind it, and judges the first."""
 
     def __init__(self, client: TestClient, annotator: str, query_id: str = "1") -> None:
         self.client, self.annotator, self.query_id = client, annotator, query_id

@@ -52,7 +52,7 @@ def test_a_document_found_by_searching_has_its_label(client: TestClient, labelle
 def test_the_wire_has_no_label_without_a_record(
     client: TestClient, labelled: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the record fails, nothing is handed out."""
+    """If the record fails, nothing is handed out."""
     labelled.settings.set_judging_page(show_labels="contains-string")
 
     def fail(*_: object) -> None:

@@ -231,7 +231,7 @@ def test_compare_with_a_plan_that_is_ahead_of_the_keys(client: TestClient, compa
 
 
 def depth(node: Payload) -> int:
-    """How many answers ahead a plan looks."""
+    """The number of answers that a plan looks ahead."""
     return max((1 + depth(after) for after in node.get("then", {}).values()), default=0)
 
 

@@ -1,4 +1,4 @@
-"""Where an annotator goes whose topic has nothing for them: to one that has, as long as there is one."""
+"""Annotators whose topic has no documents for them are led to one that has some."""
 
 from __future__ import annotations
 

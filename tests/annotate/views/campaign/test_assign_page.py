@@ -38,7 +38,7 @@ def table(app: AppTest, column: str) -> object:
 
 
 def select(app: AppTest, *rows: int) -> AppTest:
-    """What ticking rows of the topics does."""
+    """Select rows of the topics."""
     app.session_state["assigned"] = {"selection": {"rows": list(rows), "columns": [], "cells": []}}
     return app
 

@@ -42,7 +42,7 @@ def differing(campaign: Campaign) -> Campaign:
 
 
 def card(app: AppTest) -> dict[str, Any]:
-    """What the page tells the card."""
+    """The data that the page gives the card."""
     (found,) = app.get("bidi_component")
     return dict(json.loads(found.proto.json))  # type: ignore[attr-defined]
 
@@ -326,7 +326,7 @@ def test_compare_takes_a_rule_with_its_parameters(opened: Opened, differing: Cam
 
 
 def test_the_card_s_route_cannot_adjudicate(campaign: Campaign) -> None:
-    """What a browser sends is a judgement of the annotator's own, whatever it calls itself."""
+    """A browser's judgement is the annotator's own, whatever it calls itself."""
     service = JudgingService(campaign.directory)
     with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan)) as client:
         headers = AS_JSON | {TOKEN_HEADER: judging_token(campaign)}

@@ -31,7 +31,7 @@ names = st.lists(
 
 
 def text_of(markdown: str) -> str:
-    """What Markdown makes of it, as text."""
+    """The text that Markdown renders."""
     return re.sub("<[^>]*>", "", MarkdownIt("commonmark").render(markdown))
 
 
