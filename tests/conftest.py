@@ -1,7 +1,5 @@
 """What several test files share: a small campaign, the real collections, and frames from text."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import json

@@ -1,7 +1,5 @@
 """What several test files do in the same way: run a command, post to a judging route."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import gc

@@ -4,8 +4,6 @@ A payload that runs sets `window.hostile`; one that becomes an element has the c
 network asks for an address at `evil.invalid`, a name that no network has (RFC 2606).
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re
