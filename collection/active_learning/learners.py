@@ -31,7 +31,9 @@ class Linear(NamedTuple):
 Learner = Callable[..., Linear]
 
 C = Annotated[float, Parameter("C", "Inverse of the regularisation strength.")]
-Ratio = Annotated[float, Parameter("Ratio", "Total weight of the relevant examples over that of the irrelevant ones.")]
+ClassRatio = Annotated[
+    float, Parameter("Ratio", "Total weight of the relevant examples over that of the irrelevant ones.")
+]
 
 LEARNERS = Registry("learner", Entry[Learner], group="cleverdon.learners")
 """A learner is a function (rows (n, features) float32 CSR, relevant (n,) bool, weight (n,) float64, seed, *,
@@ -80,7 +82,9 @@ def _fit(model: LinearSVC | LogisticRegression, rows: csr_matrix, relevant: Bool
     label="Linear SVM",
     description="Linear support vector machine with more weight on relevant examples; the default.",
 )
-def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: C = 0.11, ratio: Ratio = 9.8) -> Linear:
+def svm(
+    rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: C = 0.11, ratio: ClassRatio = 9.8
+) -> Linear:
     """Linear support vector machine, squared hinge loss, solved in the dual.
 
     Source: Fan et al., LIBLINEAR, JMLR 2008; balance and C as in ASReview's ELAS u4 (asreview.ai).
@@ -96,7 +100,9 @@ def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: C = 
     label="Logistic regression",
     description="Logistic regression, as in technology-assisted review (AutoTAR).",
 )
-def logistic(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: C = 1.0, ratio: Ratio = 1.0) -> Linear:
+def logistic(
+    rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: C = 1.0, ratio: ClassRatio = 1.0
+) -> Linear:
     """L2-regularised logistic regression, solved in the dual.
 
     Source: Yu, Huang & Lin, "Dual coordinate descent methods for logistic regression", Machine Learning 2011;
@@ -120,7 +126,7 @@ def naive_bayes(
     seed: int,
     *,
     alpha: Annotated[float, Parameter("Smoothing", "Added to the sum of each feature in either class.")] = 3.8,
-    ratio: Ratio = 1.0,
+    ratio: ClassRatio = 1.0,
 ) -> Linear:
     """Multinomial naive Bayes: a feature's weight is the logarithm of its odds between the two classes.
 

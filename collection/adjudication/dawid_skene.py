@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.adjudication.judgement_matrix import Grades, JudgementMatrix
+from collection.adjudication.judgement_matrix import GradeArray, JudgementMatrix
 from collection.core.arrays import Floats
 
 LEAST = 1e-10
@@ -48,7 +48,7 @@ class DawidSkene(NamedTuple):
 class Fit(NamedTuple):
     """The same as arrays: P pairs, A annotators, K grades."""
 
-    levels: Grades
+    levels: GradeArray
     posterior: Floats
     """(P, K)"""
     errors: Floats

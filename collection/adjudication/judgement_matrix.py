@@ -13,8 +13,8 @@ from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError
 from collection.core.frames import JUDGEMENTS, number_pairs
 
-Grades = NDArray[np.int64 | np.float64]
-Texts = NDArray[np.object_]
+GradeArray = NDArray[np.int64 | np.float64]
+TextArray = NDArray[np.object_]
 
 ADJUDICATION = "adjudication"
 
@@ -40,7 +40,7 @@ class RuleResult(NamedTuple):
     """
 
     grade: Floats
-    by: Texts
+    by: TextArray
     rounds: int | None = None
     converged: bool | None = None
 
@@ -68,7 +68,7 @@ class JudgementMatrix:
 
     pairs: pd.DataFrame
     pair: Ints
-    grade: Grades
+    grade: GradeArray
     annotator: Ints
     at: Ints
     annotators: list[str]
@@ -118,7 +118,7 @@ class JudgementMatrix:
             int((~last).sum()),
         )
 
-    def votes(self) -> tuple[Grades, Ints]:
+    def votes(self) -> tuple[GradeArray, Ints]:
         """The distinct grades, ascending, and (P, grades): how many annotators gave each."""
         levels, level = np.unique(self.grade, return_inverse=True)
         if not len(levels):
@@ -137,7 +137,7 @@ class JudgementMatrix:
         """(P,): how many annotators graded each pair."""
         return np.bincount(self.pair, minlength=len(self.pairs)).astype(np.int64)
 
-    def by(self, otherwise: str | Texts) -> Texts:
+    def by(self, otherwise: str | TextArray) -> TextArray:
         """(P,) origins: "one judgement", "agreed", or `otherwise` where annotators differ."""
         found = np.full(len(self.pairs), "one judgement", dtype=object)
         several = self.graded_by() > 1

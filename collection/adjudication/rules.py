@@ -14,11 +14,11 @@ from collection.core.arrays import Floats
 from collection.core.errors import InputError, require_known
 from collection.core.registry import Entry, Parameter, Registry
 
-Rule = Callable[..., RuleResult]
+AdjudicationRule = Callable[..., RuleResult]
 
 
 @dataclass(frozen=True, repr=False)
-class RuleEntry(Entry[Rule]):
+class AdjudicationEntry(Entry[AdjudicationRule]):
     """An adjudication rule; a parameter that names a person is called ``annotator``."""
 
     _: KW_ONLY
@@ -43,10 +43,10 @@ class RuleEntry(Entry[Rule]):
         return self.parameters.get("annotator") == ""
 
 
-ADJUDICATION_RULES = Registry("adjudication rule", RuleEntry, group="cleverdon.adjudication")
+ADJUDICATION_RULES = Registry("adjudication rule", AdjudicationEntry, group="cleverdon.adjudication")
 """Every rule: (matrix, *, parameters) -> RuleResult."""
 
-Ties = Annotated[
+TiedGrades = Annotated[
     Literal["lower", "higher", "adjudicate"],
     Parameter(
         "Tied grades",
@@ -66,7 +66,7 @@ TOLERANCE = 1e-9
     "lower one by default.",
     adjudications="first",
 )
-def adjudicated_or_majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
+def adjudicated_or_majority(matrix: JudgementMatrix, *, ties: TiedGrades = "lower") -> RuleResult:
     """The grade of the pair's latest adjudication (none for "cannot judge"), else that of `majority`."""
     by_majority = majority(matrix, ties=ties)
     if not matrix.ended.any():
@@ -81,7 +81,7 @@ def adjudicated_or_majority(matrix: JudgementMatrix, *, ties: Ties = "lower") ->
     description="The grade that most annotators gave; in a tie the lower one by default.",
     adjudications="in ties, with ties=adjudicate",
 )
-def majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
+def majority(matrix: JudgementMatrix, *, ties: TiedGrades = "lower") -> RuleResult:
     """The most frequent grade of the pair; of tied grades the lower one or, with ties=higher, the higher one.
 
     With ties=adjudicate a tied pair has the grade of its adjudication, and no qrel before there is one.

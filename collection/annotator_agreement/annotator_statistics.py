@@ -34,7 +34,7 @@ PAIR = ["query_id", "doc_id"]
 NEEDED = (
     "annotator", "kind", "relevance", "judged_at", "seconds", "source", "revises", "counts_as", "away", "flagged",
 )  # fmt: skip
-Facts = dict[str, Any]
+AnnotatorFacts = dict[str, Any]
 
 
 class AnnotatorStatistics(NamedTuple):
@@ -124,7 +124,7 @@ def compute_statistics(
     )
 
 
-def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: pd.DataFrame) -> Facts:
+def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: pd.DataFrame) -> AnnotatorFacts:
     """The facts of one annotator; `own`: their decisions that were not imported, oldest first."""
     undone = log["kind"] == "undone"
     seconds = own["seconds"].dropna()
@@ -210,7 +210,7 @@ def _agreement(shared: pd.DataFrame) -> float:
     return float(shared["same"].sum() / shared["others"].sum()) if len(shared) else np.nan
 
 
-def _remarks(of: Facts, facts: pd.DataFrame, shared: pd.DataFrame) -> Iterator[str]:
+def _remarks(of: AnnotatorFacts, facts: pd.DataFrame, shared: pd.DataFrame) -> Iterator[str]:
     """Sentences on unusual facts of one annotator, with the numbers."""
     if of["judgements"] < FEW:
         return
@@ -269,7 +269,7 @@ def _find_differences(shared: pd.DataFrame) -> list[str]:
     return list(found.values())
 
 
-def _remark_one_grade(of: Facts, mine: pd.DataFrame, theirs: pd.DataFrame) -> Iterator[str]:
+def _remark_one_grade(of: AnnotatorFacts, mine: pd.DataFrame, theirs: pd.DataFrame) -> Iterator[str]:
     """Remark on a single grade for nearly all pairs, unless the others gave it about as often to the same pairs."""
     sentence = f"Grade {of['top_grade']} in {round(of['top_share'] * of['graded']):,} of {of['graded']:,} judgements."
     if len(mine) < FEW:

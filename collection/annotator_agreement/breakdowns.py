@@ -24,10 +24,10 @@ WINDOWS = 10
 """Number of windows over time; fewer if they would have less than :data:`MIN_WINDOW_PAIRS` pairs."""
 MIN_WINDOW_PAIRS = 10
 
-Breakdown = Literal["between", "topics", "rest", "windows"]
-BREAKDOWNS: tuple[Breakdown, ...] = get_args(Breakdown)
+BreakdownName = Literal["between", "topics", "rest", "windows"]
+BREAKDOWNS: tuple[BreakdownName, ...] = get_args(BreakdownName)
 
-KEYS: dict[Breakdown, list[str]] = {
+KEYS: dict[BreakdownName, list[str]] = {
     "between": ["a", "b", "pairs"],
     "topics": ["query_id", "pairs"],
     "rest": ["annotator", "pairs", "difference"],
@@ -35,11 +35,11 @@ KEYS: dict[Breakdown, list[str]] = {
 }
 """The columns of each before those of values."""
 
-Part = tuple[tuple[object, ...], Labels]
+LabelPart = tuple[tuple[object, ...], Labels]
 """The keys of a part of the labels, and that part."""
 
 
-class Options(TypedDict, total=False):
+class AgreementOptions(TypedDict, total=False):
     """Parameters of :func:`values`."""
 
     level: float
@@ -121,7 +121,7 @@ def agreement(
     seed: int = 0,
     by: By = "pairs",
     grades: Iterable[float] | None = None,
-    sides: Collection[Breakdown] = BREAKDOWNS,
+    sides: Collection[BreakdownName] = BREAKDOWNS,
 ) -> Agreement:
     """Compute inter-annotator agreement.
 
@@ -184,20 +184,20 @@ def agreement(
     )
 
 
-def break_down(labels: Labels, side: Breakdown, **options: Unpack[Options]) -> pd.DataFrame:
+def break_down(labels: Labels, side: BreakdownName, **options: Unpack[AgreementOptions]) -> pd.DataFrame:
     """Compute one breakdown, a frame as in :class:`Agreement`; `options` as for :func:`values`."""
     parts = _SPLITS[side](labels)
     return build_frame([(*keys, *row) for keys, part in parts for row in compute_rows(part, **options)], KEYS[side])
 
 
-def _split_by_annotators(labels: Labels) -> Iterator[Part]:
+def _split_by_annotators(labels: Labels) -> Iterator[LabelPart]:
     for a, b in combinations(labels.annotators, 2):
         two = labels.between(a, b)
         if len(two.pairs):
             yield (a, b, len(two.pairs)), two
 
 
-def _split_by_topic(labels: Labels) -> Iterator[Part]:
+def _split_by_topic(labels: Labels) -> Iterator[LabelPart]:
     several = labels.several
     topics, names = pd.factorize(labels.pairs["query_id"])
     for number, query_id in enumerate(names):
@@ -206,14 +206,14 @@ def _split_by_topic(labels: Labels) -> Iterator[Part]:
             yield (str(query_id), int(several[places].sum())), labels.rows(places)
 
 
-def _set_against_majority(labels: Labels) -> Iterator[Part]:
+def _set_against_majority(labels: Labels) -> Iterator[LabelPart]:
     for annotator in labels.annotators:
         two = labels.against_rest(annotator)
         if len(two.pairs):
             yield (annotator, len(two.pairs), labels.difference(annotator)), two
 
 
-def _split_by_time(labels: Labels) -> Iterator[Part]:
+def _split_by_time(labels: Labels) -> Iterator[LabelPart]:
     known = np.flatnonzero(labels.several & labels.finished_at.notna().to_numpy())
     order = known[np.argsort(labels.finished_at.to_numpy()[known], kind="stable")]
     count = min(WINDOWS, len(order) // MIN_WINDOW_PAIRS)
@@ -222,7 +222,7 @@ def _split_by_time(labels: Labels) -> Iterator[Part]:
         yield (number, first, last, len(places)), labels.rows(places)
 
 
-_SPLITS: dict[Breakdown, Callable[[Labels], Iterator[Part]]] = {
+_SPLITS: dict[BreakdownName, Callable[[Labels], Iterator[LabelPart]]] = {
     "between": _split_by_annotators,
     "topics": _split_by_topic,
     "rest": _set_against_majority,

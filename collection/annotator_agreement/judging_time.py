@@ -36,7 +36,7 @@ SHORTEST = 1.0
 """Lower bound of seconds before logarithms are taken, so that a slip does not count as spread."""
 
 
-class Estimate(NamedTuple):
+class DurationEstimate(NamedTuple):
     """Expected seconds of work (`mid`) with a 90% prediction interval from `low` to `high`."""
 
     low: float
@@ -44,7 +44,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-class Session(NamedTuple):
+class JudgingSession(NamedTuple):
     """Work without a long pause, from the first document on screen to the last judgement; times in UTC.
 
     The seconds are those of all judgements, also of undone ones.
@@ -57,7 +57,7 @@ class Session(NamedTuple):
     away: float
 
 
-def estimate_duration(seconds: ArrayLike, left: int) -> Estimate | None:
+def estimate_duration(seconds: ArrayLike, left: int) -> DurationEstimate | None:
     """Estimate how long the next `left` judgements will take; None with fewer than :data:`ENOUGH` timed judgements.
 
     The estimate is the mean times `left`. The prediction interval of the sum is symmetric on the logarithmic scale:
@@ -85,7 +85,7 @@ def estimate_duration(seconds: ArrayLike, left: int) -> Estimate | None:
         return None
     mean, deviation = float(recent.mean()), float(recent.std(ddof=1))
     if not left or mean == 0:
-        return Estimate(0.0, 0.0, 0.0)
+        return DurationEstimate(0.0, 0.0, 0.0)
     squared = (deviation / mean) ** 2
     logs = float(np.log(np.maximum(recent, SHORTEST)).var(ddof=1))
     of_mean = max(squared / count, logs / count + logs**2 / (2 * (count - 1)))
@@ -93,10 +93,10 @@ def estimate_duration(seconds: ArrayLike, left: int) -> Estimate | None:
     reach = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2)) * np.sqrt(of_mean + squared / left)
     upwards = reach * (1 + max(skewness, 0.0) / (2 * np.sqrt(count)))
     mid = mean * left
-    return Estimate(mid * float(np.exp(-reach)), mid, mid * float(np.exp(upwards)))
+    return DurationEstimate(mid * float(np.exp(-reach)), mid, mid * float(np.exp(upwards)))
 
 
-def find_sessions(entries: pd.DataFrame) -> list[Session]:
+def find_sessions(entries: pd.DataFrame) -> list[JudgingSession]:
     """Split the entries of one annotator into sessions, oldest first; a pause of more than :data:`PAUSE` ends one."""
     entries = entries.sort_values("at", kind="stable")
     started = entries["at"] - pd.to_timedelta(entries["seconds"].fillna(0), unit="s")
@@ -104,7 +104,7 @@ def find_sessions(entries: pd.DataFrame) -> list[Session]:
     spans = entries.assign(started=started, current=entries.get("current", True)).groupby(number)
     found = spans.agg(since=("started", "first"), until=("at", "last"), judgements=("current", "sum"),
                       seconds=("seconds", "sum"), away=("away", "sum"))  # fmt: skip
-    return [Session(*row) for row in found.itertuples(index=False)]
+    return [JudgingSession(*row) for row in found.itertuples(index=False)]
 
 
 def seconds_since_break(entries: pd.DataFrame, now: pd.Timestamp) -> float:

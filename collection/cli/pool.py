@@ -29,10 +29,10 @@ from collection.core.phrases import count, duration_range, join_first, plural
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from collection.annotator_agreement.judging_time import Estimate
+    from collection.annotator_agreement.judging_time import DurationEstimate
     from collection.campaign.log.results import PoolReport
     from collection.formats import Source
-    from collection.simulation.budgets import BudgetComparison, Unjudged
+    from collection.simulation.budgets import BudgetComparison, UnjudgedUse
 
 OF_ONE_STRATEGY = ("strategy", "settings", "names", "near_duplicates", "dry_run", "depth", "ties", "budget", "k")
 """Options that --compare does not take."""
@@ -106,7 +106,7 @@ def pool(
     files: tuple[Path, ...],
     budgets: tuple[str, ...],
     measure: str,
-    unjudged: Unjudged | None,
+    unjudged: UnjudgedUse | None,
     form: str,
     **short: Any,
 ) -> None:
@@ -167,7 +167,7 @@ def pool(
     _print_pool(report, time, dry_run)
 
 
-def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> None:
+def _print_pool(report: PoolReport, time: DurationEstimate | None, dry_run: bool) -> None:
     from collection.pooling import format_parameters
 
     pairs = report.per_topic["pairs"]
@@ -207,7 +207,7 @@ def compare_pools(
     *,
     measure: str,
     budgets: list[str],
-    unjudged: Unjudged,
+    unjudged: UnjudgedUse,
     form: str,
 ) -> None:
     """Print how well each strategy and estimate preserves the ranking of systems at each budget.

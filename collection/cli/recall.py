@@ -15,7 +15,7 @@ from collection.core.phrases import count, cut, percent_down, percent_up
 if TYPE_CHECKING:
     from collection.campaign import Campaign
     from collection.campaign.recall.across_topics.state import CalibrationState
-    from collection.stopping.risk_control import Plan
+    from collection.stopping.risk_control import CalibrationPlan
 
 CALIBRATION: dict[str, Any] = {"family": "scaled", "selection": 0, "depth": 1.0, "sample": 0.0}
 """Default settings of the calibration."""
@@ -153,7 +153,7 @@ def _read_loss(recall: float | None, alpha: float | None) -> float:
     return alpha if alpha is not None else 0.1 if recall is None else round(1 - recall, 9)
 
 
-def _print_plan(plan: Plan, arguments: str) -> None:
+def _print_plan(plan: CalibrationPlan, arguments: str) -> None:
     echo(f"{plan.advice}\n")
     table = plan.table()
     print_table([str(name).lower() for name in table], table.to_numpy().tolist())

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from collection.formats import Source
     from collection.simulation import Results
-    from collection.simulation.cases import Scope
+    from collection.simulation.cases import CaseScope
     from collection.simulation.experiment import Priors
 
 
@@ -110,7 +110,7 @@ def simulate(
     priors: str,
     relevance_level: float,
     min_relevant: int,
-    scope: Scope,
+    scope: CaseScope,
     risk: float | None,
     calibration_topics: int | None,
     splits: int,

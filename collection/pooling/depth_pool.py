@@ -12,7 +12,7 @@ from collection.core.errors import require_known
 from collection.core.frames import POOL, RUN
 from collection.core.records import Run
 from collection.core.registry import Parameter
-from collection.pooling.table import STRATEGIES, Depth, Ties, check_depth
+from collection.pooling.table import STRATEGIES, Depth, TiedRanks, check_depth
 
 
 @STRATEGIES.add(
@@ -26,7 +26,7 @@ def depth(
     *,
     depth: Depth = 10,
     ties: Annotated[
-        Ties,
+        TiedRanks,
         Parameter(
             "Ties (equal scores)",
             "Order in which documents with equal scores are pooled. Measures order them by document id.",
@@ -49,7 +49,7 @@ def depth(
         have it within the depth). Topics in order of first appearance, then by rank, number of runs and document id.
     """
     check_depth(depth)
-    require_known("treatment of ties", get_args(Ties), ties)
+    require_known("treatment of ties", get_args(TiedRanks), ties)
     tops = [_top(run, depth, ties) for run in runs]
     rows = pd.concat(tops, ignore_index=True) if tops else pd.DataFrame(columns=["query_id", "doc_id", "rank"])
     pairs = rows.groupby(["query_id", "doc_id"], sort=False, as_index=False).agg(
@@ -77,7 +77,7 @@ def pool_growth(runs: Sequence[Run], deepest: int = 100) -> pd.DataFrame:
     return credited.groupby(["depth", "run"], as_index=False).agg(pairs=("pairs", "sum"))
 
 
-def _top(run: Run, depth: int, ties: Ties = "listed") -> pd.DataFrame:
+def _top(run: Run, depth: int, ties: TiedRanks = "listed") -> pd.DataFrame:
     """``query_id``, ``doc_id``, ``rank`` of a run's first rows, by the better of both ranks if `ties` is "both"."""
     frame = RUN.check(run.frame, f"run {run.name}")
     places = frame["listed"]

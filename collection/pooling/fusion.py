@@ -28,7 +28,7 @@ from collection.pooling.table import STRATEGIES, Budget, Total, check_budget
 Fusion = Literal["rrf", "combsum", "combmnz", "borda", "rbp"]
 
 Constant = Annotated[int, Parameter("Constant k", "Larger values give the first ranks less weight.", least=0)]
-Persistence = Annotated[
+RbpPersistence = Annotated[
     float, Parameter("Persistence p", "Probability of continuing to the next document (above 0, below 1).")
 ]
 
@@ -120,7 +120,7 @@ def borda(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> 
     description="Fills a budget with the documents that weigh most in the runs' rank-biased precision.",
     limits=("budget",),
 )
-def rbp(runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = 0.8, total: Total = 0) -> pd.DataFrame:
+def rbp(runs: Sequence[Run], *, budget: Budget = BUDGET, p: RbpPersistence = 0.8, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of (1 - p) p^(rank - 1).
 
     A document's weight is how much it can change the sum of the systems' rank-biased precision. So weights are

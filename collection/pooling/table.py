@@ -14,7 +14,7 @@ from collection.core.errors import InputError
 from collection.core.records import Run
 from collection.core.registry import Entry, Parameter, Registry
 
-Ties = Literal["listed", "both"]
+TiedRanks = Literal["listed", "both"]
 
 Indices = npt.NDArray[np.integer]
 """Positions of documents in a list of ids."""

@@ -4,4 +4,4 @@ from collection.preferences.bradley_terry import ALIKE, PRIOR, estimate_strength
 from collection.preferences.choices import CHOICE_RULES
 from collection.preferences.majority import PreferenceAgreement, agreement, latest_preferences, majority
 from collection.preferences.measures import PREFERENCE_MEASURES, PreferenceValues, evaluate
-from collection.preferences.pair_selection import ANSWERS, Lookahead, Plan, look_ahead, plan
+from collection.preferences.pair_selection import ANSWERS, Lookahead, PreferencePlan, look_ahead, plan

@@ -15,9 +15,9 @@ from collection.core.frames import QRELS
 from collection.core.records import require_columns
 from collection.core.registry import Entry, Registry
 
-Counts = npt.NDArray[np.int64]
+ChoiceCounts = npt.NDArray[np.int64]
 
-CHOICE_RULES = Registry("rule for choices", Entry[Callable[[Counts, Counts], npt.NDArray[np.bool_]]])
+CHOICE_RULES = Registry("rule for choices", Entry[Callable[[ChoiceCounts, ChoiceCounts], npt.NDArray[np.bool_]]])
 """A rule is a function: (number of annotators who chose each document, number who saw it) -> whether it is relevant."""
 
 NEEDED = ("annotator", "query_id", "kind", "shown", "chosen")
@@ -28,7 +28,7 @@ NEEDED = ("annotator", "query_id", "kind", "shown", "chosen")
     label="Majority",
     description="Relevant if at least half of the annotators who saw the document in their list chose it.",
 )
-def majority(chosen: Counts, decided: Counts) -> Bools:
+def majority(chosen: ChoiceCounts, decided: ChoiceCounts) -> Bools:
     """Require at least half: one of two annotators is enough, since nobody examined the other documents one by one."""
     return (chosen > 0) & (2 * chosen >= decided)
 
@@ -36,13 +36,13 @@ def majority(chosen: Counts, decided: Counts) -> Bools:
 @CHOICE_RULES.add(
     "any", label="Any", description="Relevant if any annotator chose it, so that fewer answers are missed."
 )
-def any_(chosen: Counts, decided: Counts) -> Bools:
+def any_(chosen: ChoiceCounts, decided: ChoiceCounts) -> Bools:
     """One annotator is enough."""
     return chosen > 0
 
 
 @CHOICE_RULES.add("all", label="All", description="Relevant if all annotators who saw the document chose it.")
-def all_(chosen: Counts, decided: Counts) -> Bools:
+def all_(chosen: ChoiceCounts, decided: ChoiceCounts) -> Bools:
     """All annotators who saw it."""
     return (chosen > 0) & (chosen == decided)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 
 from collection.core.records import PreferenceKind
 
-Pair = tuple[str, str]
+DocumentPair = tuple[str, str]
 AnsweredPair = tuple[str, str, str]
 """Left document, right document, and the answer: any kind of preference but "undone"."""
 
@@ -19,7 +19,7 @@ MAX_UNJUDGEABLE = 2
 """Number of pairs that could not be judged after which a document is left out."""
 
 
-class Plan(NamedTuple):
+class PreferencePlan(NamedTuple):
     """An annotator's progress with the documents of a topic.
 
     Attributes
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
         The documents inserted so far, best first, equal ones in one group.
     """
 
-    pair: Pair | None
+    pair: DocumentPair | None
     done: int
     expected: int
     ranking: list[list[str]]
@@ -42,15 +42,15 @@ class Plan(NamedTuple):
 class Lookahead(NamedTuple):
     """The next pair (None if the ranking is complete), and what follows each possible answer to it."""
 
-    pair: Pair | None
+    pair: DocumentPair | None
     then: dict[PreferenceKind, Lookahead]
 
 
-_Known = dict[Pair, str | None]
+_Known = dict[DocumentPair, str | None]
 """Two documents, the smaller id first -> the better one, "" if they are equal, None if they cannot be judged."""
 
 
-def plan(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "") -> Plan:
+def plan(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "") -> PreferencePlan:
     """Choose the next pair from the documents and one annotator's answers alone.
 
     Binary insertion (Steinhaus 1950; Knuth, The Art of Computer Programming 3, 5.3.1) with groups of equal documents:
@@ -68,7 +68,7 @@ def plan(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "")
     >>> plan(["a", "b", "c"], []).pair in [("a", "b"), ("b", "a")]
     True
     >>> plan(["a", "b", "c"], [("a", "b", "right"), ("c", "a", "left"), ("c", "b", "equal")])
-    Plan(pair=None, done=3, expected=3, ranking=[['b', 'c'], ['a']])
+    PreferencePlan(pair=None, done=3, expected=3, ranking=[['b', 'c'], ['a']])
     """
     return _plan(list(documents), _known(documents, said), seed)
 
@@ -91,7 +91,7 @@ def _ahead(documents: list[str], known: _Known, seed: str, depth: int) -> Lookah
     return Lookahead(pair, then)
 
 
-def _plan(documents: list[str], known: _Known, seed: str) -> Plan:
+def _plan(documents: list[str], known: _Known, seed: str) -> PreferencePlan:
     out = _left_out(documents, known)
     ranking: list[list[str]] = []
     waiting = deque((doc_id, False) for doc_id in documents if doc_id not in out)
@@ -107,7 +107,7 @@ def _plan(documents: list[str], known: _Known, seed: str) -> Plan:
                 groups = range(len(ranking) + 1, len(ranking) + 1 + len(waiting))
                 left = (high - low).bit_length() + sum(n.bit_length() for n in groups)
                 pair = _sides(doc_id, ranking[place][0], seed)
-                return Plan(pair, len(known), len(known) + left, ranking)
+                return PreferencePlan(pair, len(known), len(known) + left, ranking)
             if not answer:
                 ranking[place].append(doc_id)
                 break
@@ -119,7 +119,7 @@ def _plan(documents: list[str], known: _Known, seed: str) -> Plan:
             waiting.append((doc_id, True))
         elif place < 0 and high - low < len(ranking):
             ranking[low].append(doc_id)
-    return Plan(None, len(known), len(known), ranking)
+    return PreferencePlan(None, len(known), len(known), ranking)
 
 
 def _compared(doc_id: str, ranking: list[list[str]], low: int, high: int, known: _Known) -> tuple[int, str | None]:
@@ -170,11 +170,11 @@ def _better(left: str, right: str, kind: PreferenceKind) -> str | None:
     return {"left": left, "right": right, "equal": ""}.get(kind)
 
 
-def _key(one: str, other: str) -> Pair:
+def _key(one: str, other: str) -> DocumentPair:
     return (one, other) if one < other else (other, one)
 
 
-def _sides(one: str, other: str, seed: str) -> Pair:
+def _sides(one: str, other: str, seed: str) -> DocumentPair:
     first, second = _key(one, other)
     lot = hashlib.blake2b("\0".join((seed, first, second)).encode(), digest_size=1).digest()[0]
     return (first, second) if lot % 2 else (second, first)

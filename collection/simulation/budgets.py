@@ -38,7 +38,7 @@ DECIDING, LOOP = "decisive", "loop"
 JUDGED_ONLY, EXPECTED = "judged only", "expected gains"
 """How an unjudged pair counts: with gain 0, or with its expected gain."""
 
-Unjudged = Literal["not-relevant", "left-out"]
+UnjudgedUse = Literal["not-relevant", "left-out"]
 """Pairs without a grade in the qrels: not relevant, or left out of the runs."""
 
 COLUMNS = ("strategy", "estimate", "share", "judgements", "recall", "tau", "tau_ap")
@@ -56,7 +56,7 @@ def compare(
     topics: pd.DataFrame | None = None,
     seeds: int = 1,
     draws: int = 100,
-    unjudged: Unjudged = "not-relevant",
+    unjudged: UnjudgedUse = "not-relevant",
     progress: Callable[[str, int, int], None] | None = None,
 ) -> BudgetComparison:
     """Judge a part of the full pool by each strategy, and compare the resulting ranking of the runs with the true one.
@@ -108,7 +108,7 @@ def compare(
         A strategy is unknown.
     """
     measure, progress = as_measure(measure), progress or print_progress("comparing pools")
-    require_known("treatment of unjudged pairs", get_args(Unjudged), unjudged)
+    require_known("treatment of unjudged pairs", get_args(UnjudgedUse), unjudged)
     if unjudged == "left-out":
         runs = _keep_judged(runs, qrels)
     material = _Material.of(runs, qrels, depth, documents, topics)
@@ -152,7 +152,7 @@ def _keep_judged(runs: Sequence[Run], qrels: pd.DataFrame) -> list[Run]:
     return kept
 
 
-def _notes(material: _Material, unjudged: Unjudged) -> list[str]:
+def _notes(material: _Material, unjudged: UnjudgedUse) -> list[str]:
     first = f"the full pool is the first {count(material.depth, 'document')} of every run"
     if unjudged == "left-out":
         return [f"{first}, without documents that have no grade in the qrels"]

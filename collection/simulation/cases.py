@@ -18,7 +18,7 @@ from collection.core.phrases import percent
 from collection.core.records import Document, Run
 from collection.pooling import Indices
 
-Scope = Literal["all", "prefix", "judged"]
+CaseScope = Literal["all", "prefix", "judged"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ def cases(
     qrels: pd.DataFrame,
     runs: Sequence[Run] = (),
     *,
-    scope: Scope = "all",
+    scope: CaseScope = "all",
     pools: Sequence[str] = (),
     level: float = 1,
     least: int = 1,
@@ -140,7 +140,7 @@ def cases(
         notice(f"topics of the qrels left out because they have {few} of grade {level} or above: {too_few:,}")
 
 
-def _in_scope(scope: Scope, query_id: str, ids: pd.Index[str], judged: pd.DataFrame) -> Indices:
+def _in_scope(scope: CaseScope, query_id: str, ids: pd.Index[str], judged: pd.DataFrame) -> Indices:
     """The positions of a topic's documents among the ids."""
     if scope == "judged":
         return np.flatnonzero(ids.isin(judged.loc[judged["relevance"] >= 0, "doc_id"].astype("str")))

@@ -19,9 +19,9 @@ from collection.core.phrases import count
 from collection.pooling import Indices
 from collection.simulation.cases import Case
 from collection.simulation.cost import curve, measure, measure_stop
-from collection.simulation.replay import End, JudgingOrder, Source, replay_loop, replay_pooling
+from collection.simulation.replay import End, JudgingOrder, OrderSource, replay_loop, replay_pooling
 from collection.stopping import STOPPING_RULES, Ledger, smallest_sample
-from collection.stopping.table import NEEDS, Needs
+from collection.stopping.table import NEEDS, StoppingNeeds
 
 if TYPE_CHECKING:
     import altair as alt
@@ -36,10 +36,10 @@ NO_LEARNER = "-"
 VALUES = ["query_id", "strategy", "learner", "seed", "measure", "value"]
 CURVE = ["query_id", "strategy", "learner", "seed", "judged", "found"]
 
-Row = tuple[str, str, str, int, str, float]
+ValueRow = tuple[str, str, str, int, str, float]
 """A row of values."""
 
-_SOURCES: dict[Needs, Source] = {"": "ranking", "random draws": "draws", "control sample": "control"}
+_SOURCES: dict[StoppingNeeds, OrderSource] = {"": "ranking", "random draws": "draws", "control sample": "control"}
 """Needs of a stopping rule -> source of the documents. A replay does not support other needs."""
 
 
@@ -139,7 +139,7 @@ def simulate(
         if (needs := STOPPING_RULES[rule].needs) not in _SOURCES:
             raise InputError(f"rule {rule!r} needs {NEEDS[needs]}, which a replay does not have; choose another rule")
     usual = recipe or Recipe()
-    values: list[Row] = []
+    values: list[ValueRow] = []
     curves: list[pd.DataFrame] = []
     ledgers: dict[tuple[str, str, int], list[Ledger]] = {}
 
@@ -178,7 +178,7 @@ class _Task(NamedTuple):
     keep_ledger: bool
 
 
-def _replay(case: Case, task: _Task) -> tuple[tuple[str, str, int], list[Row], pd.DataFrame, Ledger | None]:
+def _replay(case: Case, task: _Task) -> tuple[tuple[str, str, int], list[ValueRow], pd.DataFrame, Ledger | None]:
     """Replay a case: strategy, learner and seed; rows of values and of the curve; the ledger, if it is kept."""
     level = task.recipe.level
     replays = _Replays(case, task.strategy, task.recipe, task.schedule, task.seed, task.priors, task.target)
@@ -216,9 +216,9 @@ class _Replays:
     seed: int
     priors: Indices | None
     target: float
-    _whole: dict[tuple[Source, int], JudgingOrder] = field(default_factory=dict)
+    _whole: dict[tuple[OrderSource, int], JudgingOrder] = field(default_factory=dict)
 
-    def replay(self, source: Source = "ranking", end: End = "found", positives: int = 10) -> JudgingOrder:
+    def replay(self, source: OrderSource = "ranking", end: End = "found", positives: int = 10) -> JudgingOrder:
         case = self.case
         if self.strategy not in LOOPS:
             return replay_pooling(case, self.strategy, self.seed, level=self.recipe.level, priors=self.priors)
@@ -237,10 +237,10 @@ class _Replays:
             return self.replay()
         return self.whole("ranking", 0).until_found(self.case, self.recipe.level)
 
-    def source(self, rule: str) -> Source:
+    def source(self, rule: str) -> OrderSource:
         return _SOURCES[STOPPING_RULES[rule].needs] if self.strategy in LOOPS else "ranking"
 
-    def whole(self, source: Source, positives: int) -> JudgingOrder:
+    def whole(self, source: OrderSource, positives: int) -> JudgingOrder:
         key = (source, positives)
         if key not in self._whole:
             self._whole[key] = self.replay(source, "filled", positives)

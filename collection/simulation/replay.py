@@ -18,7 +18,7 @@ from collection.pooling import Indices
 from collection.simulation.cases import Case
 from collection.stopping import Ledger
 
-Source = Literal["ranking", "draws", "control"]
+OrderSource = Literal["ranking", "draws", "control"]
 """Source of the loop's documents. "ranking": the ranking alone. "draws": the ranking, with random draws after several
 irrelevant documents in a row. "control": first a control sample of random documents, which the loop does not learn from
 until the ranking reaches them."""
@@ -96,7 +96,7 @@ def replay_loop(
     *,
     priors: Indices | None = None,
     schedule: str = "twentieth",
-    source: Source = "ranking",
+    source: OrderSource = "ranking",
     end: End = "found",
     positives: int = 10,
 ) -> JudgingOrder:
@@ -109,7 +109,7 @@ def replay_loop(
     schedule
         A name in :data:`SCHEDULES`.
     source, end
-        See :data:`Source` and :data:`End`. To measure stopping rules, use an order that runs to the last document.
+        See :data:`OrderSource` and :data:`End`. To measure stopping rules, use an order that runs to the last document.
     positives
         Number of relevant documents in the control sample.
     """

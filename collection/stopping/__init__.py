@@ -10,14 +10,14 @@ calibrates rules of RULE_FAMILIES on topics that are judged completely.
 from __future__ import annotations
 
 from collection.stopping.ledger import Ledger
-from collection.stopping.martingale import Estimate, advise, betting, estimate, next_sources
+from collection.stopping.martingale import RelevantEstimate, advise, betting, estimate, next_sources
 from collection.stopping.published import quantile_bound, smallest_sample
 from collection.stopping.risk_control import (
     RULE_FAMILIES,
     TRANSFER_WARNING,
     Calibration,
+    CalibrationPlan,
     CostRange,
-    Plan,
     PlanRow,
     RuleFamily,
     TransferCheck,

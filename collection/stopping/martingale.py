@@ -194,7 +194,7 @@ def next_sources(
     return sources
 
 
-class Estimate(NamedTuple):
+class RelevantEstimate(NamedTuple):
     """Estimated number of relevant documents and recall, with confidence intervals."""
 
     relevant: float
@@ -229,7 +229,7 @@ def _log_likelihood(ledger: Ledger, candidates: Floats, most: bool = False) -> F
     return values
 
 
-def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
+def estimate(ledger: Ledger, confidence: float = 0.95) -> RelevantEstimate:
     """Estimate the number of relevant documents and the recall, with an interval from the random draws.
 
     With that confidence the interval contains the true number at all times at once (a confidence sequence), however the
@@ -270,7 +270,7 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
         draws = count(len(ledger.draws), "random draw")
         are_found = f"{found:,} of {numbers} {plural(found, 'is', 'are')} found{share}"
         reason = f"{are_found}, with {percent_down(confidence)} confidence from {draws}"
-    return Estimate(relevant, low, high, _recall(found, relevant), low_recall, high_recall, reason)
+    return RelevantEstimate(relevant, low, high, _recall(found, relevant), low_recall, high_recall, reason)
 
 
 def _recall(found: int, relevant: float) -> float:

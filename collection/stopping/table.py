@@ -47,15 +47,15 @@ class StopDecision(NamedTuple):
     kind: StopKind = StopKind.CRITERION
 
 
-Rule = Callable[..., StopDecision]
+StoppingRule = Callable[..., StopDecision]
 
 Target = Annotated[float, Parameter("Target recall", "Recall to reach; in a campaign, that of the loop's settings.")]
 Confidence = Annotated[float, Parameter("Confidence", "Confidence; in a campaign, that of the loop's settings.")]
 
-Needs = Literal["", "random draws", "control sample", "scores", "probabilities"]
+StoppingNeeds = Literal["", "random draws", "control sample", "scores", "probabilities"]
 """What a rule needs besides the judgements in order."""
 
-NEEDS: dict[Needs, str] = {
+NEEDS: dict[StoppingNeeds, str] = {
     "random draws": "randomly drawn documents among those chosen by the ranking",
     "control sample": "a random sample drawn at the start, and the point at which the ranking reached its documents",
     "scores": "a probability of relevance for every document",
@@ -64,7 +64,7 @@ NEEDS: dict[Needs, str] = {
 
 
 @dataclass(frozen=True, repr=False)
-class StoppingEntry(Entry[Rule]):
+class StoppingEntry(Entry[StoppingRule]):
     """A stopping rule.
 
     The parameters ``target`` and ``confidence`` are set from the campaign, ``judgements`` from the budget of a topic.
@@ -73,7 +73,7 @@ class StoppingEntry(Entry[Rule]):
     _: KW_ONLY
     promises: str = ""
     """Its guarantee; empty for a heuristic."""
-    needs: Needs = ""
+    needs: StoppingNeeds = ""
     """A key of :data:`NEEDS`, or empty."""
     at_each: Callable[..., Bools] | None = None
     """(ledger, counts, *, parameters) -> (counts,) bool: whether the rule would have stopped after each of these
@@ -99,7 +99,7 @@ class StoppingEntry(Entry[Rule]):
         return ""
 
 
-def _prepare(function: Rule) -> Rule:
+def _prepare(function: StoppingRule) -> StoppingRule:
     """Check the parameters first, and answer for any rule once every document is judged."""
 
     @functools.wraps(function)

@@ -19,7 +19,7 @@ from collection.store.connection import Connection, SQLiteError
 from collection.store.corpus import Added, CorpusTables, Matches
 from collection.store.history import HistoryTables, PastJudgement
 from collection.store.inspection import Inspection
-from collection.store.judgements import JudgementTables, Pair, Ungraded
+from collection.store.judgements import JudgementTables, PairState, Ungraded
 from collection.store.machine_labels import LabelRow, LabelSet, LogCount, MachineLabelTables, SampleInUse
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand, QueueTables, Selection

@@ -35,10 +35,10 @@ _LONG = ("seconds", "probability", "away", "note", "passages")
 """Columns with fractions or texts of any length; see :func:`collection.store.columns.read`."""
 
 
-Places = npt.NDArray[np.int64]
+LogPlaces = npt.NDArray[np.int64]
 
 
-class Pair(NamedTuple):
+class PairState(NamedTuple):
     """The state of a pair for one annotator: how it was selected, and the annotator's judgement.
 
     `conditions` is the number of the conditions under which the loop selected it, None if it did not; see
@@ -91,7 +91,7 @@ class PairOpinion(NamedTuple):
 class JudgementTables(Repository):
     """The log of judgements, and the progress of topics."""
 
-    def pair(self, query_id: str, doc_id: str, annotator: str, counts_as: CountsAs = "judgement") -> Pair | None:
+    def pair(self, query_id: str, doc_id: str, annotator: str, counts_as: CountsAs = "judgement") -> PairState | None:
         """Return the state of a pair; None if the topic or the document is not in the campaign."""
         row = self.connection.execute(
             f"""
@@ -113,7 +113,7 @@ class JudgementTables(Repository):
         if row is None:
             return None
         *values, leased, known, waits = row
-        return Pair._make((*values, bool(leased), bool(known), bool(waits)))
+        return PairState._make((*values, bool(leased), bool(known), bool(waits)))
 
     def opinions_on(self, query_id: str, doc_id: str) -> list[PairOpinion]:
         """Return the current judgements and adjudications of a pair, oldest first."""
@@ -149,7 +149,7 @@ class JudgementTables(Repository):
         return columns_of.name_pairs(self.connection, frame)
 
     @writes
-    def append(self, judgement: Judgement, pair: Pair) -> None:
+    def append(self, judgement: Judgement, pair: PairState) -> None:
         """Append a judgement to the log; it revises the annotator's current one of the pair, if any."""
         row = judgement._asdict() | {"topic": pair.topic, "doc": pair.doc, "revises": pair.judgement}
         row["conditions"] = pair.conditions
@@ -543,7 +543,7 @@ def _find_while_undone(log: pd.DataFrame) -> npt.NDArray[np.bool_]:
 
 
 def _find_gaps(
-    places: Places, deciders: npt.NDArray[np.object_], undone: npt.NDArray[np.bool_]
+    places: LogPlaces, deciders: npt.NDArray[np.object_], undone: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[int, int]]:
     """Yield from which entry to which one a document had no judgement; `places` are its entries in its topic's log.
 
@@ -560,7 +560,7 @@ def _find_gaps(
         yield start, len(deciders)
 
 
-def _current_entries(log: pd.DataFrame) -> tuple[Places, Places]:
+def _current_entries(log: pd.DataFrame) -> tuple[LogPlaces, LogPlaces]:
     """Find the current judgement of each annotator and pair, and the first entry of its document.
 
     Parameters

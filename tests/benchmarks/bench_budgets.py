@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from collection import formats, pooling
-from collection.campaign.loop.system_order import CHOSEN_EVERY, DecisivePairs
+from collection.campaign.loop.system_order import CHOSEN_EVERY, NextDecisivePairs
 from collection.core.records import Run
 from collection.expected_judgements import choose_decisive, describe, draw_values
 from collection.measures import align, index_qrels, parse
@@ -158,7 +158,7 @@ class Replay:
                     left = choose_decisive(self.material.pairs, known, self.material.levels, seed=self.seed).tolist()
                     for _ in range(min(CHOSEN_EVERY, int(share * len(known)) - len(order))):
                         here = [row for row in left if order and topic[row] == topic[order[-1]]]
-                        chosen = DecisivePairs(topic[left].astype(str).tolist(), left)
+                        chosen = NextDecisivePairs(topic[left].astype(str).tolist(), left)
                         first = int(chosen.topics[0]) if name == "most pairs first" else topic[left[0]]
                         order.append((here or [row for row in left if topic[row] == first])[0])
                         left.remove(order[-1])

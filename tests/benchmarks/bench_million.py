@@ -132,7 +132,7 @@ def import_runs(directory: Path) -> list[Line]:
     """Import the runs, add the pool, and write judgements."""
     from collection import Campaign
     from collection.core.records import Judgement
-    from collection.store import Pair
+    from collection.store import PairState
 
     with Campaign(directory / "campaign") as campaign:
         count = campaign.store.judgements.counts()["documents"]
@@ -152,7 +152,7 @@ def import_runs(directory: Path) -> list[Line]:
                     str(UUID(int=rng.getrandbits(128))), f"a{rng.randrange(ANNOTATORS)}", pair.query_id, pair.doc_id,
                     "graded", rng.choice((0, 0, 0, 1, 2, 3)), seconds=rng.uniform(1, 60), strategy="depth",
                 )  # fmt: skip
-                campaign.store.judgements.append(judgement, Pair(int(pair.topic), int(pair.doc), *nothing))
+                campaign.store.judgements.append(judgement, PairState(int(pair.topic), int(pair.doc), *nothing))
         written = time.perf_counter() - start
         campaign.settings.set_loop(mode="pool-then-loop")
         campaign.people.accounts.add("boss", "manager")

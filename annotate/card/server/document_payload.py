@@ -29,7 +29,7 @@ def document_payloads(
     excerpts. Texts are cut after `cap` characters.
     """
     settings = campaign.settings.judging_page()
-    terms = [] if query_id is None else campaign.corpus.view.terms_of(query_id)
+    terms = [] if query_id is None else campaign.corpus.view.topic_terms(query_id)
     payloads: list[wire.DocumentPayload] = []
     for document in documents:
         shown = campaign.corpus.view.shown(document, settings)

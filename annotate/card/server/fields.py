@@ -19,7 +19,7 @@ from typing import (
 from annotate.card.server import wire
 from annotate.card.server.card import LONGEST_NOTE
 from annotate.server.request_bodies import RequestError
-from collection.campaign.log.results import Refused
+from collection.campaign.log.results import RefusedDecision
 from collection.core.characters import require_writable, writable
 
 MOST_PASSAGES = 100  # marked passages of one judgement
@@ -136,13 +136,13 @@ def _mark(kind: type[M], marks: Marks) -> M | None:
 
 def read_decisions(
     sent: Iterable[object], kind: Any, record: Callable[..., D], annotator: str
-) -> tuple[list[D], list[Refused]]:
+) -> tuple[list[D], list[RefusedDecision]]:
     """Read decisions as records, and refuse those that are not of their `kind`, so that the others are saved.
 
     A record has the fields of its kind and the annotator, who comes from the token and not from the card.
     """
     readable: list[D] = []
-    refused: list[Refused] = []
+    refused: list[RefusedDecision] = []
     for item in sent:
         uuid = _check_text(item.get("uuid") if isinstance(item, dict) else None, "uuid", ())
         if len(uuid) > LONGEST_UUID:
@@ -150,14 +150,14 @@ def read_decisions(
         try:
             fields = check(kind, item)
         except RequestError as error:
-            refused.append(Refused(uuid, str(error)))
+            refused.append(RefusedDecision(uuid, str(error)))
             continue
         lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
         readable.append(record(annotator=annotator, **fields | lists))
     return readable, refused
 
 
-def refusals(refused: Iterable[Refused]) -> list[wire.Refused]:
+def refusals(refused: Iterable[RefusedDecision]) -> list[wire.Refused]:
     """Return refused decisions as an answer has them."""
     return [{"uuid": each.uuid, "reason": each.reason} for each in refused]
 

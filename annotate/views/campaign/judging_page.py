@@ -92,7 +92,7 @@ document = campaign.corpus.document(pairs["doc_id"][row])
 if document is not None:
     widgets.document(document)
     view = campaign.corpus.view
-    passages = excerpts_of(view.shown(document, settings), view.terms_of(pairs["query_id"][row]), settings)
+    passages = excerpts_of(view.shown(document, settings), view.topic_terms(pairs["query_id"][row]), settings)
     if passages is not None:
         st.caption(f"Annotators first see {count(len(passages), 'passage')} of this long document:")
         for _, _, words in passages:

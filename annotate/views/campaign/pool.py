@@ -9,7 +9,7 @@ from annotate.views.campaign import pool_tables
 from annotate.views.widgets import pickers, widgets
 from annotate.views.widgets.downloads import downloadable_chart
 from annotate.views.widgets.service_cache import cached
-from collection.campaign.people.pools import NearDuplicates
+from collection.campaign.people.pools import NearDuplicateUse
 from collection.core.characters import escaped_markdown, without_bidi
 from collection.core.phrases import count, duration_range, plural
 from collection.pooling import strategies
@@ -37,7 +37,7 @@ with left:
     names = chosen or None
     hint = "Pool one of several nearly identical documents of a topic. Random samples keep them all."
     skip = st.toggle("Leave out near-duplicates", disabled=entry.samples, help=hint, key="near")
-near: NearDuplicates = "skip" if skip and not entry.samples else "keep"
+near: NearDuplicateUse = "skip" if skip and not entry.samples else "keep"
 with right:
     parameters = {p: pickers.pick_parameter(entry, p, f"{entry.name}-{p}") for p in entry.parameters}
 

@@ -8,7 +8,7 @@ from annotate.views.widgets import display
 from collection.campaign.recall.recall import Recall
 from collection.campaign.recall.recall_advice import CALIBRATION_TOPICS, Advice
 from collection.charts.marks import BLUE, GREY, LEGEND, ORANGE, POINTS, colours, shapes, tooltips
-from collection.stopping import Estimate
+from collection.stopping import RelevantEstimate
 
 RELEVANT, NOT_RELEVANT = "random draw, relevant", "random draw, not relevant"
 _DRAWS = {RELEVANT: ("diamond", ORANGE), NOT_RELEVANT: ("circle", GREY)}
@@ -54,7 +54,7 @@ def intervals_chart(rows: pd.DataFrame, target: float) -> alt.LayerChart:
     return alt.LayerChart(layer=[goal, span, low], height=260 + 30 * extra_lines)
 
 
-def gain_chart(curve: pd.DataFrame, known: Estimate) -> alt.LayerChart:
+def gain_chart(curve: pd.DataFrame, known: RelevantEstimate) -> alt.LayerChart:
     """Relevant documents found against documents judged, with the estimated number of relevant documents.
 
     `curve` has ``judged``, ``found`` and ``drawn``. A dashed line is the most likely number, a band its interval.
@@ -92,7 +92,7 @@ def gain_chart(curve: pd.DataFrame, known: Estimate) -> alt.LayerChart:
     return alt.LayerChart(layer=[band, rule.encode(y=alt.Y("relevant:Q", scale=y)), line, marks], height=320)
 
 
-def band_top(relevant: int, known: Estimate) -> int:
+def band_top(relevant: int, known: RelevantEstimate) -> int:
     """The largest number of relevant documents on the gain chart's axis."""
     likely = 0 if pd.isna(known.relevant) else int(known.relevant)
     return max(min(known.high, 2 * max(relevant, likely)), relevant, 4) + 1

@@ -79,7 +79,7 @@ def _with_access(content: Callable[[], T]) -> Callable[[], T]:
 
     def checked() -> T:
         with Campaign(directory) as campaign:
-            person = campaign.people.accounts.session_of(drawn.digest)
+            person = campaign.people.accounts.find_session(drawn.digest)
         if person is None or person.role != drawn.role:
             raise CampaignError(
                 "your session has ended or your role has changed since the page was drawn; reload the page"

@@ -8,7 +8,7 @@ embeddings). :func:`build` makes features in memory; :func:`update` makes or upd
                                   partitions: several matrices as one        cluster: partitions at Dask's workers
 """
 
-from collection.active_learning.features.assembly import Progress, build
+from collection.active_learning.features.assembly import FeatureProgress, build
 from collection.active_learning.features.cluster import Cluster, write_to_cluster
 from collection.active_learning.features.files import open_features, stored_files
 from collection.active_learning.features.matrix import FeatureMatrix

@@ -11,12 +11,12 @@ from numpy.typing import DTypeLike, NDArray
 
 from collection.active_learning.features.blocks import TextBlock, Vocabulary
 from collection.active_learning.features.matrix import FeatureMatrix
-from collection.active_learning.features.term_counts import Counts, text_blocks
+from collection.active_learning.features.term_counts import TermCounts, text_blocks
 from collection.active_learning.features.tfidf import STEP, frequencies, idf, write_weights
 from collection.active_learning.features.workers import FEW, count_chunks
 from collection.core.arrays import Floats32, Ints
 
-Progress = Callable[[str, int, int | None], None]
+FeatureProgress = Callable[[str, int, int | None], None]
 """Called with the name of the step, the number of documents done, and their total (None if unknown)."""
 
 CHUNK_DOCUMENTS, CHUNK_CHARACTERS = 16_000, 8_000_000
@@ -72,7 +72,7 @@ class InFile:
 GrowingArray = InMemory | InFile
 
 
-class Rows(NamedTuple):
+class CountRows(NamedTuple):
     """Counts of documents in a text block, as a CSR matrix with ascending columns in each row.
 
     The order within a row decides how sums round, so it must not depend on chunks and partitions.
@@ -84,14 +84,14 @@ class Rows(NamedTuple):
     lengths: Ints
     """(documents,) number of words."""
 
-    def renumber(self, columns: NDArray[np.int32], width: int) -> Rows:
+    def renumber(self, columns: NDArray[np.int32], width: int) -> CountRows:
         """The same rows with `columns` (old width,) in place of the columns, of `width` ones."""
         from scipy.sparse import csr_matrix
 
         shape = (len(self.lengths), width)
         matrix = csr_matrix((self.counts, columns[self.indices], self.indptr), shape=shape)
         matrix.sort_indices()
-        return Rows(self.indptr, matrix.indices.astype(np.int32, copy=False), matrix.data, self.lengths)
+        return CountRows(self.indptr, matrix.indices.astype(np.int32, copy=False), matrix.data, self.lengths)
 
 
 class Assembly:
@@ -107,11 +107,11 @@ class Assembly:
         self._sizes: list[Ints] = []
         self._lengths: list[Ints] = []
 
-    def place(self, counts: Counts) -> Rows:
+    def place(self, counts: TermCounts) -> CountRows:
         """Give counts the columns of this vocabulary, adding new terms to it."""
         number = self.vocabulary
         columns = np.fromiter((number.setdefault(t, len(number)) for t in counts.terms), np.int32, len(counts.terms))
-        return Rows(counts.indptr, counts.indices, counts.counts, counts.lengths).renumber(columns, len(number))
+        return CountRows(counts.indptr, counts.indices, counts.counts, counts.lengths).renumber(columns, len(number))
 
     def append(self, sizes: Ints, indices: NDArray[np.int32], counts: NDArray[np.uint16], lengths: Ints) -> None:
         """Add rows whose indices are columns of this vocabulary."""
@@ -120,7 +120,7 @@ class Assembly:
         self.indices.append(indices)
         self.counts.append(counts)
 
-    def finish(self, documents: int) -> tuple[Rows, Vocabulary]:
+    def finish(self, documents: int) -> tuple[CountRows, Vocabulary]:
         """Return the rows of `documents` texts and their vocabulary."""
         sizes = np.concatenate([np.zeros(1, np.int64), *self._sizes])
         lengths = np.concatenate([np.zeros(0, np.int64), *self._lengths])
@@ -135,13 +135,13 @@ class Assembly:
                 indices[start : start + STEP] = moved[indices[start : start + STEP]]
             terms = [term for term, lives in zip(terms, alive.tolist(), strict=True) if lives]
             frequency = frequency[alive]
-        rows = Rows(np.cumsum(sizes), indices, counts, lengths)
+        rows = CountRows(np.cumsum(sizes), indices, counts, lengths)
         return rows, Vocabulary(terms, frequency, documents, int(lengths.sum()), len(indices))
 
 
 def weigh(
     name: str,
-    rows: Rows,
+    rows: CountRows,
     vocabulary: Vocabulary,
     values: Callable[[int], Floats32] = lambda length: np.empty(length, np.float32),
     *,
@@ -179,7 +179,7 @@ def build(
     *,
     blocks: Sequence[str] = ("words", "chars"),
     bigrams: bool = False,
-    progress: Progress | None = None,
+    progress: FeatureProgress | None = None,
     processes: int | None = None,
 ) -> FeatureMatrix:
     """Make the features of texts in memory; the arguments are those of :func:`.storage.update`.
@@ -202,9 +202,9 @@ def count_texts(
     made: Sequence[str],
     *,
     bigrams: bool = False,
-    progress: Progress | None = None,
+    progress: FeatureProgress | None = None,
     processes: int | None = None,
-) -> dict[str, tuple[Rows, Vocabulary]]:
+) -> dict[str, tuple[CountRows, Vocabulary]]:
     """Count the terms of texts: rows and vocabulary of each block in `made`."""
     total = len(texts) if isinstance(texts, Sequence) else None
     assemblies = {name: Assembly(name, lambda _, dtype: InMemory(dtype)) for name in made}
@@ -222,7 +222,7 @@ def count_texts(
 
 
 def weigh_blocks(
-    counted: Mapping[str, tuple[Rows, Vocabulary]],
+    counted: Mapping[str, tuple[CountRows, Vocabulary]],
     vocabularies: Mapping[str, Vocabulary],
     blocks: Sequence[str],
     bigrams: bool,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection.active_learning.features import matvec
-from collection.active_learning.features.term_counts import Counts, count, places
+from collection.active_learning.features.term_counts import TermCounts, count, places
 from collection.active_learning.features.tfidf import STEP, idf, write_weights
 from collection.core.arrays import Bools, Floats32, Ints
 from collection.core.threads import map_ahead
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-class Block(ABC):
+class FeatureBlock(ABC):
     """A matrix (documents, columns); `learning` blocks are read by the learner."""
 
     def __init__(self, name: str, documents: int, columns: int, learning: bool = True) -> None:
@@ -51,7 +51,7 @@ class Block(ABC):
         return f"{self.name}:{column}"
 
 
-class SparseBlock(Block):
+class SparseBlock(FeatureBlock):
     """A sparse block: the arrays of a CSR matrix (int64, int32, float32) or memory maps of them, never copied."""
 
     def __init__(
@@ -221,7 +221,7 @@ class TextBlock(SparseBlock):
         row.eliminate_zeros()
         return row
 
-    def _known(self, counted: Counts) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
+    def _known(self, counted: TermCounts) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
         """Columns, ascending, and counts of the known terms."""
         columns = np.array([self._columns.get(term, -1) for term in counted.terms], np.int32)
         columns = columns[counted.indices]
@@ -253,7 +253,7 @@ class TextBlock(SparseBlock):
         return term if self.name == "words" else f"{self.name}:{term.replace(' ', '·')}"
 
 
-class DenseBlock(Block):
+class DenseBlock(FeatureBlock):
     """A block of embeddings: `matrix` (documents, columns) is a float32 array or memory map."""
 
     def __init__(self, name: str, matrix: Floats32) -> None:

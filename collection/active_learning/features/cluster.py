@@ -11,7 +11,7 @@ from typing import Any
 
 from collection.active_learning.features.assembly import count_texts, made_blocks
 from collection.active_learning.features.partitions import (
-    Counted,
+    CountedPartition,
     PartitionedMatrix,
     merge_vocabularies,
     vocabularies_of,
@@ -66,7 +66,7 @@ def write_to_cluster(address: str, target: str, texts: Iterable[tuple[str, str |
     return Report(documents, documents, documents, time.perf_counter() - begin, folder)
 
 
-def count_partition(path: str, made: Sequence[str], bigrams: bool) -> Counted:
+def count_partition(path: str, made: Sequence[str], bigrams: bool) -> CountedPartition:
     """Read a partition and count its terms."""
     import pyarrow.parquet as pq
 
@@ -75,7 +75,7 @@ def count_partition(path: str, made: Sequence[str], bigrams: bool) -> Counted:
     return count_texts(texts, made, bigrams=bigrams, processes=1)
 
 
-def _size(counted: Counted) -> int:
+def _size(counted: CountedPartition) -> int:
     rows, _ = next(iter(counted.values()))
     return len(rows.lengths)
 

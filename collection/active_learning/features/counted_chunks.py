@@ -11,7 +11,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from collection.active_learning.features.files import COUNTED, decode_terms, encode_terms
-from collection.active_learning.features.term_counts import Counts
+from collection.active_learning.features.term_counts import TermCounts
 from collection.core import layout
 from collection.core.arrays import Hashes
 
@@ -33,20 +33,20 @@ class CountedChunks:
             return None
         return blake2b(self.settings + new.tobytes(), digest_size=16).hexdigest()
 
-    def read(self, key: str | None) -> dict[str, Counts] | None:
+    def read(self, key: str | None) -> dict[str, TermCounts] | None:
         """Return the counts; None if no interrupted update has made them, or if their file is damaged."""
         if key is None or not self._path(key).exists():
             return None
         with suppress(OSError, ValueError, KeyError, BadZipFile), np.load(self._path(key), allow_pickle=False) as file:
             return {
-                name: Counts(
+                name: TermCounts(
                     decode_terms(file[f"{name}.terms"].tobytes()), *(file[f"{name}.{part}"] for part in ARRAYS)
                 )
                 for name in self.blocks
             }
         return None
 
-    def keep(self, key: str | None, counts: dict[str, Counts]) -> None:
+    def keep(self, key: str | None, counts: dict[str, TermCounts]) -> None:
         """Keep the counts of a chunk, as far as the disk has room."""
         if key is None or self._path(key).exists():
             return

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from collection.active_learning.features.blocks import Block, DenseBlock
+from collection.active_learning.features.blocks import DenseBlock, FeatureBlock
 from collection.active_learning.features.files import create_array
 from collection.active_learning.features.tfidf import STEP
 from collection.core.errors import FormatError, InputError
@@ -21,7 +21,7 @@ class Embeddings:
     Raises FormatError for any other file, and InputError if both are missing.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, before: Block | None) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, before: FeatureBlock | None) -> None:
         self.path = None if path is None else Path(path)
         if self.path is None:
             if not isinstance(before, DenseBlock):

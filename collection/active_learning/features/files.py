@@ -20,7 +20,7 @@ from typing import NamedTuple, TypedDict, cast
 import numpy as np
 from numpy.typing import DTypeLike
 
-from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock
+from collection.active_learning.features.blocks import DenseBlock, FeatureBlock, TextBlock
 from collection.active_learning.features.matrix import FeatureMatrix
 from collection.core.arrays import Floats32, Hashes
 from collection.core.errors import FormatError
@@ -66,7 +66,7 @@ class Stored(NamedTuple):
     meta: Meta
     hashes: Hashes
     """(documents,) a hash of each text; 0 for a document without text."""
-    blocks: dict[str, Block]
+    blocks: dict[str, FeatureBlock]
 
 
 def open_features(directory: str | os.PathLike[str]) -> FeatureMatrix:
@@ -125,7 +125,7 @@ def _map_files(directory: Path, meta: Meta) -> Stored:
         if found != size:
             raise FormatError(folder / name, None, f"{size} bytes", f"{found}", AGAIN)
     hashes = _array(folder / "hashes.npy", np.uint64)
-    blocks: dict[str, Block] = {}
+    blocks: dict[str, FeatureBlock] = {}
     for name, columns in meta["blocks"].items():
         if name == "dense":
             blocks[name] = DenseBlock(name, _array(folder / "dense.npy", np.float32))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from collection.active_learning.features.blocks import Block, DenseBlock, SparseBlock, TextBlock
+from collection.active_learning.features.blocks import DenseBlock, FeatureBlock, SparseBlock, TextBlock
 from collection.active_learning.features.moments import Moments, norm
 from collection.active_learning.features.selection import top
 from collection.core.arrays import Bools, Floats32, Ints
@@ -60,7 +60,7 @@ class FeatureMatrix:
     (3, True)
     """
 
-    def __init__(self, blocks: tuple[Block, ...], fingerprint: str = "") -> None:
+    def __init__(self, blocks: tuple[FeatureBlock, ...], fingerprint: str = "") -> None:
         self.blocks, self.fingerprint = blocks, fingerprint
         self.learning = tuple(block for block in blocks if block.learning)
         sizes = sorted({block.shape[0] for block in blocks})
@@ -84,7 +84,7 @@ class FeatureMatrix:
         """
         from scipy.sparse import csr_matrix, issparse
 
-        blocks: list[Block] = []
+        blocks: list[FeatureBlock] = []
         for number, matrix in enumerate(matrices):
             name = f"block {number + 1}"
             if not issparse(matrix):

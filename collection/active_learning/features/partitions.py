@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from collection.active_learning.features.assembly import Rows, weigh_blocks
+from collection.active_learning.features.assembly import CountRows, weigh_blocks
 from collection.active_learning.features.blocks import Vocabulary
 from collection.active_learning.features.matrix import FeatureMatrix, Ranked
 from collection.active_learning.features.moments import Moments
@@ -26,12 +26,12 @@ from collection.core.arrays import Bools, Bytes, Floats32, Ints
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Counted = Mapping[str, tuple[Rows, Vocabulary]]
-Run = Callable[[Callable[..., Any], Mapping[int, tuple[Any, ...]]], dict[int, Any]]
+CountedPartition = Mapping[str, tuple[CountRows, Vocabulary]]
+PartitionRunner = Callable[[Callable[..., Any], Mapping[int, tuple[Any, ...]]], dict[int, Any]]
 """Calls a function with some partitions and the arguments of each: number of the partition -> result."""
 
 
-def vocabularies_of(counted: Counted) -> dict[str, Vocabulary]:
+def vocabularies_of(counted: CountedPartition) -> dict[str, Vocabulary]:
     """The vocabulary of each block."""
     return {name: vocabulary for name, (_, vocabulary) in counted.items()}
 
@@ -52,7 +52,7 @@ def _merge(parts: Sequence[Vocabulary]) -> Vocabulary:
 
 
 def weigh_partition(
-    counted: Counted, vocabularies: Mapping[str, Vocabulary], blocks: Sequence[str], bigrams: bool
+    counted: CountedPartition, vocabularies: Mapping[str, Vocabulary], blocks: Sequence[str], bigrams: bool
 ) -> FeatureMatrix:
     """Make the features of a partition with the merged vocabularies; the learner reads `blocks`."""
     placed = {}
@@ -66,7 +66,7 @@ def weigh_partition(
 def without_documents(vocabularies: Mapping[str, Vocabulary], blocks: Sequence[str], bigrams: bool) -> FeatureMatrix:
     """Make a feature matrix without documents, which knows the terms of all."""
     nothing = np.zeros(0, np.int64)
-    empty = Rows(np.zeros(1, np.int64), nothing.astype(np.int32), nothing.astype(np.uint16), nothing)
+    empty = CountRows(np.zeros(1, np.int64), nothing.astype(np.int32), nothing.astype(np.uint16), nothing)
     return weigh_blocks({name: (empty, own) for name, own in vocabularies.items()}, vocabularies, blocks, bigrams)
 
 
@@ -83,7 +83,7 @@ class PartitionedMatrix(FeatureMatrix):
         Runs a function where each partition lies.
     """
 
-    def __init__(self, known: FeatureMatrix, sizes: Sequence[int], run: Run, fingerprint: str = "") -> None:
+    def __init__(self, known: FeatureMatrix, sizes: Sequence[int], run: PartitionRunner, fingerprint: str = "") -> None:
         super().__init__(known.blocks, fingerprint)
         self._starts = np.cumsum([0, *sizes])
         self._run = run

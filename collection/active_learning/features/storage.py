@@ -18,7 +18,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from collection.active_learning.features.assembly import Assembly, InFile, Progress, made_blocks, split_chunks, weigh
+from collection.active_learning.features.assembly import (
+    Assembly,
+    FeatureProgress,
+    InFile,
+    made_blocks,
+    split_chunks,
+    weigh,
+)
 from collection.active_learning.features.blocks import TextBlock
 from collection.active_learning.features.counted_chunks import CountedChunks
 from collection.active_learning.features.embeddings import Embeddings
@@ -33,7 +40,7 @@ from collection.active_learning.features.files import (
     encode_terms,
     read,
 )
-from collection.active_learning.features.term_counts import Counts, places
+from collection.active_learning.features.term_counts import TermCounts, places
 from collection.active_learning.features.tfidf import row_ranges
 from collection.active_learning.features.workers import count_chunks
 from collection.core import layout
@@ -73,7 +80,7 @@ def update(
     blocks: Sequence[str] = ("words", "chars"),
     bigrams: bool = False,
     dense: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: FeatureProgress | None = None,
     processes: int | None = None,
 ) -> Report:
     """Create or update the features in a directory; only new texts are tokenised, and an interrupted update goes on.
@@ -170,7 +177,7 @@ class _Chunk(NamedTuple):
     """Old row of each document, or NEW or EMPTY."""
     key: str | None
     """Name of the counts of its new texts."""
-    kept: dict[str, Counts] | None
+    kept: dict[str, TermCounts] | None
     """These counts, if an interrupted update has made them."""
 
 
@@ -237,7 +244,7 @@ class _Writer:
         rows[hashes == 0] = EMPTY
         return rows
 
-    def add(self, hashes: Hashes, rows: Ints, found: dict[str, Counts]) -> None:
+    def add(self, hashes: Hashes, rows: Ints, found: dict[str, TermCounts]) -> None:
         """Add the next chunk of documents."""
         first, last = self.documents, self.documents + len(hashes)
         was = self.before[first:last]
@@ -302,7 +309,7 @@ class _Writer:
         return columns
 
 
-def _append_mixed(assembly: Assembly, old: TextBlock | None, rows: Ints, found: Counts) -> None:
+def _append_mixed(assembly: Assembly, old: TextBlock | None, rows: Ints, found: TermCounts) -> None:
     """Append documents, some from rows of the old block and some from new counts."""
     placed = assembly.place(found)
     indices, counts = [placed.indices], [placed.counts]

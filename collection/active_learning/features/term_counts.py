@@ -30,7 +30,7 @@ TEXT_BLOCKS: dict[str, Callable[[str], list[str]]] = {"words": words, "chars": g
 """Text block -> function from a piece of text to its terms."""
 
 
-class Counts(NamedTuple):
+class TermCounts(NamedTuple):
     """Counts of documents x terms, as a CSR matrix without duplicate entries, in any order within a row."""
 
     terms: list[str]
@@ -56,7 +56,7 @@ def text_blocks(blocks: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(blocks))
 
 
-def count(texts: Sequence[str | None], blocks: Sequence[str], bigrams: bool = False) -> dict[str, Counts]:
+def count(texts: Sequence[str | None], blocks: Sequence[str], bigrams: bool = False) -> dict[str, TermCounts]:
     """Count the terms of each block, "words" or "chars"; with `bigrams`, "words" includes pairs of neighbouring words.
 
     >>> sorted(count(["to be or not to be"], ["words"])["words"].counts.tolist())
@@ -89,7 +89,7 @@ def _numbering() -> defaultdict[str, int]:
     return numbered
 
 
-def _block(documents: csr_matrix, pieces: list[str], terms_of: Callable[[str], list[str]], bigrams: bool) -> Counts:
+def _block(documents: csr_matrix, pieces: list[str], terms_of: Callable[[str], list[str]], bigrams: bool) -> TermCounts:
     numbered = _numbering()
     # Texts were split at spaces only; other blanks are left in the pieces, and some pieces are empty.
     rows = [[numbered[term] for part in piece.split() for term in terms_of(part)] for piece in pieces]
@@ -107,7 +107,7 @@ def _block(documents: csr_matrix, pieces: list[str], terms_of: Callable[[str], l
         names = [names[column] for column in order.tolist()]
         counted.indices = np.argsort(order)[counted.indices]
     counts = np.minimum(counted.data, MOST).astype(np.uint16)
-    return Counts(names, counted.indptr.astype(np.int64), counted.indices.astype(np.int32), counts, lengths)
+    return TermCounts(names, counted.indptr.astype(np.int64), counted.indices.astype(np.int32), counts, lengths)
 
 
 def _pairs(documents: csr_matrix, terms: csr_matrix, names: list[str]) -> tuple[list[str], csr_matrix, Ints]:

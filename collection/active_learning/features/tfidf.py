@@ -54,9 +54,9 @@ def row_ranges(indptr: Ints) -> list[tuple[int, int]]:
 def write_weights(
     indptr: Ints, indices: NDArray[np.int32], counts: NDArray[np.uint16], weight: Floats32, out: Floats32
 ) -> None:
-    """Write the weights of all counts (:class:`.term_counts.Counts`) to `out`; `weight` (columns,) is the :func:`idf`.
+    """Write the weights of all counts (:class:`.TermCounts`) to `out`, which may be a memory map.
 
-    `out` may be a memory map.
+    `weight` (columns,) is the :func:`idf`.
     """
     damped = (1 + np.log(np.maximum(np.arange(MOST + 1), 1))).astype(np.float32)
     for first, last in row_ranges(indptr):

@@ -20,11 +20,11 @@ from queue import SimpleQueue
 from typing import IO, TypeVar
 
 from collection.active_learning.features import matvec
-from collection.active_learning.features.term_counts import Counts, count
+from collection.active_learning.features.term_counts import TermCounts, count
 from collection.core.threads import map_ahead
 
 T = TypeVar("T")
-Counted = dict[str, Counts]
+BlockCounts = dict[str, TermCounts]
 
 FEW = 5_000
 """Documents counted in this process before others are started, which takes about as long."""
@@ -55,13 +55,13 @@ class Worker:
             self._process.communicate()
             self._process = None
 
-    def count(self, texts: Sequence[str | None]) -> Counted:
+    def count(self, texts: Sequence[str | None]) -> BlockCounts:
         """Count in the child process, or here if it has failed."""
         if self._process is not None and self._process.stdin and self._process.stdout:
             try:
                 pickle.dump((list(texts), self.blocks, self.bigrams), self._process.stdin, protocol=5)
                 self._process.stdin.flush()
-                answer: Counted = pickle.load(self._process.stdout)
+                answer: BlockCounts = pickle.load(self._process.stdout)
                 return answer
             except (OSError, EOFError, pickle.UnpicklingError):
                 # The child may have been killed for lack of memory; this costs time, but not the result.
@@ -87,7 +87,7 @@ def count_chunks(
     blocks: Sequence[str],
     bigrams: bool = False,
     processes: int | None = None,
-) -> Iterator[tuple[T, Counted]]:
+) -> Iterator[tuple[T, BlockCounts]]:
     """Count chunks of (tag, texts) and yield tag and counts, in order; chunks are read slightly ahead.
 
     `processes`: by default one per core; 1 counts everything in this process.
@@ -107,7 +107,7 @@ def count_chunks(
         for tag, texts in islice(chunks, 1):  # while they start
             yield tag, count(texts, blocks, bigrams)
 
-        def count_chunk(chunk: tuple[T, Sequence[str | None]]) -> tuple[T, Counted]:
+        def count_chunk(chunk: tuple[T, Sequence[str | None]]) -> tuple[T, BlockCounts]:
             worker = idle.get()
             try:
                 return chunk[0], worker.count(chunk[1])

@@ -36,7 +36,7 @@ class DocumentView:
         """A document as it is shown; `settings` saves reading :meth:`.Settings.judging_page` again."""
         return rendering.shown(document, (settings or self.settings.judging_page()).form)
 
-    def terms_of(self, query_id: str) -> list[str]:
+    def topic_terms(self, query_id: str) -> list[str]:
         """Terms of a topic to look for in long documents; none for an unknown topic."""
         words = self.store.corpus.topic_words([query_id]).get(query_id)
         return [] if words is None else rendering.terms(f"{words['title']} {words['description']}")

@@ -20,7 +20,7 @@ NAME = re.compile(r"[0-9a-f]{64}\.(?:" + "|".join(formats.IMAGE_TYPES) + r")\Z")
 """File names: the SHA-256 of the content, and its type."""
 
 
-class Image(NamedTuple):
+class DocumentImage(NamedTuple):
     """An image of a document: a `file` of the campaign or a `link`; the other is None.
 
     An image that is not `allowed`, a link to a host that the manager has not named, is shown as a link.
@@ -32,23 +32,23 @@ class Image(NamedTuple):
     allowed: bool
 
 
-def images_of(metadata: Mapping[str, object], hosts: Iterable[str] = ()) -> list[Image]:
+def images_of(metadata: Mapping[str, object], hosts: Iterable[str] = ()) -> list[DocumentImage]:
     """The valid images in a document's metadata; linked ones are allowed from `hosts`.
 
     >>> images_of({"images": [{"link": "https://x.org/a.png", "alt": "A wing"}]}, ["x.org"])
-    [Image(file=None, link='https://x.org/a.png', alt='A wing', allowed=True)]
+    [DocumentImage(file=None, link='https://x.org/a.png', alt='A wing', allowed=True)]
     """
     named = metadata.get("images")
-    images: list[Image] = []
+    images: list[DocumentImage] = []
     for each in named if isinstance(named, list) else []:
         if not isinstance(each, dict):
             continue
         alt = each.get("alt") if isinstance(each.get("alt"), str) else ""
         file, link = each.get("file"), each.get("link")
         if isinstance(file, str) and NAME.match(file):
-            images.append(Image(file, None, alt or "", True))
+            images.append(DocumentImage(file, None, alt or "", True))
         elif isinstance(link, str) and (host := formats.parse_host(link)):
-            images.append(Image(None, link, alt or "", host in set(hosts)))
+            images.append(DocumentImage(None, link, alt or "", host in set(hosts)))
     return images
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from collection import adjudication
-from collection.campaign.log.results import JudgeResult, Refused
+from collection.campaign.log.results import JudgeResult, RefusedDecision
 from collection.core.errors import JudgementError
 from collection.core.records import Judgement
 from collection.store import Store
@@ -66,11 +66,11 @@ class Adjudication:
     def adjudicate(self, judgements: Sequence[Judgement]) -> JudgeResult:
         """Write adjudications to the log; those in ``saved`` are durable. Idempotent by uuid.
 
-        Refused are pairs that somebody else has already adjudicated, pairs that need no adjudication, and pairs
+        RefusedDecision are pairs that somebody else has already adjudicated, pairs that need no adjudication, and pairs
         that wait for the text of their document. One's own adjudication can be revised and taken back.
         """
         saved: list[str] = []
-        refused: list[Refused] = []
+        refused: list[RefusedDecision] = []
         with self.store.transaction():
             waiting = self._waiting_qualification() if judgements else set()
             for judgement in judgements:
@@ -79,7 +79,7 @@ class Adjudication:
                     self._write(judgement._replace(counts_as="adjudication"))
                     saved.append(judgement.uuid)
                 except JudgementError as error:
-                    refused.append(Refused(judgement.uuid, str(error)))
+                    refused.append(RefusedDecision(judgement.uuid, str(error)))
         return JudgeResult(saved, refused)
 
     def _waiting_qualification(self) -> set[tuple[str, str]]:

@@ -85,12 +85,12 @@ class Times(NamedTuple):
     """
 
     today: Sum
-    session: judging_time.Session | None
-    sessions: list[judging_time.Session]
+    session: judging_time.JudgingSession | None
+    sessions: list[judging_time.JudgingSession]
     since_break: float
     per_topic: list[TopicTime]
     left: int | None
-    estimate: judging_time.Estimate | None
+    estimate: judging_time.DurationEstimate | None
     why: str
 
 

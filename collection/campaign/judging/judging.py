@@ -18,10 +18,10 @@ from collection.campaign.judging.judging_demand import JudgingDemand
 from collection.campaign.judging.search import DocumentSearch
 from collection.campaign.judging.topic_tasks import TopicTasks
 from collection.campaign.log.decision_checks import check_annotator, check_judgement
-from collection.campaign.log.results import Feedback, JudgeResult, NextPairs, Refused
+from collection.campaign.log.results import Feedback, JudgeResult, NextPairs, RefusedDecision
 from collection.campaign.loop.active_learning import ActiveLearning
 from collection.campaign.loop.loop_round import LoopRound
-from collection.campaign.loop.system_order import DecisivePairs
+from collection.campaign.loop.system_order import NextDecisivePairs
 from collection.campaign.people.qualification_set import QualificationSet
 from collection.campaign.progress.progress import Progress
 from collection.campaign.recall.recall import RecallEstimates
@@ -30,7 +30,7 @@ from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import JudgementError
 from collection.core.records import QRELS_ANNOTATOR, Candidate, CountsAs, Judgement
-from collection.store import Pair, Selection, Store
+from collection.store import PairState, Selection, Store
 
 LONGEST_IN_LOOP = 600.0
 """Maximum seconds of a lease in the loop; an open card renews it every two minutes."""
@@ -183,7 +183,7 @@ class Judging:
                 return query_id
         return next((query_id for query_id in open_ if self.demand.prefetched(query_id, annotator, at)), None)
 
-    def _loop_has_work(self, query_id: str, annotator: str, at: float, decisive: DecisivePairs | None) -> bool:
+    def _loop_has_work(self, query_id: str, annotator: str, at: float, decisive: NextDecisivePairs | None) -> bool:
         """Tell whether a topic's loop needs second opinions, or has unjudged documents within the budgets."""
         if self._second_opinions(query_id, annotator, at, 1):
             return True
@@ -410,7 +410,7 @@ class Judging:
             or in a work list.
         """
         saved: list[str] = []
-        refused: list[Refused] = []
+        refused: list[RefusedDecision] = []
         surplus: list[str] = []
         feedback: list[Feedback] = []
         with self.store.transaction():
@@ -418,7 +418,7 @@ class Judging:
                 try:
                     counts_as = self.write(judgement, leased_only=leased_only)
                 except JudgementError as error:
-                    refused.append(Refused(judgement.uuid, str(error)))
+                    refused.append(RefusedDecision(judgement.uuid, str(error)))
                     continue
                 saved.append(judgement.uuid)
                 if counts_as == "surplus" and judgement.kind != "undone":
@@ -484,7 +484,7 @@ class Judging:
                 self.demand.hold_again(j.annotator, j.query_id, j.doc_id, until)
             return j.counts_as
 
-    def _if_wanted(self, j: Judgement, pair: Pair) -> tuple[Judgement, Pair]:
+    def _if_wanted(self, j: Judgement, pair: PairState) -> tuple[Judgement, PairState]:
         """Turn the judgement into surplus unless the pair still needs it (:meth:`.JudgingDemand.has_room`)."""
         surplus = self.store.judgements.pair(j.query_id, j.doc_id, j.annotator, "surplus")
         if surplus is None or (j.kind == "undone" and surplus.judgement is None):

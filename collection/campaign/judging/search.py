@@ -25,7 +25,7 @@ _TAG = re.compile(r"<[^<>]*>|\A[^<>]*>|<[^<>]*\Z")
 AROUND = 40  # characters of a snippet before the first word, and a third of those after it
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """A found document; U+0002 and U+0003 enclose the words in its snippet."""
 
     doc_id: str
@@ -42,7 +42,7 @@ class SearchResults(NamedTuple):
     all of them, and 0 if the order is that of import.
     """
 
-    documents: list[Found]
+    documents: list[SearchResult]
     ranked: int | None
 
 
@@ -73,7 +73,7 @@ class DocumentSearch:
         form = self.settings.judging_page().form
         hits = [(d, t, _without_tags(text) if is_html(documents[d], form) else text) for d, t, text in hits]
         grades = self.store.judgements.grades_of(query_id, annotator, [doc_id for doc_id, _, _ in hits])
-        results = [Found(d, title, snippet, d in grades, grades.get(d)) for d, title, snippet in hits]
+        results = [SearchResult(d, title, snippet, d in grades, grades.get(d)) for d, title, snippet in hits]
         return SearchResults(results, ranked)
 
     def _find_matches(self, words: str, count: int) -> Matches:

@@ -11,7 +11,7 @@ from collection import preferences
 from collection.assignment import random_keys
 from collection.campaign.judging.topic_task_state import TopicTaskState
 from collection.campaign.log.decision_checks import check_annotator, check_choice, check_preference
-from collection.campaign.log.results import JudgeResult, Refused
+from collection.campaign.log.results import JudgeResult, RefusedDecision
 from collection.campaign.settings.judging_settings import MOST_CHOSEN
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
@@ -117,7 +117,9 @@ class TopicTasks:
         done, left = self.state().progress(annotator)
         return TaskProgress(done, done + left, left)
 
-    def plan(self, annotator: str, query_id: str, depth: int = 0) -> tuple[preferences.Plan, preferences.Lookahead]:
+    def plan(
+        self, annotator: str, query_id: str, depth: int = 0
+    ) -> tuple[preferences.PreferencePlan, preferences.Lookahead]:
         """Choose which two documents of a topic an annotator compares next, and which after each possible answer.
 
         See :func:`collection.preferences.plan` and :func:`collection.preferences.look_ahead`. UnknownNameError for an
@@ -151,8 +153,8 @@ class TopicTasks:
     def _order_of(self, annotator: str, topics: Sequence[int]) -> list[int]:
         if self.settings.usual_mode() != "random":
             return list(topics)
-        by_lot = random_keys(list(map(str, topics)), self.settings.campaign_id, annotator, "topics").tolist()
-        return [topic for _, topic in sorted(zip(by_lot, topics, strict=True))]
+        random_order = random_keys(list(map(str, topics)), self.settings.campaign_id, annotator, "topics").tolist()
+        return [topic for _, topic in sorted(zip(random_order, topics, strict=True))]
 
     def choose(self, choices: Sequence[Choice], *, handed_out_only: bool = False) -> JudgeResult:
         """Write choices to the log in order, idempotently by uuid; those in `saved` are then on disk.
@@ -178,13 +180,13 @@ class TopicTasks:
 
     def _take(self, decisions: Sequence[D], write: Callable[[D], None]) -> JudgeResult:
         saved: list[str] = []
-        refused: list[Refused] = []
+        refused: list[RefusedDecision] = []
         with self.store.transaction():
             for decision in decisions:
                 try:
                     write(decision)
                 except JudgementError as error:
-                    refused.append(Refused(decision.uuid, str(error)))
+                    refused.append(RefusedDecision(decision.uuid, str(error)))
                 else:
                     saved.append(decision.uuid)
         return JudgeResult(saved, refused)

@@ -75,7 +75,7 @@ class NextPairs(NamedTuple):
     """A topic whose qualification set the annotator has to judge before anything else."""
 
 
-class Refused(NamedTuple):
+class RefusedDecision(NamedTuple):
     """A judgement that was not written, and why."""
 
     uuid: str
@@ -98,7 +98,7 @@ class JudgeResult(NamedTuple):
     """The outcome of writing judgements: uuids of those that are durable, and those refused."""
 
     saved: list[str]
-    refused: list[Refused]
+    refused: list[RefusedDecision]
     surplus: Sequence[str] = ()
     """Uuids in `saved` of pairs that had enough judgements: logged, and not counted."""
     feedback: Sequence[Feedback] = ()

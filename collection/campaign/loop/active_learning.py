@@ -20,7 +20,7 @@ from collection.campaign.corpus import stored_runs
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.log.topic_ledger import RuleJudgements, build_topic_ledger, reduce_to_documents
 from collection.campaign.loop.loop_round import ExplainableRound, LoopRound, TopicRankings
-from collection.campaign.loop.system_order import DecisivePairs, SystemOrderStudy
+from collection.campaign.loop.system_order import NextDecisivePairs, SystemOrderStudy
 from collection.campaign.progress import calibration_record
 from collection.campaign.progress.progress import Progress
 from collection.campaign.settings.settings import Settings
@@ -133,7 +133,7 @@ class ActiveLearning:
         )
         return ExplainableRound(loop_round, space, ranking)
 
-    def decisive_pairs(self) -> DecisivePairs:
+    def decisive_pairs(self) -> NextDecisivePairs:
         """Return the pairs of :meth:`.SystemOrderStudy.choose`."""
         return self.system_order.choose(seed_of(self.settings.campaign_id))
 

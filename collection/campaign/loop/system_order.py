@@ -49,7 +49,7 @@ ADVICE = "system_order"
 PAIR = ["query_id", "doc_id"]
 
 
-class DecisivePairs(NamedTuple):
+class NextDecisivePairs(NamedTuple):
     """The pairs to judge next, most decisive first."""
 
     query_ids: list[str]
@@ -66,7 +66,7 @@ class DecisivePairs(NamedTuple):
 
         If topics have equally many pairs, the one with the most decisive pair comes first.
 
-        >>> DecisivePairs(["1", "2", "3", "2"], ["a", "b", "c", "d"]).topics
+        >>> NextDecisivePairs(["1", "2", "3", "2"], ["a", "b", "c", "d"]).topics
         ('2', '1', '3')
         """
         return tuple(query_id for query_id, _ in Counter(self.query_ids).most_common())
@@ -97,7 +97,7 @@ class SystemOrderStudy:
     corpus: Corpus
     loop_scope: LoopScope
 
-    def choose(self, seed: int) -> DecisivePairs:
+    def choose(self, seed: int) -> NextDecisivePairs:
         """Choose the pairs to judge next across all topics in the loop; cached as long as :meth:`version` is the same.
 
         Raises
@@ -113,7 +113,7 @@ class SystemOrderStudy:
         modes = json.dumps(self.settings.own_modes())
         return (version, logged // CHOSEN_EVERY, self.store.corpus.runs_signature(), self.settings.loop(), modes)
 
-    def _choose(self, seed: int) -> DecisivePairs:
+    def _choose(self, seed: int) -> NextDecisivePairs:
         judgements = self.store.judgements.table(columns=tuple(JUDGEMENTS.columns))
         pairs, grades = self._graded(judgements, build=True)
         frame, levels, depth = pairs.frame, list(self.settings.grades.sentences), self.settings.loop().depth
@@ -133,7 +133,7 @@ class SystemOrderStudy:
             available[chosen] = False
             if missing > 0 and (available & is_mine).any():
                 chosen += best(missing, available & is_mine)
-        return DecisivePairs(*(frame[column].iloc[chosen].tolist() for column in PAIR))
+        return NextDecisivePairs(*(frame[column].iloc[chosen].tolist() for column in PAIR))
 
     def _available(self, frame: pd.DataFrame, judgements: pd.DataFrame) -> NDArray[np.bool_]:
         """(pairs,) bool: the unjudged pairs that the loop may hand out."""

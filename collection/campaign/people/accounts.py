@@ -195,9 +195,9 @@ class Accounts:
 
     def session(self, secret: str) -> Person | None:
         """Return who is signed in with this secret; None if the session has ended or the account is locked."""
-        return self.session_of(digest(secret))
+        return self.find_session(digest(secret))
 
-    def session_of(self, session: str) -> Person | None:
+    def find_session(self, session: str) -> Person | None:
         """Return who is signed in with the session of this digest, or None, and note that it was seen."""
         row = self.store.accounts.session(session)
         if row is None:

@@ -26,7 +26,7 @@ from collection.documents import near_duplicates as duplicates
 from collection.documents.rendering import shown
 from collection.store import Store
 
-NearDuplicates = Literal["keep", "skip"]
+NearDuplicateUse = Literal["keep", "skip"]
 """What happens to near-duplicates of a document in the pool of the same topic."""
 
 PACE = 1000
@@ -50,7 +50,7 @@ class Pools:
         *,
         dry_run: bool = False,
         runs: Sequence[str] | None = None,
-        near_duplicates: NearDuplicates = "keep",
+        near_duplicates: NearDuplicateUse = "keep",
         **parameters: float | str,
     ) -> PoolReport:
         """Add the pairs that a strategy chooses and the pool does not have yet.
@@ -81,7 +81,7 @@ class Pools:
         """
         entry = pooling.STRATEGIES[strategy]
         entry.require_parameters(parameters)
-        require_known("treatment of near-duplicates", get_args(NearDuplicates), near_duplicates)
+        require_known("treatment of near-duplicates", get_args(NearDuplicateUse), near_duplicates)
         used = {**entry.parameters, **parameters}
         contributing = self._contributing(runs)
         pairs = chosen = entry.pool(contributing, **parameters)
@@ -140,7 +140,7 @@ class Pools:
             rows.append((entry.name, used, len(chosen), len(new), float(np.median(_per_topic(chosen, topics)))))
         return pd.DataFrame(rows, columns=["strategy", "parameters", "pairs", "new", "median"])
 
-    def time(self, judgements: int) -> judging_time.Estimate | None:
+    def time(self, judgements: int) -> judging_time.DurationEstimate | None:
         """Seconds that this number of judgements takes at the recent pace; None where it is not known."""
         seconds = self.store.judgements.table(last=PACE)["seconds"].to_numpy(dtype=np.float64)
         return judging_time.estimate_duration(seconds, judgements)

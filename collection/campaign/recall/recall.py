@@ -25,7 +25,7 @@ from collection.campaign.settings.loop_settings import IN_POOL, LOOPING, LoopSet
 from collection.campaign.settings.settings import Settings
 from collection.core.phrases import sentence
 from collection.core.records import sort_naturally
-from collection.stopping import STOPPING_RULES, Estimate, Ledger, StopDecision, advise, betting, estimate
+from collection.stopping import STOPPING_RULES, Ledger, RelevantEstimate, StopDecision, advise, betting, estimate
 from collection.store import Store, Ungraded
 
 TABLE = {
@@ -53,7 +53,7 @@ class Recall(NamedTuple):
     batches: pd.DataFrame
     """The ranking's precision in windows of equally many ranked judgements, without draws: ``first``, ``last`` (numbers
     of the judgements), ``judged`` (how many of them were ranked), ``relevant``, ``precision``."""
-    estimate: Estimate
+    estimate: RelevantEstimate
     decision: StopDecision
     """The decision of the stopping rule with the guarantee."""
     promise: str
@@ -229,7 +229,7 @@ def _batches(ledger: Ledger) -> pd.DataFrame:
     return frame.assign(precision=frame["relevant"] / frame["judged"])
 
 
-def _estimate(ledger: Ledger, confidence: float) -> Estimate:
+def _estimate(ledger: Ledger, confidence: float) -> RelevantEstimate:
     """The estimate, without the most likely number until a draw was relevant: it would equal the number found."""
     known = estimate(ledger, confidence)
     if ledger.unjudged and not ledger.relevant[ledger.draws].any():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from collection.campaign.log.topic_ledger import select_in_scope
 from collection.campaign.settings.loop_settings import LoopSettings
 from collection.core.phrases import count, join, percent_down, plural, sentence
-from collection.stopping import Estimate, Ledger, StopDecision, StopKind
+from collection.stopping import Ledger, RelevantEstimate, StopDecision, StopKind
 from collection.stopping.table import missing_texts, worst_case
 from collection.store import Ungraded
 
@@ -105,7 +105,7 @@ def name_scope(table: pd.DataFrame) -> str:
     return f"the {scopes.pop()}" if len(scopes) == 1 else "its scope (pool or collection)"
 
 
-def describe_cost(ledger: Ledger, known: Estimate) -> str:
+def describe_cost(ledger: Ledger, known: RelevantEstimate) -> str:
     """Write how many judgements more recall costs at the recent precision, or why that is unknown."""
     recent = ledger.relevant[np.flatnonzero(~ledger.drawn)[-RECENT:]]
     hits, of = int(recent.sum()), len(recent)

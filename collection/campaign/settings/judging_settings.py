@@ -17,9 +17,9 @@ TASKS: dict[Task, tuple[str, str]] = {
 }
 """Label and description of each task of annotators."""
 
-Form = Literal["auto", "plain", "preformatted", "markdown", "html"]
+DocumentForm = Literal["auto", "plain", "preformatted", "markdown", "html"]
 
-FORMS: dict[Form, tuple[str, str]] = {
+FORMS: dict[DocumentForm, tuple[str, str]] = {
     "auto": (
         "Automatic",
         "The document's `format` field if set, HTML if the text looks like a web page, otherwise plain.",
@@ -69,7 +69,7 @@ class JudgingPageSettings:
     list_size: int = 10
     most_chosen: int = 3
     preference_size: int = 10
-    form: Form = "auto"
+    form: DocumentForm = "auto"
     long: Long = "whole"
     long_from: int = 3000
     marking: bool = True

@@ -30,9 +30,9 @@ from collection.stopping.risk_control.calibration import (
     required_topics,
 )
 from collection.stopping.risk_control.cost_plan import (
+    CalibrationPlan,
     CostRange,
     CostsOf,
-    Plan,
     PlanRow,
     costs_from_replays,
     costs_from_topics,

@@ -52,11 +52,11 @@ COLUMNS = (
     "Calibration topics", "Expected recall", "Judgements, all topics", "Calibration judgements",
     "Judgements, other topic", "Share of judging everything",
 )  # fmt: skip
-"""Columns of :meth:`Plan.table`."""
+"""Columns of :meth:`CalibrationPlan.table`."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class CalibrationPlan:
     """Expected cost of a promise across topics, before anybody judges."""
 
     topics: int
@@ -140,7 +140,7 @@ def plan(
     selection: int = 0,
     basis: str = "topics that are judged",
     calibration_documents: int | None = None,
-) -> Plan:
+) -> CalibrationPlan:
     """Plan a campaign.
 
     Parameters
@@ -181,7 +181,7 @@ def plan(
         one = CostRange(*(min(value, float(documents)) for value in (one.low, one.expected, one.high)))
         total = CostRange(*(n * each + (topics - n) * value for value in (one.low, one.expected, one.high)))
         rows.append(PlanRow(n, promises, n * each, one, total))
-    return Plan(topics, documents, alpha, basis, tuple(rows))
+    return CalibrationPlan(topics, documents, alpha, basis, tuple(rows))
 
 
 def _usual(needed: int, topics: int) -> list[int]:

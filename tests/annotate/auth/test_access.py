@@ -361,9 +361,9 @@ def test_the_session_is_found_by_its_key(campaign: Campaign) -> None:
 
     def steps() -> int:
         digest = access.digest(signed_in(campaign, "a0", "annotator"))
-        campaign.people.accounts.session_of(digest)  # notes that it was seen
+        campaign.people.accounts.find_session(digest)  # notes that it was seen
         with sql_steps(campaign) as counted:
-            assert campaign.people.accounts.session_of(digest) is not None
+            assert campaign.people.accounts.find_session(digest) is not None
         return len(counted)
 
     alone = steps()

@@ -192,7 +192,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "corpus.view.image_file": lambda c: c.corpus.view.image_file("none.png"),
     "corpus.view.quoted": lambda c: c.corpus.view.quoted(c.store.judgements.table()),
     "corpus.view.shown": lambda c: c.corpus.view.shown(c.store.corpus.documents(["d01"])["d01"]),
-    "corpus.view.terms_of": lambda c: c.corpus.view.terms_of("1"),
+    "corpus.view.topic_terms": lambda c: c.corpus.view.topic_terms("1"),
     "results.evaluation.by_preferences": lambda c: c.results.evaluation.by_preferences(),
     "results.evaluation.cache_key": lambda c: c.results.evaluation.cache_key(),
     "results.evaluation.compare": lambda c: c.results.evaluation.compare(MEASURES),

@@ -24,7 +24,7 @@ from collection.core.records import Document, Run
 from collection.measures import align, index_qrels, parse
 from collection.pooling.sampling import two_strata
 from collection.simulation import budgets
-from collection.simulation.budgets import BudgetComparison, Unjudged
+from collection.simulation.budgets import BudgetComparison, UnjudgedUse
 from collection.statistics.rank_correlation import kendall
 from tests.helpers import first_of, graded_runs
 
@@ -53,7 +53,7 @@ def compare(*given: Any, **options: Any) -> pd.DataFrame:
 
 def compare_pools(
     files: list[Path], qrels: Path, directory: Path | None, measure: str, shares: list[str], form: str,
-    unjudged: Unjudged = "not-relevant",
+    unjudged: UnjudgedUse = "not-relevant",
 ) -> None:  # fmt: skip
     print_comparison(files, qrels, directory, measure=measure, budgets=shares, unjudged=unjudged, form=form)
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from collection import assignment
 from collection.core.errors import CampaignError, ConflictError, StorageError
 from collection.core.records import COUNTS_AS, Document, Judgement, Topic
-from collection.store import Added, Pair, Selection, Store
+from collection.store import Added, PairState, Selection, Store
 from collection.store.connection import explain
 from collection.store.corpus import BATCH
 from tests.helpers import at_once, tries
@@ -499,7 +499,7 @@ def test_long_tables_have_what_each_entry_says(rng: random.Random) -> None:
             )  # fmt: skip
             keys = store.corpus.doc_keys(documents)
             place = (topics.index(said[-1].query_id) + 1, keys[said[-1].doc_id])
-            store.judgements.append(said[-1], Pair(*place, *[None] * 4, number % 3 + 1, None, False, False, False))
+            store.judgements.append(said[-1], PairState(*place, *[None] * 4, number % 3 + 1, None, False, False, False))
         turns: dict[tuple[str, ...], list[Judgement]] = {}  # of each annotator and pair, since the last undo
         for entry in said:
             key = (entry.annotator, entry.query_id, entry.doc_id, entry.counts_as)

@@ -36,7 +36,7 @@ from collection.stopping.risk_control import (
     DEFAULT_FAMILY,
     RULE_FAMILIES,
     Calibration,
-    Plan,
+    CalibrationPlan,
     calibrate,
     describe_shortage,
     estimate_costs,
@@ -75,7 +75,7 @@ class CalibrationTopics:
         depth: float = 1.0,
         sample: float = 0.0,
         candidates: Sequence[int] = (),
-    ) -> Plan:
+    ) -> CalibrationPlan:
         """Plan what numbers of calibration topics (`candidates`, including the selection) promise and cost in all.
 
         The costs of the other topics come from the topics that are judged completely; without any, they are a range.

@@ -18,7 +18,7 @@ from annotate.card.server.history_routes import time_answer
 from annotate.card.server.routes import JudgingService
 from annotate.views.widgets import display
 from collection import Campaign, Judgement
-from collection.annotator_agreement.judging_time import Estimate
+from collection.annotator_agreement.judging_time import DurationEstimate
 from collection.campaign.corpus import near_duplicates
 from collection.campaign.judging.history import Sum, Times, TopicTime
 from collection.campaign.settings.settings import CARD_BYTES
@@ -398,7 +398,7 @@ def test_time_of_somebody_who_has_not_begun(client: TestClient, campaign: Campai
 def test_what_the_card_says_of_the_time() -> None:
     rows = [("done", 5, 0, 0.2), ("open", 0, 5, None), ("begun", 2, 3, 31.0), ("loop", 2, None, None)]
     topics = [TopicTime(query_id, "", judged, left, seconds) for query_id, judged, left, seconds in rows]
-    times = Times(Sum(0, 0.0, 0.0), None, [], 0.0, topics, 14, Estimate(400, 1500, 5800), "if your pace stays")
+    times = Times(Sum(0, 0.0, 0.0), None, [], 0.0, topics, 14, DurationEstimate(400, 1500, 5800), "if your pace stays")
     answer = time_answer(times)
     assert answer["left"] == "14 documents left, about 7 minutes to 1.6 hours at your recent pace, if your pace stays."
     assert [(topic["query_id"], topic["words"]) for topic in answer["topics"]] == [
