@@ -67,7 +67,7 @@ def for_terminal(text: str) -> str:
     >>> print(for_terminal("\x1b]0;title\x07run"))
     \x1b]0;title\x07run
     """
-    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), without_bidi(text))
+    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), without_bidi(text))
 
 
 def escaped_markdown(text: str) -> str:
@@ -128,7 +128,7 @@ def without_markup(text: str) -> str:
     for _ in range(3):  # databases escape what other databases have escaped
         if "<" not in text and "&" not in text:
             break
-        text = _ENTITY.sub(lambda found: unescaped(found[0]), _without_elements(text))
+        text = _ENTITY.sub(lambda match: unescaped(match[0]), _without_elements(text))
     return text
 
 
@@ -168,11 +168,11 @@ def require_writable(value: object, what: str, error: type[Exception] = InputErr
     >>> require_writable({"title": "Wings"}, "setting")
     """
     if isinstance(value, str):
-        if found := _UNWRITABLE.search(value):
-            name = "a NUL character" if found[0] == "\0" else "half a surrogate pair"
+        if match := _UNWRITABLE.search(value):
+            name = "a NUL character" if match[0] == "\0" else "half a surrogate pair"
             raise error(
-                f"{what}: expected text that can be written as UTF-8, found {name} (\\u{ord(found[0]):04x}) at "
-                f"character {found.start() + 1}"
+                f"{what}: expected text that can be written as UTF-8, found {name} (\\u{ord(match[0]):04x}) at "
+                f"character {match.start() + 1}"
             )
     elif isinstance(value, Mapping):
         require_writable([*value.keys(), *value.values()], what, error)

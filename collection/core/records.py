@@ -87,7 +87,7 @@ def find_dois(text: str) -> list[str]:
     ['10.1000/wing.7', '10.1000/lift', '10.1000/drag']
     """
     decoded = unescaped(unquote(text) if "%" in text else text)
-    return list(dict.fromkeys(filter(None, (_trim_doi(found[0]) for found in _DOI.finditer(decoded)))))
+    return list(dict.fromkeys(filter(None, (_trim_doi(match[0]) for match in _DOI.finditer(decoded)))))
 
 
 def _trim_doi(doi: str) -> str:

@@ -139,10 +139,10 @@ def _record(entry: Any, number: int, strings: Mapping[str, str], doubts: _Doubts
             name, at = (next_field[1], next_field.end()) if next_field else ("", len(text))
     doubts.joined += [number] * joined
     doubts.followed += [number] * followed
-    found: dict[str, object] = {}
+    texts: dict[str, object] = {}
     for field, keys in columns.tagged_fields("bibtex", values).items():
-        found |= {key: [part for text in values[key] for part in _texts(field, text)] for key in keys}
-    return found
+        texts |= {key: [part for text in values[key] for part in _texts(field, text)] for key in keys}
+    return texts
 
 
 def _texts(field: str, text: str) -> list[str]:
@@ -163,13 +163,13 @@ def _value_end(text: str, begin: int) -> int:
     (6, 10)
     """
     depth, quoted = 0, False
-    for found in _BOUNDARY.finditer(text, begin):
-        sign = found[0]
+    for match in _BOUNDARY.finditer(text, begin):
+        sign = match[0]
         quoted ^= sign == '"' and not depth
         depth += (sign == "{") - (sign == "}")
-        if depth or quoted or text[found.start() - 1] == "#" or _HASH.match(text, found.end()):
+        if depth or quoted or text[match.start() - 1] == "#" or _HASH.match(text, match.end()):
             continue
-        return found.start() if sign.isspace() else found.end()
+        return match.start() if sign.isspace() else match.end()
     return len(text)
 
 
@@ -201,13 +201,13 @@ def decode(text: str) -> str:
     'Über CO2 & Déjà vu, 5%'
     """
     if "$" in text:
-        text = _MATH.sub(lambda found: _decode_commands(re.sub(r"[_^](?=[{\w\\])", "", found[1])), text)
+        text = _MATH.sub(lambda match: _decode_commands(re.sub(r"[_^](?=[{\w\\])", "", match[1])), text)
     text = _decode_commands(text)
     return text.replace("{", "").replace("}", "").replace("\0", "{").replace("\1", "}").strip()
 
 
 def _decode_commands(text: str) -> str:
-    return _LATEX.sub(lambda found: _character(found[0]), text)
+    return _LATEX.sub(lambda match: _character(match[0]), text)
 
 
 @cache

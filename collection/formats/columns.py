@@ -261,13 +261,13 @@ def plain_name(name: str) -> str:
 @lru_cache(maxsize=64)
 def reference_fields(names: tuple[str, ...]) -> dict[str, list[str]]:
     """Field of a bibliographic record -> the columns that have it, usual ones first."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    columns_of: dict[str, list[tuple[int, str]]] = {}
     for name in names:
         if (known := _KNOWN.get(plain_name(name))) is not None:
-            found.setdefault(known[0], []).append((known[1], name))
-    if len(journals := found.get("journal", [])) > 1:  # beside a journal, the source is a database
-        found["journal"] = [each for each in journals if plain_name(each[1]) != "source"]
-    return {field: [name for _, name in sorted(theirs)] for field, theirs in found.items()}
+            columns_of.setdefault(known[0], []).append((known[1], name))
+    if len(journals := columns_of.get("journal", [])) > 1:  # beside a journal, the source is a database
+        columns_of["journal"] = [each for each in journals if plain_name(each[1]) != "source"]
+    return {field: [name for _, name in sorted(theirs)] for field, theirs in columns_of.items()}
 
 
 def tagged_fields(form: str, names: Iterable[str]) -> dict[str, list[str]]:
@@ -277,8 +277,8 @@ def tagged_fields(form: str, names: Iterable[str]) -> dict[str, list[str]]:
     {'title': ['T1'], 'abstract': ['AB', 'N2']}
     """
     there = frozenset(names)
-    found = {field: [tag for tag in tags.split() if tag in there] for field, tags in RECORD_TAGS[form].items()}
-    return {field: tags for field, tags in found.items() if tags}
+    tags_of = {field: [tag for tag in tags.split() if tag in there] for field, tags in RECORD_TAGS[form].items()}
+    return {field: tags for field, tags in tags_of.items() if tags}
 
 
 def is_ciw(names: Iterable[str]) -> bool:

@@ -139,8 +139,8 @@ def name_other(content: io.BufferedReader, path: object) -> tuple[str, str] | No
 
 def name_bytes(head: bytes, path: object) -> tuple[str, str] | None:
     """Name a file of another kind by its first :data:`SAMPLE` bytes, and what to do with it; None if unknown."""
-    found = next(((what, hint) for begin, what, hint in _OTHERS if re.match(begin, head)), None)
-    return found and (found[0], found[1].replace("FILE", str(path)))
+    kind = next(((what, hint) for begin, what, hint in _OTHERS if re.match(begin, head)), None)
+    return kind and (kind[0], kind[1].replace("FILE", str(path)))
 
 
 def _encoding(head: bytes) -> str | None:
@@ -160,12 +160,12 @@ def _encoding(head: bytes) -> str | None:
 
 def _declared(head: bytes) -> str | None:
     """The encoding that XML or JabRef's BibTeX declares; None if it is UTF-8, or cannot be that of the declaration."""
-    found = _DECLARATION.match(head)
-    if found is None:
+    match = _DECLARATION.match(head)
+    if match is None:
         return None
     try:
-        codec = codecs.lookup((found[1] or found[2]).decode("ascii"))
-        is_ascii = codec.decode(found[0])[0] == found[0].decode("ascii")
+        codec = codecs.lookup((match[1] or match[2]).decode("ascii"))
+        is_ascii = codec.decode(match[0])[0] == match[0].decode("ascii")
     except (LookupError, ValueError, TypeError):  # also codecs that are none of text
         return None
     return codec.name if is_ascii and codec.name not in ("utf-8", "utf-8-sig", "ascii") else None

@@ -184,7 +184,7 @@ def _own_names(
     defaults: Mapping[str, str],
 ) -> list[str]:
     """The names, with ours in place of the first alias of each column."""
-    found = {}
+    own = {}
     keys: dict[str, str] = {}
     for each in names:
         keys.setdefault(fields.column_key(each), each)
@@ -198,8 +198,8 @@ def _own_names(
             wanted = f"{what} with the columns " + ", ".join(" or ".join([c, *a[1:2]]) for c, a in aliases.items())
             found_names = f"no {column} in {source.quote(', '.join(names))}"
             raise FormatError(path, number, wanted, found_names, f"rename the column that has the {column}")
-        found[name] = column
-    return [found.get(name, name) for name in names]
+        own[name] = column
+    return [own.get(name, name) for name in names]
 
 
 def _first_line(path: FilePath, what: str) -> tuple[int, str]:

@@ -114,10 +114,10 @@ def _documents(
         text_name = fields.first_present(record, TEXT)
         title = fields.get_text(path, number, record, "title")
         text = fields.get_text(path, number, record, text_name)
-        found, used = images.find_images(path, number, record) if with_images else (None, set())
+        image_list, used = images.find_images(path, number, record) if with_images else (None, set())
         used |= {id_name, text_name or "title", "title"}
         metadata = {name: value for name, value in record.items() if name not in used}
-        if found:
-            metadata["images"] = found
+        if image_list:
+            metadata["images"] = image_list
         yield number, Document(doc_id, title, text, metadata)
     seen.report()

@@ -134,8 +134,8 @@ def array_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, ob
 
 def _after_gap(text: str, at: int) -> int:
     """The place of the next member of an array."""
-    found = _GAP.match(text, at)
-    return found.end() if found else at
+    match = _GAP.match(text, at)
+    return match.end() if match else at
 
 
 def json_object(path: FilePath, number: int, line: str) -> dict[str, object]:

@@ -59,7 +59,7 @@ def find_images(path: FilePath, number: int, record: Mapping[str, object]) -> tu
     An image is a path relative to the file, an address (http or https), or an object ``{"src": either, "alt":
     description}``. A field with something else, such as a number of images, is not among these.
     """
-    found: dict[tuple[str, ...], dict[str, str]] = {}
+    images: dict[tuple[str, ...], dict[str, str]] = {}
     used: set[str] = set()
     for field in FIELDS:
         values = _values(record.get(field))
@@ -67,11 +67,11 @@ def find_images(path: FilePath, number: int, record: Mapping[str, object]) -> tu
             used.add(field)
             for each in values:
                 image = _image(path, number, field, each)
-                found.setdefault((image.get("path", ""), image.get("link", "")), image)
-    if found and "images" in record and "images" not in used:  # where they would be kept
+                images.setdefault((image.get("path", ""), image.get("link", "")), image)
+    if images and "images" in record and "images" not in used:  # where they would be kept
         hint = "rename the field if it does not name images"
         raise FormatError(path, number, "images in the field 'images' too", quote(repr(record["images"])), hint)
-    return ImageList(found.values()), used
+    return ImageList(images.values()), used
 
 
 def _values(value: object) -> list[object]:

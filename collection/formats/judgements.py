@@ -31,18 +31,18 @@ def read_details(path: FilePath, number: int, record: Mapping[str, object]) -> d
     The record is a line of JSON; or of CSV, where everything is text, nulls are empty, and passages are JSON. A missing
     ``flagged`` is False, and missing ``passages`` are ().
     """
-    found: dict[str, object] = {}
+    details: dict[str, object] = {}
     for name in _TEXTS:
         text = fields.get_text(path, number, record, name)
-        found[name] = read_time(path, number, text, name) if text and name.endswith("_at") else text or None
+        details[name] = read_time(path, number, text, name) if text and name.endswith("_at") else text or None
     for name, highest in _HIGHEST.items():
-        found[name] = _number(path, number, record.get(name), name, highest)
+        details[name] = _number(path, number, record.get(name), name, highest)
     flagged = record.get("flagged")
     if str(flagged).lower() not in ("none", "", "true", "false"):
         raise FormatError(path, number, "true or false as flagged", quote(str(flagged)))
-    found["flagged"] = str(flagged).lower() == "true"
-    found["passages"] = _passages(path, number, record.get("passages"))
-    return found
+    details["flagged"] = str(flagged).lower() == "true"
+    details["passages"] = _passages(path, number, record.get("passages"))
+    return details
 
 
 def to_utc(text: str, *, browser: bool = False) -> str | None:

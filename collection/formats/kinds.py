@@ -135,8 +135,8 @@ def _recognise(path: FilePath, wanted: str, known: KnownIds | None) -> Likeness 
     if objects.is_binary(path):
         return _of_records(wanted, _binary_records(path, wanted), known)
     number, lines = _first_lines(path, wanted)
-    found = _of_text(path, wanted, lines, known) if lines else None
-    return found and found._replace(line=number)
+    likeness = _of_text(path, wanted, lines, known) if lines else None
+    return likeness and likeness._replace(line=number)
 
 
 def _of_text(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
@@ -159,20 +159,20 @@ def _other(kind: str, evidence: str, *, certain: bool = True) -> Likeness:
 
 def _first_lines(path: FilePath, wanted: str) -> tuple[int, list[str]]:
     """The number of the first line that is neither blank nor a comment, and the first of such lines."""
-    found: list[str] = []
+    lines: list[str] = []
     first = size = 0
     try:
         for number, line in fields.data_lines(path, wanted):
             if line.lstrip().startswith("#"):
                 continue
             first = first or number
-            found.append(line)
+            lines.append(line)
             size += len(line)
-            if len(found) == ROWS or size > SIZE:
+            if len(lines) == ROWS or size > SIZE:
                 break
     except FormatError:  # the lines before it may tell enough
         pass
-    return first, found
+    return first, lines
 
 
 def _binary_records(path: FilePath, wanted: str) -> list[Mapping[str, object]]:
@@ -228,9 +228,9 @@ def _of_markup(wanted: str, text: str) -> Likeness | None:
     if wanted != DOCUMENTS and re.match(r"\s*<(?:!doctype html|html)\b", text, re.I):
         hint = "it may be a saved error page; export or download the file again"
         return Likeness("an HTML page", "the element <html>", hint, certain=True)
-    found = _ELEMENT.search(text)
-    kind = found and (DOCUMENTS if found[1].lower() in _DOCUMENT_ELEMENTS else TOPICS)
-    return _other(kind, f"the element {found[0]}>") if found and kind and kind != wanted else None
+    match = _ELEMENT.search(text)
+    kind = match and (DOCUMENTS if match[1].lower() in _DOCUMENT_ELEMENTS else TOPICS)
+    return _other(kind, f"the element {match[0]}>") if match and kind and kind != wanted else None
 
 
 def _of_records(wanted: str, records: Sequence[Mapping[str, object]], known: KnownIds | None) -> Likeness | None:
@@ -242,8 +242,8 @@ def _of_records(wanted: str, records: Sequence[Mapping[str, object]], known: Kno
         names.setdefault(column_key(str(name)), str(name))
     columns = _Columns(names, records)
     is_pair = bool(columns.first(_TOPIC) and columns.first(_DOCUMENT))
-    if is_pair and ((found := _of_pairs(wanted, columns)) is not None or wanted != TOPICS):
-        return found
+    if is_pair and ((likeness := _of_pairs(wanted, columns)) is not None or wanted != TOPICS):
+        return likeness
     if wanted == TOPICS:
         return _of_texts(columns, known)
     if wanted == DOCUMENTS and (texts := [names[key] for key in names if key in _TOPIC_TEXTS]):
@@ -270,8 +270,8 @@ class _Columns:
 
     def numeric(self, keys: Collection[str]) -> str:
         """The name of the first column with one of the keys whose values are numbers; '' if there is none."""
-        found = (name for key, name in self.names.items() if key in keys)
-        return next((name for name in found if _are_numbers(self.values(name))), "")
+        names = (name for key, name in self.names.items() if key in keys)
+        return next((name for name in names if _are_numbers(self.values(name))), "")
 
     def longest(self, keys: Collection[str]) -> int:
         """The middle one of the lengths of the texts in the columns."""
@@ -360,11 +360,11 @@ def _of_texts(columns: _Columns, known: KnownIds | None) -> Likeness | None:
 
 def _document_columns(columns: _Columns) -> str:
     """The columns that documents have and topics hardly ever; '' if there are none."""
-    found = [name for key, name in columns.names.items() if key in _REFERENCE]
+    names = [name for key, name in columns.names.items() if key in _REFERENCE]
     if not columns.first({"title"}):
         return ""
-    if len(found) > 1:
-        return f"the columns {join(found)}"
+    if len(names) > 1:
+        return f"the columns {join(names)}"
     length = columns.longest(_TEXTS) if columns.first(set(map(column_key, TEXT))) else 0
     return f"titles, and texts of {length:,} characters" if length > LONG else ""
 

@@ -56,13 +56,13 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, Record]] | None:
 def _table(path: FilePath, what: str) -> Iterator[tuple[int, Record]] | None:
     """The labels of a table of a tool that has its own columns."""
     _, names, below = delimited.read_headed(path, what, delimited.separator_of(path, what))
-    found = ((number, dict(zip(names, cells, strict=True))) for number, cells in below)
+    rows = ((number, dict(zip(names, cells, strict=True))) for number, cells in below)
     if _DECISION in names:
-        return _asreview(found)
+        return _asreview(rows)
     if {"title", "notes"} <= set(names) and not set(LABEL_ALIASES["relevance"]) & set(names):
-        return _rayyan(found)
+        return _rayyan(rows)
     if (convert := _converter(names)) is not None:
-        return ((number, each) for number, record in found for each in convert(record))
+        return ((number, each) for number, record in rows for each in convert(record))
     return None
 
 
@@ -95,27 +95,27 @@ def choice_in(value: object) -> object:
     if not isinstance(value, str) or not value.startswith(("{", "[")):
         return value
     try:
-        found = _choices(json.loads(value))
+        choice = _choices(json.loads(value))
     except (ValueError, RecursionError):
         return value
-    return value if isinstance(found, dict) else _one(found)
+    return value if isinstance(choice, dict) else _one(choice)
 
 
 def _crowd(row: Record) -> Iterator[Record]:
     """An assignment of Mechanical Turk or a judgement of Appen; without a grade if it was rejected or is tainted."""
-    found = {name.removeprefix("input.").removeprefix("answer."): value for name, value in row.items()}
-    found |= _task_answers(found.get("taskanswers"))
+    answers = {name.removeprefix("input.").removeprefix("answer."): value for name, value in row.items()}
+    answers |= _task_answers(answers.get("taskanswers"))
     chosen: dict[str, list[str]] = {}
-    for name, value in list(found.items()):
+    for name, value in list(answers.items()):
         question, _, choice = name.rpartition(".")
         if choice == "label":
-            found[question] = value
+            answers[question] = value
         elif question and str(value).casefold() == "true":
             chosen.setdefault(question, []).append(choice)
-    found |= {question: _one(choices) for question, choices in chosen.items()}
+    answers |= {question: _one(choices) for question, choices in chosen.items()}
     if str(row.get("assignmentstatus")).casefold() == "rejected" or str(row.get("_tainted")).casefold() == "true":
-        found |= {name: None for name in found if column_key(name) in _GRADES}
-    yield {**found, "annotator": row.get("workerid") or row.get("_worker_id")}
+        answers |= {name: None for name in answers if column_key(name) in _GRADES}
+    yield {**answers, "annotator": row.get("workerid") or row.get("_worker_id")}
 
 
 def _task_answers(text: object) -> dict[str, object]:
@@ -124,19 +124,19 @@ def _task_answers(text: object) -> dict[str, object]:
         answers = json.loads(str(text))
     except (ValueError, RecursionError):
         return {}
-    found: dict[str, object] = {}
+    answer_of: dict[str, object] = {}
     for question, answer in ((name, value) for each in _dicts(answers) for name, value in each.items()):
         labels = answer if isinstance(answer, dict) else {"label": answer}
         chosen = [choice for choice, is_chosen in labels.items() if is_chosen is True]
-        found[question] = labels.get("label", _one(chosen))
-    return found
+        answer_of[question] = labels.get("label", _one(chosen))
+    return answer_of
 
 
 def _asreview(
-    found: Iterator[tuple[int, Mapping[str, object]]], form: str = ""
+    rows: Iterator[tuple[int, Mapping[str, object]]], form: str = ""
 ) -> Iterator[tuple[int, Mapping[str, object]]]:
-    with_ids, found = tee(found)
-    for (number, read), (_, reference) in zip(found, references.to_references(with_ids, form), strict=True):
+    with_ids, rows = tee(rows)
+    for (number, read), (_, reference) in zip(rows, references.to_references(with_ids, form), strict=True):
         record = {**read, **_noted(read.get("N1"))}
         label = record.get(_DECISION)
         doc_id = next((record[name] for name in DOC_ID if record.get(name)), reference.doc_id)
@@ -149,15 +149,15 @@ def _asreview(
 def _noted(notes: object) -> dict[str, str]:
     """The fields that ASReview writes into the notes of a RIS record."""
     texts = [str(note) for note in notes] if isinstance(notes, list) else []
-    found = {name: value.strip('"') for name, _, value in (text.partition(": ") for text in texts) if value}
+    named = {name: value.strip('"') for name, _, value in (text.partition(": ") for text in texts) if value}
     said = [_NOTES[text] for text in texts if text in _NOTES]
-    return found | ({_DECISION: said[0]} if said else {})
+    return named | ({_DECISION: said[0]} if said else {})
 
 
-def _rayyan(found: Iterator[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
+def _rayyan(rows: Iterator[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
     """Decisions that Rayyan writes into the notes, of each reviewer; "Maybe" is none."""
-    with_ids, found = tee(found)
-    for (number, read), (_, reference) in zip(found, references.to_references(with_ids), strict=True):
+    with_ids, rows = tee(rows)
+    for (number, read), (_, reference) in zip(rows, references.to_references(with_ids), strict=True):
         inclusion = _RAYYAN.search(str(read.get("notes", "")))
         for annotator, decision in _RAYYAN_DECISION.findall(inclusion[1] if inclusion else ""):
             grade = _RAYYAN_GRADES.get(decision.casefold())
@@ -231,12 +231,12 @@ def _label_studio(path: FilePath, number: int, task: Record) -> Iterator[Record]
     for annotation in annotations or [{}]:  # a task that nobody annotated
         if not isinstance(annotation, dict):
             continue
-        found = {} if annotation.get("was_cancelled") else _results(annotation.get("result"))
-        chosen = next((found[name] for name in LABEL_ALIASES["relevance"] if name in found), None)
-        if not set(LABEL_ALIASES["relevance"]) & set(found) and len(found) == 1:
-            (chosen,) = found.values()
+        answers = {} if annotation.get("was_cancelled") else _results(annotation.get("result"))
+        chosen = next((answers[name] for name in LABEL_ALIASES["relevance"] if name in answers), None)
+        if not set(LABEL_ALIASES["relevance"]) & set(answers) and len(answers) == 1:
+            (chosen,) = answers.values()
         said = {"annotator": _annotator(annotation.get("completed_by")), "judged_at": annotation.get("created_at")}
-        yield {**data, **found, **said, "relevance": chosen}
+        yield {**data, **answers, **said, "relevance": chosen}
 
 
 def _annotator(value: object) -> object:
@@ -257,13 +257,15 @@ def _one(choices: object) -> object:
 
 def _results(results: object) -> dict[str, object]:
     """Name of a tag -> its one choice (a list if there are several), rating or number."""
-    found: dict[str, object] = {}
+    choice_of: dict[str, object] = {}
     for result in results if isinstance(results, list) else []:
         value = result.get("value") if isinstance(result, dict) else None
         if isinstance(value, dict):
             choices = value.get("choices")
-            found[str(result.get("from_name"))] = _one(choices) if choices else value.get("rating", value.get("number"))
-    return {name: value for name, value in found.items() if value is not None}
+            choice_of[str(result.get("from_name"))] = (
+                _one(choices) if choices else value.get("rating", value.get("number"))
+            )
+    return {name: value for name, value in choice_of.items() if value is not None}
 
 
 def _prodigy(task: Record) -> Record:
@@ -327,8 +329,8 @@ def _listed(values: object, length: int) -> Sequence[object]:
 def _potato(instance: Record) -> Record:
     """An instance of Potato: the name of its label, or its value where a scheme has numbers as names."""
     schemes = instance["label_annotations"]
-    found = {name: _potato_label(labels) for name, labels in schemes.items()} if isinstance(schemes, dict) else {}
-    chosen = _grade(found) or {"relevance": next(iter(found.values()), None)}
+    choices = {name: _potato_label(labels) for name, labels in schemes.items()} if isinstance(schemes, dict) else {}
+    chosen = _grade(choices) or {"relevance": next(iter(choices.values()), None)}
     annotator = instance.get("user_id") or instance.get("user") or instance.get("annotator")
     return {**_potato_pair(instance.get("id")), **instance, "annotator": annotator, **chosen}
 
@@ -345,8 +347,8 @@ def _potato_row(row: Record) -> Iterator[Record]:
         scheme, _, label = name.partition(":::")
         if label:
             chosen.setdefault(scheme, []).extend([label] if str(value).strip() not in ("", "nan", "False") else [])
-    found = {name: _one(labels) for name, labels in chosen.items()}
-    grade = _grade(found) or {"relevance": next(iter(found.values()), None) or None}
+    choices = {name: _one(labels) for name, labels in chosen.items()}
+    grade = _grade(choices) or {"relevance": next(iter(choices.values()), None) or None}
     yield {**_potato_pair(row.get("instance_id")), **row, "annotator": row.get("user"), **grade}
 
 

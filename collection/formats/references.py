@@ -69,9 +69,9 @@ def is_record(names: Iterable[str]) -> bool:
     there = tuple(names)
     if columns.is_ciw(there):
         return True
-    found = columns.reference_fields(there).keys()
-    telling = found & {"abstract", "authors", "doi", "pmid"}
-    return not set(there).intersection(fields.DOC_ID) and "title" in found and bool(telling)
+    present = columns.reference_fields(there).keys()
+    telling = present & {"abstract", "authors", "doi", "pmid"}
+    return not set(there).intersection(fields.DOC_ID) and "title" in present and bool(telling)
 
 
 def detect(path: FilePath, line: str) -> str:
@@ -237,51 +237,51 @@ def _texts(value: object) -> list[str]:
     return [text for text in texts if not _NOTHING.fullmatch(text)]
 
 
-_Found = dict[str, list[tuple[str, list[str]]]]
+_FieldTexts = dict[str, list[tuple[str, list[str]]]]
 """Field -> name and texts of each column or tag that says something, usual ones first."""
 
 
-def _values(record: Mapping[str, object], form: str) -> _Found:
+def _values(record: Mapping[str, object], form: str) -> _FieldTexts:
     is_tagged = form in columns.RECORD_TAGS
     names = columns.tagged_fields(form, record) if is_tagged else columns.reference_fields(tuple(record))
-    found: _Found = {field: [] for field in _FIELDS}
+    values: _FieldTexts = {field: [] for field in _FIELDS}
     for field, theirs in names.items():
         for name in theirs:
             texts = _texts(record[name])
             if field == "title":
                 texts = [text for text in texts if not _NO_TITLE.fullmatch(text)]
             if texts:
-                found[field].append((name, texts))
-    if found["title"]:  # the title of a book is that of a record, or what a chapter is in
-        (taken, *others), containers = found["title"], {name for name, _ in found["journal"]}
-        found["title"] = [taken, *(each for each in others if each[0] not in containers)]
-        found["journal"] = [each for each in found["journal"] if each[0] != taken[0]]
-    return found
+                values[field].append((name, texts))
+    if values["title"]:  # the title of a book is that of a record, or what a chapter is in
+        (taken, *others), containers = values["title"], {name for name, _ in values["journal"]}
+        values["title"] = [taken, *(each for each in others if each[0] not in containers)]
+        values["journal"] = [each for each in values["journal"] if each[0] != taken[0]]
+    return values
 
 
 def _reference(record: Mapping[str, object], form: str, left_out: _LeftOut) -> Reference:
-    found = _values(record, form)
-    title, abstract = _title(found, left_out), _abstract(found, left_out)
-    links = [url for text in _all(found, "url") for url in text.split() if images.parse_host(url)]
-    journal = one_line(without_markup(_first(found, "journal")))
+    values = _values(record, form)
+    title, abstract = _title(values, left_out), _abstract(values, left_out)
+    links = [url for text in _all(values, "url") for url in text.split() if images.parse_host(url)]
+    journal = one_line(without_markup(_first(values, "journal")))
     source_year = source_pages = ""
     if (cited := _SOURCE.fullmatch(journal)) is not None:
         journal, source_year = cited[1], cited[2]
         source_pages = (_SOURCE_PAGES.findall(cited[3]) or [""])[-1]
-    year = _year(found, left_out) or source_year
-    dois, pmid = _dois(found, links, left_out), _pmid(found, links, left_out)
+    year = _year(values, left_out) or source_year
+    dois, pmid = _dois(values, links, left_out), _pmid(values, links, left_out)
     doi = dois[0] if dois else ""
     url = next(iter(links), f"https://doi.org/{doi}" if find_dois(doi) else "")
     metadata: dict[str, object] = {
         "authors": [
-            re.sub(r"\s*\(\d+\)$", "", name) for name in _listed(next(iter(found["authors"]), ("", []))[1], "authors")
+            re.sub(r"\s*\(\d+\)$", "", name) for name in _listed(next(iter(values["authors"]), ("", []))[1], "authors")
         ],
         "year": int(year) if year.isdecimal() else year,
         "journal": journal,
-        "pages": _pages(found) or source_pages,
+        "pages": _pages(values) or source_pages,
         "doi": "; ".join(dois),
         "pmid": pmid,
-        "keywords": _keywords(found),
+        "keywords": _keywords(values),
         "url": url or (f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else ""),
     }
     doi = doi if find_dois(doi) else ""
@@ -293,17 +293,17 @@ def _reference(record: Mapping[str, object], form: str, left_out: _LeftOut) -> R
     return Reference(identity, title, abstract, {name: value for name, value in metadata.items() if value})
 
 
-def _all(found: _Found, field: str) -> list[str]:
-    return [text for _, texts in found[field] for text in texts]
+def _all(values: _FieldTexts, field: str) -> list[str]:
+    return [text for _, texts in values[field] for text in texts]
 
 
-def _first(found: _Found, field: str) -> str:
+def _first(values: _FieldTexts, field: str) -> str:
     """The first text of a field."""
-    return next(iter(_all(found, field)), "")
+    return next(iter(_all(values, field)), "")
 
 
-def _title(found: _Found, left_out: _LeftOut) -> str:
-    texts = [(name, one_line(without_markup(text))) for name, some in found["title"] for text in some]
+def _title(values: _FieldTexts, left_out: _LeftOut) -> str:
+    texts = [(name, one_line(without_markup(text))) for name, some in values["title"] for text in some]
     if not texts:
         left_out.add("{} {has} no title")
         return ""
@@ -311,8 +311,8 @@ def _title(found: _Found, left_out: _LeftOut) -> str:
     return texts[0][1]
 
 
-def _abstract(found: _Found, left_out: _LeftOut) -> str:
-    texts = [(name, one_line(without_markup(" ".join(some)))) for name, some in found["abstract"]]
+def _abstract(values: _FieldTexts, left_out: _LeftOut) -> str:
+    texts = [(name, one_line(without_markup(" ".join(some)))) for name, some in values["abstract"]]
     texts = [(name, text) for name, text in texts if not _NO_ABSTRACT.fullmatch(text)]
     _note_others(texts, "abstract", left_out)
     return texts[0][1] if texts else ""
@@ -326,34 +326,34 @@ def _note_others(texts: list[tuple[str, str]], field: str, left_out: _LeftOut) -
             left_out.add(f"left out {name!r} of {{}} with another {field}", text)
 
 
-def _year(found: _Found, left_out: _LeftOut) -> str:
+def _year(values: _FieldTexts, left_out: _LeftOut) -> str:
     """The year; the text as it is if it names none."""
-    texts = _all(found, "year")
+    texts = _all(values, "year")
     year = next((match[1] or match[2] for text in texts if (match := _YEAR.search(text))), "")
     if texts and not year:
         left_out.add("{} {has} a year that is not understood", texts[0])
     return year or one_line(next(iter(texts), ""))
 
 
-def _dois(found: _Found, links: list[str], left_out: _LeftOut) -> list[str]:
+def _dois(values: _FieldTexts, links: list[str], left_out: _LeftOut) -> list[str]:
     """The DOIs of the first column that has any; the text as it is if the columns have none."""
     named = (
-        find_dois(_INTERRUPTED.sub("", " ".join(texts))) for field in ("doi", "other doi") for _, texts in found[field]
+        find_dois(_INTERRUPTED.sub("", " ".join(texts))) for field in ("doi", "other doi") for _, texts in values[field]
     )
-    text = one_line(_INTERRUPTED.sub("", _first(found, "doi")))
+    text = one_line(_INTERRUPTED.sub("", _first(values, "doi")))
     if dois := next(filter(None, named), None) or find_dois(" ".join(x for x in links if "doi.org/" in x))[:1]:
         if re.search(re.escape(dois[0]) + r"\s+(?!10\.|doi\b|https?:|and\b|or\b|pii\b)\w", text.lower()):
             left_out.add("{} {has} a DOI with a blank, where it is cut", text)
         return dois
-    if text := one_line(_first(found, "doi")):
+    if text := one_line(_first(values, "doi")):
         left_out.add("{} {has} a DOI that is not understood", text)
     return [text] if text else []
 
 
-def _pmid(found: _Found, links: list[str], left_out: _LeftOut) -> str:
-    texts = _all(found, "pmid")
+def _pmid(values: _FieldTexts, links: list[str], left_out: _LeftOut) -> str:
+    texts = _all(values, "pmid")
     named = [_PMID.fullmatch(text) or _LABELLED.search(text) for text in texts]
-    named += [_LABELLED.search(text) for text in _all(found, "accession")]
+    named += [_LABELLED.search(text) for text in _all(values, "accession")]
     if match := next(filter(None, [*named, *map(_PUBMED.search, [*texts, *links])]), None):
         return match[1]
     if texts:  # not kept: records with one PMID are duplicates
@@ -361,19 +361,19 @@ def _pmid(found: _Found, links: list[str], left_out: _LeftOut) -> str:
     return ""
 
 
-def _pages(found: _Found) -> str:
-    pages = one_line(_first(found, "pages") or _first(found, "first page"))
-    last = one_line(_first(found, "last page"))
+def _pages(values: _FieldTexts) -> str:
+    pages = one_line(_first(values, "pages") or _first(values, "first page"))
+    last = one_line(_first(values, "last page"))
     if pages and last and pages != last and not re.search("[-\u2010-\u2015,]", pages):
         pages = f"{pages}-{last}"
-    pages = re.sub(r"(?<=\d)\.0\b", "", pages) if _PAGE.search(pages) else one_line(_first(found, "article number"))
+    pages = re.sub(r"(?<=\d)\.0\b", "", pages) if _PAGE.search(pages) else one_line(_first(values, "article number"))
     return pages if _PAGE.search(pages) else ""
 
 
-def _keywords(found: _Found) -> list[str]:
+def _keywords(values: _FieldTexts) -> list[str]:
     """The keywords of all columns, each once."""
     different: dict[str, str] = {}
-    for _, texts in found["keywords"]:
+    for _, texts in values["keywords"]:
         for word in _listed(texts, "keywords"):
             different.setdefault(word.casefold(), word)
     return list(different.values())
@@ -393,7 +393,7 @@ def _listed(texts: list[str], what: str) -> list[str]:
 def _written_list(text: str) -> list[str]:
     """The members of a list as Python or JSON writes it, which ASReview exports; or the text itself."""
     try:
-        found = ast.literal_eval(text) if len(text) < _LONGEST_LIST else text
+        value = ast.literal_eval(text) if len(text) < _LONGEST_LIST else text
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return [text]
-    return _texts(found) if isinstance(found, list) else [text]
+    return _texts(value) if isinstance(value, list) else [text]

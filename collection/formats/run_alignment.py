@@ -251,6 +251,6 @@ def last_topic_end(block: Bytes) -> int:
 def _next_line(block: Bytes, begin: int) -> int:
     """The index after the next line feed."""
     step = 256
-    while not len(found := np.flatnonzero(block[begin : begin + step] == ord("\n"))):
+    while not len(ends := np.flatnonzero(block[begin : begin + step] == ord("\n"))):
         step *= 4
-    return begin + int(found[0]) + 1
+    return begin + int(ends[0]) + 1

@@ -62,10 +62,10 @@ def read(path: FilePath) -> tuple[Run, list[int] | None]:
     """
     import pandas as pd
 
-    found: dict[str, None] = {}
+    run_names: dict[str, None] = {}
     seen: dict[tuple[str, str], int | None] = {}
     scores, ranks = [], []
-    for number, query_id, doc_id, score, rank in _rows(path, found):
+    for number, query_id, doc_id, score, rank in _rows(path, run_names):
         value = None if isinstance(score, bool) else parse_score(str(score).strip())
         if value is None:
             found_score = "none" if score is None else quote(str(score))
@@ -82,14 +82,16 @@ def read(path: FilePath) -> tuple[Run, list[int] | None]:
         raise FormatError(path, None, WANTED, "no documents")
     if _names_qrels(_first_line(path)) and all(score.is_integer() and abs(score) <= TOP_GRADE for score in scores):
         raise FormatError(path, 1, WANTED, "the header of qrels above whole numbers", "pass it as qrels")
-    if len(found) > 1:
-        names = ", ".join(map(quote, list(found)[:3]))
-        raise FormatError(path, None, "one run", f"{count(len(found), 'run')} ({names})", "write each to its own file")
+    if len(run_names) > 1:
+        names = ", ".join(map(quote, list(run_names)[:3]))
+        raise FormatError(
+            path, None, "one run", f"{count(len(run_names), 'run')} ({names})", "write each to its own file"
+        )
     frame = pd.DataFrame(list(seen), columns=["query_id", "doc_id"], dtype="str").assign(score=scores)
     frame["query_id"] = frame["query_id"].astype("category")
     stated = [parse_score(str(rank)) for rank in ranks]
     whole = [int(rank) for rank in stated if rank is not None and rank.is_integer() and abs(rank) < 2**31]
-    return Run(next(iter(found), stem(path)), frame), whole if len(whole) == len(ranks) else None
+    return Run(next(iter(run_names), stem(path)), frame), whole if len(whole) == len(ranks) else None
 
 
 def name(path: FilePath) -> str:
@@ -169,11 +171,11 @@ def is_one_value(path: FilePath) -> bool:
 def _is_record(path: FilePath, line: str) -> bool:
     """Tell whether a line, or the beginning of a long one, is a record of JSONL with a topic and a document."""
     try:
-        found = json.loads(line)
+        record = json.loads(line)
     except ValueError:
         is_lines = source.suffix(path) in (".jsonl", ".ndjson") or len(line) > _PEEK // 8
         return is_lines and not _NESTED.match(line)
-    plain = {name for name, value in found.items() if not isinstance(value, dict | list)} if found else set()
+    plain = {name for name, value in record.items() if not isinstance(value, dict | list)} if record else set()
     return names_pair(plain)
 
 
@@ -181,12 +183,12 @@ def _load(path: FilePath, what: str) -> Any:
     """The value of a JSON file; a name may occur once in an object."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        members = dict(pairs)
+        if len(members) < len(pairs):
             seen: set[str] = set()
             twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
             raise ValueError(f"{quote(twice)} twice in an object")
-        return found
+        return members
 
     content = source.whole_text(path, what, "of JSON", f"write {what} as TREC lines", LARGEST, keep_ends=True)
     hint = f"{what} as JSON: {{query_id: {{doc_id: number}}}}"

@@ -154,8 +154,8 @@ def opens_once(read: Reader) -> Reader:
     @wraps(read)
     def read_source(path: FilePath, *args: Any, **options: Any) -> Any:
         with ExitStack() as stack:
-            found = read(stack.enter_context(opened(path)), *args, **options)
-            return _read_on(found, stack.pop_all()) if isinstance(found, Iterator) else found
+            result = read(stack.enter_context(opened(path)), *args, **options)
+            return _read_on(result, stack.pop_all()) if isinstance(result, Iterator) else result
 
     return cast(Reader, read_source)
 

@@ -155,10 +155,10 @@ class _Reader:
 
     def _tag(self, line: str) -> tuple[str, str]:
         """The tag of a line and its value; '' for a line without one."""
-        found = self.form.tag.match(line)
-        if found is None:
+        match = self.form.tag.match(line)
+        if match is None:
             return "", ""
-        *tags, text = found.groups()
+        *tags, text = match.groups()
         if len(tags) > 1:  # "RCT - based" is text where tags have two blanks
             if tags[2] and self._strict:
                 return "", ""

@@ -98,7 +98,7 @@ def _sgml(path: FilePath, text: str) -> Iterator[tuple[int, dict[str, object]]]:
 
 
 def _attributes(text: str) -> list[tuple[str, str]]:
-    return [(found[1].lower(), found[2] or found[3] or found[4] or "") for found in _ATTRIBUTE.finditer(text)]
+    return [(match[1].lower(), match[2] or match[3] or match[4] or "") for match in _ATTRIBUTE.finditer(text)]
 
 
 def _section_tags(text: str) -> Iterator[re.Match[str]]:
@@ -114,12 +114,12 @@ def _section_tags(text: str) -> Iterator[re.Match[str]]:
 
 
 def _sgml_record(path: FilePath, number: int, sections: Iterable[tuple[str, str, str]]) -> dict[str, object]:
-    found: dict[str, list[str]] = {}
+    texts_of: dict[str, list[str]] = {}
     for name, label, text in sections:
         word = _LEADING_WORDS.get(name, rf"{re.escape(name)}\s*:")
         cleaned = _clean(unescaped(re.sub(rf"(?i)^\s*{word}", "", text, count=1)))
-        found.setdefault(label, []).append(cleaned)
-    record: dict[str, object] = {label: " ".join(filter(None, texts)) for label, texts in found.items()}
+        texts_of.setdefault(label, []).append(cleaned)
+    record: dict[str, object] = {label: " ".join(filter(None, texts)) for label, texts in texts_of.items()}
     if not any(record.get(name) for name in ID):
         there = ", ".join(f"<{label}>" for label in record) or "nothing"
         raise FormatError(path, number, "a topic with its number (<num>)", there)
@@ -131,11 +131,11 @@ def _xml(path: FilePath, text: str) -> list[tuple[int, dict[str, object]]]:
 
     A file of several topics without an element around them is read, too.
     """
-    names = {found[1].lower() for found in re.finditer(r"<([A-Za-z][\w.-]*)", text)}
+    names = {tag[1].lower() for tag in re.finditer(r"<([A-Za-z][\w.-]*)", text)}
     element = next((name for name in _ELEMENTS if name in names), "topic")
     body = text.lstrip()
     skipped = text[: len(text) - len(body)].count("\n")
-    siblings = _DECLARATION.sub(lambda found: "\n" * found[0].count("\n"), body, count=1)
+    siblings = _DECLARATION.sub(lambda match: "\n" * match[0].count("\n"), body, count=1)
     junk = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
     for content in (body, f"<topics>{siblings}</topics>"):
         try:

@@ -134,21 +134,21 @@ def _from_object(path: FilePath) -> Iterator[tuple[int, dict[str, object]]] | No
 def _by_line(path: FilePath, form: re.Pattern[str], name: str) -> Iterator[tuple[int, dict[str, object]]]:
     """Topics of one line each; the groups of `form` are id, priority and text."""
     for number, line in fields.data_lines(path, WANTED):
-        found = form.fullmatch(line.strip())
-        if found is None:
+        match = form.fullmatch(line.strip())
+        if match is None:
             hint = "write each topic in one line"
             raise FormatError(path, number, f"a topic as {name}, as in the first line", source.quote(line), hint)
-        yield number, {"query_id": found[1], "priority": found[2], "text": found[3]}
+        yield number, {"query_id": match[1], "priority": match[2], "text": match[3]}
 
 
 def _smart(path: FilePath) -> Iterator[tuple[int, dict[str, object]]]:
     """Topics of SMART's collections (Cranfield, CACM, Medline): ``.I ID``, ``.W`` and the text, other sections."""
     begin, sections, name = 0, dict[str, list[str]](), ""
     for number, line in fields.data_lines(path, WANTED):
-        if found := _SMART.match(line):
+        if match := _SMART.match(line):
             if begin:
                 yield begin, _smart_record(sections)
-            begin, sections, name = number, {"query_id": [found[1]]}, ""
+            begin, sections, name = number, {"query_id": [match[1]]}, ""
         elif re.fullmatch(r"\.[A-Z]\s*", line):
             name = {"W": "text", "T": "title"}.get(line[1], line[1])
         elif name:
@@ -195,14 +195,14 @@ class _OtherFields:
 
     def texts(self, record: Mapping[str, object], used: Iterable[str]) -> dict[str, str]:
         """Each other field that is not empty, as text, by name."""
-        found = {}
+        texts = {}
         for name, value in record.items():
             text = "" if name in used else _spell(value)
             if text and name.lower() in _ANSWERS:
                 self._left_out[name] = None
             elif text:
-                found[" ".join(name.split())] = text
-        return found
+                texts[" ".join(name.split())] = text
+        return texts
 
     def add(self, names: Iterable[str]) -> None:
         """Remember fields that were added to a narrative."""

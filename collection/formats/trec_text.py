@@ -46,10 +46,10 @@ def parse(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
                 if first is None:
                     break
                 at = first.start()
-                found = _BEGIN.match(line, at)
-                if found is None:
+                match = _BEGIN.match(line, at)
+                if match is None:
                     raise FormatError(path, number, "<DOC>, which begins a document", quote(line[at:].rstrip()))
-                begin, size, at = number, 0, found.end()
+                begin, size, at = number, 0, match.end()
             end = _END.search(line, at)
             if end is None:
                 break

@@ -74,10 +74,10 @@ def _replace_file(target: Path) -> Iterator[IO[bytes]]:
 
 def _descriptor(path: FilePath) -> int | None:
     """The open file that a path such as ``/dev/stdout`` names; opening the path would truncate it."""
-    found = re.fullmatch(r"/(?:dev|proc/self)/(?:fd/(\d+)|stdout|stderr)", os.fspath(path))
-    if found is None:
+    match = re.fullmatch(r"/(?:dev|proc/self)/(?:fd/(\d+)|stdout|stderr)", os.fspath(path))
+    if match is None:
         return None
-    return int(found[1]) if found[1] else 1 + os.fspath(path).endswith("stderr")
+    return int(match[1]) if match[1] else 1 + os.fspath(path).endswith("stderr")
 
 
 @contextmanager

@@ -146,27 +146,27 @@ class _Scanner:
         if follows in ("!", "?"):
             behind = self._comment_end(at)
             return None if behind is None else partial(int, behind)
-        found = _TAG.match(self.page, at + 1)
-        if found is None or not _NAME.match(found[2]):
+        match = _TAG.match(self.page, at + 1)
+        if match is None or not _NAME.match(match[2]):
             return None
-        end = self._tag_end(found.end())
+        end = self._tag_end(match.end())
         if end is None:
             return None
-        return partial(self._tag, found[2].lower(), bool(found[1]), found.end(), end)
+        return partial(self._tag, match[2].lower(), bool(match[1]), match.end(), end)
 
     def _comment_end(self, at: int) -> int | None:
         if self.page.startswith("<!--", at):
             for empty in ("<!-->", "<!--->"):
                 if self.page.startswith(empty, at):
                     return at + len(empty)
-            if not self._open_comments and (found := _COMMENT_END.search(self.page, at + 4)):
-                return found.end()
+            if not self._open_comments and (match := _COMMENT_END.search(self.page, at + 4)):
+                return match.end()
             self._open_comments = True
         return self._next_end(at)
 
     def _tag_end(self, at: int) -> int | None:
-        if not self._unended and (found := _REST.match(self.page, at)):
-            return found.end()
+        if not self._unended and (match := _REST.match(self.page, at)):
+            return match.end()
         self._unended = True
         return self._next_end(at)
 
@@ -198,18 +198,18 @@ class _Scanner:
     def _unseen(self, name: str, end: int) -> int:
         """The place after an element that is not shown; an unclosed script or style hides the rest of the page."""
         if name not in self._last:
-            ends = [found.start() for found in re.finditer(rf"</{name}(?=[\s/>])", self.page, re.I)]
+            ends = [match.start() for match in re.finditer(rf"</{name}(?=[\s/>])", self.page, re.I)]
             self._last[name] = ends[-1] if ends else -1
         if self._last[name] < end:
             return len(self.page) if name in ("script", "style") else end
         depth, at = 1, end
         closed = r"(?![^<>]*+(?<=/)>)" if name == "svg" else ""
-        for found in re.compile(rf"<(?:(/){name}(?=[\s/>])|{name}(?=[\s/>]){closed})", re.I).finditer(self.page, end):
-            if found[1]:
+        for match in re.compile(rf"<(?:(/){name}(?=[\s/>])|{name}(?=[\s/>]){closed})", re.I).finditer(self.page, end):
+            if match[1]:
                 depth -= 1
             elif name not in RAW:
                 depth += 1
-            at = found.start()
+            at = match.start()
             if depth == 0:
                 break
         if name == "title" and not self.title:
@@ -248,8 +248,8 @@ class _Scanner:
 
     def _attributes(self, begin: int, end: int) -> dict[str, str]:
         return {
-            found[1].lower(): unescaped(found[2] or found[3] or found[4] or "")
-            for found in _ATTRIBUTE.finditer(self.page, begin, end)
+            match[1].lower(): unescaped(match[2] or match[3] or match[4] or "")
+            for match in _ATTRIBUTE.finditer(self.page, begin, end)
         }
 
     def _write(self, raw: str) -> None:

@@ -97,7 +97,7 @@ def _end(text: str, want: int, earliest: int, reach: int) -> int:
 
 def _boundary(text: str, want: int, low: int, high: int, step: int) -> int:
     for ends in _ENDS:
-        if places := [found.end() for found in ends.finditer(text, low, high)]:
+        if places := [match.end() for match in ends.finditer(text, low, high)]:
             return _whole(text, min(places, key=lambda place: abs(place - want)), step)
     return _whole(text, want, step)
 
