@@ -105,6 +105,7 @@ const HANDLERS = {
   },
   timer(turn, { name }) {
     const { kind, state } = turn;
+    // "pump" needs nothing here: every event ends with it.
     if (name === "retry") state.sync = { ...state.sync, retrying: false };
     if (name === "catch-up") state.due = true;
     if (name === "left" && !state.mounted) sayLeft(turn);

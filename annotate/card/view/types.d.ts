@@ -36,7 +36,7 @@ export interface CardData {
   own: Partial<Own> | null;
   query_id: string | null;
   /** The manager's settings. */
-  card: { marking?: boolean; near?: boolean; most_chosen?: number; [name: string]: unknown };
+  card: { marking?: boolean; near?: boolean; most_chosen?: number; rest_after?: number };
   /** Default keys by action, and the fixed ones. */
   keys: { actions: Record<string, KeyEntry>; fixed: { keys: string[]; help: string; scale?: boolean }[] };
   caps: Record<string, string>;

@@ -184,7 +184,7 @@ class LoopScope:
     def judgeable(self, size: int | None = None) -> NDArray[np.bool_]:
         """Return the documents that have a text, or all if none has, as a mask of the first `size` documents or of all.
 
-        :func:`collection.store.connection.held_back` is the same for one document.
+        :func:`collection.store.connection.is_held_back` is the same for one document.
         """
         rows = self.store.corpus.document_rows() if size is None else size
         without = [row for row in self.store.corpus.without_text_rows() if row < rows]

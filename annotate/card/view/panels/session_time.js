@@ -29,7 +29,7 @@ export function breaks(view) {
 
   /** The manager's setting in ms; 0 for never. */
   function restAfter() {
-    return Number(view.data.card.rest_after ?? 0) * 60_000;
+    return (view.data.card.rest_after ?? 0) * 60_000;
   }
 
   /** @param {string} said */
