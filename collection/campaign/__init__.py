@@ -38,8 +38,7 @@ from collection.campaign.results.agreement import AgreementStudy
 from collection.campaign.results.evaluation import RunEvaluator
 from collection.campaign.results.overview import Overview
 from collection.campaign.results.qrels import QrelsBuilder
-from collection.campaign.settings.grade_scale import read_grades
-from collection.campaign.settings.settings import Settings
+from collection.campaign.settings.settings import Settings, read_grades
 from collection.core import layout
 from collection.core.characters import one_line, require_writable, writable
 from collection.core.errors import CampaignError, as_path

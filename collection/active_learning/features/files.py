@@ -29,7 +29,7 @@ FORMAT = 1
 META = "meta.json"
 FOLDER = "made-"
 COUNTED = "made-counted_"
-"""Folder of :mod:`.counted_chunks`."""
+"""Folder of the counts of an interrupted update."""
 ARRAYS = {
     "indptr": np.int64,
     "indices": np.int32,

@@ -14,6 +14,7 @@ from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -27,7 +28,6 @@ from collection.active_learning.features.assembly import (
     weigh,
 )
 from collection.active_learning.features.blocks import TextBlock
-from collection.active_learning.features.counted_chunks import CountedChunks
 from collection.active_learning.features.embeddings import Embeddings
 from collection.active_learning.features.files import (
     ARRAYS,
@@ -37,6 +37,7 @@ from collection.active_learning.features.files import (
     META,
     Stored,
     create_array,
+    decode_terms,
     encode_terms,
     read,
 )
@@ -52,6 +53,12 @@ NEW, EMPTY = -1, -2
 
 MANY = 100_000
 """Number of documents from which on characters, which take five times the space of words, are off by default."""
+
+
+LARGE = 5_000
+"""New texts in a chunk from which on its counts are kept; fewer are counted again in a tenth of a second."""
+
+_COUNT_ARRAYS = ("indptr", "indices", "counts", "lengths")
 
 
 class Report(NamedTuple):
@@ -132,7 +139,7 @@ def update(
         try:
             keys = blake2b(digest_size=8)
             total = len(texts) if isinstance(texts, Sequence) else None
-            kept = CountedChunks(directory, (FORMAT, unicodedata.unidata_version, bigrams, made), made)
+            kept = _CountedChunks(directory, (FORMAT, unicodedata.unidata_version, bigrams, made), made)
             chunks = _chunks(texts, keys.update, writer, kept)
             for chunk, counted in count_chunks(chunks, made, bigrams, processes):
                 kept.keep(chunk.key, counted)
@@ -182,7 +189,7 @@ class _Chunk(NamedTuple):
 
 
 def _chunks(
-    texts: Iterable[tuple[str, str | None]], hash_key: Callable[[bytes], None], writer: _Writer, kept: CountedChunks
+    texts: Iterable[tuple[str, str | None]], hash_key: Callable[[bytes], None], writer: _Writer, kept: _CountedChunks
 ) -> Iterator[tuple[_Chunk, list[str]]]:
     """Chunks, and the new texts to count in each."""
 
@@ -207,6 +214,50 @@ def _hash(text: str | None) -> int:
     if text is None:
         return 0
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little") or 1
+
+
+class _CountedChunks:
+    """Counts of finished chunks, kept in a folder until the update that made them is complete, so that it can go on.
+
+    They are found by the hashes of their new texts; `settings` are those that the counts depend on.
+    """
+
+    def __init__(self, directory: Path, settings: object, blocks: Sequence[str]) -> None:
+        self.folder, self.settings, self.blocks = directory / COUNTED, repr(settings).encode(), blocks
+
+    def key(self, new: Hashes) -> str | None:
+        """Name of the counts of new texts; None for a small chunk."""
+        if len(new) < LARGE:
+            return None
+        return blake2b(self.settings + new.tobytes(), digest_size=16).hexdigest()
+
+    def read(self, key: str | None) -> dict[str, TermCounts] | None:
+        """Return the counts; None if no interrupted update has made them, or if their file is damaged."""
+        if key is None or not self._path(key).exists():
+            return None
+        with suppress(OSError, ValueError, KeyError, BadZipFile), np.load(self._path(key), allow_pickle=False) as file:
+            return {
+                name: TermCounts(
+                    decode_terms(file[f"{name}.terms"].tobytes()), *(file[f"{name}.{part}"] for part in _COUNT_ARRAYS)
+                )
+                for name in self.blocks
+            }
+        return None
+
+    def keep(self, key: str | None, counts: dict[str, TermCounts]) -> None:
+        """Keep the counts of a chunk, as far as the disk has room."""
+        if key is None or self._path(key).exists():
+            return
+        arrays = {f"{name}.{part}": getattr(found, part) for name, found in counts.items() for part in _COUNT_ARRAYS}
+        arrays |= {f"{name}.terms": np.frombuffer(encode_terms(c.terms), np.uint8) for name, c in counts.items()}
+        with suppress(OSError):
+            self.folder.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
+            unfinished = self.folder / "unfinished.npz"
+            np.savez(unfinished, **arrays)  # with checksums, which a read after a power cut tests
+            unfinished.replace(self._path(key))
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.npz"
 
 
 class _Writer:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from collection.assignment import AssignmentSettings
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.campaign.settings.loop_settings import MODES, LoopSettings
 from collection.core.characters import is_web_address, require_writable
-from collection.core.errors import InputError, require_known
-from collection.core.records import GradeScale
+from collection.core.errors import FormatError, InputError, require_known
+from collection.core.phrases import join
+from collection.core.records import GRADE_SCALES, GradeScale
+from collection.formats.source import quote
 from collection.store import Store
 
 CARD_BYTES = 20_000
@@ -20,6 +23,8 @@ CARD_BYTES = 20_000
 
 LONGEST_GUIDELINES = 200_000
 """Maximum number of characters."""
+
+SCALE_EXAMPLE = '{"0": "Not relevant", "1": "Relevant"}'
 
 
 @dataclass(frozen=True)
@@ -227,3 +232,28 @@ class Settings:
     def require_topic(self, query_id: str) -> None:
         """Raise UnknownNameError unless the campaign has this topic."""
         require_known("topic", self.modes(), query_id)
+
+
+def read_grades(grades: str | Path) -> GradeScale:
+    """A grade scale by name (``0-1``, ``0-3``) or from a JSON file that maps each grade to a sentence."""
+    if str(grades) in GRADE_SCALES:
+        return GRADE_SCALES[str(grades)]
+    path = Path(grades)
+    if not path.is_file():
+        raise InputError(
+            f"grades: expected {', '.join(GRADE_SCALES)} or a JSON file for any other scale, like {SCALE_EXAMPLE}, "
+            f"found {str(grades)!r}, which is not a file"
+        )
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        raise FormatError(path, line, f"grades as JSON, like {SCALE_EXAMPLE}", f"invalid JSON ({error})") from error
+    wanted = f"two or more grades from 0 to 9, like {SCALE_EXAMPLE}"
+    if not isinstance(content, dict):
+        raise FormatError(path, None, wanted, quote(json.dumps(content)))
+    if len(content) < 2 or not all(len(grade) == 1 and grade in "0123456789" for grade in content):
+        raise FormatError(path, None, wanted, join(map(repr, content)) or "none")
+    for grade, sentence in content.items():
+        require_writable(sentence, f"{path}: sentence of grade {grade}")
+    return GradeScale({int(grade): str(sentence) for grade, sentence in content.items()})

@@ -25,9 +25,9 @@ from collection.active_learning.features import (
     Report,
     assembly,
     build,
-    counted_chunks,
     matvec,
     open_features,
+    storage,
     top,
     update,
     workers,
@@ -443,7 +443,7 @@ def test_an_error_in_the_middle_leaves_the_old_features(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [False, True])
 def test_an_interrupted_update_goes_on(damage: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counted_chunks, "LARGE", 2)
+    monkeypatch.setattr(storage, "LARGE", 2)
     monkeypatch.setattr(assembly, "CHUNK_DOCUMENTS", 2)
 
     def interrupted() -> Iterator[tuple[str, str | None]]:
