@@ -1,15 +1,15 @@
 """Exports: qrels of a sampled pool, the card of a collection, training examples."""
 
 from collection.export.facts import (
-    of_judging,
-    of_pool,
-    of_qrels,
-    of_recall,
+    describe_judging,
+    describe_pool,
+    describe_qrels,
+    describe_recall,
     plain,
     pseudonyms,
-    renamed,
+    rename_annotators,
     selection_caution,
 )
 from collection.export.markdown_card import card
-from collection.export.strata import of_judged_topics, with_probabilities, with_strata, with_unjudged
+from collection.export.strata import add_probabilities, add_strata, add_unjudged, select_judged_topics
 from collection.export.training_examples import NEGATIVES

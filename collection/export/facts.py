@@ -59,7 +59,7 @@ def distribution(counts: Iterable[int]) -> dict[str, float] | None:
     }
 
 
-def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], level: int) -> dict[str, object]:
+def describe_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], level: int) -> dict[str, object]:
     """Count the grades: in total, per grade and per topic.
 
     `qrels` are :data:`.QRELS`, none below 0, `topics` and `grades` those of the collection, `level` is
@@ -100,7 +100,7 @@ def selection_caution(
     )
 
 
-def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, object]:
+def describe_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, object]:
     """Number of judgements by each annotator, and the time they took, from the log and its current judgements.
 
     ``annotators`` are in the order of their first judgements. ``hours`` sums the time on screen of the ``timed``
@@ -135,7 +135,7 @@ def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def of_pool(
+def describe_pool(
     pool: pd.DataFrame, rounds: pd.DataFrame, sampled_out: pd.DataFrame, qrels: pd.DataFrame, without_text: int
 ) -> dict[str, object]:
     """Describe how the pairs were chosen, and count those with a grade; ``outside`` counts qrels outside the pool.
@@ -163,7 +163,7 @@ def of_pool(
     }
 
 
-def of_recall(table: pd.DataFrame, confidence: float) -> dict[str, object]:
+def describe_recall(table: pd.DataFrame, confidence: float) -> dict[str, object]:
     """Sums of :meth:`.RecallEstimates.table` over the topics with a judgement, and ``per_topic`` their rows.
 
     `confidence` is that of each topic's interval.
@@ -188,6 +188,6 @@ def pseudonyms(logs: Sequence[pd.DataFrame]) -> dict[str, str]:
     return {name: f"a{number}" for number, name in enumerate(people, start=1)}
 
 
-def renamed(log: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+def rename_annotators(log: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     """The log with the annotators renamed as far as `names` has them."""
     return log.assign(annotator=[names.get(str(name), str(name)) for name in log["annotator"]])

@@ -15,14 +15,14 @@ UNJUDGED = -1
 _PAIR = ["query_id", "doc_id"]
 
 
-def with_unjudged(qrels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
+def add_unjudged(qrels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
     """Qrels with the pairs of the pool that have no grade as -1.
 
     Topics are in the order of the qrels and then of the pool, by document id within each.
 
     >>> qrels = pd.DataFrame({"query_id": ["1"], "doc_id": ["d2"], "relevance": [3]})
     >>> pool = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["d1", "d2"]})
-    >>> with_unjudged(qrels, pool).to_dict("split")["data"]
+    >>> add_unjudged(qrels, pool).to_dict("split")["data"]
     [['1', 'd1', -1], ['1', 'd2', 3]]
     """
     qrels = QRELS.check(qrels, "adding what is unjudged")
@@ -30,18 +30,18 @@ def with_unjudged(qrels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
     return _ordered(pd.concat([qrels[list(QRELS.names)], more], ignore_index=True))
 
 
-def of_judged_topics(qrels: pd.DataFrame) -> pd.DataFrame:
+def select_judged_topics(qrels: pd.DataFrame) -> pd.DataFrame:
     """Qrels without topics in which every pair is unjudged, where a measure is 0 whatever a system retrieves.
 
     >>> qrels = pd.DataFrame({"query_id": ["1", "1", "2"], "relevance": [3, -1, -1]})
-    >>> of_judged_topics(qrels).to_dict("split")["data"]
+    >>> select_judged_topics(qrels).to_dict("split")["data"]
     [['1', 3], ['1', -1]]
     """
     judged = qrels.loc[qrels["relevance"] >= 0, "query_id"]
     return qrels[qrels["query_id"].isin(judged)].reset_index(drop=True)
 
 
-def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFrame) -> pd.DataFrame:
+def add_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFrame) -> pd.DataFrame:
     """Qrels of a sampled pool with the stratum of each pair, as xinfAP and infNDCG read them.
 
     A stratum is what one round of sampling drew from. Pairs that were not drawn (from a depth pool, a search, the loop)
@@ -56,7 +56,7 @@ def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFra
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``stratum`` (from 0), ``relevance``; in the order of :func:`with_unjudged`.
+        ``query_id``, ``doc_id``, ``stratum`` (from 0), ``relevance``; in the order of :func:`add_unjudged`.
 
     Raises
     ------
@@ -76,14 +76,14 @@ def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFra
     known = pd.concat([drawn, left_out])[[*_PAIR, "pool_round", "stratum"]]
     design = pd.MultiIndex.from_frame(known[["pool_round", "stratum"]].astype("int64"))
     codes, _ = pd.factorize(design, sort=True)
-    rows = with_unjudged(qrels[~_among(qrels, left_out)], pd.concat([pool[_PAIR], left_out[_PAIR]]))
+    rows = add_unjudged(qrels[~_among(qrels, left_out)], pd.concat([pool[_PAIR], left_out[_PAIR]]))
     rows = rows.merge(known[_PAIR].assign(stratum=codes), on=_PAIR, how="left")
     certain = rows["stratum"].isna().any()
     stratum = rows["stratum"].fillna(-1).astype("int64") + int(certain)
     return rows.assign(stratum=stratum)[[*_PAIR, "stratum", "relevance"]]
 
 
-def with_probabilities(
+def add_probabilities(
     qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFrame, *, unjudged: bool = False
 ) -> pd.DataFrame:
     """Qrels with the probability of being drawn (``probability``, above 0), 1 for pairs that were not sampled.
@@ -111,7 +111,7 @@ def with_probabilities(
             "sampled once; export the qrels with strata"
         )
     drawn = qrels[~_among(qrels, sampled_out)]
-    rows = with_unjudged(drawn, pool) if unjudged else _ordered(drawn[list(QRELS.names)])
+    rows = add_unjudged(drawn, pool) if unjudged else _ordered(drawn[list(QRELS.names)])
     rows = rows.merge(pool[[*_PAIR, "probability"]], on=_PAIR, how="left")
     return rows.assign(probability=rows["probability"].astype("float64").fillna(1.0))
 

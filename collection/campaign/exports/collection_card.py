@@ -156,7 +156,7 @@ class CollectionCard:
         query_fields = self.store.corpus.topics()[list(formats.QUERY_TEXTS[query_text])]
         without = int((query_fields.map(str.strip) == "").all(axis=1).sum())
         missing = {"query_text_missing": without} if without else {}
-        log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
+        log, current = (export.rename_annotators(self.store.judgements.table(current=c), names) for c in (False, True))
         qrels = select_topics(graded, topics)
         left_out = graded["query_id"].nunique() - qrels["query_id"].nunique()
         decisive = self.qrels.count_decisive_pairs(topics=topics) if source == "judgements" else 0
@@ -177,22 +177,22 @@ class CollectionCard:
             "topics": {"count": len(needs), "query_text": query_text} | missing,
             "grades": {str(grade): sentence for grade, sentence in self.settings.grades.sentences.items()},
             "qrels": {"made_of": source}
-            | export.of_qrels(qrels, needs["query_id"], self.settings.grades.sentences, level)
+            | export.describe_qrels(qrels, needs["query_id"], self.settings.grades.sentences, level)
             | ({"topics_left_out": left_out} if left_out else {})
             | ({"decisive_pairs": decisive} if decisive else {}),
             "rule": self._rule_facts(choices.rule, names, topics) if source == "judgements" else None,
             **self._label_facts(written, choices.fill_with),
-            "judging": export.of_judging(log, current),
+            "judging": export.describe_judging(log, current),
             "decisions": self.store.topic_tasks.counts(),
             "agreement": self._agreement_facts(),
-            "pool": export.of_pool(
+            "pool": export.describe_pool(
                 self.store.pool.pairs(),
                 self.store.pool.rounds(),
                 self.store.pool.undrawn_pairs(),
                 graded,
                 sum(self.store.pool.count_without_text().values()),
             ),
-            "recall": export.of_recall(
+            "recall": export.describe_recall(
                 self.corpus.in_topic_order(self.recall.table()), self.settings.loop().confidence
             ),
             **self._promise_facts(),

@@ -167,7 +167,7 @@ class CollectionExport:
             (self.store.topic_tasks.preferences(current=False), formats.write_preferences, "preferences.jsonl"),
         )
         for entries, write, name in logs:
-            log = export.renamed(entries, names)
+            log = export.rename_annotators(entries, names)
             if len(log):
                 write(self.corpus.view.quoted(log) if "passages" in log else log, folder / name)
 

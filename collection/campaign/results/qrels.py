@@ -136,7 +136,7 @@ class QrelsBuilder:
         Parameters
         ----------
         form
-            "judged": one grade per pair. "strata": :func:`collection.export.with_strata`, with unjudged pairs.
+            "judged": one grade per pair. "strata": :func:`collection.export.add_strata`, with unjudged pairs.
             "probabilities": with the probability of being drawn, 1 where nothing was drawn.
         unjudged
             Also the pairs of the pool without a grade, as -1.
@@ -154,7 +154,7 @@ class QrelsBuilder:
         """
         frame = select_topics(self._qrels_of_all_topics(form, rule, unjudged), topics)
         if not include_unjudged_topics:
-            return export.of_judged_topics(frame)
+            return export.select_judged_topics(frame)
         if topics is not None:
             raise InputError(
                 "topics without grades cannot be included if topics are selected; leave out one of the two options"
@@ -166,14 +166,14 @@ class QrelsBuilder:
     def unjudged_topics(self, form: QrelsForm = "judged", *, rule: RuleChoice = None) -> list[str]:
         """Topics of the pool in which no pair has a grade: :meth:`in_form` leaves them out by default."""
         frame = self._qrels_of_all_topics(form, rule, unjudged=True)
-        judged = export.of_judged_topics(frame)["query_id"]
+        judged = export.select_judged_topics(frame)["query_id"]
         return frame.loc[~frame["query_id"].isin(judged), "query_id"].drop_duplicates().tolist()
 
     def _qrels_of_all_topics(self, form: QrelsForm, rule: RuleChoice, unjudged: bool) -> pd.DataFrame:
         """The qrels with the topics in which no pair has a grade."""
         qrels, pool = self.build(rule), self.store.pool.pairs()
         if form == "judged":
-            return self.corpus.in_topic_order(export.with_unjudged(qrels, pool)) if unjudged else qrels
+            return self.corpus.in_topic_order(export.add_unjudged(qrels, pool)) if unjudged else qrels
         if form not in ("strata", "probabilities"):
             raise InputError(
                 f"form: expected judged, strata or probabilities, found {form}, for which there are no grades"
@@ -187,8 +187,8 @@ class QrelsBuilder:
             )
         left_out = self.store.pool.undrawn_pairs()
         if form == "strata":
-            return self.corpus.in_topic_order(export.with_strata(qrels, pool, left_out))
-        return self.corpus.in_topic_order(export.with_probabilities(qrels, pool, left_out, unjudged=unjudged))
+            return self.corpus.in_topic_order(export.add_strata(qrels, pool, left_out))
+        return self.corpus.in_topic_order(export.add_probabilities(qrels, pool, left_out, unjudged=unjudged))
 
     def forms(self) -> list[QrelsForm]:
         """The possible forms: strata and probabilities only where the pool was sampled."""

@@ -141,7 +141,7 @@ def test_unjudged_is_the_pool_without_the_qrels(
     qrels = pd.DataFrame(
         [(*pair, grade) for pair, grade in grades.items()], columns=["query_id", "doc_id", "relevance"]
     )
-    found = export.with_unjudged(qrels, pd.DataFrame(pool, columns=["query_id", "doc_id"]))
+    found = export.add_unjudged(qrels, pd.DataFrame(pool, columns=["query_id", "doc_id"]))
     said = {(q, d): g for q, d, g in found.itertuples(index=False)}
     assert len(said) == len(found)
     assert said == dict.fromkeys(pool, -1) | grades
@@ -219,7 +219,7 @@ def test_a_fully_judged_sample_has_the_value_of_the_whole(sampled: Campaign) -> 
         {"query_id": "1", "doc_id": RUN, "stratum": [0] * 4 + [1] * 16, "pool_round": 1, "probability": 1.0}
     )
     pool["stratum"] = pool["stratum"].astype("Int64")
-    with_strata = export.with_strata(everything, pool, pool.iloc[:0])
+    with_strata = export.add_strata(everything, pool, pool.iloc[:0])
     ranking = next(sampled.corpus.runs()).frame
     whole = parse("AP")(align(ranking, everything))[0]
     assert parse("xinfAP")(align(ranking, with_strata))[0] == pytest.approx(whole, abs=1e-4)
@@ -268,7 +268,7 @@ def test_of_two_rounds_of_sampling_the_later_one_counts() -> None:
     )
     out = out[out["doc_id"] != "b"]  # the store leaves out what a later round drew
     qrels = frame("1 a 1\n1 b 0", "query_id", "doc_id", "relevance")
-    found = export.with_strata(qrels, pool.assign(probability=0.5), out)
+    found = export.add_strata(qrels, pool.assign(probability=0.5), out)
     assert dict(zip(found["doc_id"], zip(found["stratum"], found["relevance"], strict=True), strict=True)) == {
         "a": (0, 1), "b": (1, 0), "c": (1, -1), "d": (1, -1)
     }  # fmt: skip
@@ -295,7 +295,7 @@ def test_what_a_sample_stands_for_is_right_on_average(rates: list[float]) -> Non
         pairs["probability"] = 0.5
         left_out = pd.concat([pairs[drawn_in == 0].assign(pool_round=n) for n in range(1, len(rates) + 1)])
         qrels = pairs.assign(relevance=relevant.astype(int))[drawn_in > 0]
-        by = export.with_strata(qrels, pairs[drawn_in > 0], left_out).groupby("stratum")["relevance"]
+        by = export.add_strata(qrels, pairs[drawn_in > 0], left_out).groupby("stratum")["relevance"]
         found.append(float((by.size() * by.agg(lambda g: (g > 0).sum() / (g >= 0).sum())).sum()))
     assert np.std(found) > 0
     assert np.mean(found) == pytest.approx(relevant.sum(), abs=3.5 * np.std(found) / np.sqrt(len(found)))
@@ -307,10 +307,10 @@ def test_samples_that_no_estimate_takes_together() -> None:
     pool = frame("1 a 1 0 .5\n1 b 2 0 .5\n2 c 1 0 .5\n2 d 3 0 .2", *columns).astype(types)
     qrels = frame("1 a 1\n1 b 0\n2 c 0\n2 d 1", "query_id", "doc_id", "relevance")
     with pytest.raises(InputError, match="topic '1' was sampled 2 times"):
-        export.with_probabilities(qrels, pool, pool.iloc[:0])
+        export.add_probabilities(qrels, pool, pool.iloc[:0])
     pool.loc[3, "stratum"] = pd.NA
     with pytest.raises(InputError, match="topic '2' has pairs sampled by stratum and pairs sampled by weight"):
-        export.with_strata(qrels, pool, pool.iloc[:0])
+        export.add_strata(qrels, pool, pool.iloc[:0])
 
 
 @pytest.mark.slow
