@@ -28,17 +28,16 @@ if TYPE_CHECKING:
     from collection.formats.columns import to_pyterrier
     from collection.formats.costs import find_run_line, read_costs
     from collection.formats.datasets import download
-    from collection.formats.decisions import read_preferences, write_choices, write_preferences
     from collection.formats.documents import read_documents
     from collection.formats.folder import CHECKSUMS, WrittenFile, describe_file, list_files, replacing_folder, write_zip
     from collection.formats.images import IMAGE_TYPES, ImageList, parse_host, read_image
+    from collection.formats.judgements import read_preferences, write_choices, write_preferences
     from collection.formats.labels import find_label_line, read_label_log, read_labels, write_labels
     from collection.formats.objects import is_binary
     from collection.formats.qrels import QrelsForm, find_pair_line, names_of_qrels, read_index, read_qrels
     from collection.formats.references import Reference
-    from collection.formats.run import read_run
+    from collection.formats.run import name_runs, open_runs, read_run, read_runs
     from collection.formats.run_alignment import RunFiles
-    from collection.formats.run_files import name_runs, open_runs, read_runs
     from collection.formats.source import Source, opened, stem
     from collection.formats.spreadsheet import to_tsv
     from collection.formats.topics import read_topics

@@ -23,9 +23,8 @@ from collection.formats.columns import rename_columns
 from collection.formats.fields import LABEL_ALIASES
 from collection.formats.labels import read_labels
 from collection.formats.qrels import read_index, read_qrels
-from collection.formats.run import read_run
+from collection.formats.run import read_run, read_runs
 from collection.formats.run_alignment import RunFiles
-from collection.formats.run_files import read_runs
 from collection.formats.source import FilePath, warn
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.measures import QrelsIndex

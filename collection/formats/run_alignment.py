@@ -19,8 +19,7 @@ from collection.core.errors import FormatError
 from collection.core.ranking import Doubts, Order, find_doubts, order_rows, rank_rows, without_query_documents
 from collection.core.threads import map_ahead
 from collection.formats import source
-from collection.formats.run import WANTED, find_layout, read_run
-from collection.formats.run_files import open_runs
+from collection.formats.run import WANTED, find_layout, open_runs, read_run
 from collection.formats.source import FilePath, Source
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.formats.tables.fast import LAST_ASCII, MOST_WORKERS, RowBlock, UnsupportedBlock, read_block

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from collection import compare, evaluate, formats, pool
-from collection.comparison.run_notes import FEW_TOPICS
+from collection.comparison.evaluation import FEW_TOPICS
 from collection.core.ranking import doubt_run, rank_run
 from collection.id_matches import loose_key
 from collection.measures import align

@@ -34,7 +34,6 @@ from collection.formats import (
     read_topics,
     replacing_folder,
     run,
-    run_files,
     write_judgements,
     write_lines,
     write_pool,
@@ -885,7 +884,7 @@ def test_a_folder_is_written_where_there_is_one_to_hold_it(tmp_path: Path) -> No
 def test_large_runs_are_read_as_small_ones_are(write, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [write(f"1 Q0 d{n} 1 {n}.5 tag{n}\n", f"{n}.run") for n in range(4)]
     small = [(run.name, run.frame["doc_id"].tolist()) for run in read_runs(paths)]
-    monkeypatch.setattr(run_files, "LARGE", 1)
+    monkeypatch.setattr(run, "LARGE", 1)
     assert [(run.name, run.frame["doc_id"].tolist()) for run in read_runs(paths)] == small
     assert small[3] == ("tag3", ["d3"])
 
