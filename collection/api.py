@@ -547,11 +547,11 @@ def simulate(
         [names] if isinstance(names, str) else names for names in (strategies, learners, stops)
     )
     require_known("strategy", [*simulation.LOOPS, *(entry.name for entry in pooling.STRATEGIES)], *strategies)
-    asked = [name for name in strategies if name not in simulation.LOOPS]
+    pools = [name for name in strategies if name not in simulation.LOOPS]
     ranked = [] if runs is None else _ranked(runs)
-    if asked and not ranked:
-        raise InputError(f"{join(asked)} {plural(len(asked), 'needs', 'need')} runs; pass them as `runs`")
-    ready = simulation.cases(documents, topics, _read_qrels(qrels), ranked, pools=asked, level=level)
+    if pools and not ranked:
+        raise InputError(f"{join(pools)} {plural(len(pools), 'needs', 'need')} runs; pass them as `runs`")
+    ready = simulation.cases(documents, topics, _read_qrels(qrels), ranked, pools=pools, level=level)
     recipe, tell = simulation.Recipe(level=level), print_progress("replaying")
     return simulation.simulate(
         ready,

@@ -79,13 +79,13 @@ class _Identity(NamedTuple):
 
     def compared(self, other: _Identity) -> dict[str, bool]:
         """First author, journal, abstract and page where both have them -> whether they are the same."""
-        told = {
+        comparisons = {
             "first author": self.same_author(other),
             "journal": _same_journal(self.journal, other.journal),
             "abstract": self.same_abstract(other),
             "page": self.page == other.page if self.page and other.page else None,
         }
-        return {name: same for name, same in told.items() if same is not None}
+        return {name: same for name, same in comparisons.items() if same is not None}
 
     @property
     def specific(self) -> bool:
@@ -147,18 +147,18 @@ class RecordIndex:
         """Add a record under the id of its document; :meth:`find` returns the first record of a publication."""
         self._add(_identify(record), record)
 
-    def _add(self, found: _Identity, record: Document) -> None:
-        for doi in found.dois[:1]:
+    def _add(self, identity: _Identity, record: Document) -> None:
+        for doi in identity.dois[:1]:
             self._by_doi.setdefault(doi, record.doc_id)
-        if found.pmid:
-            self._by_pmid.setdefault(found.pmid, record.doc_id)
-        if len(found.abstract_words) >= SHORT * 4:
-            self._by_abstract.setdefault(found.abstract, record.doc_id)
+        if identity.pmid:
+            self._by_pmid.setdefault(identity.pmid, record.doc_id)
+        if len(identity.abstract_words) >= SHORT * 4:
+            self._by_abstract.setdefault(identity.abstract, record.doc_id)
         # A duplicate may add an identifier that tells the publication from others with the same title.
         known = self._known.get(record.doc_id, _Identity())
-        merged = _Identity._make(old or new for old, new in zip(known, found, strict=True))
+        merged = _Identity._make(old or new for old, new in zip(known, identity, strict=True))
         self._known[record.doc_id] = merged
-        for one in (found, merged):
+        for one in (identity, merged):
             same = self._by_title.setdefault((one.title, one.year), {}) if one.title else {}
             if len(same) < MOST or record.doc_id in same:
                 same[record.doc_id] = merged
@@ -172,43 +172,47 @@ class RecordIndex:
 
     def enter(self, record: Document) -> Match | None:
         """Find the record as :meth:`find`, and add it, under the id of the document that it certainly duplicates."""
-        found = _identify(record)
-        match = self._find(found)
-        self._add(found, record._replace(doc_id=match.doc_id) if match and match.certain else record)
+        identity = _identify(record)
+        match = self._find(identity)
+        self._add(identity, record._replace(doc_id=match.doc_id) if match and match.certain else record)
         return match
 
-    def _find(self, asked: _Identity) -> Match | None:
+    def _find(self, identity: _Identity) -> Match | None:
         possible: Match | None = None
-        for match in self._matches(asked):
+        for match in self._matches(identity):
             if match.certain:
                 return match
             possible = possible or match
         return possible
 
-    def _matches(self, asked: _Identity) -> Iterator[Match]:
-        for name, doc_id in self._same_identifier(asked):
+    def _matches(self, identity: _Identity) -> Iterator[Match]:
+        for name, doc_id in self._same_identifier(identity):
             known = self._known[doc_id]
-            if _other_publication(asked, known):
+            if _other_publication(identity, known):
                 yield Match(doc_id, f"{name}, other title", False)
-            elif name == "DOI" and max(len(asked.dois), len(known.dois)) > 1:
+            elif name == "DOI" and max(len(identity.dois), len(known.dois)) > 1:
                 yield Match(doc_id, "one of several DOIs", False)
             else:
                 yield Match(doc_id, name)
-        for year in (asked.year, 0, asked.year - 1, asked.year + 1) if asked.year else (0, *self._years(asked.title)):
-            for doc_id, known in self._by_title.get((asked.title, year), {}).items() if asked.title else ():
-                if (match := _by_title(asked, known, doc_id)) is not None:
+        for year in (
+            (identity.year, 0, identity.year - 1, identity.year + 1)
+            if identity.year
+            else (0, *self._years(identity.title))
+        ):
+            for doc_id, known in self._by_title.get((identity.title, year), {}).items() if identity.title else ():
+                if (match := _by_title(identity, known, doc_id)) is not None:
                     yield match
-        if (same := self._by_abstract.get(asked.abstract)) is not None:
+        if (same := self._by_abstract.get(identity.abstract)) is not None:
             known = self._known[same]
-            if asked.same_author(known) is not False and not _years_apart(asked, known):
+            if identity.same_author(known) is not False and not _years_apart(identity, known):
                 yield Match(same, "abstract, other title", False)
 
-    def _same_identifier(self, asked: _Identity) -> Iterator[tuple[str, str]]:
-        for doi in asked.dois:
+    def _same_identifier(self, identity: _Identity) -> Iterator[tuple[str, str]]:
+        for doi in identity.dois:
             if doi in self._by_doi:
                 yield "DOI", self._by_doi[doi]
-        if asked.pmid in self._by_pmid:
-            yield "PMID", self._by_pmid[asked.pmid]
+        if identity.pmid in self._by_pmid:
+            yield "PMID", self._by_pmid[identity.pmid]
 
     def _years(self, title: str) -> Iterator[int]:
         return (year for year in range(1900, 2100) if (title, year) in self._by_title)
@@ -226,52 +230,52 @@ def _years_apart(one: _Identity, other: _Identity) -> bool:
     return bool(one.year and other.year) and abs(one.year - other.year) > 1
 
 
-def _by_title(asked: _Identity, known: _Identity, doc_id: str) -> Match | None:
+def _by_title(identity: _Identity, known: _Identity, doc_id: str) -> Match | None:
     """The match of records with one title, whose years are equal, unknown or a year apart."""
-    same = asked.compared(known)
+    same = identity.compared(known)
     against = [name for name, is_same in same.items() if not is_same]
     by_author, by_abstract = same.get("first author"), same.get("abstract")
-    reason = _reason(asked, known, by_abstract)
-    if name := asked.other_identifier(known):
-        likely = asked.specific and (by_abstract or by_author)
+    reason = _reason(identity, known, by_abstract)
+    if name := identity.other_identifier(known):
+        likely = identity.specific and (by_abstract or by_author)
         return Match(doc_id, f"title, other {name}", False) if likely else None
     if by_abstract and by_author is not False:
         return Match(doc_id, reason)
-    likely = asked.specific or any(same.values())
-    if asked.year != known.year:
-        likely = by_author or by_abstract or (asked.specific and not (asked.year and known.year))
+    likely = identity.specific or any(same.values())
+    if identity.year != known.year:
+        likely = by_author or by_abstract or (identity.specific and not (identity.year and known.year))
         reason, certain = f"{reason}, other year", False
     elif against:
-        certain = bool((by_abstract and len(against) < 2) or (by_author and asked.specific))
+        certain = bool((by_abstract and len(against) < 2) or (by_author and identity.specific))
         reason += "" if certain else f", other {against[0]}"
     else:
-        certain = bool(likely or (asked.is_bare and known.is_bare))
+        certain = bool(likely or (identity.is_bare and known.is_bare))
         likely = True
     enough = len(against) < 2 or by_author or by_abstract
     return Match(doc_id, reason, certain) if likely and enough else None
 
 
-def _reason(asked: _Identity, known: _Identity, same_abstract: bool | None) -> str:
-    if asked.year and asked.year == known.year:
+def _reason(identity: _Identity, known: _Identity, same_abstract: bool | None) -> str:
+    if identity.year and identity.year == known.year:
         return "title and year"
     return "title and abstract" if same_abstract else "title"
 
 
 def _identify(record: Document) -> _Identity:
-    found = record.metadata
-    year = re.search(r"\b\d{4}\b", str(found.get("year") or ""))
+    metadata = record.metadata
+    year = re.search(r"\b\d{4}\b", str(metadata.get("year") or ""))
     title, abstract = without_markup(record.title), words(normalise(without_markup(record.text or "")))
     title_words = plain(_without_accents(title.replace("&", " and "))).split()
-    page = re.search(r"[^\W\d_]*\d+", str(found.get("pages") or ""))
+    page = re.search(r"[^\W\d_]*\d+", str(metadata.get("pages") or ""))
     return _Identity(
-        tuple(find_dois(str(found.get("doi") or ""))),
-        str(found.get("pmid") or ""),
+        tuple(find_dois(str(metadata.get("doi") or ""))),
+        str(metadata.get("pmid") or ""),
         _digest("".join(title_words)).hex(),
         _sketch(title_words),
         sum(word not in _GENERIC for word in title_words),
         int(year[0]) if year else 0,
-        _first_author(found.get("authors")),
-        plain(_without_accents(re.sub(r"[(\[:=].*", "", _first(found.get("journal"))))),
+        _first_author(metadata.get("authors")),
+        plain(_without_accents(re.sub(r"[(\[:=].*", "", _first(metadata.get("journal"))))),
         page[0].lower() if page else "",
         _digest(" ".join(abstract)) if abstract else b"",
         _sketch(abstract),

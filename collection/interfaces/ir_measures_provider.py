@@ -73,12 +73,12 @@ HIGHEST_PERSISTENCE = 0.97
 class Request(NamedTuple):
     """A measure of ir_measures, the convention that applies, and the measure here that has its values."""
 
-    asked: ir_measures.Measure
+    requested: ir_measures.Measure
     convention: Convention
     measure: Measure
 
 
-def translate(asked: ir_measures.Measure) -> Request | None:
+def translate(requested: ir_measures.Measure) -> Request | None:
     """Translate a measure of ir_measures; None if its value is not computed here.
 
     >>> from ir_measures import ERR, RR, SetF
@@ -86,13 +86,13 @@ def translate(asked: ir_measures.Measure) -> Request | None:
     ['RR(rel=2)@10', 'SetF(beta=2)', 'ERR(max_rel=4)@20']
     >>> translate(ERR)
     """
-    asked.validate_params()
-    name = asked.NAME
+    requested.validate_params()
+    name = requested.NAME
     # A measure that was defined at run time may reuse a name.
-    if name not in CONVENTIONS or type(asked) is not type(ir_measures.measures.registry[name]):
+    if name not in CONVENTIONS or type(requested) is not type(ir_measures.measures.registry[name]):
         return None
-    given = {key: value for key, value in asked.params.items() if value is not NOT_PROVIDED}
-    level = given.pop(asked.AT_PARAM, None)
+    given = {key: value for key, value in requested.params.items() if value is not NOT_PROVIDED}
+    level = given.pop(requested.AT_PARAM, None)
     convention = _convention(name, level, given)
     if convention is None:
         return None
@@ -103,7 +103,7 @@ def translate(asked: ir_measures.Measure) -> Request | None:
     if convention is CWL_EVAL:
         given = {key: value for key, value in given.items() if key not in ("min_rel", "dcg")}
     try:
-        return Request(asked, convention, Measure(parse_name(name).name, given, level))
+        return Request(requested, convention, Measure(parse_name(name).name, given, level))
     except CleverdonError:
         return None
 
@@ -161,7 +161,7 @@ class Evaluator(providers.Evaluator):  # type: ignore[misc]
         frame = as_qrels(qrels) if isinstance(qrels, dict) else QrelsConverter(qrels).as_pd_dataframe()
         self._qrels = {convention: _Qrels(frame, convention) for convention in self._requests}
         topics = qrels if isinstance(qrels, dict) else frame["query_id"].astype("str").unique()
-        super().__init__([request.asked for request in requests], set(topics))
+        super().__init__([request.requested for request in requests], set(topics))
 
     def _columns(self, run: Any) -> Iterator[tuple[ir_measures.Measure, list[str], list[float]]]:
         """Yield each measure with its topics and their values."""
@@ -173,15 +173,15 @@ class Evaluator(providers.Evaluator):  # type: ignore[misc]
             aligned, present = self._qrels[convention].align(run)
             topics = [topic for topic, here in zip(aligned.topics, present, strict=True) if here]
             lacking = sorted(self.qrel_qids - set(topics))
-            for asked, _, measure in requests:
+            for requested, _, measure in requests:
                 values = measure(aligned)[present].tolist()
-                yield asked, topics + lacking, values + [asked.DEFAULT] * len(lacking)
+                yield requested, topics + lacking, values + [requested.DEFAULT] * len(lacking)
 
     def iter_calc(self, run: Any) -> Iterator[Metric]:
         """Yield the value of each topic and measure."""
-        for asked, topics, values in self._columns(run):
+        for requested, topics, values in self._columns(run):
             for topic, value in zip(topics, values, strict=True):
-                yield Metric(query_id=topic, measure=asked, value=value)
+                yield Metric(query_id=topic, measure=requested, value=value)
 
     def calc_aggregate(self, run: Any) -> dict[ir_measures.Measure, float]:
         """Return the value of each measure over all topics."""
@@ -190,12 +190,12 @@ class Evaluator(providers.Evaluator):  # type: ignore[misc]
     def calc(self, run: Any) -> CalcResults:
         """Return the values over all topics and those of each topic."""
         overall, each = {}, []
-        for asked, topics, values in self._columns(run):
-            aggregator = asked.aggregator()
+        for requested, topics, values in self._columns(run):
+            aggregator = requested.aggregator()
             for topic, value in zip(topics, values, strict=True):
                 aggregator.add(value)
-                each.append(Metric(query_id=topic, measure=asked, value=value))
-            overall[asked] = aggregator.result()
+                each.append(Metric(query_id=topic, measure=requested, value=value))
+            overall[requested] = aggregator.result()
         return CalcResults(overall, each)
 
 

@@ -153,14 +153,14 @@ def _compute(column: OutputColumn, graded: Graded) -> Floats:
 
 def _read(measures: Iterable[str]) -> list[OutputColumn]:
     """Return the columns of the values; their names are the labels."""
-    asked: dict[str, set[float]] = {}
+    numbers_of: dict[str, set[float]] = {}
     for text in [measures] if isinstance(measures, str) else measures:
         for each in supported_nicknames.get(text, {text}):
             name, numbers = _split(each)
-            asked.setdefault(name, set()).update(numbers)
-    if len(of_f := asked.get("set_F", ())) > 1:
+            numbers_of.setdefault(name, set()).update(numbers)
+    if len(of_f := numbers_of.get("set_F", ())) > 1:
         raise InputError(f"set_F: expected one number, since its label has none, found {sorted(of_f)}")
-    written = [name + f".{','.join(map(repr, sorted(of)))}" * bool(of) for name, of in asked.items()]
+    written = [name + f".{','.join(map(repr, sorted(of)))}" * bool(of) for name, of in numbers_of.items()]
     return [
         column._replace(name="set_F") if column.measure.name == "set_F" else column
         for column in choose(written).columns
@@ -171,10 +171,10 @@ def _split(text: str) -> tuple[str, set[float]]:
     """Split a name from its numbers."""
     if text in supported_measures:
         return text, set()
-    asked = _NUMBERED.fullmatch(text)
-    if asked is None or asked["name"] not in supported_measures:
+    match = _NUMBERED.fullmatch(text)
+    if match is None or match["name"] not in supported_measures:
         raise UnsupportedMeasureError("measure", text, supported_measures)
-    name, numbers = asked["name"], {float(number) for number in asked["numbers"].split(",")}
+    name, numbers = match["name"], {float(number) for number in match["numbers"].split(",")}
     takes = TREC_MEASURES[name].takes
     if takes not in ("cutoffs", "levels") and name != "set_F":
         raise InputError(f"{text!r}: expected {name} without a number")

@@ -156,14 +156,14 @@ def translate(text: str, own: dict[str, str]) -> Translation | None:
     InputError
         The measure is not computed here; the message says why, and what is nearest.
     """
-    asked = _ASKED.fullmatch(text.strip())
-    if asked is None:
+    match = _ASKED.fullmatch(text.strip())
+    if match is None:
         return None
-    key = bare(asked["name"])
+    key = bare(match["name"])
     if key in REFUSED or key.startswith("prefs"):
         what, nearest = REFUSED.get(key, _PREFERENCES)
         raise InputError(f"{text!r} is {what}; the nearest is {nearest}")
-    written, note = _written(text, asked, key, own)
+    written, note = _written(text, match, key, own)
     if not written:
         short = _SHORT.fullmatch(text.strip())
         name = bare(short["name"]) if short is not None else ""
@@ -171,24 +171,24 @@ def translate(text: str, own: dict[str, str]) -> Translation | None:
             return None
         measure = NAMES[name].at.format(short["number"]) if name in NAMES else f"{own[name]}@{short['number']}"
         return Translation((measure,), (text,), NAMES[name].note if name in NAMES else "")
-    if asked["numbers"] and asked["level"]:
-        if key != "rbp" and "=" not in asked["numbers"]:
+    if match["numbers"] and match["level"]:
+        if key != "rbp" and "=" not in match["numbers"]:
             raise InputError(f"{text!r} has numbers and a cut-off; write one of them")
-        written = {number: f"{measure}@{asked['level']}" for number, measure in written.items()}
-    labels = (text,) if len(written) == 1 else tuple(f"{asked['name']}_{number}" for number in written)
-    joined = tuple(_joined(text, measure, asked["parameters"], asked["rel"]) for measure in written.values())
+        written = {number: f"{measure}@{match['level']}" for number, measure in written.items()}
+    labels = (text,) if len(written) == 1 else tuple(f"{match['name']}_{number}" for number in written)
+    joined = tuple(_joined(text, measure, match["parameters"], match["rel"]) for measure in written.values())
     return Translation(joined, labels, note)
 
 
-def _written(text: str, asked: re.Match[str], key: str, own: dict[str, str]) -> tuple[dict[str, str], str]:
+def _written(text: str, match: re.Match[str], key: str, own: dict[str, str]) -> tuple[dict[str, str], str]:
     """Return number -> notation here, without further parameters, and a note; empty for names that no tool uses."""
-    numbers = asked["numbers"] or asked["level"]
-    if (special := _special(key, asked["numbers"] or "")) is not None:
+    numbers = match["numbers"] or match["level"]
+    if (special := _special(key, match["numbers"] or "")) is not None:
         return {"": special[0]}, special[1]
     foreign = NAMES.get(key)
     if foreign is None:
         # Also a name that is the same here, with a relevance level as ranx writes it.
-        same = key in own and asked["rel"] is not None and not asked["numbers"]
+        same = key in own and match["rel"] is not None and not match["numbers"]
         return ({"": own[key] + (f"@{numbers}" if numbers else "")} if same else {}), ""
     if numbers is None and foreign.whole:
         return {"": foreign.whole}, foreign.note or foreign.whole_note

@@ -168,27 +168,27 @@ def assess(
         pool.full or depth is not None
     ) and added is None:  # both estimates assume that the runs are judged to this depth
         missing = estimate_missing(matrix, named, pool.depth, resamples=resamples, seed=seed)
-    told = [verdict.headline(ladder, len(matrix.topics), few_zeros=verdict.has_few_zeros(everything.grade))]
-    told += filter(None, [verdict.unjudged_sentence(everything, added)])
+    sentences = [verdict.headline(ladder, len(matrix.topics), few_zeros=verdict.has_few_zeros(everything.grade))]
+    sentences += filter(None, [verdict.unjudged_sentence(everything, added)])
     if not enough:
-        told.append(
+        sentences.append(
             f"At least {verdict.MIN_GROUPS} groups of runs are needed, so that a pool remains when one is left out; "
             f"found {count:,}."
         )
     elif not by_depth:
-        told.append(f"The runs end before rank {verdict.DEPTHS[0]:,}, the smallest depth that is assessed.")
+        sentences.append(f"The runs end before rank {verdict.DEPTHS[0]:,}, the smallest depth that is assessed.")
     elif not any_value:
-        told.append(f"Every run has {by_depth[-1]} = 0, so leaving one out changes nothing.")
-    told += verdict.reason_sentences(ladder, "run" if alone else "group")
-    told += verdict.pool_sentences(pool, everything, curves, asked=depth is not None)
+        sentences.append(f"Every run has {by_depth[-1]} = 0, so leaving one out changes nothing.")
+    sentences += verdict.reason_sentences(ladder, "run" if alone else "group")
+    sentences += verdict.pool_sentences(pool, everything, curves, given=depth is not None)
     if guessed:
-        told.append(f"The {len(matrix.runs):,} runs form {count:,} groups by name prefix, left out one at a time.")
+        sentences.append(f"The {len(matrix.runs):,} runs form {count:,} groups by name prefix, left out one at a time.")
     if len(matrix.topics) >= verdict.MIN_TOPICS:
-        told.append(verdict.stability_sentence(stability[stability["measure"] == str(measures[0])], matrix))
-        told.append(verdict.topics_sentence(topics, str(measures[0])))
-    told += [estimate.sentence for estimate in missing]
+        sentences.append(verdict.stability_sentence(stability[stability["measure"] == str(measures[0])], matrix))
+        sentences.append(verdict.topics_sentence(topics, str(measures[0])))
+    sentences += [estimate.sentence for estimate in missing]
     return Reusability(
-        verdict=tuple(told),
+        verdict=tuple(sentences),
         pool=pool,
         groups=dict(zip(matrix.runs, named, strict=True)),
         ladder=ladder,

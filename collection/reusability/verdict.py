@@ -256,10 +256,10 @@ def reason_sentences(ladder: Sequence[DepthResult], by: str) -> list[str]:
     `by` is what was left out each time: "run" or "group".
     """
     fair, care, neither = find_deepest(ladder)
-    told = []
+    sentences = []
     if best := care or fair:
         left_out, its = ("a run", "its") if by == "run" else ("a group of runs", "their")
-        told.append(
+        sentences.append(
             f"At depth {best.depth:,}, leaving out {left_out} changes {its} {best.measure} by "
             f"{amount(best.change, MAX_MEAN_CHANGE)} on average and leaves {percent_down(best.judged)} of {its} first "
             f"{count(best.depth, 'document')} judged. {_worst_sentence(best)}"
@@ -267,10 +267,10 @@ def reason_sentences(ladder: Sequence[DepthResult], by: str) -> list[str]:
     if care:
         # The deepest may itself be fair again, below one that is not.
         careful = [result for result in ladder if result.depth <= care.depth and result.verdict == "with care"][-1]
-        told.append(f"Use with care at depth {careful.depth:,}: {'; '.join(careful.broken)}.")
+        sentences.append(f"Use with care at depth {careful.depth:,}: {'; '.join(careful.broken)}.")
     if neither:
-        told.append(f"Not reusable at depth {neither.depth:,}: {'; '.join(neither.broken)}.")
-    return told
+        sentences.append(f"Not reusable at depth {neither.depth:,}: {'; '.join(neither.broken)}.")
+    return sentences
 
 
 def _worst_sentence(result: DepthResult) -> str:
@@ -346,19 +346,19 @@ def unjudged_sentence(matrix: RunMatrix, assumed: int | None) -> str:
     )
 
 
-def pool_sentences(pool: PoolDepth, matrix: RunMatrix, curves: pd.DataFrame, *, asked: bool = False) -> list[str]:
-    """Write the depth of the pool, detected or given by the user (`asked`), and how far other runs are judged."""
-    told = []
-    if not pool.full and asked:
-        told.append(f"Most runs are not fully judged to the given pool depth of {pool.depth:,}.")
+def pool_sentences(pool: PoolDepth, matrix: RunMatrix, curves: pd.DataFrame, *, given: bool = False) -> list[str]:
+    """Write the depth of the pool, detected or given by the user (`given`), and how far other runs are judged."""
+    sentences = []
+    if not pool.full and given:
+        sentences.append(f"Most runs are not fully judged to the given pool depth of {pool.depth:,}.")
     elif not pool.full:
-        told.append(
+        sentences.append(
             f"Most runs are not fully judged to any depth: a pool depth of {pool.depth:,} is assumed, and the number "
             "of missing relevant documents cannot be estimated."
         )
     else:
         pooled = int(pool.runs.sum())
-        told.append(
+        sentences.append(
             f"{pooled:,} of {count(len(matrix.runs), 'run')} {plural(pooled, 'is', 'are')} fully judged to depth "
             f"{pool.depth:,} and {plural(pooled, 'counts', 'count')} as pooled."
         )
@@ -373,8 +373,8 @@ def pool_sentences(pool: PoolDepth, matrix: RunMatrix, curves: pd.DataFrame, *, 
                 f"on average {percent_down(rows['judged'].mean())} {first} are judged, and least for {least['run']}"
             )
             lowest += f" ({percent_down(least['judged'])})"
-        told.append(f"{count(len(others), 'run')} {plural(len(others), 'was', 'were')} not pooled: {lowest}.")
-    return told
+        sentences.append(f"{count(len(others), 'run')} {plural(len(others), 'was', 'were')} not pooled: {lowest}.")
+    return sentences
 
 
 def amount(change: float, allowed: float, sign: str = "") -> str:

@@ -175,20 +175,20 @@ def rbo(
     short, long = sorted(sides, key=len)
     things: dict[Hashable, int] = {thing: row for row, thing in enumerate({**short, **long})}
     s, depth = len(short), len(long)
-    mine, yours = (_shares(side, things, depth, ties) for side in (short, long))
+    shares, others = (_shares(side, things, depth, ties) for side in (short, long))
     # A shorter ranking continues without ties: one more item at each rank.
-    held = [np.square(share).sum(axis=0) if ties == "b" else share.sum(axis=0) for share in (mine, yours)]
+    held = [np.square(share).sum(axis=0) if ties == "b" else share.sum(axis=0) for share in (shares, others)]
     held[0][s:] = np.arange(s + 1, depth + 1)
     ranks = np.arange(1, depth + 1)
     size = {"w": (held[0] + held[1]) / 2, "a": ranks, "b": np.sqrt(held[0] * held[1])}[ties]
-    overlap = (mine * yours).sum(axis=0)
+    overlap = (shares * others).sum(axis=0)
     agreement = float(overlap[s - 1] / size[s - 1])
     if depth > s:
         # Beyond its end the short ranking is assumed to overlap with the long one as at its last rank.
-        unseen = yours[[row for thing, row in things.items() if thing not in short], s:]
+        unseen = others[[row for thing, row in things.items() if thing not in short], s:]
         listed = unseen.sum(axis=0) / np.count_nonzero(unseen, axis=0)
         overlap = np.concatenate([overlap[:s], overlap[s:] + (ranks[s:] - s) * agreement * listed])
-        tail = ((mine[:, -1] * yours[:, -1]).sum() + (depth - s) * agreement) / depth
+        tail = ((shares[:, -1] * others[:, -1]).sum() + (depth - s) * agreement) / depth
     else:
         tail = overlap[-1] / depth
     weights = (1 - p) * p ** (ranks - 1)

@@ -34,7 +34,7 @@ class ChosenColumns(NamedTuple):
     notes: list[str]
 
 
-def choose(asked: Iterable[str]) -> ChosenColumns:
+def choose(texts: Iterable[str]) -> ChosenColumns:
     """Read the measures asked for, each as ``NAME`` or ``NAME.NUMBERS``; the order of the output is fixed.
 
     The first numbers given for a measure count, as in trec_eval.
@@ -52,7 +52,7 @@ def choose(asked: Iterable[str]) -> ChosenColumns:
     numbers: dict[str, str] = {}
     chosen: set[str] = set()
     notes = []
-    for text in asked:
+    for text in texts:
         name, point, after = text.partition(".")
         if name not in TREC_MEASURES and name not in NICKNAMES:
             raise _unknown(text)
