@@ -14,8 +14,16 @@ from __future__ import annotations
 from collection.pooling.adaptive import choose_next, hedge, list_rankings, maxmean, mm_ns, mtf, replay, thompson
 from collection.pooling.depth_pool import depth, pool_growth
 from collection.pooling.fusion import borda, combmnz, combsum, rbp, rrf, sparse
-from collection.pooling.parameters import format_parameters, read_parameters
 from collection.pooling.quotas import quota
 from collection.pooling.run_evidence import evidence
 from collection.pooling.sampling import parse_strata, statap, stratified, uniform
-from collection.pooling.table import STRATEGIES, FullPool, Indices, Selector, StrategyEntry, strategies
+from collection.pooling.table import (
+    STRATEGIES,
+    FullPool,
+    Indices,
+    Selector,
+    StrategyEntry,
+    format_parameters,
+    read_parameters,
+    strategies,
+)

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from collection import Campaign, formats
-from collection.active_learning.features.embeddings import Embeddings
+from collection.active_learning.features.storage import Embeddings
 from collection.core.characters import unescaped
 from collection.core.errors import CleverdonError, FormatError
 from collection.formats import compression, parquet, source, workbook
