@@ -12,7 +12,7 @@ import numpy as np
 from collection.core.arrays import Floats, Ints
 from collection.measures.aligned import Aligned
 from collection.measures.sets import collection_size
-from collection.measures.table import MEASURES, Amount, Positive, Share, Whole
+from collection.measures.table import MEASURES, Amount, Count, Positive, Share
 from collection.measures.trace import divide, show
 
 
@@ -45,7 +45,7 @@ def recall_at_effort(aligned: Aligned, *, rel: Positive = 1, a: Amount = 1.0, b:
 @MEASURES.add(
     "Effort", label="Effort", description="Number of documents to read to reach a recall.", highest=np.inf, monotone=-1
 )
-def effort(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Whole | None = None) -> Floats:
+def effort(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Count | None = None) -> Floats:
     """Effort@r = rank of the relevant document with which recall r is reached; N if the run never reaches it."""
     size = collection_size(aligned, documents)
     target, rank = _reached(aligned, recall, rel)
@@ -57,7 +57,7 @@ def effort(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Who
     description="Share of the reading that a ranking saves at a recall, compared with a random order.",
     lowest=-1.0,
 )  # fmt: skip
-def work_saved(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Whole | None = None) -> Floats:
+def work_saved(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Count | None = None) -> Floats:
     """WSS@r = (N - Effort@r) / N - (1 - r).
 
     Reading in random order saves 1 - r on average. WSS@95 is WSS@0.95. Source: Cohen, Hersh, Peterson & Yen,
@@ -73,7 +73,7 @@ def work_saved(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents:
 @MEASURES.add(
     "GainArea", label="Area under the gain curve", description="Recall averaged over all ranks of the collection."
 )
-def gain_area(aligned: Aligned, *, rel: Positive = 1, documents: Whole | None = None) -> Floats:
+def gain_area(aligned: Aligned, *, rel: Positive = 1, documents: Count | None = None) -> Floats:
     """GainArea = (1/N) * sum over i = 1 ... N of R@i.
 
     About 0.5 for a random order. CLEF's norm_area divides it by the value of the perfect order. Source: CLEF eHealth

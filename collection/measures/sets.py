@@ -10,7 +10,7 @@ from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned
 from collection.measures.ranked import add_description, combine_f
-from collection.measures.table import MEASURES, Positive, Whole
+from collection.measures.table import MEASURES, Count, Positive
 from collection.measures.trace import divide, show
 
 LACKING = "is 0 for a topic that the run lacks"
@@ -85,7 +85,7 @@ def utility(
     b: float = -1.0,
     c: float = 0.0,
     d: float = 0.0,
-    documents: Whole | None = None,
+    documents: Count | None = None,
 ) -> Floats:
     """Utility = a * relevant retrieved + b * others retrieved + c * relevant not retrieved + d * others not retrieved.
 

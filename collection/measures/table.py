@@ -60,7 +60,7 @@ Share = Annotated[float, Within(0, 1)]
 Persistence = Annotated[float, Within(0, 1, open=True)]
 Positive = Annotated[float, Within(0, open=True)]
 Amount = Annotated[float, Within(0)]
-Whole = Annotated[int, Within(1)]
+Count = Annotated[int, Within(1)]
 Gains = Mapping[int, float]
 """Grade -> gain; a grade that is not named keeps its usual gain."""
 

@@ -45,8 +45,8 @@ HELD_FOR = 300.0  # seconds of a manager's reservation; a visible card renews it
 LONGEST_QUOTE = 300
 MOST_QUOTES = 20
 
-Pair = tuple[str, str]
-Held = dict[Pair, tuple[str, float]]
+PairIds = tuple[str, str]
+Held = dict[PairIds, tuple[str, float]]
 """The manager who holds a pair to adjudicate, and the end of the reservation.
 
 Pairs that another manager holds come last, so that two managers see different ones. It is kept in memory only: the
@@ -300,7 +300,7 @@ class Adjudications(UnitTask):
             raise RequestError(f"document {doc_id!r} of topic {query_id!r} is not in the campaign")
         return self.units([(query_id, doc_id)])[0]
 
-    def units(self, pairs: Sequence[Pair]) -> list[wire.AdjudicationUnit]:
+    def units(self, pairs: Sequence[PairIds]) -> list[wire.AdjudicationUnit]:
         """Return pairs with all annotators' judgements."""
         topics = self.campaign.store.corpus.topic_words(sorted({query_id for query_id, _ in pairs}))
         documents = self.campaign.store.corpus.documents([doc_id for _, doc_id in pairs])
@@ -355,11 +355,11 @@ def _past(row: Row) -> wire.PastDecision:
     }
 
 
-def _pairs(queue: pd.DataFrame) -> list[Pair]:
+def _pairs(queue: pd.DataFrame) -> list[PairIds]:
     return list(zip(queue["query_id"], queue["doc_id"], strict=True))
 
 
-def _pair(name: str) -> Pair:
+def _pair(name: str) -> PairIds:
     try:
         parts = json.loads(name)
     except (ValueError, RecursionError):

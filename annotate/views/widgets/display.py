@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Columns = Mapping[str, ColumnConfig | str | None]
 
-Selection = Mapping[str, Mapping[str, Sequence[int]]]  # as Streamlit gives it: {"selection": {"rows": [0]}}
+SelectedRows = Mapping[str, Mapping[str, Sequence[int]]]  # as Streamlit gives it: {"selection": {"rows": [0]}}
 
 T = TypeVar("T")
 Width = Literal["small", "medium", "large"] | int | None
@@ -44,7 +44,7 @@ def timestamp(label: str, form: str = "YYYY-MM-DD HH:mm") -> ColumnConfig:
     return DatetimeColumn(label, format=form)
 
 
-def table(frame: pd.DataFrame, columns: Columns, *, most_height: int | None = None, **options: object) -> Selection:
+def table(frame: pd.DataFrame, columns: Columns, *, most_height: int | None = None, **options: object) -> SelectedRows:
     """Draw some columns of a frame without its index; return the selection, where ``on_select`` asks for it.
 
     `columns` are column -> label or configuration, in the order in which they are shown; None is a hidden column. Those
@@ -56,7 +56,7 @@ def table(frame: pd.DataFrame, columns: Columns, *, most_height: int | None = No
     if most_height is not None:
         options["height"] = height(frame, most_height)
     event = dataframe(frame[list(sent)], hide_index=True, column_order=list(shown), column_config=shown, **options)
-    return cast(Selection, event)
+    return cast(SelectedRows, event)
 
 
 def select_row(
@@ -67,7 +67,7 @@ def select_row(
     return selected_row(table(frame, columns, most_height=most_height, **options), len(frame))
 
 
-def selected_row(event: Selection, rows: int) -> int | None:
+def selected_row(event: SelectedRows, rows: int) -> int | None:
     """The selected row of a table with so many rows; None without a selection."""
     chosen = event["selection"]["rows"]
     return int(chosen[0]) if chosen and chosen[0] < rows else None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Write = Callable[[Campaign, Path], object]  # writes a file of a campaign, and perhaps others beside it
 T = TypeVar("T")
-Kind = Literal["primary", "secondary"]
+ButtonType = Literal["primary", "secondary"]
 
 _HTML = """<div data-part="files"><span>Save the chart as</span>
 <button type="button" data-file="svg">SVG</button><button type="button" data-file="png">PNG</button>
@@ -46,13 +46,13 @@ def write_files(write: Write, name: str) -> dict[str, bytes]:
     return {}
 
 
-def draw(write: Write, name: str, key: str, help: str | None = None, kind: Kind = "secondary") -> None:
+def draw(write: Write, name: str, key: str, help: str | None = None, kind: ButtonType = "secondary") -> None:
     """Draw a button for a file that is written now, or the reason why it cannot be written."""
     if files := write_files(write, name):
         st.download_button(f"Download {name}", files[name], name, type=kind, key=key, help=help)
 
 
-def draw_deferred(write: Write, name: str, key: str, help: str | None = None, kind: Kind = "secondary") -> None:
+def draw_deferred(write: Write, name: str, key: str, help: str | None = None, kind: ButtonType = "secondary") -> None:
     """Draw a button for a file that is written on demand, in a thread with its own connection."""
     directory = session.current().campaign.directory
 
