@@ -170,7 +170,7 @@ def test_names_in_help_are_those_of_the_library() -> None:
     from collection.campaign.settings.judging_settings import FORMS, TASKS, Long
     from collection.campaign.settings.loop_settings import MODES, ExplanationLevel
     from collection.core.records import Role
-    from collection.pooling.depth_pool import Ties
+    from collection.pooling.depth_pool import TiedRanks
     from collection.preferences import CHOICE_RULES
     from collection.simulation import SCHEDULES
 
@@ -187,7 +187,7 @@ def test_names_in_help_are_those_of_the_library() -> None:
         "people --role": get_args(Role),
         "export --ties": ADJUDICATION_RULES["majority"].choices["ties"],
         "export --choice-rule": [entry.name for entry in CHOICE_RULES],
-        "pool --ties": get_args(Ties),
+        "pool --ties": get_args(TiedRanks),
         "simulate --batch": SCHEDULES,
     }
     listed = {
