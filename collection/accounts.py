@@ -132,13 +132,13 @@ def find_role(email: str | None, groups: Iterable[str], roles: Mapping[Role, Seq
     >>> find_role("bob@x.org", [], table), find_role("eve@y.org", ["Judges"], table)
     ('annotator', 'annotator')
     """
-    theirs = {group.casefold() for group in groups}
+    names = {group.casefold() for group in groups}
     address = (email or "").casefold()
     for role in ROLES:
         for who in roles.get(role, ()):
             name = who.casefold()
             if name.startswith(GROUP):
-                if name.removeprefix(GROUP).strip() in theirs:
+                if name.removeprefix(GROUP).strip() in names:
                     return role
             elif address and fnmatch.fnmatchcase(address, name):
                 return role
@@ -151,11 +151,11 @@ def read_groups(claims: Mapping[str, object], claim: str) -> list[str]:
     >>> read_groups({"realm_access": {"roles": ["judges"]}}, "realm_access.roles")
     ['judges']
     """
-    found: object = claims.get(claim)
-    if found is None:
-        found = claims
+    value: object = claims.get(claim)
+    if value is None:
+        value = claims
         for part in claim.split("."):
-            found = found.get(part) if isinstance(found, Mapping) else None
-    if isinstance(found, str):
-        return [found]
-    return [str(group) for group in found] if isinstance(found, list | tuple) else []
+            value = value.get(part) if isinstance(value, Mapping) else None
+    if isinstance(value, str):
+        return [value]
+    return [str(group) for group in value] if isinstance(value, list | tuple) else []

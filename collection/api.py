@@ -69,9 +69,9 @@ def read_documents(path: str | PathLike[str]) -> pd.DataFrame:
 
 
 def _read_qrels(qrels: QrelsLike) -> pd.DataFrame:
-    found = as_qrels(qrels)
+    qrels_frame = as_qrels(qrels)
     warn_of_model(qrels)
-    return found
+    return qrels_frame
 
 
 def evaluate(
@@ -123,9 +123,9 @@ def evaluate(
     """
     given = as_evaluated(qrels, runs, exclude_query_document=exclude_query_document)
     warn_of_model(qrels)
-    found = comparison.evaluate(*given, measures, with_bounds=with_bounds, grades=as_scale(grades))
-    described = comparison.describe_coverage(found.coverage, found.measures.values())
-    return replace(found, notes=(*found.notes, *described))
+    evaluation = comparison.evaluate(*given, measures, with_bounds=with_bounds, grades=as_scale(grades))
+    described = comparison.describe_coverage(evaluation.coverage, evaluation.measures.values())
+    return replace(evaluation, notes=(*evaluation.notes, *described))
 
 
 def explain(qrels: QrelsLike, run: RunsLike, measure: Measure | str, topic: str) -> Explanation:

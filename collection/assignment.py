@@ -133,14 +133,14 @@ def read_open(candidates: Iterable[Candidate], count: int) -> list[Candidate]:
     >>> [pair.doc_id for pair in read_open(table, 1)], next(table).doc_id
     (['b', 'c'], 'd')
     """
-    found: list[Candidate] = []
+    open_candidates: list[Candidate] = []
     for candidate in candidates if count > 0 else ():
         if _is_open(candidate):
-            found.append(candidate)
+            open_candidates.append(candidate)
             count -= candidate.skipped is None
             if not count:
                 break
-    return found
+    return open_candidates
 
 
 def distribute_topics(sizes: Mapping[str, int], people: Sequence[str], per_topic: int = 1) -> dict[str, list[str]]:

@@ -164,52 +164,53 @@ def estimate(
     used = linked[place]
     kind, model = _by_kind(pair[used], place[used], shown[used], clicked[used], len(documents), len(ranks))
     first = int(np.flatnonzero(linked)[0])
-    found = _maximise(model, first, tolerance, most_rounds)
+    fitted = _maximise(model, first, tolerance, most_rounds)
     if smoothing:
-        found = _smooth(model, found, smoothing, tolerance, most_rounds)
+        fitted = _smooth(model, fitted, smoothing, tolerance, most_rounds)
     known = np.bincount(model.kind, minlength=len(model.pairs)) > 0
-    attractiveness = np.where(known, found.attractiveness, np.nan)[kind]
+    attractiveness = np.where(known, fitted.attractiveness, np.nan)[kind]
     return ClickEstimate(
         documents.assign(ctr=documents["clicked"] / documents["shown"], attractiveness=attractiveness, by=BY),
-        ranks.assign(ctr=ranks["clicked"] / ranks["shown"], examination=np.where(linked, found.examination, np.nan)),
+        ranks.assign(ctr=ranks["clicked"] / ranks["shown"], examination=np.where(linked, fitted.examination, np.nan)),
         int(ranks["rank"].iloc[first]),
-        found.rounds,
-        found.converged,
+        fitted.rounds,
+        fitted.converged,
         smoothing,
     )
 
 
-def cautions(found: ClickEstimate) -> list[str]:
+def cautions(estimate: ClickEstimate) -> list[str]:
     """Limitations of an estimate, one sentence each."""
-    said = []
-    if found.first != 1:
-        said.append(f"no clicks above rank {found.first}, whose examination is set to 1")
-    unknown = found.ranks[found.ranks["examination"].isna()]
+    sentences = []
+    if estimate.first != 1:
+        sentences.append(f"no clicks above rank {estimate.first}, whose examination is set to 1")
+    unknown = estimate.ranks[estimate.ranks["examination"].isna()]
     dead, unlinked = (unknown.loc[test, "rank"].tolist() for test in (unknown["clicked"] == 0, unknown["clicked"] > 0))
     if dead:
-        said.append(f"no clicks at {_ranks(dead)}, which give no information on the documents shown there")
-    if unlinked and found.ranks["examination"].notna().sum() == 1:
-        said.append(
+        sentences.append(f"no clicks at {_ranks(dead)}, which give no information on the documents shown there")
+    if unlinked and estimate.ranks["examination"].notna().sum() == 1:
+        sentences.append(
             "position bias cannot be estimated from these clicks: no clicked document links another rank to rank "
-            f"{found.first}; only documents shown there have an estimate, which is their click-through rate"
+            f"{estimate.first}; only documents shown there have an estimate, which is their click-through rate"
         )
     elif unlinked:
-        said.append(
-            f"examination of {_ranks(unlinked)} cannot be estimated: no clicked document links it to rank {found.first}"
+        sentences.append(
+            f"examination of {_ranks(unlinked)} cannot be estimated: "
+            f"no clicked document links it to rank {estimate.first}"
         )
-    if lost := int(found.documents["attractiveness"].isna().sum()):
-        said.append(
-            f"{lost:,} of {count(len(found.documents), 'pair')} were shown only at such ranks and have no estimate of "
-            "attractiveness"
+    if lost := int(estimate.documents["attractiveness"].isna().sum()):
+        sentences.append(
+            f"{lost:,} of {count(len(estimate.documents), 'pair')} were shown only at such ranks "
+            "and have no estimate of attractiveness"
         )
-    if not found.converged:
-        said.append(f"EM did not converge in {count(found.rounds, 'round')}; the estimates may still change")
-    return said
+    if not estimate.converged:
+        sentences.append(f"EM did not converge in {count(estimate.rounds, 'round')}; the estimates may still change")
+    return sentences
 
 
-def labels(found: ClickEstimate) -> pd.DataFrame:
+def labels(estimate: ClickEstimate) -> pd.DataFrame:
     """Attractiveness as fractional qrels: ``query_id``, ``doc_id``, ``relevance``, ``by``, where it is known."""
-    known = found.documents.dropna(subset=["attractiveness"]).reset_index(drop=True)
+    known = estimate.documents.dropna(subset=["attractiveness"]).reset_index(drop=True)
     return known.rename(columns={"attractiveness": "relevance"})[[*PAIR, "relevance", "by"]]
 
 
@@ -295,10 +296,10 @@ def _by_kind(pair: Ints, place: Ints, shown: Ints, clicked: Ints, pairs: int, pl
         at += 1
         kind[longer] = at * pairs + same
     _, first, kind, many = np.unique(kind, return_index=True, return_inverse=True, return_counts=True)
-    kept = order[first[kind[pair[order]]] == pair[order]]
-    kept = kept[np.argsort(place[kept], kind="stable")]
-    of = kind[pair[kept]]
-    return kind, _Model(of, place[kept], shown[kept] * many[of], clicked[kept] * many[of], many, places)
+    firsts = order[first[kind[pair[order]]] == pair[order]]
+    firsts = firsts[np.argsort(place[firsts], kind="stable")]
+    of = kind[pair[firsts]]
+    return kind, _Model(of, place[firsts], shown[firsts] * many[of], clicked[firsts] * many[of], many, places)
 
 
 def _maximise(model: _Model, first: int, tolerance: float, most: int) -> _Fit:
@@ -321,18 +322,18 @@ def _maximise(model: _Model, first: int, tolerance: float, most: int) -> _Fit:
     return _Fit(examination, attractiveness, most, False)
 
 
-def _smooth(model: _Model, found: _Fit, smoothing: float, tolerance: float, most: int) -> _Fit:
+def _smooth(model: _Model, fitted: _Fit, smoothing: float, tolerance: float, most: int) -> _Fit:
     """EM for attractiveness alone, with pseudo-impressions at the mean rate."""
-    missed, e = _Missed(model), found.examination
+    missed, e = _Missed(model), fitted.examination
     mean = min(1.0, float(model.clicked.sum() / (model.shown * e[model.place]).sum()))
     of_kind = model.impressions()[0]
     more: Floats = smoothing * model.pairs.astype(np.float64)
-    attractiveness = found.attractiveness
+    attractiveness = fitted.attractiveness
     for rounds in range(1, most + 1):
         a = attractiveness
         attractiveness = _rest(a, missed.sums(e, a)[0], of_kind + more, more * (1 - mean))
         if _change(attractiveness, a) <= tolerance:
-            return _Fit(e, attractiveness, max(found.rounds, rounds), found.converged)
+            return _Fit(e, attractiveness, max(fitted.rounds, rounds), fitted.converged)
     return _Fit(e, attractiveness, most, False)
 
 

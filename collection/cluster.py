@@ -72,7 +72,7 @@ class Workers:
         except (OSError, ValueError) as error:  # no answer, or no address
             raise ClusterError(f"the cluster at {self.address} cannot be reached ({_reason(error)})") from error
 
-    def _results(self, futures: list[Any], here: bool = True) -> list[Any]:
+    def _results(self, futures: list[Any], needed: bool = True) -> list[Any]:
         """Wait for results as long as there are workers; return them, or nothing if they are not needed `here`."""
         distributed, without = require_module("distributed"), 0
         while without < PATIENCE:
@@ -83,7 +83,7 @@ class Workers:
                     break
                 without = 0 if self._client.scheduler_info().get("workers") else without + 1
                 continue
-            if here:
+            if needed:
                 return list(self._client.gather(futures))
             failed = [future for future in futures if future.status != "finished"]
             return list(self._client.gather(failed))  # raises their error
@@ -102,8 +102,8 @@ class Workers:
             pending.append(self._client.submit(function, shared[1], own, pure=False))
 
         def first() -> T:
-            found: T = self._results([pending.popleft()])[0]
-            return found
+            result: T = self._results([pending.popleft()])[0]
+            return result
 
         dask = require_module("dask")
         for given, own in items:

@@ -96,8 +96,8 @@ def estimate(
     0.5
     """
     runs, listed = list(runs), list_measures(measures)
-    asked = as_measures(listed)
-    for measure in asked:
+    requested = as_measures(listed)
+    for measure in requested:
         if reason := explain_refusal(measure):
             raise InputError(f"{measure} cannot be estimated: {reason}; evaluate it without estimated grades")
     if draws < 1 or not 0 < alpha < 1 or seed < 0 or (depth is not None and depth < 1):
@@ -112,7 +112,7 @@ def estimate(
     if not (graded >= 0).any():
         raise InputError("the qrels have no grade of 0 or more to estimate the others from; judge some pairs first")
     topics = graded.index.get_level_values("query_id").unique()
-    cutoffs = [measure.cutoff for measure in asked]
+    cutoffs = [measure.cutoff for measure in requested]
     if pool is None:
         depth = max(WHOLE if cutoff is None else cutoff for cutoff in cutoffs) if depth is None else depth
         pool = _first_pairs(runs, depth)
@@ -135,7 +135,7 @@ def estimate(
     if not judged.all():
         require_memory(frame, len(runs), len(levels), draws, with_texts=features is not None)
     pairs = describe(frame, runs, texts=features)
-    drawn = draw_values(pairs, grades, asked, levels=levels, draws=draws, seed=seed)
+    drawn = draw_values(pairs, grades, requested, levels=levels, draws=draws, seed=seed)
     facts = EstimatedPool(
         len(topics),
         int(judged.sum()),
@@ -144,7 +144,7 @@ def estimate(
         origin,
     )
     reached = [c._replace(unjudged_at_10=0.0) for c in plain.coverage]
-    notes = [f"the pool has {origin}", *plain.notes, *comparison.describe_coverage(reached, asked)]
+    notes = [f"the pool has {origin}", *plain.notes, *comparison.describe_coverage(reached, requested)]
     notes += _outside(pairs, cutoffs)
     return comparison.summarise_draws(
         pairs.runs, pairs.numbered[0].topics, drawn, facts, alpha=alpha, separate_seeds=separate_seeds, notes=notes

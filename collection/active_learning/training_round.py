@@ -79,8 +79,8 @@ class Recipe:
                 raise InputError(f"parameter {name} of {self.learner}: expected a number above 0, found {number!r}")
         if self.level <= 0 or self.presumed < 0 or not 0 <= (self.topic or 0) < float("inf"):
             topic = "" if self.topic is None else f", topic {self.topic}"
-            found = f"level {self.level}, presumed {self.presumed}{topic}"
-            raise InputError(f"recipe: expected a level above 0, presumed and topic 0 or more; found {found}")
+            settings = f"level {self.level}, presumed {self.presumed}{topic}"
+            raise InputError(f"recipe: expected a level above 0, presumed and topic 0 or more; found {settings}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +128,9 @@ class Space:
         """
         prior = np.zeros(self.features.size, dtype=np.float32)
         if self.evidence is not None:
-            found = self.evidence.fusion > 0
-            fusion = self.evidence.fusion[found]
-            prior[found] = np.log(2 * fusion / fusion.min(initial=np.inf))
+            ranked = self.evidence.fusion > 0
+            fusion = self.evidence.fusion[ranked]
+            prior[ranked] = np.log(2 * fusion / fusion.min(initial=np.inf))
         return prior
 
     @cached_property

@@ -90,10 +90,10 @@ def parse_rule(written: str | ChosenRule | None = None, **parameters: str | None
 
 def _read(written: str) -> tuple[str, dict[str, str]]:
     wrong = InputError(f"rule: expected a name, such as majority or majority(ties=higher), found {written!r}")
-    found = _WRITTEN.fullmatch(written)
-    if found is None:
+    match = _WRITTEN.fullmatch(written)
+    if match is None:
         raise wrong
-    name, inside = found[1], (found[2] or "").strip()
+    name, inside = match[1], (match[2] or "").strip()
     given: dict[str, str] = {}
     place = 0
     while place < len(inside):
@@ -186,18 +186,20 @@ def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, 
     chosen = parse_rule(rule, **parameters)
     matrix = JudgementMatrix.of(judgements)
     entry = ADJUDICATION_RULES[chosen.name]
-    found = entry.function(matrix, **chosen.parameters)
-    has = ~np.isnan(found.grade)
-    grades = found.grade[has]
+    adjudicated = entry.function(matrix, **chosen.parameters)
+    has = ~np.isnan(adjudicated.grade)
+    grades = adjudicated.grade[has]
     grades = grades if entry.fractional or (grades % 1).any() else grades.astype(np.int64)
-    pairs = matrix.pairs[has].assign(relevance=grades, by=pd.array(found.by[has], dtype="str")).reset_index(drop=True)
+    pairs = (
+        matrix.pairs[has].assign(relevance=grades, by=pd.array(adjudicated.by[has], dtype="str")).reset_index(drop=True)
+    )
     notes: tuple[str, ...] = ()
     if matrix.repeated:
         notes = (
             f"{count(matrix.repeated, 'row')} left out: the same annotator graded the pair again further down, and the "
             "last grade counts.",
         )
-    return Adjudicated(pairs, chosen, found.rounds, found.converged, notes)
+    return Adjudicated(pairs, chosen, adjudicated.rounds, adjudicated.converged, notes)
 
 
 def describe_origin(by: str) -> str:

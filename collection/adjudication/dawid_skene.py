@@ -106,12 +106,12 @@ def fit(matrix: JudgementMatrix) -> Fit:
     order = np.argsort(names.to_numpy(dtype=object), kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    said = matrix.annotator * size + np.searchsorted(levels, matrix.grade)
-    cells = (np.ones(len(said)), (place[matrix.pair], said))
+    cell_numbers = matrix.annotator * size + np.searchsorted(levels, matrix.grade)
+    cells = (np.ones(len(cell_numbers)), (place[matrix.pair], cell_numbers))
     given = csr_array(cells, shape=(len(order), annotators * size))
     given.sum_duplicates()
     back = csr_array(given.T)
-    occurs = np.bincount(said, minlength=annotators * size)[:, None] > 0
+    occurs = np.bincount(cell_numbers, minlength=annotators * size)[:, None] > 0
     votes = votes[order]
     known = votes.sum(axis=1) > 0
     posterior = np.where(known[:, None], votes / np.maximum(votes.sum(axis=1), 1)[:, None], 0.0)

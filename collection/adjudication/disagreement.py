@@ -76,28 +76,32 @@ def list_disagreements(
     """
     judgements = JUDGEMENTS.check(judgements, "the queue")
     pair = ["query_id", "doc_id"]
-    said = judgements[_said_by_annotators(judgements) & judgements["kind"].isin(["graded", "cannot judge"]).to_numpy()]
-    grade = pd.to_numeric(said["relevance"]).astype("Float64").where(said["kind"] == "graded")
+    decisions = judgements[
+        _said_by_annotators(judgements) & judgements["kind"].isin(["graded", "cannot judge"]).to_numpy()
+    ]
+    grade = pd.to_numeric(decisions["relevance"]).astype("Float64").where(decisions["kind"] == "graded")
     # -1 stands for "cannot judge", so that it differs from every grade.
-    said = said[[*pair, "annotator"]].assign(grade=grade.fillna(-1).astype("int64"), graded=grade)
-    grouped = said.groupby(pair, sort=False)
+    decisions = decisions[[*pair, "annotator"]].assign(grade=grade.fillna(-1).astype("int64"), graded=grade)
+    grouped = decisions.groupby(pair, sort=False)
     bounds = grouped.agg(
         low=("graded", "min"), high=("graded", "max"), kinds=("grade", "nunique"), annotators=("grade", "size")
     )
-    found = bounds[bounds["kinds"] > 1].reset_index()
-    found["ended"] = pd.MultiIndex.from_frame(found[pair]).isin(_ended(judgements)) if len(found) else False
+    open_pairs = bounds[bounds["kinds"] > 1].reset_index()
+    open_pairs["ended"] = (
+        pd.MultiIndex.from_frame(open_pairs[pair]).isin(_ended(judgements)) if len(open_pairs) else False
+    )
     if not ended:
-        found = found[~found["ended"].astype(bool)]
-    found["distance"] = (found["high"] - found["low"]).fillna(0).astype("int64")
-    order = {topic: n for n, topic in enumerate(said["query_id"].unique() if topics is None else topics)}
-    found["topic"] = found["query_id"].map(order).fillna(len(order)).astype("int64")
-    result = found.sort_values(["distance", "topic"], ascending=[False, True], kind="stable", ignore_index=True)
+        open_pairs = open_pairs[~open_pairs["ended"].astype(bool)]
+    open_pairs["distance"] = (open_pairs["high"] - open_pairs["low"]).fillna(0).astype("int64")
+    order = {topic: n for n, topic in enumerate(decisions["query_id"].unique() if topics is None else topics)}
+    open_pairs["topic"] = open_pairs["query_id"].map(order).fillna(len(order)).astype("int64")
+    result = open_pairs.sort_values(["distance", "topic"], ascending=[False, True], kind="stable", ignore_index=True)
     # "Cannot judge" comes after the grades.
-    last = said["grade"].where(said["grade"] >= 0, said["grade"].max() + 1 if len(said) else 0)
+    last = decisions["grade"].where(decisions["grade"] >= 0, decisions["grade"].max() + 1 if len(decisions) else 0)
     each: dict[tuple[str, str], list[tuple[str, str]]] = {
         key: [] for key in zip(*(result[c] for c in pair), strict=True)
     }
-    ordered = said.iloc[np.argsort(last.to_numpy(), kind="stable")]
+    ordered = decisions.iloc[np.argsort(last.to_numpy(), kind="stable")]
     for *key, name, grade in zip(*(ordered[c].tolist() for c in (*pair, "annotator", "grade")), strict=True):
         if tuple(key) in each:
             each[tuple(key)].append((name, "?" if grade < 0 else str(grade)))
@@ -138,7 +142,7 @@ def list_opinions(judgements: pd.DataFrame, query_id: str, doc_id: str) -> pd.Da
 
     The columns are :data:`OPINION_COLUMNS`, as far as `judgements` has them.
     """
-    mine = (judgements["query_id"] == query_id) & (judgements["doc_id"] == doc_id)
-    said = judgements[mine.to_numpy(dtype=np.bool_) & _said_by_annotators(judgements)]
-    order = pd.to_numeric(said["relevance"]).astype("Float64").sort_values(na_position="last", kind="stable").index
-    return said.loc[order, [c for c in OPINION_COLUMNS if c in said]].reset_index(drop=True)
+    of_pair = (judgements["query_id"] == query_id) & (judgements["doc_id"] == doc_id)
+    decisions = judgements[of_pair.to_numpy(dtype=np.bool_) & _said_by_annotators(judgements)]
+    order = pd.to_numeric(decisions["relevance"]).astype("Float64").sort_values(na_position="last", kind="stable").index
+    return decisions.loc[order, [c for c in OPINION_COLUMNS if c in decisions]].reset_index(drop=True)

@@ -86,8 +86,8 @@ class JudgementMatrix:
         if "counts_as" in judgements:
             counts_as = judgements["counts_as"]
             ending = (counts_as == ADJUDICATION).to_numpy(dtype=np.bool_)
-            said = (counts_as == "judgement").to_numpy(dtype=np.bool_)
-            graded = graded & (said | ending)  # without surplus
+            by_annotators = (counts_as == "judgement").to_numpy(dtype=np.bool_)
+            graded = graded & (by_annotators | ending)  # without surplus
             ending = ending & (judgements["kind"] != "undone").to_numpy(dtype=np.bool_)
         rows = np.flatnonzero(graded | ending)
         codes = number_pairs(judgements[["query_id", "doc_id"]].iloc[rows])
@@ -97,20 +97,20 @@ class JudgementMatrix:
         grades = np.where(graded[rows], grades, np.nan)
         if np.isinf(grades).any():
             raise InputError("adjudication: expected finite grades (relevance), found an infinite one")
-        mine = ~ending[rows]
-        names, annotators = pd.factorize(judgements["annotator"].iloc[rows[mine]], sort=True)
-        last = ~pd.Series(codes[mine] * max(1, len(annotators)) + names).duplicated(keep="last").to_numpy()
-        own = grades[mine][last]
+        open_rows = ~ending[rows]
+        names, annotators = pd.factorize(judgements["annotator"].iloc[rows[open_rows]], sort=True)
+        last = ~pd.Series(codes[open_rows] * max(1, len(annotators)) + names).duplicated(keep="last").to_numpy()
+        own = grades[open_rows][last]
         adjudicated, adjudicated_at = np.full(len(keys), np.nan), np.full(len(keys), -1, dtype=np.int64)
         # The last assignment to an index stands: the latest adjudication.
-        adjudicated[codes[~mine]] = grades[~mine]
-        adjudicated_at[codes[~mine]] = rows[~mine]
+        adjudicated[codes[~open_rows]] = grades[~open_rows]
+        adjudicated_at[codes[~open_rows]] = rows[~open_rows]
         return cls(
             keys,
-            codes[mine][last],
+            codes[open_rows][last],
             own if (own % 1).any() else own.astype(np.int64),
             names[last].astype(np.int64),
-            rows[mine][last].astype(np.int64),
+            rows[open_rows][last].astype(np.int64),
             [str(a) for a in annotators],
             adjudicated_at >= 0,
             adjudicated,
@@ -139,10 +139,10 @@ class JudgementMatrix:
 
     def by(self, otherwise: str | TextArray) -> TextArray:
         """(P,) origins: "one judgement", "agreed", or `otherwise` where annotators differ."""
-        found = np.full(len(self.pairs), "one judgement", dtype=object)
+        sources = np.full(len(self.pairs), "one judgement", dtype=object)
         several = self.graded_by() > 1
         if several.any():
             differ = several & (self.reduce(np.maximum, -np.inf) != self.reduce(np.minimum, np.inf))
-            found[several] = "agreed"
-            found[differ] = otherwise if isinstance(otherwise, str) else otherwise[differ]
-        return found
+            sources[several] = "agreed"
+            sources[differ] = otherwise if isinstance(otherwise, str) else otherwise[differ]
+        return sources

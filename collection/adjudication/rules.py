@@ -181,9 +181,9 @@ def annotator(
             f"rule annotator needs a name, as in annotator(annotator=ann); annotators with grades: {among}"
         )
     require_known("annotator with a grade", matrix.annotators, annotator)
-    theirs = matrix.annotator == matrix.annotators.index(annotator)
+    own = matrix.annotator == matrix.annotators.index(annotator)
     grade = np.full(len(matrix.pairs), np.nan)
-    grade[matrix.pair[theirs]] = matrix.grade[theirs]
+    grade[matrix.pair[own]] = matrix.grade[own]
     return RuleResult(grade, np.full(len(grade), "annotator", dtype=object))
 
 

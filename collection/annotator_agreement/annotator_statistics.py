@@ -103,10 +103,10 @@ def compute_statistics(
     own = log[((log["kind"] != "undone") & (log["source"] != "imported")).to_numpy(dtype=np.bool_)]
     graded = several[((several["kind"] == "graded") & (several["counts_as"] == "judgement")).to_numpy(dtype=np.bool_)]
     shared = _compare_shared(graded[[*PAIR, "annotator"]].assign(grade=graded["relevance"].astype("int64")))
-    said, flags = log[["annotator", "kind", "revises"]], current[["annotator", "kind", "relevance", "flagged"]]
+    entries, flags = log[["annotator", "kind", "revises"]], current[["annotator", "kind", "relevance", "flagged"]]
     # Split at once: to look for each annotator's rows among half a million takes long.
-    parts = [{str(name): part for name, part in frame.groupby("annotator")} for frame in (said, own, flags, shared)]
-    nothing = [frame.iloc[:0] for frame in (said, own, flags, shared)]
+    parts = [{str(name): part for name, part in frame.groupby("annotator")} for frame in (entries, own, flags, shared)]
+    nothing = [frame.iloc[:0] for frame in (entries, own, flags, shared)]
     rows = [
         {"annotator": name, **_facts(*(part.get(name, none) for part, none in zip(parts, nothing, strict=True)))}
         for name in sorted(parts[0])
@@ -215,7 +215,7 @@ def _remarks(of: AnnotatorFacts, facts: pd.DataFrame, shared: pd.DataFrame) -> I
     if of["judgements"] < FEW:
         return
     is_own = shared["annotator"] == of["annotator"]
-    mine, theirs = shared[is_own], shared[~is_own]
+    own, by_others = shared[is_own], shared[~is_own]
     if of["timed"] >= FEW and of["quick"] >= QUICK_SHARE * of["timed"]:
         yield f"{of['quick']:,} of {of['timed']:,} judgements took less than {duration(QUICK)}."
     others = facts.loc[(facts["annotator"] != of["annotator"]) & (facts["timed"] >= FEW), "seconds"]
@@ -223,7 +223,7 @@ def _remarks(of: AnnotatorFacts, facts: pd.DataFrame, shared: pd.DataFrame) -> I
         span = f"{others.min():.1f} to {others.max():.1f} s" if len(others) > 1 else f"{others.iloc[0]:.1f} s"
         yield f"Median of {of['seconds']:.1f} s per judgement; other annotators: {span}."
     if of["graded"] >= FEW and of["top_share"] >= ONE_GRADE:
-        yield from _remark_one_grade(of, mine, theirs)
+        yield from _remark_one_grade(of, own, by_others)
     chance = streak_probability(of["row"], of["said"], of["row_share"])
     if of["said"] >= FEW and chance < RARE_STREAK:
         often = "less than one in a million" if chance < 1e-6 else f"one in {round(1 / chance):,}"
@@ -231,24 +231,24 @@ def _remarks(of: AnnotatorFacts, facts: pd.DataFrame, shared: pd.DataFrame) -> I
             f"Grade {of['row_grade']} was given {of['row']:,} times in a row: by chance, {often} annotators with "
             f"{of['said']:,} grades ({percent(of['row_share'])} of them {of['row_grade']}) would have such a streak."
         )
-    among = _compare_shared(theirs[[*PAIR, "annotator", "grade"]])
-    if min(len(mine), len(among)) >= FEW and of["agreement"] <= _agreement(among) - LOW_AGREEMENT:
+    among = _compare_shared(by_others[[*PAIR, "annotator", "grade"]])
+    if min(len(own), len(among)) >= FEW and of["agreement"] <= _agreement(among) - LOW_AGREEMENT:
         yield (
             f"Observed agreement with the other annotators: {percent(of['agreement'])} on "
-            f"{count(len(mine), 'common pair')}; among the others: {percent(_agreement(among))}."
+            f"{count(len(own), 'common pair')}; among the others: {percent(_agreement(among))}."
         )
     # Of two annotators alone, neither is the unusual one: `differences` names both.
-    if theirs.merge(mine[PAIR])["annotator"].nunique() > 1 and _is_far(mine):
+    if by_others.merge(own[PAIR])["annotator"].nunique() > 1 and _is_far(own):
         which = "higher" if of["higher"] > 0 else "lower"
-        pairs = count(len(mine), "common pair")
+        pairs = count(len(own), "common pair")
         yield f"Grades are {abs(of['higher']):.2f} {which} than the others' on average, on {pairs}."
     if of["cannot_judge"] >= CANNOT_SHARE * of["judgements"]:
         yield f'"Cannot judge" for {of["cannot_judge"]:,} of {count(of["judgements"], "pair")}.'
 
 
-def _is_far(mine: pd.DataFrame) -> bool:
+def _is_far(own: pd.DataFrame) -> bool:
     """Return whether the mean difference from others' grades is large and significant, in rows of `_compare_shared`."""
-    apart = (mine["grade"] - mine["others_mean"]).to_numpy(dtype=np.float64)
+    apart = (own["grade"] - own["others_mean"]).to_numpy(dtype=np.float64)
     if len(apart) < FEW:
         return False
     error = float(apart.std(ddof=1)) / np.sqrt(len(apart))
@@ -257,25 +257,25 @@ def _is_far(mine: pd.DataFrame) -> bool:
 
 def _find_differences(shared: pd.DataFrame) -> list[str]:
     """Sentences on two annotators with mean grades far apart, where no third one graded the pairs of one of them."""
-    found: dict[frozenset[str], str] = {}
-    for name, mine in shared.groupby("annotator"):
-        others = set(shared.merge(mine[PAIR])["annotator"]) - {name}
-        if len(others) == 1 and _is_far(mine):
-            apart = float((mine["grade"] - mine["others_mean"]).to_numpy(dtype=np.float64).mean())
+    differences: dict[frozenset[str], str] = {}
+    for name, own in shared.groupby("annotator"):
+        others = set(shared.merge(own[PAIR])["annotator"]) - {name}
+        if len(others) == 1 and _is_far(own):
+            apart = float((own["grade"] - own["others_mean"]).to_numpy(dtype=np.float64).mean())
             both = (str(name), *others) if apart > 0 else (*others, str(name))
-            pairs = count(len(mine), "common pair")
+            pairs = count(len(own), "common pair")
             higher = f"{both[0]}'s grades are {abs(apart):.2f} higher than {both[1]}'s on average, on {pairs}."
-            found.setdefault(frozenset(both), higher)
-    return list(found.values())
+            differences.setdefault(frozenset(both), higher)
+    return list(differences.values())
 
 
-def _remark_one_grade(of: AnnotatorFacts, mine: pd.DataFrame, theirs: pd.DataFrame) -> Iterator[str]:
+def _remark_one_grade(of: AnnotatorFacts, own_rows: pd.DataFrame, others: pd.DataFrame) -> Iterator[str]:
     """Remark on a single grade for nearly all pairs, unless the others gave it about as often to the same pairs."""
     sentence = f"Grade {of['top_grade']} in {round(of['top_share'] * of['graded']):,} of {of['graded']:,} judgements."
-    if len(mine) < FEW:
+    if len(own_rows) < FEW:
         yield sentence
         return
-    own, other = ((frame["grade"] == of["top_grade"]).mean() for frame in (mine, theirs.merge(mine[PAIR])))
+    own, other = ((frame["grade"] == of["top_grade"]).mean() for frame in (own_rows, others.merge(own_rows[PAIR])))
     if other < ONE_GRADE * own:
-        pairs = count(len(mine), "common pair")
+        pairs = count(len(own_rows), "common pair")
         yield f"{sentence} On {pairs}: {percent(own)}; the others: {percent(other)}."

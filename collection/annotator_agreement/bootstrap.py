@@ -120,13 +120,13 @@ def _draw_weights(patterns: Patterns, labels: Labels, resamples: int, seed: int,
 
 def _interval(value: float, drawn: Floats, by: By | None) -> tuple[float, float, str]:
     """Both bounds and a note; `by` is None without resamples."""
-    there = drawn[~np.isnan(drawn)]
+    defined = drawn[~np.isnan(drawn)]
     if np.isnan(value) or by is None:
         return np.nan, np.nan, ""
-    if len(there) < 2:
+    if len(defined) < 2:
         return np.nan, np.nan, "" if len(drawn) else f"no interval: fewer than two {by} to resample"
-    low, high = np.percentile(there, INTERVAL)
-    missing = 1 - len(there) / len(drawn)
+    low, high = np.percentile(defined, INTERVAL)
+    missing = 1 - len(defined) / len(drawn)
     note = f"{percent(missing)} of the bootstrap samples have no value" if missing >= 0.01 else ""
     return float(low), float(high), note
 

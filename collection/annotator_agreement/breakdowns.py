@@ -276,26 +276,29 @@ def disagreements(
     DataFrame
         ``query_id``, ``doc_id``, ``grades`` (annotator -> grade), ``distance`` (highest minus lowest).
     """
-    asked = labels.rows(labels.several) if annotators is None else labels.between(*annotators)
-    if not len(asked.pairs):
+    selected = labels.rows(labels.several) if annotators is None else labels.between(*annotators)
+    if not len(selected.pairs):
         return pd.DataFrame(columns=["query_id", "doc_id", "grades", "distance"])
-    there, numbers = asked.codes != MISSING, asked.grades[asked.codes]
-    distance = np.where(there, numbers, -np.inf).max(axis=1) - np.where(there, numbers, np.inf).min(axis=1)
+    graded, numbers = selected.codes != MISSING, selected.grades[selected.codes]
+    distance = np.where(graded, numbers, -np.inf).max(axis=1) - np.where(graded, numbers, np.inf).min(axis=1)
     chosen = np.ones(len(distance), dtype=bool) if grades is not None else distance > 0
     if query_id is not None:
-        chosen &= (asked.pairs["query_id"] == query_id).to_numpy()
+        chosen &= (selected.pairs["query_id"] == query_id).to_numpy()
     if grades is not None and annotators is not None:
         chosen &= (numbers == grades).all(axis=1)
     elif grades is not None:
-        one, other = (((numbers == grade) & there).sum(axis=1) for grade in grades)
+        one, other = (((numbers == grade) & graded).sum(axis=1) for grade in grades)
         chosen &= (one > 1) if grades[0] == grades[1] else (one > 0) & (other > 0)
     rows = np.flatnonzero(chosen)
-    said = [
-        {a: float(numbers[row, place]) for place, a in enumerate(asked.annotators) if there[row, place]} for row in rows
+    grades_by_pair = [
+        {a: float(numbers[row, place]) for place, a in enumerate(selected.annotators) if graded[row, place]}
+        for row in rows
     ]
-    found = asked.pairs.iloc[rows].assign(grades=pd.Series(said, index=rows, dtype=object), distance=distance[rows])
-    found = sort_naturally(found.sort_values("doc_id", kind="stable"))
-    return found.sort_values("distance", ascending=False, kind="stable").reset_index(drop=True)
+    listed = selected.pairs.iloc[rows].assign(
+        grades=pd.Series(grades_by_pair, index=rows, dtype=object), distance=distance[rows]
+    )
+    listed = sort_naturally(listed.sort_values("doc_id", kind="stable"))
+    return listed.sort_values("distance", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def _notes(labels: Labels) -> Iterator[str]:

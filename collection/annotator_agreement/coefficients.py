@@ -126,15 +126,15 @@ class Patterns:
         from scipy.sparse import csr_array
 
         size = len(self.grades)
-        there = self.rows != MISSING
-        common = np.triu(there.T.astype(np.int64) @ (there * self.times[:, None]), 1)
+        graded = self.rows != MISSING
+        common = np.triu(graded.T.astype(np.int64) @ (graded * self.times[:, None]), 1)
         least = MIN_COMMON_PAIRS if (common >= MIN_COMMON_PAIRS).any() else 1
         self.left_out = int(((common > 0) & (common < least)).sum())
         self.crossings = int((common >= least).sum())
         patterns, cells = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
         start = 2 * size * size
         for a, b in zip(*np.nonzero(common), strict=True):
-            both = np.flatnonzero(there[:, a] & there[:, b])
+            both = np.flatnonzero(graded[:, a] & graded[:, b])
             one, other = self.rows[both][:, [a, b]].astype(np.intp).T
             cell, mirrored = one * size + other, other * size + one
             patterns += [both] * 4
@@ -144,13 +144,13 @@ class Patterns:
                 cells.append(cell + start)
                 start += size * size
         at = np.concatenate(patterns), np.concatenate(cells)
-        found = csr_array((np.ones(len(at[0])), at), shape=(len(self.rows), start))
+        incidence = csr_array((np.ones(len(at[0])), at), shape=(len(self.rows), start))
         # Divided after they are counted: six sixths are less than one.
-        m = np.repeat(annotators, np.diff(found.indptr))
-        found.data /= np.where(
-            found.indices < size * size, m - 1, np.where(found.indices < 2 * size * size, m * (m - 1), 1)
+        m = np.repeat(annotators, np.diff(incidence.indptr))
+        incidence.data /= np.where(
+            incidence.indices < size * size, m - 1, np.where(incidence.indices < 2 * size * size, m * (m - 1), 1)
         )
-        self._cells = found
+        self._cells = incidence
 
     def sums(self, weights: Floats) -> Sums:
         """Sums of the patterns; `weights`: R x patterns, how often each counts."""
@@ -228,8 +228,8 @@ def _mean_over_annotators(pairwise: Coefficient) -> Coefficient:
     def mean(sums: Sums) -> Floats:
         """The mean over pairs of annotators, of equal weight, of the values that are not nan (Light 1971)."""
         values = pairwise(sums)
-        there = ~np.isnan(values)
-        return _divide(np.where(there, values, 0).sum(axis=1), there.sum(axis=1).astype(np.float64))
+        defined = ~np.isnan(values)
+        return _divide(np.where(defined, values, 0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
 
     return mean
 
@@ -267,9 +267,9 @@ def _alpha(level: Literal["nominal", "ordinal", "interval"]) -> Coefficient:
         else:
             distance = np.abs(sums.grades[:, None] - sums.grades)
             apart = (distance**2 if level == "interval" else distance > 0).astype(np.float64)[None]
-        found = (sums.coincidences * apart).sum(axis=(1, 2)) * (totals.sum(axis=1) - 1)
+        observed = (sums.coincidences * apart).sum(axis=(1, 2)) * (totals.sum(axis=1) - 1)
         expected = (totals[:, :, None] * totals[:, None, :] * apart).sum(axis=(1, 2))
-        return 1 - _divide(found, np.where(several_values, expected, 0))
+        return 1 - _divide(observed, np.where(several_values, expected, 0))
 
     return alpha
 

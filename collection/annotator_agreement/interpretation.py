@@ -33,40 +33,44 @@ def format_with_interval(row: pd.Series) -> str:
     return f"{row['value']:.3f}" + ("" if isnan(row["low"]) else f" ({row['low']:.3f} to {row['high']:.3f})")
 
 
-def interpret(found: Agreement) -> list[str]:
+def interpret(agreement: Agreement) -> list[str]:
     """Report what was compared, how alpha reads by convention, its values, and overlap next to published values.
 
     Alpha is read for the order of the grades, for exact grades, and for relevant or not, since each tolerates other
     disagreements: none alone makes the grades reliable. There is no other verdict, because how much agreement is enough
     depends on the purpose of the collection.
     """
-    people = count(len(found.annotators), "annotator")
-    several = f"{count(found.several, 'pair')} {plural(found.several, 'has', 'have')} 2 or more grades"
-    said = [f"{people} gave {count(found.judgements, 'grade')} to {count(found.pairs, 'pair')}; {several}."]
-    alpha = select_value(found.values, "alpha-ordinal")
+    people = count(len(agreement.annotators), "annotator")
+    several = f"{count(agreement.several, 'pair')} {plural(agreement.several, 'has', 'have')} 2 or more grades"
+    sentences = [
+        f"{people} gave {count(agreement.judgements, 'grade')} to {count(agreement.pairs, 'pair')}; {several}."
+    ]
+    alpha = select_value(agreement.values, "alpha-ordinal")
     if isnan(alpha["value"]):
-        return [*said, f"Agreement cannot be computed: {alpha['note']}."]
-    views = _views(found)
-    said.append(_read_views(views))
+        return [*sentences, f"Agreement cannot be computed: {alpha['note']}."]
+    views = _views(agreement)
+    sentences.append(_read_views(views))
     values = [f"{view.name} {format_with_interval(view.row).replace('(', '(95% CI ')}" for view in views]
     counted = (
         "" if len(views) == 1 else f" {'; '.join(view.counts for view in views)}.".replace(" ordinal", " Ordinal", 1)
     )
-    said.append(f"Krippendorff's alpha: {join(values)}.{counted}")
-    said.append(
+    sentences.append(f"Krippendorff's alpha: {join(values)}.{counted}")
+    sentences.append(
         f"By convention, alpha is reliable from {FIRM:g} on, and tentative conclusions are possible from {TENTATIVE:g} "
         "on; lower values are common for relevance judgements."
     )
     if any(_read(view.row).startswith(CHANCE) for view in views):
-        said.append(f"Let a second annotator judge more pairs: {count(found.several, 'pair')} do not show agreement.")
-    overlap = select_value(found.values, "overlap", "binary")
+        sentences.append(
+            f"Let a second annotator judge more pairs: {count(agreement.several, 'pair')} do not show agreement."
+        )
+    overlap = select_value(agreement.values, "overlap", "binary")
     if not isnan(overlap["value"]):
-        said.append(
-            f"The overlap of relevant documents (grade {found.level:g} or more) is {percent(overlap['value'])}. In "
+        sentences.append(
+            f"The overlap of relevant documents (grade {agreement.level:g} or more) is {percent(overlap['value'])}. In "
             f"TREC-4 it was {TREC_OVERLAP}, and rankings of systems hardly depended on the annotator (Voorhees 2000); "
             "check the effect on your own rankings."
         )
-    return said
+    return sentences
 
 
 class _View(NamedTuple):
@@ -78,11 +82,11 @@ class _View(NamedTuple):
     row: pd.Series
 
 
-def _views(found: Agreement) -> list[_View]:
+def _views(agreement: Agreement) -> list[_View]:
     """The views that differ on this scale: with two grades all are the same."""
-    ordinal, nominal = (select_value(found.values, f"alpha-{name}") for name in ("ordinal", "nominal"))
-    binary = select_value(found.values, "alpha-nominal", "binary")
-    level = f"{found.level:g}"
+    ordinal, nominal = (select_value(agreement.values, f"alpha-{name}") for name in ("ordinal", "nominal"))
+    binary = select_value(agreement.values, "alpha-nominal", "binary")
+    level = f"{agreement.level:g}"
     views = [
         _View("ordinal", "on the order of the grades", "ordinal alpha counts neighbouring grades as a small difference",
               ordinal),
@@ -90,7 +94,7 @@ def _views(found: Agreement) -> list[_View]:
         _View(f"binary (grade {level} or more)", "on binary relevance",
               f"binary alpha counts only differences across grade {level}", binary),
     ]  # fmt: skip
-    return [view for view in views if not isnan(view.row["value"])] if len(found.grades) > 2 else views[:1]
+    return [view for view in views if not isnan(view.row["value"])] if len(agreement.grades) > 2 else views[:1]
 
 
 def _read_views(views: Sequence[_View]) -> str:

@@ -102,9 +102,9 @@ def find_sessions(entries: pd.DataFrame) -> list[JudgingSession]:
     started = entries["at"] - pd.to_timedelta(entries["seconds"].fillna(0), unit="s")
     number = (entries["at"].diff().dt.total_seconds() > PAUSE).cumsum()
     spans = entries.assign(started=started, current=entries.get("current", True)).groupby(number)
-    found = spans.agg(since=("started", "first"), until=("at", "last"), judgements=("current", "sum"),
+    sessions = spans.agg(since=("started", "first"), until=("at", "last"), judgements=("current", "sum"),
                       seconds=("seconds", "sum"), away=("away", "sum"))  # fmt: skip
-    return [JudgingSession(*row) for row in found.itertuples(index=False)]
+    return [JudgingSession(*row) for row in sessions.itertuples(index=False)]
 
 
 def seconds_since_break(entries: pd.DataFrame, now: pd.Timestamp) -> float:

@@ -96,19 +96,19 @@ class Labels:
 
     def met(self) -> dict[tuple[str, str], int]:
         """Number of common pairs of every two annotators with at least one, by name."""
-        there = (self.codes != MISSING).astype(np.int64)
-        common = np.triu(there.T @ there, 1)
+        graded = (self.codes != MISSING).astype(np.int64)
+        common = np.triu(graded.T @ graded, 1)
         return {(self.annotators[a], self.annotators[b]): int(common[a, b]) for a, b in np.argwhere(common)}
 
     def rows(self, chosen: Bools | npt.NDArray[np.intp]) -> Labels:
         """Only these pairs, with the annotators who graded one of them."""
         places = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
         codes = self.codes[places]
-        there = (codes != MISSING).any(axis=0)
+        labelled = (codes != MISSING).any(axis=0)
         return Labels(
-            tuple(a for a, t in zip(self.annotators, there, strict=True) if t),
+            tuple(a for a, t in zip(self.annotators, labelled, strict=True) if t),
             self.pairs.iloc[places].reset_index(drop=True),
-            codes[:, there],
+            codes[:, labelled],
             self.grades,
             self.finished_at.iloc[places].reset_index(drop=True),
         )

@@ -111,19 +111,19 @@ def describe(
 
 
 def _features(places: Ints, members: list[Ints], scores: Floats | None) -> Floats:
-    here = places > 0
-    discounted = np.where(here, 1 / np.log2(np.maximum(places, 1) + 1.0), 0.0)
+    retrieved = places > 0
+    discounted = np.where(retrieved, 1 / np.log2(np.maximum(places, 1) + 1.0), 0.0)
     # A pair in no run counts as if all runs had it at the deepest rank.
     deepest = float(places.max(initial=1))
-    fusion = np.where(here, 1 / (FUSION + places), 0.0).sum(axis=0)
-    best = np.where(here, places, deepest + 1).min(axis=0)
+    fusion = np.where(retrieved, 1 / (FUSION + places), 0.0).sum(axis=0)
+    best = np.where(retrieved, places, deepest + 1).min(axis=0)
     common = [np.log(fusion + 1 / (FUSION + deepest)), np.log(best), np.where(places <= TOP, discounted, 0).sum(axis=0)]
     columns = np.column_stack([*common, *(scores.T if scores is not None else ())])
     for rows in members:
         part = columns[rows]
         spread = part.std(axis=0)
         columns[rows] = (part - part.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    return np.column_stack([columns, (here & (places <= TOP)).T, discounted.T])
+    return np.column_stack([columns, (retrieved & (places <= TOP)).T, discounted.T])
 
 
 def _coordinates(texts: csr_matrix | None, members: list[Ints]) -> list[Floats] | None:

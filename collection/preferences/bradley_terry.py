@@ -54,25 +54,25 @@ def fit(wins: Floats, prior: float = PRIOR) -> Floats:
     if not prior > 0:
         raise InputError(f"prior: expected a number above 0, found {prior:g}")
     all_wins = np.asarray(wins, dtype=np.float64).reshape(-1, *np.shape(wins)[-2:])
-    found = np.zeros(all_wins.shape[:-1])
-    if not found.size:
-        return found.reshape(np.shape(wins)[:-1])
-    going = np.arange(len(found))
-    best = _likelihood(all_wins, found, prior)
+    strengths = np.zeros(all_wins.shape[:-1])
+    if not strengths.size:
+        return strengths.reshape(np.shape(wins)[:-1])
+    going = np.arange(len(strengths))
+    best = _likelihood(all_wins, strengths, prior)
     for _ in range(ROUNDS):
-        step = _newton(all_wins[going], found[going], prior)
-        tried = found[going] + step
+        step = _newton(all_wins[going], strengths[going], prior)
+        tried = strengths[going] + step
         now = _likelihood(all_wins[going], tried, prior)
         while (worse := (now < best[going]) & (np.abs(step).max(axis=1) > PRECISION)).any():
             step[worse] /= 2
-            tried[worse] = found[going][worse] + step[worse]
+            tried[worse] = strengths[going][worse] + step[worse]
             now[worse] = _likelihood(all_wins[going][worse], tried[worse], prior)
         better = now > best[going]
-        found[going[better]], best[going[better]] = tried[better], now[better]
+        strengths[going[better]], best[going[better]] = tried[better], now[better]
         going = going[better & (np.abs(step).max(axis=1) > PRECISION)]
         if not len(going):
             break
-    return (found - found.mean(axis=1, keepdims=True)).reshape(np.shape(wins)[:-1])
+    return (strengths - strengths.mean(axis=1, keepdims=True)).reshape(np.shape(wins)[:-1])
 
 
 def _likelihood(wins: Floats, s: Floats, prior: float) -> Floats:
@@ -129,8 +129,8 @@ def estimate_strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd
     rows: list[tuple[str, str, float, int]] = []
     for query_id, (names, wins) in wins_of.items():
         judged = (wins + wins.T).sum(axis=1).tolist()
-        found = sorted(zip(names, fitted[query_id].tolist(), judged, strict=True), key=lambda row: -row[1])
-        rows += [(query_id, doc_id, strength, round(count)) for doc_id, strength, count in found]
+        ranked = sorted(zip(names, fitted[query_id].tolist(), judged, strict=True), key=lambda row: -row[1])
+        rows += [(query_id, doc_id, strength, round(count)) for doc_id, strength, count in ranked]
     frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "strength", "pairs"])
     return frame.astype({"query_id": "str", "doc_id": "str", "strength": "float64", "pairs": "int64"})
 

@@ -123,8 +123,8 @@ def agreement(choices: pd.DataFrame) -> ChoiceAgreement:
     by_topic: dict[str, list[frozenset[str]]] = {}
     for query_id, _, chosen in _decided(choices):
         by_topic.setdefault(query_id, []).append(chosen)
-    pairs = [pair for said in by_topic.values() for pair in combinations(said, 2)]
-    topics = sum(len(said) > 1 for said in by_topic.values())
+    pairs = [pair for answers in by_topic.values() for pair in combinations(answers, 2)]
+    topics = sum(len(answers) > 1 for answers in by_topic.values())
     if not pairs:
         return ChoiceAgreement(0, 0, float("nan"), float("nan"))
     same = [one == other for one, other in pairs]
@@ -134,7 +134,7 @@ def agreement(choices: pd.DataFrame) -> ChoiceAgreement:
 
 def _decided(choices: pd.DataFrame) -> Iterator[tuple[str, tuple[str, ...], frozenset[str]]]:
     """Yield topic, documents shown, and documents chosen of each decision."""
-    made = choices[choices["kind"] == "chosen"]
-    columns = (made[name].tolist() for name in ("query_id", "shown", "chosen"))
+    decided = choices[choices["kind"] == "chosen"]
+    columns = (decided[name].tolist() for name in ("query_id", "shown", "chosen"))
     for query_id, shown, chosen in zip(*columns, strict=True):
         yield query_id, shown, frozenset(chosen)

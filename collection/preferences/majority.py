@@ -95,15 +95,15 @@ def majority(preferences: pd.DataFrame) -> pd.DataFrame:
 def agreement(preferences: pd.DataFrame) -> PreferenceAgreement:
     """Compute the agreement of preferences with one answer per annotator and pair (:func:`latest_preferences`)."""
     require_columns(preferences, NEEDED, "preferences")
-    said: dict[tuple[str, str, str], list[str]] = {}
+    answers: dict[tuple[str, str, str], list[str]] = {}
     for query_id, left, right, kind in preferences[list(NEEDED[1:])].itertuples(index=False, name=None):
         better = {"left": left, "right": right, "equal": ""}.get(kind)
         if better is not None:
-            said.setdefault((query_id, *sorted((left, right))), []).append(better)
-    same = [one == other for words in said.values() for one, other in combinations(words, 2)]
+            answers.setdefault((query_id, *sorted((left, right))), []).append(better)
+    same = [one == other for words in answers.values() for one, other in combinations(words, 2)]
     triads, circles = _triads(majority(preferences))
     return PreferenceAgreement(
-        sum(len(words) > 1 for words in said.values()),
+        sum(len(words) > 1 for words in answers.values()),
         len(same),
         float(np.mean(same)) if same else float("nan"),
         triads,

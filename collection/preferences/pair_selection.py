@@ -50,7 +50,7 @@ _Known = dict[DocumentPair, str | None]
 """Two documents, the smaller id first -> the better one, "" if they are equal, None if they cannot be judged."""
 
 
-def plan(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "") -> PreferencePlan:
+def plan(documents: Sequence[str], answers: Iterable[AnsweredPair], seed: str = "") -> PreferencePlan:
     """Choose the next pair from the documents and one annotator's answers alone.
 
     Binary insertion (Steinhaus 1950; Knuth, The Art of Computer Programming 3, 5.3.1) with groups of equal documents:
@@ -70,13 +70,13 @@ def plan(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "")
     >>> plan(["a", "b", "c"], [("a", "b", "right"), ("c", "a", "left"), ("c", "b", "equal")])
     PreferencePlan(pair=None, done=3, expected=3, ranking=[['b', 'c'], ['a']])
     """
-    return _plan(list(documents), _known(documents, said), seed)
+    return _plan(list(documents), _known(documents, answers), seed)
 
 
-def look_ahead(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "", depth: int = 2) -> Lookahead:
+def look_ahead(documents: Sequence[str], answers: Iterable[AnsweredPair], seed: str = "", depth: int = 2) -> Lookahead:
     """Return the next pair and the pairs after each possible answer, `depth` answers deep, so a page need not wait."""
     names = list(documents)
-    return _ahead(names, _known(names, said), seed, depth)
+    return _ahead(names, _known(names, answers), seed, depth)
 
 
 def _ahead(documents: list[str], known: _Known, seed: str, depth: int) -> Lookahead:
@@ -157,12 +157,12 @@ def _left_out(documents: list[str], known: _Known) -> set[str]:
     return out
 
 
-def _known(documents: Sequence[str], said: Iterable[AnsweredPair]) -> _Known:
-    there = set(documents)
+def _known(documents: Sequence[str], answers: Iterable[AnsweredPair]) -> _Known:
+    listed = set(documents)
     return {
         _key(left, right): _better(left, right, cast(PreferenceKind, kind))
-        for left, right, kind in said
-        if left in there and right in there
+        for left, right, kind in answers
+        if left in listed and right in listed
     }
 
 

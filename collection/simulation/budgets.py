@@ -145,11 +145,11 @@ def _keep_judged(runs: Sequence[Run], qrels: pd.DataFrame) -> list[Run]:
     keys = ["query_id", "doc_id"]
     qrels = QRELS.check(qrels)
     judged = pd.MultiIndex.from_frame(qrels[qrels["relevance"] >= 0][keys].astype("str"))
-    kept = []
+    judged_runs = []
     for run in runs:
         rows = run.frame[pd.MultiIndex.from_frame(run.frame[keys].astype("str")).isin(judged)]
-        kept.append(run._replace(frame=rank_run(rows.sort_values("listed", kind="stable")[[*keys, "score"]])))
-    return kept
+        judged_runs.append(run._replace(frame=rank_run(rows.sort_values("listed", kind="stable")[[*keys, "score"]])))
+    return judged_runs
 
 
 def _notes(material: _Material, unjudged: UnjudgedUse) -> list[str]:
@@ -276,8 +276,8 @@ class _Material:
     def numbers(self, frame: pd.DataFrame) -> Indices:
         """The pairs of a frame that are in the full pool, in the frame's order."""
         ids = [frame[column].astype("str") for column in ("query_id", "doc_id")]
-        found = self.places.get_indexer(pd.MultiIndex.from_arrays(ids))
-        return found[found >= 0]
+        positions = self.places.get_indexer(pd.MultiIndex.from_arrays(ids))
+        return positions[positions >= 0]
 
     def in_turn(self, order: Indices) -> Indices:
         """Interleave the topics of an order: the first pair of every topic, then the second, and so on."""

@@ -80,15 +80,15 @@ def cases(
         No documents, or a document id twice.
     """
     topics, qrels = TOPICS.check(topics, "a simulation"), QRELS.check(qrels, "a simulation")
-    found = list(documents)
-    if not found:
+    listed = list(documents)
+    if not listed:
         raise InputError("documents: expected at least one to simulate with, found none")
-    ids = pd.Index(pd.Series([d.doc_id for d in found], dtype="str"))
+    ids = pd.Index(pd.Series([d.doc_id for d in listed], dtype="str"))
     if not ids.is_unique:
         raise InputError(
             f"documents: expected each id once, found {ids[ids.duplicated()][0]!r} twice; remove one of them"
         )
-    texts = [None if d.text is None else f"{d.title} {d.text}" for d in found]
+    texts = [None if d.text is None else f"{d.title} {d.text}" for d in listed]
     evidence = _by_topic(pooling.evidence(runs)) if len(runs) else {}
     entries = [pooling.STRATEGIES[name] for name in pools]
     chosen = {entry.name: _by_topic(entry.whole_pool(runs)) for entry in entries if not entry.adaptive}

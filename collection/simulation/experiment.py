@@ -184,24 +184,24 @@ def _replay(case: Case, task: _Task) -> tuple[tuple[str, str, int], list[ValueRo
     replays = _Replays(case, task.strategy, task.recipe, task.schedule, task.seed, task.priors, task.target)
     ledger = replays.whole("ranking", 0).ledger(case, level) if task.keep_ledger else None
     judged = replays.until_found(task.stops)
-    found = measure(case, judged, level)
+    values = measure(case, judged, level)
     for rule in task.stops:
-        found |= replays.measure_stop(rule)
+        values |= replays.measure_stop(rule)
     key = (task.strategy, task.learner, task.seed)
     points = curve(case, judged, level).assign(
         query_id=case.query_id, strategy=task.strategy, learner=task.learner, seed=task.seed
     )
-    return key, [(case.query_id, *key, *item) for item in found.items()], points[CURVE], ledger
+    return key, [(case.query_id, *key, *item) for item in values.items()], points[CURVE], ledger
 
 
 def _refuse_empty(table: pd.DataFrame) -> None:
-    found = table.loc[table["measure"] == "WSS@95", "value"]
-    if found.empty:
+    savings = table.loc[table["measure"] == "WSS@95", "value"]
+    if savings.empty:
         raise InputError(
             "a simulation needs topics with relevant documents in the collection, found none; check the ids in the "
             "qrels, the minimum relevant grade, the minimum number of relevant documents, and the scope"
         )
-    if found.isna().all():
+    if savings.isna().all():
         raise InputError("priors: expected relevant documents left to find, found all among the priors; use fewer")
 
 
@@ -261,8 +261,8 @@ def draw_priors(relevant: int, irrelevant: int, level: float = 1) -> Callable[[C
         is_relevant = case.grades >= level
         chosen: list[int] = []
         for which, number in ((is_relevant, relevant), (~is_relevant, irrelevant)):
-            there = np.flatnonzero(which & case.space.allowed)
-            chosen += random.choice(there, min(number, len(there)), replace=False).tolist()
+            drawable = np.flatnonzero(which & case.space.allowed)
+            chosen += random.choice(drawable, min(number, len(drawable)), replace=False).tolist()
         return np.array(chosen, dtype=np.int64)
 
     return draw

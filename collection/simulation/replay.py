@@ -56,8 +56,12 @@ class JudgingOrder(NamedTuple):
 
     def until_found(self, case: Case, level: float) -> JudgingOrder:
         """The order up to the end of the round that found the last relevant document."""
-        found = np.flatnonzero(case.grades[self.order] >= level)
-        end = int(np.searchsorted(self.rounds, self.rounds[found[-1]], side="right")) if len(found) else 0
+        relevant_places = np.flatnonzero(case.grades[self.order] >= level)
+        end = (
+            int(np.searchsorted(self.rounds, self.rounds[relevant_places[-1]], side="right"))
+            if len(relevant_places)
+            else 0
+        )
         return self._replace(
             order=self.order[:end], rounds=self.rounds[:end], drawn=self.drawn[:end], reached=self.reached[:end]
         )

@@ -67,11 +67,11 @@ class Ledger:
         if self.batch is not None and (np.diff(self.batch) < 0).any():
             _refuse("batch", "rounds that never decrease", "a later judgement in an earlier round")
         if self.reached is not None:
-            there = ~np.isnan(self.reached)
-            if (there & ~self.drawn).any():
+            has_reached = ~np.isnan(self.reached)
+            if (has_reached & ~self.drawn).any():
                 _refuse("reached", "nan for documents that were not drawn at random", "a number")
-            if (self.reached[there] < 0).any():
-                _refuse("reached", "numbers of judgements, 0 or more", f"{self.reached[there].min():g}")
+            if (self.reached[has_reached] < 0).any():
+                _refuse("reached", "numbers of judgements, 0 or more", f"{self.reached[has_reached].min():g}")
         if self.urn is not None and (self.urn[~np.isnan(self.urn)] < 1).any():
             _refuse("urn", "numbers of documents, 1 or more", f"{np.nanmin(self.urn):g}")
         if self.scores is not None:
@@ -84,8 +84,8 @@ class Ledger:
         if self.size < self.judged:
             _refuse("size", f"at least {self.judged}, the number of judged documents", str(self.size))
         if not 0 <= self.set_aside_relevant <= self.set_aside <= self.size - self.judged:
-            found = f"{self.set_aside}, {self.set_aside_relevant} of them relevant"
-            _refuse("set_aside", f"0 to {self.size - self.judged}, the documents that are not among the judged", found)
+            sizes = f"{self.set_aside}, {self.set_aside_relevant} of them relevant"
+            _refuse("set_aside", f"0 to {self.size - self.judged}, the documents that are not among the judged", sizes)
         if not 0 <= self.unreachable <= self.unjudged:
             _refuse("unreachable", f"0 to {self.unjudged}, the number of unjudged documents", str(self.unreachable))
 
@@ -234,6 +234,6 @@ def _booleans(name: str, values: Sequence[object] | NDArray[np.generic]) -> Bool
         _refuse(name, "a plain sequence", f"shape {array.shape}")
     if array.size and array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
         # Only the caller knows whether a grade of 2 is relevant.
-        found = array[~np.isin(array, (0, 1))].tolist()[0]
-        _refuse(name, "True or False (compare grades with the minimum relevant grade first)", repr(found))
+        wrong = array[~np.isin(array, (0, 1))].tolist()[0]
+        _refuse(name, "True or False (compare grades with the minimum relevant grade first)", repr(wrong))
     return array.astype(np.bool_)

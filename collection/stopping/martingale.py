@@ -55,9 +55,9 @@ def _log_money(ledger: Ledger, relevant: int) -> list[float]:
     p = left / (ledger.unjudged_before[misses] - hidden)
     hits = int(hit.sum()) + ledger.withheld
     money = []
-    for kept, share in STAKES:
-        at_hits = hits * log(kept) if kept else (-inf if hits else 0.0)
-        money.append(log(share) + at_hits + float((np.log1p(-kept * p) - np.log1p(-p)).sum()))
+    for stake, share in STAKES:
+        at_hits = hits * log(stake) if stake else (-inf if hits else 0.0)
+        money.append(log(share) + at_hits + float((np.log1p(-stake * p) - np.log1p(-p)).sum()))
     return money
 
 
@@ -81,8 +81,8 @@ def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
 
     def enough(n: int) -> bool:
         grown = [
-            m + lgamma(u - kept * d + 1) - lgamma(u - kept * d - n + 1) - lgamma(u - d + 1) + lgamma(u - d - n + 1)
-            for m, (kept, _) in zip(money, STAKES, strict=True)
+            m + lgamma(u - stake * d + 1) - lgamma(u - stake * d - n + 1) - lgamma(u - d + 1) + lgamma(u - d - n + 1)
+            for m, (stake, _) in zip(money, STAKES, strict=True)
         ]
         return float(np.logaddexp.reduce(grown)) >= wanted
 

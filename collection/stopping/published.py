@@ -92,12 +92,12 @@ def find_knees(ledger: Ledger, counts: Ints) -> tuple[Ints, Floats]:
     for at in range(0, len(counts) if len(ends) else 0, step):
         judged = counts[at : at + step, None]
         above = np.where(ends < judged, gain[ends] * judged - ends * gain[judged], 0)
-        best, there = above.argmax(axis=1), above.max(axis=1) > 0
+        best, exists = above.argmax(axis=1), above.max(axis=1) > 0
         knee = ends[best]
         before, after = gain[knee], gain[judged[:, 0]] - gain[knee]
         slope = np.maximum(1 + after, 1) / np.maximum(judged[:, 0] - knee, 1)
-        ranks[at : at + step] = np.where(there, knee, 0)
-        ratios[at : at + step] = np.where(there, (before / knee) / slope, 0.0)
+        ranks[at : at + step] = np.where(exists, knee, 0)
+        ratios[at : at + step] = np.where(exists, (before / knee) / slope, 0.0)
     return ranks, ratios
 
 
@@ -113,8 +113,8 @@ def _knee_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, relevant: int
     In one pass, because calling the rule after each of n judgements would read n² / 2 of them.
     """
     ranks, ratios = find_knees(ledger, counts)
-    found = np.cumsum(ledger.relevant)[counts - 1]
-    return (ranks > 0) & (ratios >= rho + relevant - np.minimum(found, relevant)) & (counts >= least)
+    relevant_found = np.cumsum(ledger.relevant)[counts - 1]
+    return (ranks > 0) & (ratios >= rho + relevant - np.minimum(relevant_found, relevant)) & (counts >= least)
 
 
 @STOPPING_RULES.add(
@@ -149,8 +149,8 @@ def knee(
 def _budget_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Bools:
     """Compute :func:`budget` for every number of judgements; see :func:`_knee_stops`."""
     ranks, ratios = find_knees(ledger, counts)
-    found = np.cumsum(ledger.relevant)[counts - 1]
-    cost = np.divide(positives * ledger.size, found, out=np.full(len(counts), np.inf), where=found > 0)
+    relevant = np.cumsum(ledger.relevant)[counts - 1]
+    cost = np.divide(positives * ledger.size, relevant, out=np.full(len(counts), np.inf), where=relevant > 0)
     return ((ranks > 0) & (ratios >= rho) & (counts >= cost)) | (counts >= most * ledger.size)
 
 
@@ -415,8 +415,8 @@ def autostop(
     if strict and n > 1:
         spread = float(np.sqrt(ledger.unjudged / ledger.size / n / (n - 1) * ((n * weight - total) ** 2).sum()))
     more = f" ({total + spread:.1f} with one standard deviation added)" if strict else ""
-    found = f"{count(ledger.found, 'relevant document')} found of an estimated {total:.1f}"
-    reason = f"{found}{more}; target: {percent_down(target)}"
+    finding = f"{count(ledger.found, 'relevant document')} found of an estimated {total:.1f}"
+    reason = f"{finding}{more}; target: {percent_down(target)}"
     return StopDecision(ledger.found > 0 and ledger.found >= target * (total + spread) - ROUNDING, reason)
 
 

@@ -86,12 +86,12 @@ class StoppingEntry(Entry[StoppingRule]):
 
     def lacks(self, ledger: Ledger) -> str:
         """Describe what the rule needs and the ledger does not have; empty if nothing is missing."""
-        there = {
+        available = {
             "control sample": ledger.reached is not None,
             "scores": ledger.scores is not None,
             "probabilities": bool((ledger.probability < 1).any()),
         }
-        if not there.get(self.needs, True):
+        if not available.get(self.needs, True):
             return NEEDS[self.needs]
         if ledger.withheld and self.needs in ("random draws", "control sample"):
             documents = count(ledger.withheld, "randomly drawn document")

@@ -199,7 +199,7 @@ def made_blocks(blocks: Sequence[str]) -> tuple[str, ...]:
 
 def count_texts(
     texts: Iterable[str | None],
-    made: Sequence[str],
+    blocks: Sequence[str],
     *,
     bigrams: bool = False,
     progress: FeatureProgress | None = None,
@@ -207,14 +207,14 @@ def count_texts(
 ) -> dict[str, tuple[CountRows, Vocabulary]]:
     """Count the terms of texts: rows and vocabulary of each block in `made`."""
     total = len(texts) if isinstance(texts, Sequence) else None
-    assemblies = {name: Assembly(name, lambda _, dtype: InMemory(dtype)) for name in made}
+    assemblies = {name: Assembly(name, lambda _, dtype: InMemory(dtype)) for name in blocks}
     rows = documents = 0
     chunks = ((chunk, chunk) for chunk in split_chunks(texts))
-    for chunk, found in count_chunks(chunks, made, bigrams, processes):
+    for chunk, counts in count_chunks(chunks, blocks, bigrams, processes):
         rows += len(chunk)
         documents += sum(text is not None for text in chunk)
         for name, assembly in assemblies.items():
-            part = assembly.place(found[name])
+            part = assembly.place(counts[name])
             assembly.append(np.diff(part.indptr), part.indices, part.counts, part.lengths)
         if progress:
             progress("tokenising", rows, total)

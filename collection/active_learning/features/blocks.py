@@ -275,8 +275,8 @@ class DenseBlock(FeatureBlock):
 
     def blank(self) -> Bools:
         """(documents,) bool: rows without a value."""
-        found = np.empty(self.shape[0], np.bool_)
+        empty = np.empty(self.shape[0], np.bool_)
         for start in range(0, self.shape[0], 20_000):
             stretch = slice(start, start + 20_000)
-            found[stretch] = ~np.any(self.matrix[stretch], axis=1)
-        return found
+            empty[stretch] = ~np.any(self.matrix[stretch], axis=1)
+        return empty

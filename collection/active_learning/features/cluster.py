@@ -66,13 +66,13 @@ def write_to_cluster(address: str, target: str, texts: Iterable[tuple[str, str |
     return Report(documents, documents, documents, time.perf_counter() - begin, folder)
 
 
-def count_partition(path: str, made: Sequence[str], bigrams: bool) -> CountedPartition:
+def count_partition(path: str, blocks: Sequence[str], bigrams: bool) -> CountedPartition:
     """Read a partition and count its terms."""
     import pyarrow.parquet as pq
 
     with require_module("fsspec").open(path, "rb") as file:
         texts = pq.read_table(file, columns=["text"])["text"].to_pylist()
-    return count_texts(texts, made, bigrams=bigrams, processes=1)
+    return count_texts(texts, blocks, bigrams=bigrams, processes=1)
 
 
 def _size(counted: CountedPartition) -> int:
@@ -124,12 +124,12 @@ class Cluster(Workers):
         if not paths:
             raise FormatError(self.folder, None, "Parquet files of documents", "none")
         # Equal calls have equal keys, so that several clients share one copy.
-        submit, made = self._client.submit, made_blocks(self.blocks)
-        counted = [submit(count_partition, path, made, self.bigrams) for path in paths]
+        submit, blocks = self._client.submit, made_blocks(self.blocks)
+        counted = [submit(count_partition, path, blocks, self.bigrams) for path in paths]
         merged = submit(merge_vocabularies, [submit(vocabularies_of, part) for part in counted])
         parts = [submit(weigh_partition, part, merged, self.blocks, self.bigrams) for part in counted]
         sizes = [submit(_size, part) for part in counted]
         known, *numbers = self._results([submit(without_documents, merged, self.blocks, self.bigrams), *sizes])
-        self._results(parts, here=False)
+        self._results(parts, needed=False)
         self._parts = parts
         return known, numbers

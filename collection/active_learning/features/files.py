@@ -113,17 +113,17 @@ def _read_meta(directory: Path) -> Meta:
     kinds = {"folder": str, "fingerprint": str, "learning": list, "blocks": dict, "files": dict, "with_text": int}
     wrong = [name for name, kind in kinds.items() if not isinstance(meta.get(name), kind)]
     if wrong:
-        found = f"{', '.join(wrong)} missing or of another type"
-        raise FormatError(path, None, f"the entries {', '.join(kinds)}", found, AGAIN)
+        problem = f"{', '.join(wrong)} missing or of another type"
+        raise FormatError(path, None, f"the entries {', '.join(kinds)}", problem, AGAIN)
     return cast(Meta, meta)
 
 
 def _map_files(directory: Path, meta: Meta) -> Stored:
     folder = directory / meta["folder"]
     for name, size in meta["files"].items():
-        found = (folder / name).stat().st_size
-        if found != size:
-            raise FormatError(folder / name, None, f"{size} bytes", f"{found}", AGAIN)
+        actual_size = (folder / name).stat().st_size
+        if actual_size != size:
+            raise FormatError(folder / name, None, f"{size} bytes", f"{actual_size}", AGAIN)
     hashes = _array(folder / "hashes.npy", np.uint64)
     blocks: dict[str, FeatureBlock] = {}
     for name, columns in meta["blocks"].items():
@@ -167,12 +167,12 @@ def _terms(path: Path, columns: int) -> Callable[[], list[str]]:
 
     def read_terms() -> list[str]:
         try:
-            found = decode_terms(lines.tobytes())
+            terms = decode_terms(lines.tobytes())
         except UnicodeDecodeError:
             raise FormatError(path, None, "terms in UTF-8", "another encoding", AGAIN) from None
-        if len(found) != columns:
-            raise FormatError(path, None, f"{columns} terms", f"{len(found)}", AGAIN)
-        return found
+        if len(terms) != columns:
+            raise FormatError(path, None, f"{columns} terms", f"{len(terms)}", AGAIN)
+        return terms
 
     return read_terms
 

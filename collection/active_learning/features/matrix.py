@@ -140,10 +140,10 @@ class FeatureMatrix:
 
     def blank(self) -> Bools:
         """(size,) bool: documents without a value in any learning block, which no linear model can tell apart."""
-        found = np.ones(self.size, np.bool_)
+        empty = np.ones(self.size, np.bool_)
         for block in self.learning:
-            found &= block.blank()
-        return found
+            empty &= block.blank()
+        return empty
 
     def bm25(self, text: str, k1: float = 0.9, b: float = 0.4) -> Floats32:
         """(size,) BM25 of every document for a text, as in Lucene, over the block "words"; all 0 without that block."""
@@ -166,13 +166,13 @@ class FeatureMatrix:
         """
         parts = self._split(weights)
         wanted = self._check_rows([row])
-        found: list[tuple[bool, float, str, float]] = []
+        influences: list[tuple[bool, float, str, float]] = []
         for block, part in zip(self.learning, parts, strict=True):
             values = block.rows(wanted)
             for column, weighed in zip(values.indices.tolist(), (values.data * part[values.indices]), strict=True):
                 if weighed:
-                    found.append((block.name != "words", -abs(float(weighed)), block.term(column), float(weighed)))
-        return [(term, weighed) for _, _, term, weighed in sorted(found)[:most]]
+                    influences.append((block.name != "words", -abs(float(weighed)), block.term(column), float(weighed)))
+        return [(term, weighed) for _, _, term, weighed in sorted(influences)[:most]]
 
     def _split(self, weights: ArrayLike) -> list[Floats32]:
         """The weights block by block; float32, since float64 would make scipy copy the matrix."""

@@ -105,17 +105,17 @@ class PartitionedMatrix(FeatureMatrix):
             return super().rows(wanted)
         of = np.searchsorted(self._starts, wanted, side="right") - 1
         order = np.argsort(of, kind="stable")
-        asked = {int(n): (wanted[of == n] - self._starts[n],) for n in np.unique(of)}
-        found = self._run(FeatureMatrix.rows, asked)
+        requests = {int(n): (wanted[of == n] - self._starts[n],) for n in np.unique(of)}
+        parts = self._run(FeatureMatrix.rows, requests)
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))
-        return vstack([found[number] for number in sorted(found)], format="csr")[back]
+        return vstack([parts[number] for number in sorted(parts)], format="csr")[back]
 
     def scores(self, weights: ArrayLike, index: ArrayLike | None = None, *, threads: int | None = None) -> Floats32:
         """Score all documents (size,), or those of `index` (n,), which brings all scores here: see :meth:`rank`."""
         self._split(weights)
-        found = np.concatenate(self._everywhere(FeatureMatrix.scores, np.asarray(weights, np.float32)))
-        return found if index is None else found[self._check_rows(index)]
+        values = np.concatenate(self._everywhere(FeatureMatrix.scores, np.asarray(weights, np.float32)))
+        return values if index is None else values[self._check_rows(index)]
 
     def rank(self, weights: ArrayLike, count: int, among: Bools, apart: Ints) -> Ranked:
         """Rank like :meth:`.FeatureMatrix.rank`; sends a bit per document, receives the best of each partition."""
@@ -123,12 +123,12 @@ class PartitionedMatrix(FeatureMatrix):
         vector = np.asarray(weights, np.float32)
         columns = np.flatnonzero(vector)  # a model knows the terms of its few hundred examples
         sparse = (columns, vector[columns])
-        asked = {}
+        requests = {}
         for number, (start, end) in enumerate(zip(self._starts[:-1], self._starts[1:], strict=True)):
             own = apart[np.searchsorted(apart, start) : np.searchsorted(apart, end)] - start
-            asked[number] = (sparse, count, np.packbits(among[start:end]), own)
-        found = self._run(_rank, asked)
-        parts = [found[number] for number in sorted(found)]
+            requests[number] = (sparse, count, np.packbits(among[start:end]), own)
+        ranked = self._run(_rank, requests)
+        parts = [ranked[number] for number in sorted(ranked)]
         rows = np.concatenate([part.rows + start for part, start in zip(parts, self._starts[:-1], strict=True)])
         scores = np.concatenate([part.scores for part in parts])
         by_row = np.argsort(rows)
@@ -149,9 +149,9 @@ class PartitionedMatrix(FeatureMatrix):
         self._split(weights)
         at = int(self._check_rows([row])[0])
         number = int(np.searchsorted(self._starts, at, side="right")) - 1
-        asked = {number: (at - int(self._starts[number]), np.asarray(weights, np.float32), most)}
-        found: list[tuple[str, float]] = self._run(FeatureMatrix.explain, asked)[number]
-        return found
+        requests = {number: (at - int(self._starts[number]), np.asarray(weights, np.float32), most)}
+        influences: list[tuple[str, float]] = self._run(FeatureMatrix.explain, requests)[number]
+        return influences
 
 
 def _rank(matrix: FeatureMatrix, sparse: tuple[Ints, Floats32], count: int, packed: Bytes, apart: Ints) -> Ranked:

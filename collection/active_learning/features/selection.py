@@ -21,9 +21,9 @@ def top(scores: np.ndarray, count: int, allowed: Bools | None = None) -> Ints:
     [3, 2, 0]
     """
     if scores.ndim != 1 or (allowed is not None and allowed.shape != scores.shape):
-        found = f"{scores.shape} and {'none' if allowed is None else allowed.shape}"
+        shapes = f"{scores.shape} and {'none' if allowed is None else allowed.shape}"
         raise InputError(
-            f"top: expected one score and, if given, one value of `allowed` per row; found the shapes {found}"
+            f"top: expected one score and, if given, one value of `allowed` per row; found the shapes {shapes}"
         )
     if count <= 0 or not len(scores):
         return np.zeros(0, np.int64)

@@ -124,7 +124,7 @@ def update(
     learning = tuple(dict.fromkeys([*blocks, *(["dense"] if dense is not None else [])]))
     if not learning:
         raise InputError("blocks: expected at least one of words, chars and dense, found none")
-    made = made_blocks([name for name in learning if name != "dense"])
+    names = made_blocks([name for name in learning if name != "dense"])
     directory.parent.mkdir(parents=True, exist_ok=True)
     directory.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
     with layout.storage_errors(directory), layout.locked(directory):
@@ -134,18 +134,23 @@ def update(
         embeddings = Embeddings(dense, old.blocks.get("dense") if old else None) if "dense" in learning else None
         dense_digest = embeddings and embeddings.digest()
         folder = Path(tempfile.mkdtemp(prefix=FOLDER, dir=directory))
-        writer = _Writer(folder, old, made, bigrams)
+        writer = _Writer(folder, old, names, bigrams)
         try:
             keys = blake2b(digest_size=8)
             total = len(texts) if isinstance(texts, Sequence) else None
-            kept = _CountedChunks(directory, (FORMAT, unicodedata.unidata_version, bigrams, made), made)
-            chunks = _chunks(texts, keys.update, writer, kept)
-            for chunk, counted in count_chunks(chunks, made, bigrams, processes):
-                kept.keep(chunk.key, counted)
-                writer.add(chunk.hashes, chunk.rows, chunk.kept or counted)
+            counts = _CountedChunks(directory, (FORMAT, unicodedata.unidata_version, bigrams, names), names)
+            chunks = _chunks(texts, keys.update, writer, counts)
+            for chunk, counted in count_chunks(chunks, names, bigrams, processes):
+                counts.keep(chunk.key, counted)
+                writer.add(chunk.hashes, chunk.rows, chunk.counts or counted)
                 if progress:
                     progress("tokenising", writer.documents, total)
-            settings = {"format": FORMAT, "unicode": unicodedata.unidata_version, "bigrams": bigrams, "blocks": made}
+            settings = {
+                "format": FORMAT,
+                "unicode": unicodedata.unidata_version,
+                "bigrams": bigrams,
+                "blocks": names,
+            }
             about = [settings, learning, keys.hexdigest(), writer.digest(), dense_digest]
             fingerprint = blake2b(json.dumps(about).encode(), digest_size=16).hexdigest()
             if old is not None and fingerprint == old.meta["fingerprint"]:
@@ -156,8 +161,8 @@ def update(
                 columns = writer.finish()
                 if embeddings is not None:
                     columns["dense"] = embeddings.write(folder / "dense.npy", writer.documents)
-                made_of = {"learning": learning, "blocks": columns, "with_text": writer.with_text}
-                _publish(directory, folder, settings | made_of | {"fingerprint": fingerprint})
+                sources = {"learning": learning, "blocks": columns, "with_text": writer.with_text}
+                _publish(directory, folder, settings | sources | {"fingerprint": fingerprint})
         except BaseException:
             writer.close()
             shutil.rmtree(folder, ignore_errors=True)
@@ -183,12 +188,12 @@ class _Chunk(NamedTuple):
     """Old row of each document, or NEW or EMPTY."""
     key: str | None
     """Name of the counts of its new texts."""
-    kept: dict[str, TermCounts] | None
+    counts: dict[str, TermCounts] | None
     """These counts, if an interrupted update has made them."""
 
 
 def _chunks(
-    texts: Iterable[tuple[str, str | None]], hash_key: Callable[[bytes], None], writer: _Writer, kept: _CountedChunks
+    texts: Iterable[tuple[str, str | None]], hash_key: Callable[[bytes], None], writer: _Writer, counted: _CountedChunks
 ) -> Iterator[tuple[_Chunk, list[str]]]:
     """Chunks, and the new texts to count in each."""
 
@@ -202,10 +207,10 @@ def _chunks(
         hashes = np.fromiter((_hash(text) for text in chunk), np.uint64, len(chunk))
         rows = writer.known(first, hashes)
         first += len(chunk)
-        key = kept.key(hashes[rows == NEW])
-        found = kept.read(key)
+        key = counted.key(hashes[rows == NEW])
+        counts = counted.read(key)
         new = [text for text, row in zip(chunk, rows.tolist(), strict=True) if text is not None and row == NEW]
-        yield _Chunk(hashes, rows, None if found else key, found), [] if found else new
+        yield _Chunk(hashes, rows, None if counts else key, counts), [] if counts else new
 
 
 def _hash(text: str | None) -> int:
@@ -247,7 +252,7 @@ class _CountedChunks:
         """Keep the counts of a chunk, as far as the disk has room."""
         if key is None or self._path(key).exists():
             return
-        arrays = {f"{name}.{part}": getattr(found, part) for name, found in counts.items() for part in _COUNT_ARRAYS}
+        arrays = {f"{name}.{part}": getattr(count, part) for name, count in counts.items() for part in _COUNT_ARRAYS}
         arrays |= {f"{name}.terms": np.frombuffer(encode_terms(c.terms), np.uint8) for name, c in counts.items()}
         with suppress(OSError):
             self.folder.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
@@ -306,10 +311,10 @@ class Embeddings:
 
     def write(self, path: Path, documents: int) -> int:
         """Write the block as float32 and return its number of columns; FormatError for a wrong number of rows."""
-        found, columns = self.rows.shape
-        if found != documents:
+        height, columns = self.rows.shape
+        if height != documents:
             of = self.path or "the stored block 'dense'"
-            raise FormatError(of, None, f"{documents} rows, one for each document", f"{found}", SAVE)
+            raise FormatError(of, None, f"{documents} rows, one for each document", f"{height}", SAVE)
         if not self.rows.size:
             np.save(path, np.zeros(self.rows.shape, np.float32))
             return int(columns)
@@ -327,8 +332,8 @@ SAVE = "write one row per document, in the order of the documents, with numpy.sa
 class _Writer:
     """Writer of new features: rows of the old ones, and counts of new texts."""
 
-    def __init__(self, folder: Path, old: Stored | None, made: Sequence[str], bigrams: bool) -> None:
-        self.folder, self.made = folder, made
+    def __init__(self, folder: Path, old: Stored | None, names: Sequence[str], bigrams: bool) -> None:
+        self.folder, self.made = folder, names
         self.before: Hashes = np.zeros(0, np.uint64) if old is None else old.hashes
         self.documents = self.with_text = self.tokenised = self.changed = 0
         self._hashes: list[Hashes] = []
@@ -337,9 +342,9 @@ class _Writer:
         self._old: dict[str, TextBlock] = {}
         settings = (bigrams, unicodedata.unidata_version)
         if old is not None and (old.meta.get("bigrams"), old.meta.get("unicode")) == settings:
-            kept = (old.blocks.get(name) for name in made)
-            self._old = {block.name: block for block in kept if isinstance(block, TextBlock)}
-        if len(self._old) < len(made):
+            blocks = (old.blocks.get(name) for name in names)
+            self._old = {block.name: block for block in blocks if isinstance(block, TextBlock)}
+        if len(self._old) < len(names):
             self._old = {}
         self._usable = self.before if self._old else np.zeros(0, np.uint64)
         self._order = np.argsort(self._usable, kind="stable")
@@ -350,8 +355,8 @@ class _Writer:
         rows = np.full(len(hashes), NEW, np.int64)
         if len(self._sorted):
             place = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
-            there = self._sorted[place] == hashes
-            rows[there] = self._order[place[there]]
+            known_hashes = self._sorted[place] == hashes
+            rows[known_hashes] = self._order[place[known_hashes]]
             # Of several rows with the same text, a document keeps its own.
             own = self._usable[first : first + len(hashes)]
             unmoved = np.flatnonzero(own == hashes[: len(own)])
@@ -359,7 +364,7 @@ class _Writer:
         rows[hashes == 0] = EMPTY
         return rows
 
-    def add(self, hashes: Hashes, rows: Ints, found: dict[str, TermCounts]) -> None:
+    def add(self, hashes: Hashes, rows: Ints, counts: dict[str, TermCounts]) -> None:
         """Add the next chunk of documents."""
         first, last = self.documents, self.documents + len(hashes)
         was = self.before[first:last]
@@ -373,7 +378,7 @@ class _Writer:
             return
         self._start(first)
         for name, assembly in self._assemblies.items():
-            _append_mixed(assembly, self._old.get(name), rows, found[name])
+            _append_mixed(assembly, self._old.get(name), rows, counts[name])
 
     def digest(self) -> str:
         """Hash of all texts."""
@@ -424,14 +429,14 @@ class _Writer:
         return columns
 
 
-def _append_mixed(assembly: Assembly, old: TextBlock | None, rows: Ints, found: TermCounts) -> None:
+def _append_mixed(assembly: Assembly, old: TextBlock | None, rows: Ints, new_counts: TermCounts) -> None:
     """Append documents, some from rows of the old block and some from new counts."""
-    placed = assembly.place(found)
+    placed = assembly.place(new_counts)
     indices, counts = [placed.indices], [placed.counts]
     sizes, lengths = [np.zeros(1, np.int64), np.diff(placed.indptr)], [np.zeros(1, np.int64), placed.lengths]
     # The stack has one empty row, then the new rows, then the old ones.
     source = np.zeros(len(rows), np.int64)
-    source[rows == NEW] = 1 + np.arange(len(found.lengths))
+    source[rows == NEW] = 1 + np.arange(len(new_counts.lengths))
     known = rows[rows >= 0]
     if old is not None and len(known):
         indptr, place = places(old.indptr, known)
@@ -439,7 +444,7 @@ def _append_mixed(assembly: Assembly, old: TextBlock | None, rows: Ints, found: 
         counts.append(old.counts[place])
         sizes.append(np.diff(indptr))
         lengths.append(old.lengths[known])
-        source[rows >= 0] = 1 + len(found.lengths) + np.arange(len(known))
+        source[rows >= 0] = 1 + len(new_counts.lengths) + np.arange(len(known))
     stacked = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
     own, place = places(stacked, source)
     assembly.append(
@@ -461,8 +466,8 @@ def _publish(directory: Path, folder: Path, meta: dict[str, object]) -> None:
     _remove_others(directory, folder.name)
 
 
-def _remove_others(directory: Path, *kept: str | None) -> None:
+def _remove_others(directory: Path, *names: str | None) -> None:
     """Remove all folders but some, including those of interrupted updates."""
     for left in directory.iterdir():
-        if left.name not in kept and layout.is_feature_folder(left.name):
+        if left.name not in names and layout.is_feature_folder(left.name):
             layout.remove_features(left)

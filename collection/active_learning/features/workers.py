@@ -93,12 +93,12 @@ def count_chunks(
     `processes`: by default one per core; 1 counts everything in this process.
     """
     processes = processes or matvec.cores()
-    chunks, here = iter(chunks), 0
-    while processes == 1 or here < FEW:
+    chunks, pending = iter(chunks), 0
+    while processes == 1 or pending < FEW:
         chunk = next(chunks, None)
         if chunk is None:
             return
-        here += len(chunk[1])
+        pending += len(chunk[1])
         yield chunk[0], count(chunk[1], blocks, bigrams)
     with ExitStack() as stack:
         idle: SimpleQueue[Worker] = SimpleQueue()

@@ -131,14 +131,14 @@ def required_topics(alpha: float, delta: float = 0.0) -> int:
     return max(ceil(1 / (alpha - delta) - 1 - ROUNDING), 0)
 
 
-def describe_shortage(alpha: float, found: int, delta: float = 0.0) -> str:
+def describe_shortage(alpha: float, drawn: int, delta: float = 0.0) -> str:
     """Write that there are too few calibration topics for alpha.
 
     >>> describe_shortage(0.1, 5)
     'an expected recall of 90% needs at least 9 calibration topics, found 5'
     """
     needed = count(required_topics(alpha, delta), "calibration topic")
-    return f"an expected recall of {percent_down(1 - alpha)} needs at least {needed}, found {found:,}"
+    return f"an expected recall of {percent_down(1 - alpha)} needs at least {needed}, found {drawn:,}"
 
 
 def choose_setting(losses: Floats, alpha: float) -> int | None:

@@ -210,9 +210,9 @@ def costs_from_topics(measured: TopicLosses, alpha: float, *, seed: int = 0) -> 
 
     def costs(n: int) -> CostRange:
         drawn = np.random.default_rng([seed, n]).integers(measured.topics, size=(DRAWS, n))
-        found = np.array([means[_first(measured, rows, alpha)] for rows in drawn])
-        low, high = np.quantile(found, (0.05, 0.95))
-        return CostRange(float(low), float(found.mean()), float(high))
+        means_chosen = np.array([means[_first(measured, rows, alpha)] for rows in drawn])
+        low, high = np.quantile(means_chosen, (0.05, 0.95))
+        return CostRange(float(low), float(means_chosen.mean()), float(high))
 
     return costs
 

@@ -80,10 +80,10 @@ SHARES = np.arange(1, 200) / 200
 
 def _tally(ledger: Ledger) -> tuple[Floats, Floats, Floats]:
     """(n + 1,) judgements made, relevant documents found, and irrelevant documents since the last relevant one."""
-    made = np.arange(ledger.judged + 1, dtype=np.float64)
-    found = np.concatenate(([0.0], np.cumsum(ledger.relevant, dtype=np.float64)))
-    last = np.maximum.accumulate(np.concatenate(([0.0], np.where(ledger.relevant, made[1:], 0.0))))
-    return made, found, made - last
+    judged = np.arange(ledger.judged + 1, dtype=np.float64)
+    relevant = np.concatenate(([0.0], np.cumsum(ledger.relevant, dtype=np.float64)))
+    last = np.maximum.accumulate(np.concatenate(([0.0], np.where(ledger.relevant, judged[1:], 0.0))))
+    return judged, relevant, judged - last
 
 
 @RULE_FAMILIES.add(
@@ -114,8 +114,8 @@ def scaled(ledger: Ledger) -> Floats:
     A missed document costs the less recall the more relevant documents there are, so a topic with many may stop sooner.
     The exponent of a half was chosen by replays on Cranfield and Vaswani.
     """
-    _, found, row = _tally(ledger)
-    return row * np.sqrt(1 + found)
+    _, relevant, row = _tally(ledger)
+    return row * np.sqrt(1 + relevant)
 
 
 @RULE_FAMILIES.add(

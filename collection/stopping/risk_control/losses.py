@@ -110,12 +110,12 @@ def measure_losses(
         read = ledger.prefix(depth)
         stops = entry.find_stops(read)
         beyond = stops > depth
-        found = np.concatenate(([0], np.cumsum(read.relevant)))[np.minimum(stops, depth)]
+        relevant = np.concatenate(([0], np.cumsum(read.relevant)))[np.minimum(stops, depth)]
         known = ledger.found + ledger.set_aside_relevant
         if is_complete(ledger) and not known and not ledger.unreachable:
             losses[row] = 0.0
         else:
-            losses[row] = 1 - found * _invert_relevant(ledger, given, delta)
+            losses[row] = 1 - relevant * _invert_relevant(ledger, given, delta)
         costs[row] = np.where(beyond, ledger.rankable, stops)
         # All are judged but those that nobody can judge. The fewer others are relevant, the larger is their share.
         losses[row, -1] = ledger.unreachable / max(known + ledger.unreachable, 1)

@@ -44,19 +44,19 @@ class TransferCheck:
         if not self.topics:
             return "No topic is judged completely yet, so the rule from another collection is not checked."
         goal = f"expected recall of {percent_down(1 - self.alpha)}"
-        found = f"mean recall {percent(1 - self.mean_loss, 1)} on {count(self.topics, 'topic')}"
+        outcome = f"mean recall {percent(1 - self.mean_loss, 1)} on {count(self.topics, 'topic')}"
         if self.verdict == "confirmed":
             bound = f"the expected recall is at least {percent_down(1 - self.high)}"
-            return f"The {goal} is confirmed: {found}; with {percent_down(self.confidence)} confidence, {bound}."
+            return f"The {goal} is confirmed: {outcome}; with {percent_down(self.confidence)} confidence, {bound}."
         if self.verdict == "contradicted":
             bound = f"the expected recall is at most {percent_up(1 - self.low)}"
             return (
-                f"The {goal} does not hold here: {found}; with {percent_down(self.confidence)} confidence, {bound}. "
+                f"The {goal} does not hold here: {outcome}; with {percent_down(self.confidence)} confidence, {bound}. "
                 "Calibrate on topics of this collection."
             )
         span = f"from {percent_down(1 - self.high)} to {percent_up(1 - self.low)}"
         return (
-            f"The {goal} is neither confirmed nor contradicted: {found}; the expected recall may be {span}. "
+            f"The {goal} is neither confirmed nor contradicted: {outcome}; the expected recall may be {span}. "
             f"Without any loss, {count(topics_to_confirm(self.alpha, self.confidence), 'topic')} would confirm it."
         )
 
