@@ -40,7 +40,7 @@ def list_pages() -> dict[str, str]:
     names = [name.removesuffix(".md") for name in _files("md")]
     names.sort(key=lambda name: listed.index(name) if name in listed else len(listed))
     titles = (re.search(r"^# (.+)$", (folder() / f"{name}.md").read_text("utf-8"), re.M) for name in names)
-    return {name: found[1] if found else name for name, found in zip(names, titles, strict=True)}
+    return {name: title[1] if title else name for name, title in zip(names, titles, strict=True)}
 
 
 @cache

@@ -92,16 +92,16 @@ class Campaign:
         _require_campaign(directory)
         layout.restrict_permissions(directory)
         self.store = store = Store(directory / DATABASE)
-        made = store.settings.all()
+        stored = store.settings.all()
         try:
-            if "grades" not in made:
+            if "grades" not in stored:
                 raise CampaignError(f"{directory / DATABASE}: expected the database of a campaign, found another one")
-            stored_settings.require_sound(made, directory / DATABASE)
+            stored_settings.require_sound(stored, directory / DATABASE)
         except CampaignError:
             store.close()
             raise
-        self.id, self.title = str(made["id"]), str(made["title"])
-        grades = GradeScale({int(g): writable(s) for g, s in made["grades"].items()})
+        self.id, self.title = str(stored["id"]), str(stored["title"])
+        grades = GradeScale({int(g): writable(s) for g, s in stored["grades"].items()})
         self.transaction = store.transaction
         self.settings = settings = Settings(store, self.id, self.title, grades)
         self.log = JudgementLog(store)

@@ -30,9 +30,9 @@ def mean_recall(curves: pd.DataFrame) -> pd.DataFrame:
     for strategy, rows in curves.groupby(name, sort=False):
         recalls = []
         for _, one in rows.groupby(["query_id", "learner", "seed"], sort=False):
-            found = one["found"].to_numpy()
+            relevant = one["found"].to_numpy()
             last = np.searchsorted(one["judged"].to_numpy(), grid, side="right") - 1
-            recalls.append(found[last] / max(1, found.max()))
+            recalls.append(relevant[last] / max(1, relevant.max()))
         parts.append(pd.DataFrame({"strategy": strategy, "judged": grid, "recall": np.mean(recalls, axis=0)}))
     return pd.concat(parts, ignore_index=True)
 

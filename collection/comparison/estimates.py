@@ -127,8 +127,8 @@ class Estimates(Displayed):
             difference_high=-first["difference_low"],
             probability_better=1 - first["probability_better"] - first["probability_equal"],
         )
-        found = pd.concat([second.rename(columns={"system_a": "system", "system_b": "baseline"}), turned])
-        return found[["system", "baseline", *ORDERED[2:]]].reset_index(drop=True)
+        both_ways = pd.concat([second.rename(columns={"system_a": "system", "system_b": "baseline"}), turned])
+        return both_ways[["system", "baseline", *ORDERED[2:]]].reset_index(drop=True)
 
     def standings(self, measure: str) -> pd.DataFrame:
         """Rank the runs by a measure, best first: ``system``, ``estimate``, ``low``, ``high`` and ``standing``.

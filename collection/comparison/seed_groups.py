@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from collection.comparison.evaluation import Coverage, Evaluation
 from collection.core.records import ALL_TOPICS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SEED_MARK = "#"
 
@@ -107,6 +109,7 @@ def _merge_coverage(system: str, parts: list[Coverage]) -> Coverage:
 
 def _merge_costs(costs: pd.DataFrame, groups: dict[str, list[str]]) -> pd.DataFrame:
     """The mean of known numbers; other costs if all seeds have the same."""
+    import pandas as pd  # not needed to read names
 
     def merge(name: Hashable, runs: list[str]) -> object:
         column = costs[name].loc[runs]

@@ -28,8 +28,8 @@ def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.Data
     for kind, name, column in (("system", a, "run"), ("system", b, "run"), ("measure", measure, "measure")):
         require_known(kind, set(values[column]), name)
     of = values[values["measure"] == measure].set_index("query_id")
-    ours, theirs = of.loc[of["run"] == a, "value"], of.loc[of["run"] == b, "value"]
-    table = pd.DataFrame({"value_a": ours, "value_b": theirs.reindex(ours.index)})
+    ours, other_values = of.loc[of["run"] == a, "value"], of.loc[of["run"] == b, "value"]
+    table = pd.DataFrame({"value_a": ours, "value_b": other_values.reindex(ours.index)})
     table["difference"] = table["value_a"] - table["value_b"]
     table = sort_naturally(table.rename_axis("query_id").reset_index())
     # Rounded, so that topics with equal differences stay in natural order.

@@ -133,10 +133,10 @@ def without_markup(text: str) -> str:
 
 
 def _without_elements(text: str) -> str:
-    found: dict[bool, set[str]] = {False: set(), True: set()}
+    absent: dict[bool, set[str]] = {False: set(), True: set()}
     for element in _ELEMENT.finditer(text):
-        found[bool(element["end"])].add(element["name"].lower())
-    pairs = (found[False] & found[True]) | {"br", "p"}
+        absent[bool(element["end"])].add(element["name"].lower())
+    pairs = (absent[False] & absent[True]) | {"br", "p"}
 
     def replace(element: re.Match[str]) -> str:
         name = element["name"].lower()

@@ -69,8 +69,10 @@ def is_backed_up(name: str) -> bool:
         return file in (DATABASE, SECRET, PROVIDER)
     if folder in (RUNS, IMAGES):
         return not file.endswith(".part") and bool((_RUN if folder == RUNS else _IMAGE).fullmatch(file))
-    parent, _, made = folder.partition("/")
-    return name == f"{FEATURES}/meta.json" or (parent == FEATURES and is_feature_folder(made) and is_feature_file(file))
+    parent, _, inner = folder.partition("/")
+    return name == f"{FEATURES}/meta.json" or (
+        parent == FEATURES and is_feature_folder(inner) and is_feature_file(file)
+    )
 
 
 def remove_features(folder: Path) -> None:
@@ -119,13 +121,13 @@ def _regular_files(folder: Path) -> list[Path]:
 def resolved(path: str | PathLike[str]) -> Path:
     """The path without links; raises :class:`InputError` if they cannot be followed."""
     try:
-        found = as_path(path).resolve()
+        resolved_path = as_path(path).resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself, before Python 3.13
         raise InputError(f"{path}: symbolic links cannot be resolved ({error})") from error
     # Unlike pathlib, os.path raises nothing for a folder that may not be entered.
-    if any(os.path.islink(part) for part in (found, *found.parents)):  # noqa: PTH114
+    if any(os.path.islink(part) for part in (resolved_path, *resolved_path.parents)):  # noqa: PTH114
         raise InputError(f"{path}: symbolic links cannot be resolved (one leads to itself)")  # since Python 3.13
-    return found
+    return resolved_path
 
 
 def home(path: str | PathLike[str]) -> Path | None:
@@ -176,9 +178,9 @@ def _is_own(target: Path, directory: Path) -> bool:
     if any(target.is_relative_to(resolved(directory / name)) for name in (RUNS, IMAGES, FEATURES, DATABASE, SECRET)):
         return True
     with suppress(OSError):
-        found = target.stat()
-        if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
-            return any(os.path.samestat(found, file.stat()) for file in own_files(directory))
+        status = target.stat()
+        if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
+            return any(os.path.samestat(status, file.stat()) for file in own_files(directory))
     return False
 
 

@@ -74,7 +74,7 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
         listed = rank.copy()
         listed[places] = rank[rows]
     ranked = {"query_id": query_id, "doc_id": doc_id, "score": score, "rank": rank, "listed": listed}
-    made = pd.DataFrame(ranked, columns=list(RUN.names), copy=False)
+    ranked_frame = pd.DataFrame(ranked, columns=list(RUN.names), copy=False)
     doubts = frame.attrs.get(DOUBTS)
     if "listed" not in frame:  # otherwise its rank was computed here
         doubts = None
@@ -83,10 +83,10 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
             if len(places):
                 stated = stated.copy()
                 stated[places] = stated[rows]
-            doubts = _doubt(made, stated)
+            doubts = _doubt(ranked_frame, stated)
     if doubts is not None and Doubts(*doubts).contradicted:
-        made.attrs[DOUBTS] = doubts
-    return made
+        ranked_frame.attrs[DOUBTS] = doubts
+    return ranked_frame
 
 
 def without_query_documents(run: Run) -> Run:
@@ -144,10 +144,10 @@ class Doubts(NamedTuple):
 
 def doubt_run(ranked: pd.DataFrame) -> Doubts:
     """Find the doubts about a run from :func:`rank_run`."""
-    found = _doubt(ranked, None)
+    doubt = _doubt(ranked, None)
     if DOUBTS not in ranked.attrs:
-        return found
-    return Doubts(*ranked.attrs[DOUBTS])._replace(tied=found.tied)  # trec_eval 9 ties more scores
+        return doubt
+    return Doubts(*ranked.attrs[DOUBTS])._replace(tied=doubt.tied)  # trec_eval 9 ties more scores
 
 
 def _doubt(ranked: pd.DataFrame, stated: Integers | None) -> Doubts:
@@ -247,18 +247,18 @@ def _descends(stated: Integers, scores: Floats, starts: Integers) -> Bools:
         return np.zeros(len(stated), dtype=np.bool_)
 
     def below(ranks: Integers) -> Bools:
-        found = np.zeros(len(ranks), dtype=np.bool_)
-        np.less(ranks[1:], ranks[:-1], out=found[1:])
-        found[starts] = False
-        return found
+        lower = np.zeros(len(ranks), dtype=np.bool_)
+        np.less(ranks[1:], ranks[:-1], out=lower[1:])
+        lower[starts] = False
+        return lower
 
-    found = below(stated)
-    if found.any() and (scores[1:] == scores[:-1]).any():
+    lower = below(stated)
+    if lower.any() and (scores[1:] == scores[:-1]).any():
         changes = np.ones(len(scores), dtype=np.bool_)
         np.not_equal(scores[1:], scores[:-1], out=changes[1:])
         changes[starts] = True
-        found = below(stated[np.lexsort((stated, np.cumsum(changes)))])
-    return found
+        lower = below(stated[np.lexsort((stated, np.cumsum(changes)))])
+    return lower
 
 
 class Order(NamedTuple):
@@ -356,10 +356,10 @@ def _numbered(starts: Integers, count: int) -> npt.NDArray[np.int32]:
     """Number rows 1, 2, 3, ... from each start."""
     lengths = np.diff(starts, append=count)
     numbers = np.arange(1, lengths.max(initial=0) + 1, dtype=np.int32)
-    made = np.empty(count, dtype=np.int32)
+    codes = np.empty(count, dtype=np.int32)
     for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
-        made[start : start + length] = numbers[:length]
-    return made
+        codes[start : start + length] = numbers[:length]
+    return codes
 
 
 def _sorted(groups: Integers, values: Any) -> Integers:

@@ -61,8 +61,8 @@ def plain(text: str) -> str:
 
 
 def _pairs(run: re.Match[str]) -> str:
-    found = run.group()
-    return f" {' '.join([found[i : i + 2] for i in range(len(found) - 1)] or [found])} "
+    text = run.group()
+    return f" {' '.join([text[i : i + 2] for i in range(len(text) - 1)] or [text])} "
 
 
 def grams(piece: str) -> list[str]:

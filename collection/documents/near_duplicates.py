@@ -74,10 +74,10 @@ def shingles(text: str) -> Shingles:
     1
     """
     plain = normalise(text)
-    found = words(plain)
-    if len(found) < SHORT:
-        return np.array([_number(" ".join(found or plain.split()))], dtype=np.uint64)
-    numbers = np.fromiter(map(_number, found), dtype=np.uint64, count=len(found))
+    terms = words(plain)
+    if len(terms) < SHORT:
+        return np.array([_number(" ".join(terms or plain.split()))], dtype=np.uint64)
+    numbers = np.fromiter(map(_number, terms), dtype=np.uint64, count=len(terms))
     count = len(numbers) - SHINGLE + 1
     rows = numbers[:count].copy()
     for place in range(1, SHINGLE):

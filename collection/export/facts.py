@@ -110,14 +110,14 @@ def describe_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, obje
     adjudicated = current["counts_as"] == "adjudication"
     for name in log.sort_values("judged_at", kind="stable")["annotator"].unique():
         own = current["annotator"] == name
-        theirs = current[own & ~adjudicated]
+        other_judgements = current[own & ~adjudicated]
         people.append(
             {
                 "annotator": str(name),
-                "judgements": len(theirs),
+                "judgements": len(other_judgements),
                 "adjudications": int((own & adjudicated).sum()),
-                "imported": bool(len(theirs)) and bool((theirs["source"] == "imported").all()),
-                "median_seconds": theirs["seconds"].astype("float64").median(),
+                "imported": bool(len(other_judgements)) and bool((other_judgements["source"] == "imported").all()),
+                "median_seconds": other_judgements["seconds"].astype("float64").median(),
             }
         )
     here = log[log["source"] != "imported"]

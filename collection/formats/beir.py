@@ -61,8 +61,8 @@ def find_collection(path: Path | str) -> CollectionParts:
 
 def _files(folder: Path) -> list[Path]:
     """The files in a folder, by name, without hidden ones and reports on others (``FILE.labels.json``); [] for none."""
-    there = folder.iterdir() if folder.is_dir() else ()
-    files = sorted(file for file in there if file.is_file() and file.name[0] != ".")
+    entries = folder.iterdir() if folder.is_dir() else ()
+    files = sorted(file for file in entries if file.is_file() and file.name[0] != ".")
     names = {file.name for file in files}
     return [file for file in files if not file.match("*.*.json") or file.name.rsplit(".", 2)[0] not in names]
 
@@ -103,10 +103,10 @@ def _images(value: object, place_of: Callable[[str], str]) -> list[dict[str, str
     return [{"src": place_of(v["file"]) if "file" in v else v["link"], "alt": v.get("alt", "")} for v in value]
 
 
-def write_corpus(found: Iterable[Document], path: FilePath, place_of: Callable[[str], str] = str) -> None:
+def write_corpus(documents: Iterable[Document], path: FilePath, place_of: Callable[[str], str] = str) -> None:
     """Write documents one by one as JSONL; `place_of` is as for :func:`corpus_record`."""
     with replacing(path) as file:
-        for document in found:
+        for document in documents:
             file.write(json_line(corpus_record(document, place_of)))
 
 
@@ -117,8 +117,8 @@ def query_text(topic: Mapping[str, str], what: str = "title") -> str:
     'wing flow How air passes.'
     """
     wanted = [topic[name] for name in QUERY_TEXTS[what] if topic[name].strip()]
-    there = [topic[name] for name in TOPICS.names[1:] if topic[name].strip()]
-    return " ".join(wanted or there[:1])
+    texts = [topic[name] for name in TOPICS.names[1:] if topic[name].strip()]
+    return " ".join(wanted or texts[:1])
 
 
 def write_queries(topics: pd.DataFrame, path: FilePath, what: str = "title") -> None:

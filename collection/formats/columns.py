@@ -267,7 +267,7 @@ def reference_fields(names: tuple[str, ...]) -> dict[str, list[str]]:
             columns_of.setdefault(known[0], []).append((known[1], name))
     if len(journals := columns_of.get("journal", [])) > 1:  # beside a journal, the source is a database
         columns_of["journal"] = [each for each in journals if plain_name(each[1]) != "source"]
-    return {field: [name for _, name in sorted(theirs)] for field, theirs in columns_of.items()}
+    return {field: [name for _, name in sorted(numbered)] for field, numbered in columns_of.items()}
 
 
 def tagged_fields(form: str, names: Iterable[str]) -> dict[str, list[str]]:
@@ -276,8 +276,8 @@ def tagged_fields(form: str, names: Iterable[str]) -> dict[str, list[str]]:
     >>> tagged_fields("ris", ["T1", "N2", "AB"])
     {'title': ['T1'], 'abstract': ['AB', 'N2']}
     """
-    there = frozenset(names)
-    tags_of = {field: [tag for tag in tags.split() if tag in there] for field, tags in RECORD_TAGS[form].items()}
+    present = frozenset(names)
+    tags_of = {field: [tag for tag in tags.split() if tag in present] for field, tags in RECORD_TAGS[form].items()}
     return {field: tags for field, tags in tags_of.items() if tags}
 
 
@@ -287,8 +287,8 @@ def is_ciw(names: Iterable[str]) -> bool:
     >>> is_ciw(["PT", "AU", "TI", "SO", "ID"]), is_ciw(["id", "ti", "ab"])
     (True, False)
     """
-    there = {name.strip(" \ufeff").upper() for name in names}
-    return {"PT", "TI"} <= there and bool(there & {"AU", "AF", "SO", "UT"})
+    present = {name.strip(" \ufeff").upper() for name in names}
+    return {"PT", "TI"} <= present and bool(present & {"AU", "AF", "SO", "UT"})
 
 
 def is_field(cell: str) -> bool:
@@ -316,11 +316,11 @@ def rename_columns(frame: pd.DataFrame, schema: Schema, what: str = "") -> pd.Da
     if isinstance(frame, pd.DataFrame):
         frame = index_to_columns(frame)
         wanted = [column for column in schema.names if column not in frame]
-        theirs: dict[str, str] = {}
+        renamed: dict[str, str] = {}
         for column in wanted:
-            there = (name for name in _NAMES.get(column, ()) if name in frame and name not in theirs)
-            theirs[next(there, column)] = column
-        frame = frame.rename(columns=theirs)
+            candidates = (name for name in _NAMES.get(column, ()) if name in frame and name not in renamed)
+            renamed[next(candidates, column)] = column
+        frame = frame.rename(columns=renamed)
     return schema.check(frame, what)
 
 

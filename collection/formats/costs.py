@@ -63,8 +63,8 @@ def _table(path: FilePath) -> tuple[int, list[str], Iterator[tuple[int, list[str
 
 def _numbers_or_text(column: pd.Series) -> pd.Series:
     """The column as numbers if all its values are finite numbers; missing where it is empty."""
-    there = column[column != ""]
-    numbers = there.map(parse_score)
+    filled = column[column != ""]
+    numbers = filled.map(parse_score)
     if numbers.isna().any() or not numbers.map(math.isfinite).all():
-        return there.reindex(column.index)
+        return filled.reindex(column.index)
     return numbers.astype("float64").reindex(column.index)

@@ -62,21 +62,21 @@ def records(path: FilePath, part: str) -> Iterator[tuple[int, dict[str, object]]
         raise InputError(f"{path}: expected a file with {part}, found a dataset; ir_datasets has only {_listed()}")
     dataset = _load(path)
     if not getattr(dataset, f"has_{_METHODS[known]}")():
-        there = ", ".join(each for each in _METHODS if has_part(path, each)) or "none of these"
-        raise InputError(f"{path}: expected a dataset with {part}, found {there}{_name_subsets(path, known)}")
+        offered = ", ".join(each for each in _METHODS if has_part(path, each)) or "none of these"
+        raise InputError(f"{path}: expected a dataset with {part}, found {offered}{_name_subsets(path, known)}")
     return _records(path, dataset, known)
 
 
 def _records(path: FilePath, dataset: Any, part: DatasetPart) -> Iterator[tuple[int, dict[str, object]]]:
     number = 0
     try:
-        for number, found in enumerate(getattr(dataset, f"{_METHODS[part]}_iter")(), start=1):
-            record = {name: fields.as_json(path, number, value) for name, value in found._asdict().items()}
+        for number, item in enumerate(getattr(dataset, f"{_METHODS[part]}_iter")(), start=1):
+            record = {name: fields.as_json(path, number, value) for name, value in item._asdict().items()}
             if part == "documents":
                 record = {name: each for name, each in record.items() if _is_kept(name, each)}
             has_text = any(isinstance(record.get(name), str) for name in (*fields.TEXT, "title"))
-            if part != "qrels" and not has_text and hasattr(found, "default_text"):
-                record["text"] = fields.as_json(path, number, found.default_text())
+            if part != "qrels" and not has_text and hasattr(item, "default_text"):
+                record["text"] = fields.as_json(path, number, item.default_text())
             for name in fields.TEXT:
                 if isinstance(text := record.get(name), str):
                     record[name] = text.strip()

@@ -96,8 +96,8 @@ def _from_table(path: FilePath, separator: str) -> Iterator[tuple[int, Document]
     first = next(records)
     if references.is_record(first[1]):
         return references.to_table_references(path, chain([first], records))
-    theirs = columns.reference_fields(tuple(first[1]))
-    ours = {theirs[field][0]: field for field in ("title", "abstract") if theirs.get(field)}
+    field_columns = columns.reference_fields(tuple(first[1]))
+    ours = {field_columns[field][0]: field for field in ("title", "abstract") if field_columns.get(field)}
     if "title" in first[1] or fields.first_present(first[1], TEXT):  # other names of either are names of something else
         ours = {}
     return _documents(path, ((n, {ours.get(k, k): v for k, v in each.items()}) for n, each in chain([first], records)))

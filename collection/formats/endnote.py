@@ -119,8 +119,8 @@ class _Records:
         try:
             self._parser.Parse(piece, last)
         except expat.ExpatError as error:
-            found = expat.ErrorString(error.code)
-            raise FormatError(self.path, error.lineno, "well-formed XML in UTF-8", found) from None
+            problem = expat.ErrorString(error.code)
+            raise FormatError(self.path, error.lineno, "well-formed XML in UTF-8", problem) from None
         return self._done
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -163,12 +163,12 @@ class _Records:
             self._paths.pop()
             return
         texts = {field: [" ".join("".join(each).split()) for each in some] for field, some in self._record.items()}
-        found: dict[str, object] = {**texts}
+        record: dict[str, object] = {**texts}
         if tagged.is_pubmed(" ".join(texts.get("database", []))):
-            found["pmid"] = found.get("accession")
+            record["pmid"] = record.get("accession")
         if name.lower() != "record":
-            found["from_pubmed"] = True
-        self._done.append((self._begin, found))
+            record["from_pubmed"] = True
+        self._done.append((self._begin, record))
         self._record, self.count = None, self.count + 1
 
     def _entity(self, name: str, *_: object) -> None:

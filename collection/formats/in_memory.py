@@ -149,10 +149,10 @@ def as_evaluated(
     listed = list(paths.values()) if isinstance(paths, Mapping) else paths
     names = list(map(str, paths)) if isinstance(paths, Mapping) else None
     if isinstance(listed, list | tuple) and listed and all(isinstance(path, str | PathLike) for path in listed):
-        found: RunFiles | Iterator[Run] = RunFiles(listed, names, exclude_query_document=exclude_query_document)
+        evaluated: RunFiles | Iterator[Run] = RunFiles(listed, names, exclude_query_document=exclude_query_document)
     else:
-        found = map(without_query_documents, as_runs(runs)) if exclude_query_document else as_runs(runs)
-    return found, read_index(qrels) if isinstance(qrels, str | PathLike) else as_qrels(qrels)
+        evaluated = map(without_query_documents, as_runs(runs)) if exclude_query_document else as_runs(runs)
+    return evaluated, read_index(qrels) if isinstance(qrels, str | PathLike) else as_qrels(qrels)
 
 
 def as_labels(given: LabelsLike) -> pd.DataFrame:

@@ -83,12 +83,12 @@ def read_time(path: FilePath, number: int, text: str, name: str) -> str:
 def _number(path: FilePath, number: int, value: object, name: str, highest: float) -> float | int | None:
     if value is None or value == "":
         return None
-    found = None if isinstance(value, bool) else parse_score(str(value))
+    parsed = None if isinstance(value, bool) else parse_score(str(value))
     whole = name in _WHOLE
-    if found is None or not 0 <= found <= highest or (whole and found % 1):
+    if parsed is None or not 0 <= parsed <= highest or (whole and parsed % 1):
         wanted = f"{name} as a {'whole ' if whole else ''}number from 0 to {highest:g}"
         raise FormatError(path, number, wanted, quote(str(value)))
-    return int(found) if whole else found
+    return int(parsed) if whole else parsed
 
 
 def _passages(path: FilePath, number: int, value: object) -> tuple[tuple[int, int], ...]:
@@ -125,8 +125,8 @@ def read_preferences(path: FilePath) -> pd.DataFrame:
     """
     rows = []
     required = {name: (name,) for name in ("annotator", "query_id", "left", "right", "kind")}
-    for line, found in delimited.aliased_records(path, "preferences", required):
-        rows.append(_preference(path, line, {name: None if value == "" else value for name, value in found.items()}))
+    for line, record in delimited.aliased_records(path, "preferences", required):
+        rows.append(_preference(path, line, {name: None if value == "" else value for name, value in record.items()}))
     return pd.DataFrame(rows, columns=list(Preference._fields))
 
 

@@ -133,24 +133,24 @@ def _recognise(path: FilePath, wanted: str, known: KnownIds | None) -> Likeness 
     if source.is_dataset(path):
         return None
     if objects.is_binary(path):
-        return _of_records(wanted, _binary_records(path, wanted), known)
+        return _recognise_records(wanted, _binary_records(path, wanted), known)
     number, lines = _first_lines(path, wanted)
-    likeness = _of_text(path, wanted, lines, known) if lines else None
+    likeness = _recognise_text(path, wanted, lines, known) if lines else None
     return likeness and likeness._replace(line=number)
 
 
-def _of_text(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
+def _recognise_text(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
     """Recognise a file of text by its first lines."""
     begin = lines[0].lstrip()
     if begin.startswith("<"):
-        return _of_markup(wanted, "\n".join(lines))
+        return _recognise_markup(wanted, "\n".join(lines))
     if objects.is_json(path, lines[0]):
-        return _of_json(path, wanted, lines, known)
+        return _recognise_json(path, wanted, lines, known)
     if (table := _table(lines)) is not None:
-        return _of_records(wanted, table, known)
+        return _recognise_records(wanted, table, known)
     if wanted in (TOPICS, QRELS, RUN) and any(_REFERENCE_LINE.match(line) for line in lines):
         return _other(DOCUMENTS, "bibliographic records")
-    return _of_lines(wanted, lines, known)
+    return _recognise_lines(wanted, lines, known)
 
 
 def _other(kind: str, evidence: str, *, certain: bool = True) -> Likeness:
@@ -182,7 +182,7 @@ def _binary_records(path: FilePath, wanted: str) -> list[Mapping[str, object]]:
     return [dict(zip(rows[0], cells, strict=True)) for cells in rows[1:]] if rows else []
 
 
-def _of_json(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
+def _recognise_json(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
     """Recognise records of JSON, or an object ``{query_id: {doc_id: number}}``."""
     text = "\n".join(lines)
     if _NESTED.match(text.lstrip()) and not _is_record(lines[0]):
@@ -193,7 +193,7 @@ def _of_json(path: FilePath, wanted: str, lines: Sequence[str], known: KnownIds 
         kind = RUN if wanted == QRELS else QRELS
         return _other(kind, f"numbers such as {join(numbers[:3])}", certain=False) if is_other else None
     records = objects.records(path, wanted)
-    return _of_records(wanted, [record for _, record in islice(records or (), ROWS)], known)
+    return _recognise_records(wanted, [record for _, record in islice(records or (), ROWS)], known)
 
 
 def _is_record(line: str) -> bool:
@@ -223,7 +223,7 @@ def _table(lines: Sequence[str]) -> list[Mapping[str, object]] | None:
     return None
 
 
-def _of_markup(wanted: str, text: str) -> Likeness | None:
+def _recognise_markup(wanted: str, text: str) -> Likeness | None:
     """Recognise a file of SGML or XML by its first element with a known name."""
     if wanted != DOCUMENTS and re.match(r"\s*<(?:!doctype html|html)\b", text, re.I):
         hint = "it may be a saved error page; export or download the file again"
@@ -233,7 +233,7 @@ def _of_markup(wanted: str, text: str) -> Likeness | None:
     return _other(kind, f"the element {match[0]}>") if match and kind and kind != wanted else None
 
 
-def _of_records(wanted: str, records: Sequence[Mapping[str, object]], known: KnownIds | None) -> Likeness | None:
+def _recognise_records(wanted: str, records: Sequence[Mapping[str, object]], known: KnownIds | None) -> Likeness | None:
     """Recognise records with named fields."""
     if not records:
         return None
@@ -242,14 +242,14 @@ def _of_records(wanted: str, records: Sequence[Mapping[str, object]], known: Kno
         names.setdefault(column_key(str(name)), str(name))
     columns = _Columns(names, records)
     is_pair = bool(columns.first(_TOPIC) and columns.first(_DOCUMENT))
-    if is_pair and ((likeness := _of_pairs(wanted, columns)) is not None or wanted != TOPICS):
+    if is_pair and ((likeness := _recognise_pairs(wanted, columns)) is not None or wanted != TOPICS):
         return likeness
     if wanted == TOPICS:
-        return _of_texts(columns, known)
+        return _recognise_texts(columns, known)
     if wanted == DOCUMENTS and (texts := [names[key] for key in names if key in _TOPIC_TEXTS]):
         return _other(TOPICS, f"the columns {join(texts)}", certain=False)
     if wanted in (QRELS, RUN):
-        return _of_unpaired(columns)
+        return _recognise_unpaired(columns)
     return None
 
 
@@ -284,7 +284,7 @@ def _are_numbers(values: Sequence[str]) -> bool:
     return bool(values) and all(parse_score(value.replace(",", ".")) is not None for value in values)
 
 
-def _of_pairs(wanted: str, columns: _Columns) -> Likeness | None:
+def _recognise_pairs(wanted: str, columns: _Columns) -> Likeness | None:
     """Recognise records with a topic and a document."""
     grade, person = columns.first(_GRADE), columns.first(_PERSON)
     rank, score, clicked = (columns.numeric(keys) for keys in (_RANK, _SCORE, _CLICKED))
@@ -343,7 +343,7 @@ def _are_grades(values: Sequence[str]) -> bool:
     return are_small and len(grades) > 1 and (0 in grades or len(set(grades)) < len(grades))
 
 
-def _of_texts(columns: _Columns, known: KnownIds | None) -> Likeness | None:
+def _recognise_texts(columns: _Columns, known: KnownIds | None) -> Likeness | None:
     """Tell whether records without pairs are documents, or name some, where topics are expected."""
     if known is not None and (name := _column_of_documents(columns, known)):
         return _other(QRELS, f"the column {name} has ids of documents", certain=False)
@@ -352,7 +352,7 @@ def _of_texts(columns: _Columns, known: KnownIds | None) -> Likeness | None:
     if (name := columns.first(_DOCUMENT_IDS)) and not columns.first(_TOPIC | {"id", "number", "num"}):
         return _other(DOCUMENTS, f"the column {name}")
     name = columns.first(set(map(column_key, DOC_ID)))
-    if likeness := _of_document_ids(columns.values(name) if name else [], known, columns.longest(_TEXTS)):
+    if likeness := _recognise_document_ids(columns.values(name) if name else [], known, columns.longest(_TEXTS)):
         return likeness
     evidence = _document_columns(columns)
     return _other(DOCUMENTS, evidence, certain=False) if evidence else None
@@ -378,7 +378,7 @@ def _column_of_documents(columns: _Columns, known: KnownIds) -> str:
     return ""
 
 
-def _of_document_ids(ids: Sequence[str], known: KnownIds | None, longest: int) -> Likeness | None:
+def _recognise_document_ids(ids: Sequence[str], known: KnownIds | None, longest: int) -> Likeness | None:
     """Tell whether supposed topics are documents by their ids; numbers as ids count with long texts only."""
     if known is None or not ids or not set(ids) <= set(known.documents(ids)) or set(ids) & set(known.topics):
         return None
@@ -388,7 +388,7 @@ def _of_document_ids(ids: Sequence[str], known: KnownIds | None, longest: int) -
     return _other(DOCUMENTS, are, certain=False)
 
 
-def _of_unpaired(columns: _Columns) -> Likeness | None:
+def _recognise_unpaired(columns: _Columns) -> Likeness | None:
     """Tell whether records without pairs are topics or documents, where qrels or a run are expected."""
     if columns.first(_GRADE | _SCORE | _RANK) or not columns.first(_TEXTS):
         return None
@@ -464,40 +464,40 @@ def _count(numbers: Sequence[object], first: int) -> list[float]:
     return [float(number) for number in range(first, first + len(numbers))]
 
 
-def _of_lines(wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
+def _recognise_lines(wanted: str, lines: Sequence[str], known: KnownIds | None) -> Likeness | None:
     """Recognise lines of columns without a header."""
     table = _Lines(lines)
     if table.are_texts():
-        return _of_text_lines(wanted, table, known)
+        return _recognise_text_lines(wanted, table, known)
     kind = _kind_of_lines(table)
     if wanted == QRELS and (kind in (QRELS, "") or (table.width == 5 and not table.is_ranked())):
         return _misplaced_qrels(table, known)
     if wanted == TOPICS and kind == "":
-        return _of_bare_topics(table, known)
+        return _recognise_bare_topics(table, known)
     if wanted == RUN and kind == RUN:
         return _misplaced_run(table, known)
     # Five columns may be a run without a tag, and three qrels without a header: their readers say so.
     is_other_form = (wanted == RUN and table.width == 5) or (
         wanted == QRELS and kind == _RANKS and _may_be_qrels(table)
     )
-    return None if kind in ("", wanted) or is_other_form else _of_pair_lines(wanted, kind, table)
+    return None if kind in ("", wanted) or is_other_form else _recognise_pair_lines(wanted, kind, table)
 
 
-def _of_bare_topics(table: _Lines, known: KnownIds | None) -> Likeness | None:
+def _recognise_bare_topics(table: _Lines, known: KnownIds | None) -> Likeness | None:
     """Tell whether lines of an id and a word name documents."""
     if known is None or any(len(cells) < 2 for cells in table.cells):
         return None
     texts = {cells[1].strip() for cells in table.cells}
     if not any(text.isdecimal() for text in texts) and texts <= set(known.documents(texts)):
         return _other(QRELS, f"column 2 has ids of documents, {_shown(table)}", certain=False)
-    return _of_text_lines(TOPICS, table, known)
+    return _recognise_text_lines(TOPICS, table, known)
 
 
 def _may_be_qrels(table: _Lines) -> bool:
     return table.width == 3 and "2" not in table.column(2)
 
 
-def _of_pair_lines(wanted: str, kind: str, table: _Lines) -> Likeness:
+def _recognise_pair_lines(wanted: str, kind: str, table: _Lines) -> Likeness:
     if wanted == LABELS and kind == QRELS:
         hint = "name the columns in a first line (annotator, query_id, doc_id, relevance), or pass it as qrels"
         return Likeness(kind, _shown(table), hint, certain=True)
@@ -541,13 +541,13 @@ def _is_bare_ranking(table: _Lines) -> bool:
     return any(score % 1 or abs(score) > TOP_GRADE for score in scores) or (several and table.are_words(1))
 
 
-def _of_text_lines(wanted: str, table: _Lines, known: KnownIds | None) -> Likeness | None:
+def _recognise_text_lines(wanted: str, table: _Lines, known: KnownIds | None) -> Likeness | None:
     """Recognise lines of an id, a tab and words."""
     ids = [cells[0].strip() for cells in table.cells]
     lengths = sorted(sum(map(len, cells[1:])) for cells in table.cells)
     longest = lengths[len(lengths) // 2]
     if wanted == TOPICS:
-        return _of_document_ids(ids, known, longest)
+        return _recognise_document_ids(ids, known, longest)
     if wanted == DOCUMENTS:
         return None
     return _other(TOPICS if longest <= LONG else DOCUMENTS, f"ids with texts, {_shown(table)}")

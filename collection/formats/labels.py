@@ -171,7 +171,7 @@ def _records(path: FilePath, given: _Defaults) -> Iterator[tuple[int, dict[str, 
 
 def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details: bool) -> LabelLog:
     kinds.refuse_other(path, WANTED)
-    kept: dict[tuple[str, str, str], _Row] = {}
+    latest: dict[tuple[str, str, str], _Row] = {}
     left_out: Counter[str] = Counter()
     said: Counter[str] = Counter()
     several: list[str] = []
@@ -190,21 +190,21 @@ def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details
         people.add(record)
         row = _row(path, number, record, log, details, names, given)
         said["times"] += row.judged_at is None and any(record.get(name) for name in _TOOLS_TIMES)
-        before = kept.pop(row[1:4], None)
+        before = latest.pop(row[1:4], None)
         if before is not None and not log:
             said["same" if before.relevance == row.relevance else "earlier"] += 1
             row = _latest(path, before, row)
         elif before is not None and (before.relevance is not None or before.cannot):
             row = row._replace(first_judged_at=before.first_judged_at)
-        kept[row[1:4]] = row
-    if not (kept or left_out or said or several):
+        latest[row[1:4]] = row
+    if not (latest or left_out or said or several):
         raise FormatError(path, None, WANTED, "no entries")
     _report(path, said)
     if several:
         tasks = f"{count(len(several), 'entry', 'entries')} with several choices as grade"
         source.warn(path, f"skipped {tasks} ({join_first(several)}); choose one in each")
     people.report(path)
-    graded = [row for row in kept.values() if row.relevance is not None]
+    graded = [row for row in latest.values() if row.relevance is not None]
     frame = pd.DataFrame([row[1:4] for row in graded], columns=list(LABELS.names[:3]), dtype="str")
     labels = frame.assign(relevance=to_array([row.relevance for row in graded if row.relevance is not None]))
     if any(row.first_judged_at for row in graded):
@@ -212,7 +212,7 @@ def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details
     for name in DETAILS:
         if any(name in row.details for row in graded):
             labels[name] = pd.Series([row.details.get(name) for row in graded], dtype=object)
-    left_out["cannot judge"] = sum(row.cannot for row in kept.values())
+    left_out["cannot judge"] = sum(row.cannot for row in latest.values())
     return LabelLog(LABELS.check(labels), {what: count for what, count in left_out.items() if count})
 
 
@@ -386,8 +386,8 @@ def _row(
         more = read_details(path, number, record)
     elif details:
         note = record.get("note")
-        found = {"judged_at": judged_at, "note": note if isinstance(note, str) else None}
-        more = {name: value for name, value in found.items() if value}
+        given_details = {"judged_at": judged_at, "note": note if isinstance(note, str) else None}
+        more = {name: value for name, value in given_details.items() if value}
     return _Row(number, annotator, query_id, doc_id, grade, first_judged_at=at, judged_at=judged_at, details=more)
 
 

@@ -162,7 +162,7 @@ def _records(path: FilePath) -> Iterator[tuple[int | None, str, str, object]]:
     from collection.formats import delimited  # which imports pandas
 
     if not objects.is_binary(path) and run_records.is_one_value(path):
-        yield from (row[:4] for row in run_records.of_object(path, WANTED, _ALIASES))
+        yield from (row[:4] for row in run_records.read_object(path, WANTED, _ALIASES))
         return
     for number, record in delimited.aliased_records(path, WANTED, _ALIASES):
         query_id, doc_id = (fields.check_id(path, number, record[column]) for column in QRELS.names[:2])

@@ -66,12 +66,12 @@ class Reference(Document):
 
 def is_record(names: Iterable[str]) -> bool:
     """Tell whether a table with these columns has bibliographic records without ids."""
-    there = tuple(names)
-    if columns.is_ciw(there):
+    columns_present = tuple(names)
+    if columns.is_ciw(columns_present):
         return True
-    present = columns.reference_fields(there).keys()
+    present = columns.reference_fields(columns_present).keys()
     telling = present & {"abstract", "authors", "doi", "pmid"}
-    return not set(there).intersection(fields.DOC_ID) and "title" in present and bool(telling)
+    return not set(columns_present).intersection(fields.DOC_ID) and "title" in present and bool(telling)
 
 
 def detect(path: FilePath, line: str) -> str:
@@ -113,11 +113,11 @@ def to_references(
     left_out = _LeftOut()
     for number, record in records:
         left_out.line = number
-        made = _reference(record, form, left_out)
-        ids[made.doc_id] += 1
-        if ids[made.doc_id] > 1:
-            made = made._replace(doc_id=f"{made.doc_id}-{ids[made.doc_id]}")
-        yield number, made
+        reference = _reference(record, form, left_out)
+        ids[reference.doc_id] += 1
+        if ids[reference.doc_id] > 1:
+            reference = reference._replace(doc_id=f"{reference.doc_id}-{ids[reference.doc_id]}")
+        yield number, reference
     if path is not None:
         left_out.report(path)
 
@@ -245,8 +245,8 @@ def _values(record: Mapping[str, object], form: str) -> _FieldTexts:
     is_tagged = form in columns.RECORD_TAGS
     names = columns.tagged_fields(form, record) if is_tagged else columns.reference_fields(tuple(record))
     values: _FieldTexts = {field: [] for field in _FIELDS}
-    for field, theirs in names.items():
-        for name in theirs:
+    for field, columns_of_field in names.items():
+        for name in columns_of_field:
             texts = _texts(record[name])
             if field == "title":
                 texts = [text for text in texts if not _NO_TITLE.fullmatch(text)]

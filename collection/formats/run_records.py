@@ -153,7 +153,7 @@ def _rows(path: FilePath, names: dict[str, None]) -> RunLines:
     from collection.formats import delimited
 
     if is_one_value(path):
-        yield from of_object(path, WANTED, ALIASES)
+        yield from read_object(path, WANTED, ALIASES)
         return
     for number, record in delimited.aliased_records(path, WANTED, ALIASES):
         query_id, doc_id = (fields.check_id(path, number, record[column]) for column in ("query_id", "doc_id"))
@@ -202,7 +202,7 @@ def _load(path: FilePath, what: str) -> Any:
         raise FormatError(path, None, f"{what} as JSON", found, hint) from None
 
 
-def of_object(path: FilePath, what: str, aliases: Mapping[str, Sequence[str]]) -> RunLines:
+def read_object(path: FilePath, what: str, aliases: Mapping[str, Sequence[str]]) -> RunLines:
     """Rows of ``{query_id: {doc_id: number}}``, of an array of records, or of columns as pandas writes them.
 
     The last of the `aliases` are the names of the column with the number; `what` names the file's kind.

@@ -121,8 +121,8 @@ def _sgml_record(path: FilePath, number: int, sections: Iterable[tuple[str, str,
         texts_of.setdefault(label, []).append(cleaned)
     record: dict[str, object] = {label: " ".join(filter(None, texts)) for label, texts in texts_of.items()}
     if not any(record.get(name) for name in ID):
-        there = ", ".join(f"<{label}>" for label in record) or "nothing"
-        raise FormatError(path, number, "a topic with its number (<num>)", there)
+        present = ", ".join(f"<{label}>" for label in record) or "nothing"
+        raise FormatError(path, number, "a topic with its number (<num>)", present)
     return record
 
 
@@ -143,8 +143,8 @@ def _xml(path: FilePath, text: str) -> list[tuple[int, dict[str, object]]]:
             break
         except expat.ExpatError as error:
             if error.code != junk or content is not body or "<!DOCTYPE" in body:
-                found = expat.ErrorString(error.code)
-                raise FormatError(path, skipped + error.lineno, "well-formed XML", found) from None
+                problem = expat.ErrorString(error.code)
+                raise FormatError(path, skipped + error.lineno, "well-formed XML", problem) from None
     return [(line + skipped, record) for line, record in topics]
 
 

@@ -88,11 +88,11 @@ class NestedQrels:
         pair: list[int] = []
         for place, topic in enumerate(topics):
             pairs, documents = self._pairs[of_index[place]], run[topic]
-            found = list(pairs.keys() & documents.keys())
-            if found:
-                rank.append(_rank(documents, scores[ends[place] : ends[place + 1]], found, ties))
-                row += [place] * len(found)
-                pair += [pairs[doc_id] for doc_id in found]
+            ids = list(pairs.keys() & documents.keys())
+            if ids:
+                rank.append(_rank(documents, scores[ends[place] : ends[place + 1]], ids, ties))
+                row += [place] * len(ids)
+                pair += [pairs[doc_id] for doc_id in ids]
         return place_pairs(
             self.index,
             of_index,
@@ -126,10 +126,10 @@ def _numbers(values: Iterable[float], kind: npt.DTypeLike) -> ScoreArray:
         return np.fromiter(values, np.float64).astype(kind, copy=False)
 
 
-def _rank(documents: Mapping[str, float], scores: ScoreArray, found: list[str], ties: TieOrder) -> Ints:
+def _rank(documents: Mapping[str, float], scores: ScoreArray, ids: list[str], ties: TieOrder) -> Ints:
     """The rank from 1 of each document in `found`; `scores` are those of all `documents`, in their order."""
     ascending = np.sort(scores)
-    wanted = _numbers((documents[doc_id] for doc_id in found), scores.dtype)
+    wanted = _numbers((documents[doc_id] for doc_id in ids), scores.dtype)
     last = np.searchsorted(ascending, wanted, side="right")
     rank: Ints = len(scores) - last + 1
     tied = np.flatnonzero(last - np.searchsorted(ascending, wanted) > 1).tolist()
@@ -142,5 +142,5 @@ def _rank(documents: Mapping[str, float], scores: ScoreArray, found: list[str], 
             for group in equal.values():
                 group.sort(reverse=ties == "descending")
         above = {doc_id: number for group in equal.values() for number, doc_id in enumerate(group)}
-        rank[tied] += [above[found[place]] for place in tied]
+        rank[tied] += [above[ids[place]] for place in tied]
     return rank

@@ -256,8 +256,8 @@ def _among(column: pd.Series, names: Any) -> npt.NDArray[np.int32]:
     texts = arrow.from_column(column.astype("str"))
     parts = max(1, -(-len(texts) // LOOKED_UP_AT_ONCE))
     slices = (texts.slice(i * LOOKED_UP_AT_ONCE, LOOKED_UP_AT_ONCE) for i in range(parts))
-    found = map_ahead(lambda part: find_texts(part, names), slices, min(parts, os.cpu_count() or 1))
-    return np.concatenate(list(found))
+    numbers = map_ahead(lambda part: find_texts(part, names), slices, min(parts, os.cpu_count() or 1))
+    return np.concatenate(list(numbers))
 
 
 def find_texts(texts: Any, names: Any) -> npt.NDArray[np.int32]:

@@ -22,8 +22,8 @@ def _reached(aligned: Aligned, recall: float, rel: float) -> tuple[Ints, Ints]:
     target = show("relevant to find", np.ceil(recall * aligned.relevant(rel) - 1e-9).astype(np.int64))
     relevant = aligned.relevant_ranks(rel)
     rank = np.zeros(len(target), dtype=np.int64)
-    there = relevant.nth == target[relevant.topic]
-    rank[relevant.topic[there]] = relevant.rank[there]
+    is_last = relevant.nth == target[relevant.topic]
+    rank[relevant.topic[is_last]] = relevant.rank[is_last]
     return target, show("rank where the run has them", rank)
 
 

@@ -115,8 +115,10 @@ def explain(
     grades = prepared.grades[0]
     columns: dict[str, object] = {"rank": np.arange(1, len(grades) + 1)}
     if doc_ids is not None:
-        kept = one.grades[0] > UNJUDGED if measure.parameters.get("judged_only") else np.ones(len(doc_ids), np.bool_)
-        columns["doc_id"] = np.array(list(doc_ids), dtype=object)[kept]
+        in_ranking = (
+            one.grades[0] > UNJUDGED if measure.parameters.get("judged_only") else np.ones(len(doc_ids), np.bool_)
+        )
+        columns["doc_id"] = np.array(list(doc_ids), dtype=object)[in_ranking]
     shown = one.condensed.grades[0] if measure.parameters.get("judged_only") else one.grades[0]
     columns["grade"] = np.where(shown > UNJUDGED, shown, np.nan)
     facts: dict[str, float] = {}

@@ -67,10 +67,10 @@ def _preferences(aligned: Aligned, rel: float, most: np.ndarray, divisor: np.nda
     relevant, grades = aligned.relevant_ranks(rel), aligned.grades
     nonrelevant = np.cumsum((grades > UNJUDGED) & (grades < rel), axis=1)
     above = np.minimum(nonrelevant[relevant.topic, relevant.rank - 1], most[relevant.topic])
-    kept = 1 - divide(above, divisor[relevant.topic])
+    shares = 1 - divide(above, divisor[relevant.topic])
     show("judged nonrelevant above", above, relevant.rank)
-    show("kept", kept, relevant.rank)
-    return divide(aligned.total(relevant.topic, kept), show("R", aligned.relevant(rel)))
+    show("kept", shares, relevant.rank)
+    return divide(aligned.total(relevant.topic, shares), show("R", aligned.relevant(rel)))
 
 
 @_add("infAP", label="Inferred AP", description="AP estimated from a uniform sample of the pool.")
@@ -177,7 +177,7 @@ def _estimate_ideals(aligned: Aligned, sample: Sample, cutoff: int) -> Floats:
         # Half a document fills no rank, but the next grade starts where it ends.
         nth = np.arange(1, int(count.max(initial=0) + 1e-9) + 1)
         ranks = start[:, None] + nth
-        there = (nth <= count[:, None] + 1e-9) & (ranks <= cutoff)
-        total += float(grade) * np.where(there, 1 / np.log2(ranks + 1), 0.0).sum(axis=1)
+        in_ideal = (nth <= count[:, None] + 1e-9) & (ranks <= cutoff)
+        total += float(grade) * np.where(in_ideal, 1 / np.log2(ranks + 1), 0.0).sum(axis=1)
         start += count
     return total

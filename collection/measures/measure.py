@@ -49,8 +49,8 @@ class Measure:
         for key, value in self.parameters.items():
             entry.check(key, value)
         given = {k: _normal(v) for k, v in self.parameters.items()}
-        kept = {k: given[k] for k in defaults if k in given and given[k] != defaults[k]}
-        object.__setattr__(self, "parameters", kept)
+        parameters = {k: given[k] for k in defaults if k in given and given[k] != defaults[k]}
+        object.__setattr__(self, "parameters", parameters)
         if self.level is not None:
             object.__setattr__(self, "level", _checked_level(entry, self.level))
 

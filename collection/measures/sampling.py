@@ -160,11 +160,11 @@ def _completed(
         np.broadcast_to((counts + usual[np.arange(cells) % strata])[..., None], (*counts.shape, replicates))
     )
     up_to = np.cumsum(mixed, axis=1) / mixed.sum(axis=1, keepdims=True)
-    made = np.repeat(grades[:, None], replicates, axis=1)
+    completed = np.repeat(grades[:, None], replicates, axis=1)
     open_ = np.flatnonzero(grades < 0)
     uniform = random.random((len(open_), 1, replicates))
-    made[open_] = levels[(uniform > up_to[cell[open_]][:, :-1]).sum(axis=1)]
-    return compact_grades(made)
+    completed[open_] = levels[(uniform > up_to[cell[open_]][:, :-1]).sum(axis=1)]
+    return compact_grades(completed)
 
 
 def _resample(cell: Ints, number: Floats, replicates: int, random: np.random.Generator) -> Bools:

@@ -87,12 +87,12 @@ def bounds(measure: Measure | str, aligned: Aligned, *, grades: Iterable[float] 
         (places,) = np.nonzero(one.grades[0] <= UNJUDGED)
         if len(places):
             alone = unjudged.sum() == 1  # otherwise another topic may get the highest grade
-            found = [_extremes(case, measure, places, levels) for case, levels in _cases(measure, one, scale, alone)]
+            extremes = [_extremes(case, measure, places, levels) for case, levels in _cases(measure, one, scale, alone)]
         elif unjudged.any():
-            found = [measure(case) for case, _ in _cases(measure, one, scale, alone=False)]
+            extremes = [measure(case) for case, _ in _cases(measure, one, scale, alone=False)]
         else:
             continue
-        tried = np.concatenate(found)
+        tried = np.concatenate(extremes)
         lowest[row], highest[row] = min(lowest[row], tried.min()), max(highest[row], tried.max())
     return Bounds(lowest, highest)
 

@@ -234,8 +234,14 @@ def bound_means(
     for number, run in enumerate(matrix.runs):
         aligned = matrix.only(np.arange(len(matrix.runs)) == number).aligned()
         for measure in measures:
-            found = bounds(measure, aligned, grades=scale)
-            rows.append((run, str(measure), *map(measure.summarise, (measure(aligned), found.lowest, found.highest))))
+            value_bounds = bounds(measure, aligned, grades=scale)
+            rows.append(
+                (
+                    run,
+                    str(measure),
+                    *map(measure.summarise, (measure(aligned), value_bounds.lowest, value_bounds.highest)),
+                )
+            )
     return pd.DataFrame(rows, columns=["run", "measure", "value", "lowest", "highest"])
 
 

@@ -53,8 +53,8 @@ def assign_groups(runs: Sequence[str], groups: Mapping[str, str] | None) -> tupl
 
 def find_unique(matrix: RunMatrix, members: Bools, depth: int) -> Bools:
     """(P,): pairs that one of the runs `members`, (R,), has in its first `depth` ranks and no other run has there."""
-    found = matrix.places <= depth
-    return np.asarray(found[:, members].any(axis=1) & ~found[:, ~members].any(axis=1))
+    pooled = matrix.places <= depth
+    return np.asarray(pooled[:, members].any(axis=1) & ~pooled[:, ~members].any(axis=1))
 
 
 def leave_out(

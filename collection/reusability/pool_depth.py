@@ -53,11 +53,11 @@ def detect_pool_depth(matrix: RunMatrix, depth: int | None = None) -> PoolDepth:
     judged = ((matrix.listed >= 0) | ended).mean(axis=1) >= FULLY_JUDGED
     # (R,): the first rank that is not judged; no rank counts at which all topics of the run have ended.
     reached = np.minimum(np.where(judged.all(axis=1), judged.shape[1], judged.argmin(axis=1)), longest)
-    found = int(np.sort(reached)[::-1][(len(reached) - 1) // 2]) if depth is None else depth
-    in_full = (longest > 0) & (reached >= np.minimum(found, longest)) & (found > 0)
+    detected = int(np.sort(reached)[::-1][(len(reached) - 1) // 2]) if depth is None else depth
+    in_full = (longest > 0) & (reached >= np.minimum(detected, longest)) & (detected > 0)
     if 2 * in_full.sum() < len(reached):
-        return PoolDepth(found or DEFAULT_DEPTH, longest > 0, full=False)
-    return PoolDepth(found, in_full, full=True)
+        return PoolDepth(detected or DEFAULT_DEPTH, longest > 0, full=False)
+    return PoolDepth(detected, in_full, full=True)
 
 
 def compute_judged_curves(
@@ -96,8 +96,8 @@ def compute_judged_curves(
     named = np.array(groups)
     for group in dict.fromkeys(groups):
         # The last entry is for what is no pair.
-        kept = np.append(~find_unique(matrix, named == group, depth), False)
-        left_out[named == group] = shares(kept[cells[named == group]], divisor[named == group])
+        remaining = np.append(~find_unique(matrix, named == group, depth), False)
+        left_out[named == group] = shares(remaining[cells[named == group]], divisor[named == group])
     return table.assign(left_out=left_out.ravel())
 
 
@@ -122,9 +122,9 @@ def measure_order_stability(
     rows = []
     for depth in (*(d for d in STABILITY_DEPTHS if d < last), last):
         taken = shallowest > depth
-        found = summarise_runs(measures, matrix.values(measures, taken, before))
+        summary = summarise_runs(measures, matrix.values(measures, taken, before))
         pairs = int((~taken).sum())
-        rows += [(depth, pairs, str(m), tau(found[n], full[n])) for n, m in enumerate(measures)]
+        rows += [(depth, pairs, str(m), tau(summary[n], full[n])) for n, m in enumerate(measures)]
     return pd.DataFrame(rows, columns=["depth", "pairs", "measure", "tau"])
 
 

@@ -78,15 +78,15 @@ class RunMatrix:
 
     def only(self, runs: Bools) -> RunMatrix:
         """Select these runs, (R,); all judgements stay."""
-        kept = np.flatnonzero(runs)
-        cells = self.cells[kept]
+        chosen = np.flatnonzero(runs)
+        cells = self.cells[chosen]
         return replace(
             self,
-            runs=tuple(self.runs[r] for r in kept),
+            runs=tuple(self.runs[r] for r in chosen),
             cells=cells,
-            retrieved=self.retrieved[kept],
-            places=self.places[:, kept],
-            listed=cells if self.listed is self.cells else self.listed[kept],
+            retrieved=self.retrieved[chosen],
+            places=self.places[:, chosen],
+            listed=cells if self.listed is self.cells else self.listed[chosen],
         )
 
     def aligned(self, taken: Bools | None = None, rows: Ints | None = None) -> Aligned:
@@ -167,20 +167,20 @@ def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1
     topic, topics = pd.factorize(pairs["query_id"])
     # With the number of each pair in place of its grade, aligning a run finds the pairs themselves.
     numbers = index_qrels(pairs.assign(relevance=np.arange(len(pairs))))
-    found: dict[str, tuple[PairNumbers, PairNumbers, Ints]] = {}
+    numbered_runs: dict[str, tuple[PairNumbers, PairNumbers, Ints]] = {}
     for run in runs:
-        if run.name in found:
+        if run.name in numbered_runs:
             raise InputError(f"two runs have the name {run.name!r}; rename one of them")
         aligned = align(run.frame, numbers)
         cells = listed = np.maximum(aligned.grades, -1).astype(np.int32)
         if (run.frame["listed"] != run.frame["rank"]).any():
             as_listed = run.frame.assign(score=-run.frame["listed"].to_numpy(dtype=np.float64))
             listed = np.maximum(align(as_listed, numbers).grades, -1).astype(np.int32)
-        found[run.name] = cells, listed, aligned.retrieved
-    if not found:
+        numbered_runs[run.name] = cells, listed, aligned.retrieved
+    if not numbered_runs:
         raise InputError("there are no runs to assess; name or import some")
-    names = sorted(found)
-    all_cells, all_listed, all_retrieved = zip(*(found[name] for name in names), strict=True)
+    names = sorted(numbered_runs)
+    all_cells, all_listed, all_retrieved = zip(*(numbered_runs[name] for name in names), strict=True)
     retrieved = np.stack(all_retrieved)
     if not (retrieved > 0).any():
         raise InputError(f"no run has a topic of the qrels (first topics: {join(topics[:3])})")

@@ -110,9 +110,9 @@ def count_captures(matrix: RunMatrix, groups: Sequence[str], depth: int) -> pd.D
         ``once``, ``twice`` (found by exactly one group, by two), ``unseen``, ``variance``, ``beyond`` (known relevant
         documents that no group lists there).
     """
-    named, found = np.array(groups), matrix.places <= depth
+    named, pooled = np.array(groups), matrix.places <= depth
     units = set(groups)
-    by = np.sum([found[:, named == unit].any(axis=1) for unit in units], axis=0)
+    by = np.sum([pooled[:, named == unit].any(axis=1) for unit in units], axis=0)
 
     def per_topic(which: np.ndarray) -> np.ndarray:
         return np.bincount(matrix.topic[matrix.relevant & which], minlength=len(matrix.topics))
@@ -179,13 +179,13 @@ def estimate_missing(
     of the missing documents, as a lower bound may. For the second, the truth to depth 100 always lay between the two
     curves, so its interval covers both, and the estimate is their geometric mean.
     """
-    found = []
+    estimates = []
     if len(set(groups)) > 1:
-        found.append(_by_capture(matrix, groups, depth))
+        estimates.append(_by_capture(matrix, groups, depth))
     to = min(EXTRAPOLATED_TO, matrix.listed.shape[2])
     if depth >= SHALLOWEST and to > depth and len(matrix.topics) > 1:
-        found.append(_by_depth(matrix, depth, to, resamples, seed))
-    return found
+        estimates.append(_by_depth(matrix, depth, to, resamples, seed))
+    return estimates
 
 
 def _by_capture(matrix: RunMatrix, groups: Sequence[str], depth: int) -> MissingEstimate:

@@ -161,7 +161,7 @@ def find_breaches(rows: pd.DataFrame) -> tuple[Breach, ...]:
     allowed = MAX_MOVED * (len(rows) - 1)
     rows = rows.assign(change=rows["change"].round(DIGITS) + 0.0)  # 0.65 - 0.6 is no more than 0.05
     too_far = (rows["change"].abs() > MAX_CHANGE) | (rows["moved"].abs() > allowed)
-    found = [
+    breaches = [
         Breach(str(run), float(change), int(moved))
         for run, change, moved in rows.loc[too_far, ["run", "change", "moved"]].itertuples(index=False)
     ]
@@ -169,7 +169,7 @@ def find_breaches(rows: pd.DataFrame) -> tuple[Breach, ...]:
     def excess(breach: Breach) -> float:
         return max(abs(breach.change) / MAX_CHANGE, abs(breach.moved) / allowed if allowed else 0.0)
 
-    return tuple(sorted(found, key=lambda breach: (-excess(breach), breach.run)))
+    return tuple(sorted(breaches, key=lambda breach: (-excess(breach), breach.run)))
 
 
 def apply_rules(result: DepthResult) -> DepthResult:

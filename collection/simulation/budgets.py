@@ -302,26 +302,26 @@ class _Texts:
     def of(cls, pool: pd.DataFrame, documents: Iterable[Document], topics: pd.DataFrame) -> _Texts:
         topics = TOPICS.check(topics, "a comparison of pools")
         wanted = set(pool["doc_id"])
-        found = {d.doc_id: f"{d.title} {d.text}" for d in documents if d.doc_id in wanted and d.text is not None}
-        if not found:
+        texts = {d.doc_id: f"{d.title} {d.text}" for d in documents if d.doc_id in wanted and d.text is not None}
+        if not texts:
             raise InputError(
                 "documents: expected ids of the pool, found none of them; check the ids, or compare without documents"
             )
-        made = build([*found.values(), None])
-        doc_ids = pd.Index(pd.Series(list(found), dtype="str"))
+        features = build([*texts.values(), None])
+        doc_ids = pd.Index(pd.Series(list(texts), dtype="str"))
         document = doc_ids.get_indexer(pd.Index(pool["doc_id"])).astype(np.int64)
-        document[document < 0] = len(found)
+        document[document < 0] = len(texts)
         words = {
             str(t.query_id): topic_text(*(getattr(t, name) for name in TOPICS.names[1:]))
             for t in topics.itertuples(index=False)
         }
-        rows = made.rows(document)
+        rows = features.rows(document)
         scores = np.zeros((len(pool), 2))
         for query_id, part in pool.groupby("query_id", sort=False):
             text, at = words.get(str(query_id), ""), part.index.to_numpy()
-            scores[at, 0] = made.bm25(text)[document[at]]
-            scores[at, 1] = (rows[at] @ made.vectorize(text).T).toarray()[:, 0]
-        return cls(made, doc_ids, document, words, rows, scores)
+            scores[at, 0] = features.bm25(text)[document[at]]
+            scores[at, 1] = (rows[at] @ features.vectorize(text).T).toarray()[:, 0]
+        return cls(features, doc_ids, document, words, rows, scores)
 
 
 def _wanted(strategies: Sequence[str] | None, material: _Material) -> list[str]:

@@ -78,43 +78,43 @@ def check_suitability(
     d = as_topic_table(differences)
     n, systems = d.shape
     opinion = _second_opinion(d, alpha, correction) if test == "paired-t" and choose_test(d) != test else ""
-    found = []
+    doubts = []
     if n < FEW_TOPICS:
-        found.append(
+        doubts.append(
             f"with only {count(n, 'topic')} (fewer than {FEW_TOPICS}), only large differences are detectable, and "
             "significant ones tend to be overestimated"
         )
     lopsided = int(_lopsided(d).sum())
     of = "the differences are" if systems == 1 else f"in {lopsided:,} of {systems:,} comparisons, the differences are"
     if test == "paired-t" and lopsided:
-        found.append(f"{of} too skewed for the paired t-test with {count(n, 'topic')}; {opinion}")
+        doubts.append(f"{of} too skewed for the paired t-test with {count(n, 'topic')}; {opinion}")
     elif test == "paired-t" and n < ENOUGH_TOPICS:
-        found.append(f"the paired t-test needs about {ENOUGH_TOPICS} topics to rely on, and there are {n}; {opinion}")
+        doubts.append(f"the paired t-test needs about {ENOUGH_TOPICS} topics to rely on, and there are {n}; {opinion}")
     fixed = int(_fixed(d).sum())
     if fixed and test in ("paired-t", "bootstrap"):
-        found.append(
+        doubts.append(
             f"{fixed:,} of {count(systems, 'comparison')} {plural(fixed, 'has', 'have')} the same difference in every "
             f"topic, which this test treats as certain; {opinion or 'check whether the permutation test agrees'}"
         )
     if lopsided and test == "wilcoxon":
-        found.append(f"{of} skewed, so the Wilcoxon test, which assumes symmetry, may contradict the means")
+        doubts.append(f"{of} skewed, so the Wilcoxon test, which assumes symmetry, may contradict the means")
     if test == "wilcoxon" and (alike := max(map(_alike, d.T))) >= MANY_ALIKE:
-        found.append(
+        doubts.append(
             f"up to {percent(alike)} of the topics have no difference or the same one as another topic, which the "
             "Wilcoxon test cannot rank"
         )
     if test == "bootstrap" and n < FEW_TO_DRAW:
-        found.append(f"{n} topics are too few for the bootstrap, which finds too many significant differences")
+        doubts.append(f"{n} topics are too few for the bootstrap, which finds too many significant differences")
     if test in RANKING:
         differ, least, corrected = _differing(d), _smallest(d), smallest_p(d, test, correction)
         if corrected > alpha:
             level = f"{alpha:g} with {systems:,} comparisons" if corrected > least else f"{alpha:g}"
             topics = f"{count(differ, 'topic')}{' with a difference' if differ < n else ''}"
-            found.append(
+            doubts.append(
                 f"with {topics} the smallest possible p of this test is {least:.3g}, so nothing can be significant at "
                 f"{level}"
             )
-    return found
+    return doubts
 
 
 def _lopsided(d: Floats) -> Bools:
@@ -153,8 +153,8 @@ def _alike(column: Floats) -> float:
 def _second_opinion(d: Floats, alpha: float, correction: str) -> str:
     """Say on how many of these comparisons the permutation test decides differently from the paired t-test."""
     correct = CORRECTIONS[correction].function
-    found, other = (correct(result.p) <= alpha for result in (paired_t(d), permutation(d)))
-    if changed := int((found != other).sum()):
+    significant, other = (correct(result.p) <= alpha for result in (paired_t(d), permutation(d)))
+    if changed := int((significant != other).sum()):
         some = "" if d.shape[1] == 1 else f"{changed:,} of {d.shape[1]:,} comparisons "
         return f"the permutation test decides {some}differently"
     return "the permutation test makes the same decisions"

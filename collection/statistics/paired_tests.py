@@ -162,9 +162,11 @@ def _exact_interval(differences: Floats, alpha: float) -> tuple[float, float]:
     """The ends of the shifts that the exact test does not reject, by bisection: p never falls towards the mean."""
 
     def end(rejected: float) -> float:
-        kept = float(differences.mean())
-        while rejected != (middle := (rejected + kept) / 2) != kept:
-            rejected, kept = (middle, kept) if _exact_flips(differences - middle) <= alpha else (rejected, middle)
+        not_rejected = float(differences.mean())
+        while rejected != (middle := (rejected + not_rejected) / 2) != not_rejected:
+            rejected, not_rejected = (
+                (middle, not_rejected) if _exact_flips(differences - middle) <= alpha else (rejected, middle)
+            )
         return rejected
 
     return end(float(differences.min()) - 1.0), end(float(differences.max()) + 1.0)
@@ -258,8 +260,8 @@ def wilcoxon(
     d = d if decimals is None else d.round(decimals) + 0.0
     n = len(d)
     exact = method == "exact" or (method == "auto" and n <= _RANKED)
-    found = [_signed_ranks(column, zeros, exact) for column in d.T]
-    statistic, p = (np.array(numbers) for numbers in zip(*found, strict=True))
+    results = [_signed_ranks(column, zeros, exact) for column in d.T]
+    statistic, p = (np.array(numbers) for numbers in zip(*results, strict=True))
     cut = _wilcoxon_cut(n, alpha)
     ends = np.array([_pair_means(column, cut) for column in d.T])
     return _result(differences, "pseudo-median", statistic, p, ends[:, 0], ends[:, 1])
@@ -275,8 +277,8 @@ def _signed_ranks(d: Floats, zeros: str, exact: bool) -> tuple[float, float]:
     if not d.any():
         return 0.0, 1.0
     if not exact:
-        found = approximate(d, zero_method=zeros, method="approx")
-        return float(found.statistic), float(found.pvalue)
+        result = approximate(d, zero_method=zeros, method="approx")
+        return float(result.statistic), float(result.pvalue)
     ranks = rankdata(np.abs(d))
     shared = ranks[d == 0].sum() / 2 if zeros == "zsplit" else 0.0
     smaller = min(ranks[d > 0].sum(), ranks[d < 0].sum())

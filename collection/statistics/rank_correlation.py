@@ -47,10 +47,10 @@ def kendall(x: Scores, y: Scores, *, variant: Variant = "b") -> float:
     """
     require_known("variant of tau", get_args(Variant), variant)
     xs, ys = _paired(x, y)
-    ours, theirs = _signs(xs), _signs(ys)
-    untied = (np.abs(ours).sum(), np.abs(theirs).sum()) if variant == "b" else (len(xs) * (len(xs) - 1),) * 2
+    ours, other_signs = _signs(xs), _signs(ys)
+    untied = (np.abs(ours).sum(), np.abs(other_signs).sum()) if variant == "b" else (len(xs) * (len(xs) - 1),) * 2
     counted = math.sqrt(untied[0] * untied[1])
-    return float((ours * theirs).sum() / counted) if counted else math.nan
+    return float((ours * other_signs).sum() / counted) if counted else math.nan
 
 
 def tau_ap(x: Scores, y: Scores, *, ties: TauApTies = "a") -> float:
@@ -109,8 +109,8 @@ def _tau_ap_a(x: Floats, y: Floats) -> float:
         places = np.arange(rank, rank + members.sum())
         within = (places - rank) / 2
         below_top = places > 1
-        found = concordant[members].mean() + within[below_top]
-        summed += float((found / (places[below_top] - 1)).sum())
+        pairs_in_order = concordant[members].mean() + within[below_top]
+        summed += float((pairs_in_order / (places[below_top] - 1)).sum())
     return 2 / (len(x) - 1) * summed - 1
 
 

@@ -230,6 +230,7 @@ class Fuzz:
 @pytest.mark.slow
 @pytest.mark.fuzz
 @pytest.mark.parametrize("task", ["judgement", "list", "preference"])
+@pytest.mark.long
 def test_malformed_requests_are_answered_and_break_nothing(campaign: Campaign, task: str) -> None:
     if task != "judgement":
         campaign.settings.set_judging_page(task=task)

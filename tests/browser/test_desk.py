@@ -55,6 +55,7 @@ def rows(card: Card) -> list[tuple[str, str]]:
 # ------------------------------------------------------------------------------------------- settings
 
 
+@pytest.mark.long
 def test_settings_stay_after_a_reload_and_on_another_device(card: Card, desk: Desk, make_card: MakeCard) -> None:
     assert card.page.evaluate(MEASURE) == "800px"
     card.press(",")
@@ -125,6 +126,7 @@ def test_settings_stay_after_a_reload_and_on_another_device(card: Card, desk: De
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_kept_settings_that_are_broken_do_no_harm(desk: Desk, make_card: MakeCard) -> None:
     keys = {"undo": "r", "none": "n", "skip": 7, "digit:2": "2", "digit:9": "j"}
     desk.own = {"size": "1px;color:red", "measure": 10**9, "leading": None, "keys": keys, "marks": 1, "long": {}}
@@ -375,6 +377,7 @@ def test_the_history_of_all_topics_is_filtered_revised_and_there_without_a_conne
     card.saved()
 
 
+@pytest.mark.long
 def test_older_judgements_are_fetched_when_the_end_is_near_and_markup_in_them_is_text(
     harness: Harness, make_card: MakeCard
 ) -> None:
@@ -405,6 +408,7 @@ def test_older_judgements_are_fetched_when_the_end_is_near_and_markup_in_them_is
 # -------------------------------------------------------------------------------------- near-duplicates
 
 
+@pytest.mark.long
 def test_a_near_duplicate_says_so_and_is_one_key_away_also_where_it_has_to_be_fetched(
     desk: Desk, make_card: MakeCard
 ) -> None:
@@ -479,6 +483,7 @@ def test_time_at_work_and_what_is_left(card: Card, desk: Desk) -> None:
     expect(lines.last).to_have_text("and 10 more")
 
 
+@pytest.mark.long
 def test_a_word_after_a_long_stretch_and_none_after_a_break(desk: Desk, make_card: MakeCard) -> None:
     desk.time = TIME | {"since_break": 30 * 60.0}  # on another device, before
     card = make_card(alone=True)
@@ -516,6 +521,7 @@ def test_a_word_after_a_long_stretch_and_none_after_a_break(desk: Desk, make_car
 # --------------------------------------------------------------------------------------------- layout
 
 
+@pytest.mark.long
 def test_nothing_around_judging_moves_a_button(desk: Desk, make_card: MakeCard) -> None:
     card = make_card().open(padding="80px 16px 12px")
     for width, height in ((1280, 800), (1000, 700), (948, 700), (672, 800), (390, 844)):

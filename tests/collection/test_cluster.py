@@ -49,6 +49,7 @@ def kill_one(workers: Any) -> None:
     os.kill(next(nanny.pid for nanny in workers.workers.values() if nanny.pid), signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_a_cluster_knows_what_one_piece_knows_also_after_a_worker_was_killed(workers: Any, tmp_path: Path) -> None:
     documents = [(f"d{n}", text) for n, text in enumerate(texts())]
     folder, number = write_partitions(tmp_path.as_uri(), documents, rows=120)

@@ -234,6 +234,7 @@ def test_a_payload_in_a_topic_is_read_or_refused(tmp_path: Path, form: str) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_payload_as_a_name_or_a_setting_is_kept_or_refused(campaign: Campaign, tmp_path: Path) -> None:
     """In one sentence."""
 
@@ -318,6 +319,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campaign]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_no_exported_table_has_a_formula(attacked: Campaign, tmp_path: Path) -> None:
     attacked.exports.files.write(
         judgements=tmp_path / "log.csv", labels=tmp_path / "labels.csv", pool=tmp_path / "pool.tsv",

@@ -118,6 +118,7 @@ def test_a_decision_by_name_is_found(source: str, found: set[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_no_code_decides_by_the_name_of_a_member() -> None:
     found = {
         (file, name)

@@ -161,6 +161,25 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     assert list(headless(ast.walk(ast.parse('def f():\n    """Whether it is so."""')))) == ["Whether it is so."]
 
 
+VAGUE = {"asked", "came_by", "kept", "made_of", "mine", "there", "told", "theirs"}
+
+
+def vague(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Names that are participles or adverbs, and functions that begin with "of"."""
+    for node in nodes:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) if name.strip("_").startswith("of_"):
+                yield name
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.FunctionDef(name=name) if name in VAGUE:
+                yield name
+
+
+def test_names_say_what_a_thing_is() -> None:
+    stored = {"asked"}  # columns of tables that are printed
+    assert [(name, each) for name, file in modules().items() for each in {*vague(parsed(file))} - stored] == []
+    assert list(vague(ast.walk(ast.parse("def of_topic(there): kept = 1")))) == ["of_topic", "there", "kept"]
+
+
 @pytest.mark.parametrize("composed", [Campaign, Store])
 def test_campaign_and_store_are_composed(composed: type) -> None:
     assert composed.__bases__ == (object,)

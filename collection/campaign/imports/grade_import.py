@@ -66,7 +66,7 @@ class GradeImport:
             return
         frame = self._map_to_kept_records(path, formats.read_qrels(path))
         if report:
-            frame = self._of_people(path, frame, report)
+            frame = self._select_people(path, frame, report)
         self._require_grades(path, frame[frame["relevance"] >= 0], "; negative for unjudged")
         known, ignored = self.session.known_topics(path, frame)
         graded = known[known["relevance"] >= 0]
@@ -119,7 +119,7 @@ class GradeImport:
                 f"campaign ({self.settings.grades}), {example}: they cannot be compared with people's",
             )
 
-    def _of_people(self, path: FilePath, frame: pd.DataFrame, report: Mapping[str, Any]) -> pd.DataFrame:
+    def _select_people(self, path: FilePath, frame: pd.DataFrame, report: Mapping[str, Any]) -> pd.DataFrame:
         """The grades that people gave, of qrels that were filled with machine labels."""
         by = report["by"] if isinstance(report["by"], dict) else {}
         pairs = zip(frame["query_id"].astype(str), frame["doc_id"].astype(str), strict=True)

@@ -147,7 +147,7 @@ class Overview:
             step = self._next_step_of_grading(counts, progress)
             return (self._next_adjudication_step() or step) if step.page == "export" else step
         state = self.topic_tasks.state()
-        made, wanted, _, topics = state.totals()
+        decided, wanted, _, topics = state.totals()
         if not topics:
             least = 1 if settings.task == "list" else 2
             few = f"no topic has {least} or more documents with a text in its pool"
@@ -155,8 +155,8 @@ class Overview:
         waiting = waiting_topics(state.waiting())
         held = f" {waiting} {IMPORT_TEXTS}" if waiting else ""
         what = "list" if settings.task == "list" else "topic"
-        if made < wanted:
-            left, of = wanted - made, f"{wanted:,} {plural(wanted, what)}"
+        if decided < wanted:
+            left, of = wanted - decided, f"{wanted:,} {plural(wanted, what)}"
             if wanted > topics:
                 of = f"{count(wanted, 'decision')} on {plural(topics, what)}"
             do = "Choose" if settings.task == "list" else "Compare"
@@ -307,7 +307,7 @@ class Overview:
         if settings.task == "grades":
             return None
         state = self.topic_tasks.state()
-        made, wanted, decided, topics = state.totals()
+        completed, wanted, decided, topics = state.totals()
         what = "choices" if settings.task == "list" else "preferences"
         agreed = (
             choices.agreement(self.store.topic_tasks.choices(shared=True))
@@ -317,8 +317,8 @@ class Overview:
         agreement = {n: None if isinstance(v, float) and isnan(v) else v for n, v in agreed._asdict().items()}
         return {
             "task": settings.task,
-            "made": made,
-            "remaining": wanted - made,
+            "made": completed,
+            "remaining": wanted - completed,
             "decided": decided,
             "topics": topics,
             "waiting": state.waiting(),

@@ -119,15 +119,15 @@ class _Cache:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        made = make(text)
+        value = make(text)
         with self._lock:
             if key not in self._kept:
-                self._kept[key] = made
-                self._size += len(text) + sum(map(len, made))
+                self._kept[key] = value
+                self._size += len(text) + sum(map(len, value))
             while self._size > KEPT:
                 (_, source), texts = self._kept.popitem(last=False)
                 self._size -= len(source) + sum(map(len, texts))
-        return made
+        return value
 
 
 _cache = _Cache()

@@ -48,13 +48,13 @@ def excerpts(text: str, terms: list[str], most: int = 4, length: int = 120) -> l
     size = length * (PER_WORD_UNSPACED if is_unspaced(text[:2000]) else PER_WORD)
     if len(text) <= size:
         return _trimmed(text, [(0, len(text))])
-    found = hits(text, terms, size // _OFTEN)
+    all_hits = hits(text, terms, size // _OFTEN)
     first_word = len(text) - len(text.lstrip())
-    if not found:
+    if not all_hits:
         return _trimmed(text, [(0, _end(text, first_word + size, first_word + size // 2, size // 2))])
     lead = _end(text, first_word + max(size // 3, 1), first_word + size // 6, size // 4)
     matching: list[tuple[int, int]] = []
-    for first, last in _best_first(found, size):
+    for first, last in _best_first(all_hits, size):
         if len(matching) == most - 1:
             break
         if last <= lead or any(first < end and start < last for start, end in matching):

@@ -87,17 +87,17 @@ def terms(topic_words: str) -> list[str]:
     >>> terms("東京駅 map")
     ['東京', '京駅', 'map']
     """
-    found: dict[str, None] = {}
+    terms: dict[str, None] = {}
     for run in _compile(_RUN).finditer(topic_words):
         if run.lastgroup:
             size, signs = _GRAMS[run.lastgroup], run[0]
             grams = [signs[i : i + size] for i in range(len(signs) - size + 1)] or [signs]
-            found.update(dict.fromkeys(gram for gram in grams if gram.strip(_HIRAGANA)))
+            terms.update(dict.fromkeys(gram for gram in grams if gram.strip(_HIRAGANA)))
         else:
             word = _without_s(_fold(run[0]))
             if word not in STOP_WORDS and (len(word) > 1 or word.isdecimal()):
-                found[_stem(word)] = None
-    return list(found)[:MOST_TERMS]
+                terms[_stem(word)] = None
+    return list(terms)[:MOST_TERMS]
 
 
 def find_terms(text: str, terms: list[str]) -> list[tuple[int, int]]:
@@ -116,12 +116,12 @@ def find_terms(text: str, terms: list[str]) -> list[tuple[int, int]]:
 def hits(text: str, terms: list[str], apart: int) -> list[Hit]:
     """The places of the terms, without repetitions less than `apart` characters from the last one."""
     matcher, free = _matcher(tuple(terms)), [0] * len(terms)
-    found: list[Hit] = []
+    hits: list[Hit] = []
     for start, end, term in sorted([*matcher.words(text), *matcher.pieces_in(text)]):
         if start >= free[term]:
-            found.append((start, end, term))
+            hits.append((start, end, term))
             free[term] = end + apart
-    return found
+    return hits
 
 
 def is_unspaced(begin: str) -> bool:
@@ -179,10 +179,10 @@ class _Matcher(dict[str, int]):
             return []
         words = _ASCII_WORDS if text.isascii() else _compile(_WORD)
         plain = None if self.is_arabic else _plain(text)
-        found = words.finditer(text) if plain is None else self._likely(text, plain, words)
+        candidates = words.finditer(text) if plain is None else self._likely(text, plain, words)
         return [
             (word.start(), word.end(), number)
-            for word in found
+            for word in candidates
             if (number := self[word[0]]) >= 0 and text[word.end() : word.end() + 1] != "_"
         ]
 
@@ -199,13 +199,13 @@ class _Matcher(dict[str, int]):
 
     def pieces_in(self, text: str) -> list[Hit]:
         """Places of the terms in scripts without blanks."""
-        found: list[Hit] = []
+        pieces: list[Hit] = []
         for piece, number in self.pieces:
             at = text.find(piece)
             while at >= 0:
-                found.append((at, at + len(piece), number))
+                pieces.append((at, at + len(piece), number))
                 at = text.find(piece, at + len(piece))
-        return found
+        return pieces
 
     def places_of_pieces(self, text: str) -> list[tuple[int, int]]:
         """These places, merged; without hiragana at their ends (Japanese) and with particles that follow (Korean)."""

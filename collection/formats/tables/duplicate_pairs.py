@@ -38,14 +38,14 @@ def hash_texts(texts: Any) -> Hashes:
     data = np.concatenate([data, np.zeros(8, np.uint8)])
     # The eight bytes from each place on, as a view with overlaps.
     words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))
-    made = _mix(_mask_bytes(words[begin], lengths), 0)
-    made += lengths.view(np.uint64)
+    hashes = _mix(_mask_bytes(words[begin], lengths), 0)
+    hashes += lengths.view(np.uint64)
     rows, done = np.flatnonzero(lengths > 8), 8
     while len(rows):
-        made[rows] += _mix(_mask_bytes(words[begin[rows] + done], lengths[rows] - done), done)
+        hashes[rows] += _mix(_mask_bytes(words[begin[rows] + done], lengths[rows] - done), done)
         done += 8
         rows = rows[lengths[rows] > done]
-    return made
+    return hashes
 
 
 def _mask_bytes(words: Hashes, counts: Ints) -> Hashes:

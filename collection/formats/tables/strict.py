@@ -93,10 +93,10 @@ def read_strictly(path: FilePath, layout: Layout) -> TableRows:
     comments.report(path)
     report_copies(path, int(copies.sum()))
     values = to_array(found_values) if layout.graded else np.array(found_values, dtype=np.float64)
-    kept = pairs[~copies]
-    texts = arrow.from_texts(names[1]).take(arrow.from_numpy(kept["doc"].to_numpy()))
+    unique_pairs = pairs[~copies]
+    texts = arrow.from_texts(names[1]).take(arrow.from_numpy(unique_pairs["doc"].to_numpy()))
     others = [value for value, is_copy in zip(extra, copies, strict=True) if not is_copy] if extra else None
-    return TableRows(kept["topic"].to_numpy(), names[0], texts, values[~copies], others, _as_numbers(ranks))
+    return TableRows(unique_pairs["topic"].to_numpy(), names[0], texts, values[~copies], others, _as_numbers(ranks))
 
 
 def _as_numbers(ranks: list[str]) -> npt.NDArray[np.int32] | None:

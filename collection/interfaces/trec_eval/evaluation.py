@@ -108,19 +108,19 @@ def evaluate(
             formats = " or ".join(f"-R {name}" for name, reads in _READS.items() if reads == column.measure.needs)
             raise InputError(f"{column.name} needs {formats}, found -R {form}")
     topics = _topics(judgements)
-    there = set(_topics(run.frame))
-    missing = np.array([topic not in there for topic in topics], dtype=np.bool_)
+    present = set(_topics(run.frame))
+    missing = np.array([topic not in present for topic in topics], dtype=np.bool_)
     if missing.any() and not options.complete:
         names = join_first([repr(topic) for topic, lacks in zip(topics, missing, strict=True) if lacks])
         raise InputError(f"the run lacks topics of the judgements: {names}; use -c to count them as 0")
-    found: Graded | GradedGroups | list[TopicPreferences]
+    graded_runs: Graded | GradedGroups | list[TopicPreferences]
     if _READS[form] == "preferences":
-        found = _preferences(judgements, run, topics, options)
+        graded_runs = _preferences(judgements, run, topics, options)
     elif _READS[form] == "groups":
-        found = _groups(judgements, run, topics, options)
+        graded_runs = _groups(judgements, run, topics, options)
     else:
-        found = _graded(judgements, run, topics, options)
-    evaluated = [_values(column, found, missing) for column in columns]
+        graded_runs = _graded(judgements, run, topics, options)
+    evaluated = [_values(column, graded_runs, missing) for column in columns]
     totals: dict[str, float | str] = {"runid": run.name, "num_q": len(topics)}
     if options.complete and _READS[form] == "qrels":
         # With -c, trec_eval counts the grades above 0 in the file, whatever the level.
@@ -204,11 +204,11 @@ def _preferences(levels: pd.DataFrame, run: Run, topics: list[str], options: Tre
 
 
 def _values(
-    column: OutputColumn, found: Graded | GradedGroups | list[TopicPreferences], missing: np.ndarray
+    column: OutputColumn, evaluated: Graded | GradedGroups | list[TopicPreferences], missing: np.ndarray
 ) -> ColumnValues:
     """The values of a column; those of topics that the run lacks are corrected as trec_eval corrects them."""
     measure = column.measure
-    values = measure.function(found, *(() if column.argument is None else (column.argument,)))
+    values = measure.function(evaluated, *(() if column.argument is None else (column.argument,)))
     if measure.summary == "geometric mean":
         values = np.array([math.log(max(value, GEOMETRIC_FLOOR)) for value in np.asarray(values).tolist()])
     if measure.cleared and (column.name == measure.name or measure.takes == "cutoffs"):

@@ -236,7 +236,7 @@ def _mean_over_groups(measure: TrecMeasure) -> TrecMeasure:
     return replace(measure, name=f"{measure.name}_avgjg", description=description, function=compute, needs="groups")
 
 
-def _of_preferences(name: str, description: str, function: Callable[..., float], **more: Any) -> TrecMeasure:
+def _preference_measure(name: str, description: str, function: Callable[..., float], **more: Any) -> TrecMeasure:
     """A measure of the preferences of single topics."""
 
     def compute(topics: Sequence[TopicPreferences]) -> Floats:
@@ -295,10 +295,10 @@ _ROWS = (
     TrecMeasure("set_F", "F of the retrieved set; its number is the weight of recall.", set_f, "numbers", (1,)),
     _same("num_nonrel_judged_ret", "NumNonrelRet"),
     *(
-        _of_preferences(name, description, function, summary="sum", whole=True)
+        _preference_measure(name, description, function, summary="sum", whole=True)
         for name, description, function in preferences.COUNTS
     ),
-    *(_of_preferences(*row) for row in preferences.RATIOS),
+    *(_preference_measure(*row) for row in preferences.RATIOS),
     _mean_over_groups(_MAP),
     _mean_over_groups(_P),
     _mean_over_groups(_RPREC_MULT),

@@ -97,11 +97,11 @@ def gather(topic: str, levels: Sequence[Level], ranking: Sequence[str]) -> Topic
         The subgroups of a group contradict each other.
     """
     judged = {row.doc_id for row in levels}
-    found = [doc_id for doc_id in ranking if doc_id in judged]
-    place = {doc_id: i for i, doc_id in enumerate([*found, *sorted(judged.difference(found))])}
+    judged_documents = [doc_id for doc_id in ranking if doc_id in judged]
+    place = {doc_id: i for i, doc_id in enumerate([*judged_documents, *sorted(judged.difference(judged_documents))])}
     ordered = sorted(levels, key=lambda row: (row.group, row.subgroup))
     groups = [_group(topic, name, list(rows), place) for name, rows in groupby(ordered, key=lambda row: row.group)]
-    return TopicPreferences(len(found), groups)
+    return TopicPreferences(len(judged_documents), groups)
 
 
 def _group(topic: str, name: str, rows: list[Level], place: Mapping[str, int]) -> PreferenceGroup:
@@ -219,11 +219,13 @@ def _with_r_nonrelevant(group: PreferenceGroup, retrieved: int, scope: Literal["
     if number >= others:
         counts = count_preferences(group.prefers, retrieved, scope)
         more = number - others
-        found = int(relevant[:retrieved].sum())
-        return PreferenceRatio(counts.fulfilled + found * more, counts.possible + int(relevant.sum()) * more)
+        relevant_retrieved = int(relevant[:retrieved].sum())
+        return PreferenceRatio(
+            counts.fulfilled + relevant_retrieved * more, counts.possible + int(relevant.sum()) * more
+        )
     if group.partial:
-        kept = (nonrelevant == 0) | (np.cumsum(nonrelevant) <= relevant.sum())
-        prefers = group.prefers * (kept[:, None] & kept)
+        first_nonrelevant = (nonrelevant == 0) | (np.cumsum(nonrelevant) <= relevant.sum())
+        prefers = group.prefers * (first_nonrelevant[:, None] & first_nonrelevant)
     else:
         last = group.rows * (group.level == np.nanmin(group.level))
         if last.sum() < number:  # trec_eval reads past the end of an array

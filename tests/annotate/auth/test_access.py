@@ -834,6 +834,7 @@ async def ask(app: Any, address: str, cookies: dict[str, str], path: str = "/sig
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_strangers_who_guess_do_not_delay_who_is_known_or_has_a_link(campaign: Campaign, files: Path) -> None:
     """Passwords of strangers take for ever here; everybody else gets in meanwhile, and more strangers are refused."""
     for name in ("ann", "bob"):

@@ -328,6 +328,7 @@ def test_a_locked_account_stays_out(client: TestClient) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_topic_in_its_loop_goes_on(directory: Path) -> None:
     with serving(directory) as client:
         sign_in(client, "bob", "slab heat flow wing")

@@ -486,34 +486,33 @@ print([opened.count(file) for file in sys.argv[1:] if file.endswith((".txt", ".r
 """
 
 
-def test_each_file_is_opened_once(tmp_path: Path) -> None:
+RUNS = "DIR/a.run DIR/b.run.gz DIR/c.parquet"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"evaluate DIR/qrels.txt {RUNS}",
+        f"import DIR/campaign --topics DIR/topics.tsv --qrels DIR/qrels.txt --run {RUNS.replace(' ', ' --run ')}",
+        f"evaluate DIR/qrels.parquet {RUNS}",
+        f"evaluate DIR/qrels.txt {RUNS} --unjudged expected",
+        f"compare DIR/qrels.txt {RUNS}",
+    ],
+)
+def test_each_file_is_opened_once(tmp_path: Path, command: str) -> None:
     """Detection of the layout, other kinds, the runs' names and reading share one opening."""
-    qrels, topics = tmp_path / "qrels.txt", tmp_path / "topics.tsv"
-    qrels.write_text("301 0 d1 2\n301 0 d2 0\n302 0 d1 1\n")
-    topics.write_text("301\tWing flow\n302\tHeat transfer\n")
-    runs = [tmp_path / "a.run", tmp_path / "b.run.gz"]
-    for number, file in enumerate(runs):
-        lines = f"301 Q0 d{number + 1} 1 2.5 tag{number}\n302 Q0 d1 1 1.5 tag{number}\n".encode()
-        file.write_bytes(gzip.compress(lines) if file.suffix == ".gz" else lines)
+    (tmp_path / "qrels.txt").write_text("301 0 d1 2\n301 0 d2 0\n302 0 d1 1\n")
+    (tmp_path / "topics.tsv").write_text("301\tWing flow\n302\tHeat transfer\n")
+    (tmp_path / "a.run").write_text("301 Q0 d1 1 2.5 tag0\n302 Q0 d1 1 1.5 tag0\n")
+    (tmp_path / "b.run.gz").write_bytes(gzip.compress(b"301 Q0 d2 1 2.5 tag1\n302 Q0 d1 1 1.5 tag1\n"))
     table = pd.DataFrame({"qid": ["301", "302"], "docno": ["d1", "d2"], "score": [2.5, 1.5]})
     table.to_parquet(tmp_path / "c.parquet")
     table.drop(columns="score").assign(label=[1, 0]).to_parquet(tmp_path / "qrels.parquet")
-    runs.append(tmp_path / "c.parquet")
-    campaign = tmp_path / "campaign"
-    assert CliRunner().invoke(main, ["new", str(campaign)]).exit_code == 0
-    given = [arg for file in runs for arg in ("--run", file)]
-    for command in (
-        ["evaluate", qrels, *runs],
-        ["evaluate", tmp_path / "qrels.parquet", *runs],
-        ["evaluate", qrels, *runs, "--unjudged", "expected"],
-        ["compare", qrels, *runs],
-        ["import", campaign, "--topics", topics, "--qrels", qrels, *given],
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", COUNTED, *map(str, command)], capture_output=True, text=True, check=True
-        )
-        files = sum(isinstance(each, Path) for each in command) - (command[0] == "import")
-        assert done.stdout.splitlines()[-1] == str([1] * files), command
+    ok("new", tmp_path / "campaign")
+    words = command.replace("DIR", str(tmp_path)).split()
+    done = subprocess.run([sys.executable, "-c", COUNTED, *words], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == str([1] * sum("." in Path(word).name for word in words))
 
 
 def test_files_may_come_through_pipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -545,6 +544,7 @@ def test_a_closed_pipe_ends_quietly(evaluated: tuple[Path, Path]) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_a_large_import_streams(tmp_path: Path) -> None:
     """128 MB of texts, fed from .gz, of which a few are in memory at a time."""
     directory, source = tmp_path / "campaign", tmp_path / "documents.jsonl.gz"

@@ -175,6 +175,7 @@ class Pausing:
         return Reply()
 
 
+@pytest.mark.long
 def test_a_killed_run_continues_without_a_doubled_label_or_cost(many: Campaign, fake: FakeEndpoint) -> None:
     """Only requests that were under way are made again, with the same keys."""
     concurrency = 4
@@ -209,6 +210,7 @@ def test_ctrl_c_stores_what_is_under_way_and_ends(many: Campaign, fake: FakeEndp
     assert len(stored(many)) == 7
 
 
+@pytest.mark.long
 def test_a_second_ctrl_c_does_not_wait(many: Campaign, fake: FakeEndpoint) -> None:
     pausing = fake.answer = Pausing(5)
     child = start(many, fake, "--concurrency", 2)
@@ -270,6 +272,7 @@ def test_a_killed_run_finds_its_batch_again(many: Campaign, fake: FakeEndpoint, 
     assert run("labels", "list", many.directory).stderr == ""
 
 
+@pytest.mark.long
 def test_ctrl_c_leaves_a_batch_to_the_endpoint(many: Campaign, fake: FakeEndpoint) -> None:
     looks = list[str]()
     fake.look = lambda made: looks.append(made.status)

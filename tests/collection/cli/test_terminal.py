@@ -41,6 +41,7 @@ def hostile(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_nothing_that_is_printed_for_people_commands_their_terminal(hostile: Path) -> None:
     runs = [*sorted(hostile.glob("*.run"))]
     for command in (

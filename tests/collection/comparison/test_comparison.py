@@ -793,6 +793,7 @@ def test_a_run_in_place_of_the_qrels_is_noticed(on_disk: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.shared
+@pytest.mark.long
 def test_systems_of_a_track(shared: Path) -> None:
     """The systems of TREC's Deep Learning track 2019: BERT beats BM25, and the best six cannot be told apart."""
     folder = shared / "data" / "trecdl19-runs"

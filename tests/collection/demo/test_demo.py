@@ -404,6 +404,7 @@ def test_the_runs_are_worth_pooling(built):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_next_judgement_of_the_demo_is_answered_by_the_model(built):
     campaign, _ = built
     topic = next(iter(IN_LOOP))

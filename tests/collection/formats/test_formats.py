@@ -970,6 +970,7 @@ def test_real_qrels():
 
 @pytest.mark.slow
 @pytest.mark.shared
+@pytest.mark.long
 def test_real_collections():
     for path in some(sorted((SHARED / "data").glob("*/topics.jsonl"))):
         assert len(read_topics(path)) == path.read_text().count("\n")

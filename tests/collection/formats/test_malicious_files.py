@@ -212,6 +212,7 @@ def repeated(value: str, rows: int) -> pa.Array:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_parquet_file_that_expands_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = pa.array([f"d{n}" for n in range(600)])
     path = write_table(tmp_path / "a.parquet", pa.table({"doc_id": ids, "text": repeated("x" * 100_000, 600)}))
@@ -377,6 +378,7 @@ def test_an_archive_is_not_unpacked(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_malicious_file_leaves_a_campaign_as_it_was(tmp_path: Path, bombs: dict[str, Path]) -> None:
     (tmp_path / "topics.tsv").write_text("1\twings\n")
     (tmp_path / "laughs.xml").write_text(f"{ENTITIES['a billion laughs']}<xml><record/></xml>")

@@ -209,6 +209,7 @@ def test_parquet_is_read_a_few_rows_at_a_time(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_refusals_of_parquet_name_path_and_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cases: dict[str, tuple[list[dict[str, Any]] | bytes, str]] = {
         "twice": ([{"doc_id": "d1"}, {"doc_id": "d1", "text": "a"}], ", row 2: expected each document once"),

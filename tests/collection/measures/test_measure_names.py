@@ -394,8 +394,7 @@ def test_every_function_takes_measures_as_text(campaign: Campaign, tmp_path: Pat
     assert comparison.evaluate(runs, qrels, asked).means().shape == (len(runs), 1)
     assert len(comparison.compare(comparison.evaluate(runs, qrels, asked)).leaderboard) == len(runs)
     assert comparison.explain(runs[0], qrels, one, topic).value >= 0
-    assert one.direction == 1
-    assert one.cutoff == 10
+    assert (parse(str(one)).direction, parse(str(one)).cutoff) == (1, 10)
     assert bounds(one, align(runs[0].frame, qrels)).lowest.shape
     assert explain(one, [1, 0]).value == 1
     laid = reusability.build_run_matrix(runs, qrels)

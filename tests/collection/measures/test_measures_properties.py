@@ -174,6 +174,7 @@ def test_a_topic_is_alone_what_it_is_among_others(case: tuple[pd.DataFrame, pd.D
 
 @settings(max_examples=cases(1, 10))
 @given(frames())
+@pytest.mark.long
 def test_an_explanation_ends_in_the_value(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     run, qrels = case
     for column, wanted in (("", PLAIN), ("subtopic", SUBTOPIC), ("stratum", STRATA)):

@@ -64,6 +64,7 @@ def test_it_makes_the_features_before_the_first_round_is_requested(trainer: Trai
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping: Campaign) -> None:
     for turn in range(3):
         trainer.request("1")
@@ -79,6 +80,7 @@ def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_it_stands_behind_whoever_answers_people(trainer: Trainer) -> None:
     trainer.request("1")
     until(lambda: trainer.latest("1"), "the round")
@@ -88,6 +90,7 @@ def test_it_stands_behind_whoever_answers_people(trainer: Trainer) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_another_is_started_where_it_is_killed(trainer: Trainer, looping: Campaign) -> None:
     trainer.request("1")
     until(lambda: trainer.latest("1"), "the round")
@@ -103,6 +106,7 @@ def test_another_is_started_where_it_is_killed(trainer: Trainer, looping: Campai
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_one_that_cannot_live_is_a_problem_and_is_not_started_for_ever(
     trainer: Trainer, looping: Campaign, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -130,6 +134,7 @@ def test_one_that_cannot_be_started_is_a_problem(trainer: Trainer, monkeypatch: 
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_stopping_ends_it_whatever_it_does(looping: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     """It learns for ever: nothing but its end lets this test go on."""
     slow = "import threading; from collection.campaign.loop.active_learning import ActiveLearning as A; "

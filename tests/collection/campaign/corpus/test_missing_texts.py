@@ -199,6 +199,7 @@ def test_every_surface_says_how_many_and_why(
 
 @pytest.mark.shared
 @pytest.mark.slow
+@pytest.mark.long
 def test_of_a_real_track_without_some_texts_no_topic_is_certain(shared: Path, tmp_path: Path) -> None:
     """TREC DL 2019 with every other text away: whatever the qrels say, unknown documents stay unknown."""
     folder = shared / "data" / "trecdl19-runs"

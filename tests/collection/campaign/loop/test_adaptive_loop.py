@@ -127,6 +127,7 @@ def test_interrupted_it_goes_on_the_same(tmp_path: Path, name: str) -> None:
     assert order == whole
 
 
+@pytest.mark.long
 def test_another_process_gives_the_same_order(tmp_path: Path) -> None:
     with made(tmp_path, by="thompson") as campaign:
         judge_all(campaign, 5)

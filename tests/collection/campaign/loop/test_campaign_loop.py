@@ -102,6 +102,7 @@ def test_after_a_row_of_irrelevant_documents_some_are_drawn(wings: Campaign) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_without_draws_there_are_none(wings: Campaign) -> None:
     wings.settings.set_loop(run=0)
     for _ in range(60):

@@ -332,6 +332,7 @@ def test_one_topic_with_most_of_the_disagreement_is_named(campaign: Path, tmp_pa
         )
 
 
+@pytest.mark.long
 def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> None:
     planned = ok("labels", "plan", campaign, "gpt")
     assert planned.splitlines()[0].split("  ")[0] == "human judgements"

@@ -55,6 +55,7 @@ def other_server(directory: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_tables_are_not_migrated_under_a_running_server(tmp_path: Path, later_version: None) -> None:
     """It may be of the earlier version."""
     directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "old"))

@@ -401,6 +401,7 @@ def test_later_requests_are_expected_to_cost_what_answers_did(many: Campaign, fa
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.long
 def test_a_reply_has_a_largest_size(
     campaign: Campaign, fake: FakeEndpoint, monkeypatch: pytest.MonkeyPatch, stream: bool, compressed: bool
 ) -> None:

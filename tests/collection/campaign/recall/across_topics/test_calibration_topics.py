@@ -668,6 +668,7 @@ def test_topics_without_relevant_documents_lose_nothing(review: Campaign) -> Non
     assert review.recall.across_topics.state().phase == "calibrated"
 
 
+@pytest.mark.long
 def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
     lines = [f"{topic} Q0 d{rank} {rank + 1} {-rank} a\n" for topic in TOPICS[:12] for rank in range(30)]
     (tmp_path / "a.run").write_text("".join(lines))
@@ -700,6 +701,7 @@ def test_a_loop_within_the_pool(review: Campaign, tmp_path: Path) -> None:
     assert (chosen["topics"], chosen["selection"]) == (4, 2)
 
 
+@pytest.mark.long
 def test_calibration_topics_may_end_with_a_random_sample(review: Campaign) -> None:
     drawn = list(review.recall.across_topics.start(0.5, topics=2, depth=0.5, sample=0.4).topics)
     assert review.recall.across_topics.state().left == 2 * (30 + 12)
