@@ -40,12 +40,12 @@ LONG := long or fuzz or hypothesis
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
 
-# Checks and a third process of tests use the time in which others wait for browsers and servers.
+# Checks and more processes of tests than cores use the time in which others wait for browsers and servers.
 test: node_modules/.package-lock.json chromium ## checks of every kind, in about five minutes
 	@$(MAKE) --no-print-directory -j3 check-tests $(CHECKS) check-card
 
 check-tests:
-	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 -m "not long" tests
+	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 4 -m "not long" tests
 
 test-long: chromium ## the rest: every page in a browser, killed servers, replays, thousands of random cases
 	@CLEVERDON_FUZZ=0.2 $(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 -m "$(LONG)" tests

@@ -139,6 +139,7 @@ BEYOND = ("P@2", "RR@2", "Success@2", "nDCG@2", "AP@2", "R@2", "F@2", "ERR@2", "
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_final_is_said_where_no_grade_of_any_document_can_change_a_value() -> None:
     """Every completion of the grades of all five documents of both topics is tried."""
     random, said = np.random.default_rng(5), {True: 0, False: 0}

@@ -146,6 +146,7 @@ def test_a_measure(files: Path, tmp_path: Path, opened: Opened) -> None:
 
 
 @pytest.mark.usefixtures("bookshelf")
+@pytest.mark.long
 def test_a_measure_on_the_compare_page(campaign: Campaign, opened: Opened) -> None:
     for query_id, doc_id in (("1", "d1"), ("2", "d4")):
         judge(campaign, query_id, doc_id, 1)

@@ -169,6 +169,7 @@ def test_strangers_are_counted_by_address_and_in_total() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_two_hundred_idle_sockets_keep_nobody_out(campaign: Campaign) -> None:
     """The same with 1,000 sockets, by hand: ``python tests/benchmarks/bench_idle_sockets.py``."""
     secret = signed_in(campaign)

@@ -438,6 +438,7 @@ def test_results_of_services_stay(opened_copies: dict[str, Campaign], method: st
     assert labelled == plain
 
 
+@pytest.mark.long
 def test_what_services_write_stays(fresh: Callable[[str], Path]) -> None:
     results = {}
     for name in ("plain", "labelled"):

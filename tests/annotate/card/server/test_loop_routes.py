@@ -244,6 +244,7 @@ def test_what_is_on_screen_stays_first_in_every_order(ann: Card) -> None:
     assert skipped not in ann.holding[:-1]
 
 
+@pytest.mark.long
 def test_two_annotators_never_judge_the_same_pair(client: TestClient, looping: Campaign) -> None:
     cards = [Card(client, "ann"), Card(client, "bob")]
     seen: dict[str, str] = {}

@@ -81,6 +81,7 @@ def test_the_loop_begins_with_the_runs_and_goes_on_with_what_it_learned(wings: C
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_documents_without_a_text_are_not_handed_out(wings: Campaign) -> None:
     seen = {judge_next(wings, lambda _: 0, topic="3") for _ in range(70)}
     assert "ghost" not in seen
