@@ -545,7 +545,7 @@ class Harness:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.server.should_exit = True
+        self.server.should_exit = self.server.force_exit = True  # whatever connections a window keeps open
         join(self.thread, "the end of the stand-in")
 
     @property
