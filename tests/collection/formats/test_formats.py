@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collection.core.errors import ColumnsError, FormatError, InputError, UnknownNameError
@@ -42,7 +42,7 @@ from collection.formats import (
 from collection.formats.tables import strict
 from collection.formats.tables.duplicate_pairs import hash_texts
 from collection.formats.tables.fast import read_quickly
-from tests.helpers import ROOT, SHARED, THOROUGH, join, some, tries
+from tests.helpers import ROOT, SHARED, THOROUGH, cases, join, some
 
 READERS = {
     "run": read_run,
@@ -327,7 +327,7 @@ def test_what_the_quick_reader_reads_the_authority_reads_alike(tmp_path_factory,
     quick_reads = 0
 
     @given(text=files(module is qrels), block=st.sampled_from([1, 30, 1 << 20]))
-    @tries(250)
+    @settings(max_examples=cases(80, 250))
     def same(text, block):
         nonlocal quick_reads
         monkeypatch.setattr("collection.formats.source.CHUNK", block)
@@ -342,7 +342,7 @@ def test_what_the_quick_reader_reads_the_authority_reads_alike(tmp_path_factory,
             assert as_known(quick) == as_known(strict.read_strictly(path, layout))
 
     same()
-    assert quick_reads > 10  # the comparison was made
+    assert quick_reads > 3  # the comparison was made
 
 
 def as_run(pairs):

@@ -82,7 +82,7 @@ def test_files_of_any_form_are_aligned_as_when_read_whole(tmp_path, index, monke
     path, quick = tmp_path / "file.run", 0
 
     @given(text=files(False), block=st.sampled_from([1, 30, 1 << 20]), version=st.sampled_from([9, 10]))
-    @settings(max_examples=cases(40, 1000))
+    @settings(max_examples=cases(80, 1000))
     def compare(text: str, block: int, version) -> None:
         nonlocal quick
         monkeypatch.setattr("collection.formats.source.CHUNK", block)
@@ -92,7 +92,7 @@ def test_files_of_any_form_are_aligned_as_when_read_whole(tmp_path, index, monke
         quick += not slow_reads
 
     compare()
-    assert quick > 5  # the comparison was made
+    assert quick > 3  # the comparison was made
 
 
 @pytest.mark.fuzz
