@@ -187,7 +187,7 @@ def _interpolated(aligned: Aligned, recall: float, rel: float) -> Floats:
 @MEASURES.add(
     "Accuracy",
     label="Accuracy",
-    description="How often a relevant document ranks above one that is not relevant.",
+    description="Share of pairs of a relevant and another document in which the relevant one ranks higher.",
     monotone=0,
     differs={
         "ir_measures": "leaves topics without a relevant document in the ranking out of the mean, while they are 0"
