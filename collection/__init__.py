@@ -7,30 +7,8 @@
 :class:`Campaign` is a judging campaign on disk; the functions need none. ``dir(collection)`` lists all names.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from collection.core.imports import exports_at_use
-
-if TYPE_CHECKING:
-    from collection.api import (
-        adjudicate,
-        agreement,
-        assess_reusability,
-        compare,
-        estimate,
-        evaluate,
-        explain,
-        pool,
-        read_documents,
-        simulate,
-    )
-    from collection.campaign import Campaign
-    from collection.core.errors import CleverdonError
-    from collection.core.records import Document, GradeScale, Judgement, Run, Topic
-    from collection.formats import read_labels, read_qrels, read_run, read_topics, to_pyterrier, write_qrels
+import lazy_loader
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = exports_at_use(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,8 +8,16 @@ from os import PathLike
 
 import pandas as pd
 
-from collection import adjudication, comparison, estimation, formats, pooling, reusability, simulation
-from collection import annotator_agreement as agreements
+from collection import (
+    adjudication,
+    annotator_agreement as agreements,
+    comparison,
+    estimation,
+    formats,
+    pooling,
+    reusability,
+    simulation,
+)
 from collection.adjudication import Adjudicated
 from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Estimates, Evaluation

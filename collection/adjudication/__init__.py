@@ -5,22 +5,27 @@
 """
 
 from collection.adjudication.aggregation import (
-    DEFAULT_RULE,
-    Adjudicated,
-    ChosenRule,
-    adjudicate,
-    count_origins,
-    describe_origin,
-    parse_rule,
+    DEFAULT_RULE as DEFAULT_RULE,
+    Adjudicated as Adjudicated,
+    ChosenRule as ChosenRule,
+    adjudicate as adjudicate,
+    count_origins as count_origins,
+    describe_origin as describe_origin,
+    parse_rule as parse_rule,
 )
-from collection.adjudication.dawid_skene import fit_dawid_skene
+from collection.adjudication.dawid_skene import fit_dawid_skene as fit_dawid_skene
 from collection.adjudication.disagreement import (
-    Disagreements,
-    count_disagreements,
-    filter_queue,
-    list_disagreements,
-    list_opinions,
+    Disagreements as Disagreements,
+    count_disagreements as count_disagreements,
+    filter_queue as filter_queue,
+    list_disagreements as list_disagreements,
+    list_opinions as list_opinions,
 )
-from collection.adjudication.judgement_matrix import ADJUDICATION, ORIGINS, JudgementMatrix, RuleResult
-from collection.adjudication.rule_comparison import RuleDifference, compare
-from collection.adjudication.rules import ADJUDICATION_RULES
+from collection.adjudication.judgement_matrix import (
+    ADJUDICATION as ADJUDICATION,
+    ORIGINS as ORIGINS,
+    JudgementMatrix as JudgementMatrix,
+    RuleResult as RuleResult,
+)
+from collection.adjudication.rule_comparison import RuleDifference as RuleDifference, compare as compare
+from collection.adjudication.rules import ADJUDICATION_RULES as ADJUDICATION_RULES

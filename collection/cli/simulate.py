@@ -128,8 +128,7 @@ def simulate(
     from collection import formats, pooling
     from collection.active_learning.training_round import Recipe
     from collection.machine_labels.model_families import warn_of_model
-    from collection.simulation import cases
-    from collection.simulation import simulate as replay
+    from collection.simulation import cases, simulate as replay
 
     ranked = list(formats.read_runs(expand_folders(runs)))
     wanted = strategies or ("loop",)

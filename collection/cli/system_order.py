@@ -8,8 +8,7 @@ import click
 
 from collection.cli.options import FORMAT, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
-from collection.core.phrases import confidence as level
-from collection.core.phrases import count, decimal, percent, plural
+from collection.core.phrases import confidence as level, count, decimal, percent, plural
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign

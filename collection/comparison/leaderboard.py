@@ -26,7 +26,7 @@ from collection.comparison.topics import differences
 from collection.core.arrays import Floats, Ints
 from collection.core.display import Displayed, Summary
 from collection.core.errors import InputError, UnknownNameError, require_known
-from collection.core.frames import STANDINGS
+from collection.core.frames import STANDINGS as STANDINGS  # noqa: PLC0414  # the package exports it
 from collection.core.phrases import count, decimal, join, plural
 from collection.measures import Measure
 from collection.statistics import (

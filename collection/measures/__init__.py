@@ -26,25 +26,38 @@ the group ``cleverdon.measures``, the command line and the pages have it too:
     [0.0]
 """
 
-from collection.core.arrays import Floats
 from collection.measures import (
-    diversity,
-    effort,
-    experimental,
-    graded,
-    incomplete,
-    ranked,
-    sets,
-    user_models,
+    diversity as diversity,
+    effort as effort,
+    experimental as experimental,
+    graded as graded,
+    incomplete as incomplete,
+    ranked as ranked,
+    sets as sets,
+    user_models as user_models,
 )
-from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, RelevantRanks, Version
-from collection.measures.alignment import align, from_grades, rank_as
-from collection.measures.explanation import Explanation, explain
-from collection.measures.measure import Measure, as_measure, as_measures, list_measures, parse, parse_name, read
-from collection.measures.qrels_index import QrelsIndex, index_qrels
-from collection.measures.table import MEASURES, MeasureEntry
-from collection.measures.trace import divide, show
-from collection.measures.value_bounds import Bounds, bounds, describe_search
+from collection.measures.aligned import (
+    UNJUDGED as UNJUDGED,
+    UNPOOLED as UNPOOLED,
+    Aligned as Aligned,
+    RelevantRanks as RelevantRanks,
+    Version as Version,
+)
+from collection.measures.alignment import align as align, from_grades as from_grades, rank_as as rank_as
+from collection.measures.explanation import Explanation as Explanation, explain as explain
+from collection.measures.measure import (
+    Measure as Measure,
+    as_measure as as_measure,
+    as_measures as as_measures,
+    list_measures as list_measures,
+    parse as parse,
+    parse_name as parse_name,
+    read as read,
+)
+from collection.measures.qrels_index import QrelsIndex as QrelsIndex, index_qrels as index_qrels
+from collection.measures.table import MEASURES as MEASURES, MeasureEntry as MeasureEntry
+from collection.measures.trace import divide as divide, show as show
+from collection.measures.value_bounds import Bounds as Bounds, bounds as bounds, describe_search as describe_search
 
 
 def __getattr__(name: str) -> Measure:

@@ -17,19 +17,29 @@ cost is measured on the existing systems, by treating each in turn as if it had 
     [[1.0, 0.2, 0.1]]
 """
 
-from collection.reusability.assessment import DEFAULT_MEASURES, Groups, Reusability, Unjudged, assess, bound_means
-from collection.reusability.leave_one_out import groups_by_prefix, leave_out
-from collection.reusability.pool_depth import compute_judged_curves, measure_order_stability
-from collection.reusability.run_matrix import build_run_matrix, describe_topics
-from collection.reusability.unjudged_relevant import estimate_missing
+from collection.reusability.assessment import (
+    DEFAULT_MEASURES as DEFAULT_MEASURES,
+    Groups as Groups,
+    Reusability as Reusability,
+    Unjudged as Unjudged,
+    assess as assess,
+    bound_means as bound_means,
+)
+from collection.reusability.leave_one_out import groups_by_prefix as groups_by_prefix, leave_out as leave_out
+from collection.reusability.pool_depth import (
+    compute_judged_curves as compute_judged_curves,
+    measure_order_stability as measure_order_stability,
+)
+from collection.reusability.run_matrix import build_run_matrix as build_run_matrix, describe_topics as describe_topics
+from collection.reusability.unjudged_relevant import estimate_missing as estimate_missing
 from collection.reusability.verdict import (
-    MAX_BREACHES,
-    MAX_CHANGE,
-    MAX_MEAN_CHANGE,
-    MAX_MOVED,
-    MIN_JUDGED,
-    MIN_KNOWN,
-    MIN_TOPICS,
-    DepthResult,
-    find_deepest,
+    MAX_BREACHES as MAX_BREACHES,
+    MAX_CHANGE as MAX_CHANGE,
+    MAX_MEAN_CHANGE as MAX_MEAN_CHANGE,
+    MAX_MOVED as MAX_MOVED,
+    MIN_JUDGED as MIN_JUDGED,
+    MIN_KNOWN as MIN_KNOWN,
+    MIN_TOPICS as MIN_TOPICS,
+    DepthResult as DepthResult,
+    find_deepest as find_deepest,
 )

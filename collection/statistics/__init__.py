@@ -7,16 +7,30 @@
 ([0.009, 0.272], [0.017, 0.272])
 """
 
-from collection.statistics.assumptions import DEFAULT_TEST, check_suitability, choose_test, smallest_p
-from collection.statistics.multiple_testing import CORRECTIONS, DEFAULT_CORRECTION, holm, randomised_tukey
-from collection.statistics.paired_tests import (
-    TESTS,
-    PairedTestResult,
-    bootstrap,
-    effect_size,
-    mean_interval,
-    paired_t,
-    permutation,
-    wilcoxon,
+from collection.statistics.assumptions import (
+    DEFAULT_TEST as DEFAULT_TEST,
+    check_suitability as check_suitability,
+    choose_test as choose_test,
+    smallest_p as smallest_p,
 )
-from collection.statistics.power import compute_detectable, compute_power, compute_topics_needed
+from collection.statistics.multiple_testing import (
+    CORRECTIONS as CORRECTIONS,
+    DEFAULT_CORRECTION as DEFAULT_CORRECTION,
+    holm as holm,
+    randomised_tukey as randomised_tukey,
+)
+from collection.statistics.paired_tests import (
+    TESTS as TESTS,
+    PairedTestResult as PairedTestResult,
+    bootstrap as bootstrap,
+    effect_size as effect_size,
+    mean_interval as mean_interval,
+    paired_t as paired_t,
+    permutation as permutation,
+    wilcoxon as wilcoxon,
+)
+from collection.statistics.power import (
+    compute_detectable as compute_detectable,
+    compute_power as compute_power,
+    compute_topics_needed as compute_topics_needed,
+)

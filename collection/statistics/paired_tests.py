@@ -269,8 +269,7 @@ def wilcoxon(
 
 def _signed_ranks(d: Floats, zeros: str, exact: bool) -> tuple[float, float]:
     """The smaller sum of ranks, and p; also exact with ties and zeros, for which scipy has only approximations."""
-    from scipy.stats import rankdata
-    from scipy.stats import wilcoxon as approximate
+    from scipy.stats import rankdata, wilcoxon as approximate
 
     if zeros == "wilcox":
         d = d[d != 0]

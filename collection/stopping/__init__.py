@@ -9,17 +9,19 @@ calibrates rules of RULE_FAMILIES on topics that are judged completely.
 
 from __future__ import annotations
 
-from collection.stopping.ledger import Ledger
-from collection.stopping.martingale import RelevantEstimate, advise, betting, estimate, next_sources
-from collection.stopping.published import quantile_bound, smallest_sample
-from collection.stopping.risk_control import (
-    RULE_FAMILIES,
-    TRANSFER_WARNING,
-    Calibration,
-    CalibrationPlan,
-    CostRange,
-    PlanRow,
-    RuleFamily,
-    TransferCheck,
+from collection.stopping.ledger import Ledger as Ledger
+from collection.stopping.martingale import (
+    RelevantEstimate as RelevantEstimate,
+    advise as advise,
+    betting as betting,
+    estimate as estimate,
+    next_sources as next_sources,
 )
-from collection.stopping.table import STOPPING_RULES, StopDecision, StopKind, missing_texts
+from collection.stopping.published import quantile_bound as quantile_bound, smallest_sample as smallest_sample
+from collection.stopping.risk_control import RULE_FAMILIES as RULE_FAMILIES, RuleFamily as RuleFamily
+from collection.stopping.table import (
+    STOPPING_RULES as STOPPING_RULES,
+    StopDecision as StopDecision,
+    StopKind as StopKind,
+    missing_texts as missing_texts,
+)

@@ -15,19 +15,30 @@ from typing import Any, Self, TypeVar
 
 from collection.store.accounts import AccountTables
 from collection.store.assignments import AssignmentTables
-from collection.store.connection import Connection, SQLiteError
-from collection.store.corpus import Added, CorpusTables, Matches
-from collection.store.history import HistoryTables, PastJudgement
-from collection.store.inspection import Inspection
-from collection.store.judgements import JudgementTables, PairState, Ungraded
-from collection.store.machine_labels import LabelRow, LabelSet, LogCount, MachineLabelTables, SampleInUse
+from collection.store.connection import Connection, SQLiteError as SQLiteError
+from collection.store.corpus import Added as Added, CorpusTables, Matches as Matches
+from collection.store.history import HistoryTables, PastJudgement as PastJudgement
+from collection.store.inspection import Inspection as Inspection
+from collection.store.judgements import JudgementTables, PairState as PairState, Ungraded as Ungraded
+from collection.store.machine_labels import (
+    LabelRow as LabelRow,
+    LabelSet as LabelSet,
+    LogCount as LogCount,
+    MachineLabelTables,
+    SampleInUse as SampleInUse,
+)
 from collection.store.pool import PoolTables
-from collection.store.queue import Demand, QueueTables, Selection
+from collection.store.queue import Demand as Demand, QueueTables, Selection as Selection
 from collection.store.removal import RemovalTables
 from collection.store.reservations import ReservationTables
-from collection.store.schema_version import copy_database
+from collection.store.schema_version import copy_database as copy_database
 from collection.store.settings import SettingsTable
-from collection.store.topic_tasks import Claim, LoggedDecision, TopicKey, TopicTaskTables
+from collection.store.topic_tasks import (
+    Claim as Claim,
+    LoggedDecision as LoggedDecision,
+    TopicKey as TopicKey,
+    TopicTaskTables,
+)
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -94,6 +105,8 @@ class Store:
         self.connection = Connection(path, create=create)
         self.path = Path(path).resolve()
         self._cache = _Cache()
+        # Bound methods instead of a subclass of Connection: the repositories would then refer back to the store, and
+        # a store that nobody closed would keep its files open until the garbage collector runs.
         self.transaction = self.connection.transaction
         self.savepoint = self.connection.savepoint
         self.snapshot = self.connection.snapshot

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from collection import Campaign, formats
-from collection import annotator_agreement as agreement
+from collection import Campaign, annotator_agreement as agreement, formats
 from collection.core.records import Document, Topic
 from tests.browser.serving import Serving, choose_page, open_card, sign_in
 from tests.browser.windows import Windows, open_window

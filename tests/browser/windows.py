@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page
-from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import Browser, BrowserContext, Error as PlaywrightError, Page
 
 from tests.browser.waiting import MILLISECONDS
 

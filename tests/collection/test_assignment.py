@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from collection.assignment import AssignmentSettings, count_wanted, distribute_topics, next_pairs, random_keys, shuffle
 from collection.core.errors import InputError, UnknownNameError

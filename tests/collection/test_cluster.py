@@ -19,8 +19,7 @@ from collection.cluster import map_items
 from collection.core.errors import ClusterError, FormatError
 from collection.simulation import Results, cases, simulate
 from tests.collection.active_learning.test_partitions import require_same, texts
-from tests.collection.campaign.loop.test_campaign_loop import build as build_wings
-from tests.collection.campaign.loop.test_campaign_loop import judge_next
+from tests.collection.campaign.loop.test_campaign_loop import build as build_wings, judge_next
 from tests.collection.simulation.test_simulation import DOCUMENTS, QRELS, RUNS, TOPICS
 from tests.helpers import fails, graded_runs, ok
 

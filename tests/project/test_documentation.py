@@ -22,8 +22,7 @@ import yaml
 
 from annotate.views.widgets.widgets import NEXT
 from collection import cli
-from collection.cli import main
-from collection.cli import output as cli_output
+from collection.cli import main, output as cli_output
 from collection.cli.help import CommandGroup, list_commands
 from collection.machine_labels.rules import LABEL_RULES
 from collection.measures import MEASURES

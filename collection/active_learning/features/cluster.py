@@ -5,8 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import count as count_up
-from itertools import islice
+from itertools import count as count_up, islice
 from typing import Any
 
 from collection.active_learning.features.assembly import count_texts, made_blocks

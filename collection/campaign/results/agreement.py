@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from collection import adjudication, comparison
-from collection import annotator_agreement as agreeing
+from collection import adjudication, annotator_agreement as agreeing, comparison
 from collection.annotator_agreement import Agreement, Labels, annotator_statistics
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.results.rank_comparison import compare_ranks

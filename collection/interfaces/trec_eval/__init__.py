@@ -14,6 +14,20 @@ P_1                    | all | 0.0000
 P_2                    | all | 0.5000
 """
 
-from collection.interfaces.trec_eval.arguments import ChosenColumns, OutputColumn, choose
-from collection.interfaces.trec_eval.evaluation import RunEvaluation, TrecOptions, evaluate, format_lines, to_z_scores
-from collection.interfaces.trec_eval.measures import NICKNAMES, TREC_MEASURES, TrecMeasure
+from collection.interfaces.trec_eval.arguments import (
+    ChosenColumns as ChosenColumns,
+    OutputColumn as OutputColumn,
+    choose as choose,
+)
+from collection.interfaces.trec_eval.evaluation import (
+    RunEvaluation as RunEvaluation,
+    TrecOptions as TrecOptions,
+    evaluate as evaluate,
+    format_lines as format_lines,
+    to_z_scores as to_z_scores,
+)
+from collection.interfaces.trec_eval.measures import (
+    NICKNAMES as NICKNAMES,
+    TREC_MEASURES as TREC_MEASURES,
+    TrecMeasure as TrecMeasure,
+)

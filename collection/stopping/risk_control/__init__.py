@@ -20,31 +20,38 @@ Source: Angelopoulos, Bates, Fisch, Lei & Schuster, "Conformal risk control", IC
 """
 
 from collection.stopping.risk_control.calibration import (
-    DEFAULT_FAMILY,
-    Calibration,
-    calibrate,
-    calibrate_losses,
-    choose_family,
-    choose_setting,
-    describe_shortage,
-    required_topics,
+    DEFAULT_FAMILY as DEFAULT_FAMILY,
+    Calibration as Calibration,
+    calibrate as calibrate,
+    calibrate_losses as calibrate_losses,
+    choose_family as choose_family,
+    choose_setting as choose_setting,
+    describe_shortage as describe_shortage,
+    required_topics as required_topics,
 )
 from collection.stopping.risk_control.cost_plan import (
-    CalibrationPlan,
-    CostRange,
-    CostsOf,
-    PlanRow,
-    costs_from_replays,
-    costs_from_topics,
-    estimate_costs,
-    plan,
+    CalibrationPlan as CalibrationPlan,
+    CostRange as CostRange,
+    PlanRow as PlanRow,
+    costs_from_replays as costs_from_replays,
+    costs_from_topics as costs_from_topics,
+    estimate_costs as estimate_costs,
+    plan as plan,
 )
-from collection.stopping.risk_control.families import EVERYTHING, RULE_FAMILIES, RuleFamily
-from collection.stopping.risk_control.losses import TopicLosses, is_complete, measure_losses
+from collection.stopping.risk_control.families import (
+    EVERYTHING as EVERYTHING,
+    RULE_FAMILIES as RULE_FAMILIES,
+    RuleFamily as RuleFamily,
+)
+from collection.stopping.risk_control.losses import (
+    TopicLosses as TopicLosses,
+    is_complete as is_complete,
+    measure_losses as measure_losses,
+)
 from collection.stopping.risk_control.transfer import (
-    TRANSFER_WARNING,
-    TransferCheck,
-    bound_mean,
-    check_transfer,
-    topics_to_confirm,
+    TRANSFER_WARNING as TRANSFER_WARNING,
+    TransferCheck as TransferCheck,
+    bound_mean as bound_mean,
+    check_transfer as check_transfer,
+    topics_to_confirm as topics_to_confirm,
 )

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, strategies as st
 from hypothesis.extra import numpy as st_numpy
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer

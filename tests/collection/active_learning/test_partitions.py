@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from collection.active_learning.features import FeatureMatrix, build
 from collection.active_learning.features.assembly import count_texts, made_blocks

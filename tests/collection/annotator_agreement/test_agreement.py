@@ -15,12 +15,10 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from collection import Campaign, Judgement, formats
-from collection import annotator_agreement as agreement
+from collection import Campaign, Judgement, annotator_agreement as agreement, formats
 from collection.annotator_agreement import COEFFICIENTS, REST, Labels, Patterns, coefficients
 from collection.annotator_agreement.bootstrap import VALUES
 from collection.annotator_agreement.coefficients import MIN_COMMON_PAIRS

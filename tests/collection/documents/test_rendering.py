@@ -10,8 +10,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from collection import Document
 from collection.campaign.corpus.document_view import excerpts_of

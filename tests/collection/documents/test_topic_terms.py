@@ -5,8 +5,7 @@ from functools import partial
 from unittest import mock
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from collection.documents.rendering import MOST_PLACES, excerpts, find_terms, terms, topic_terms
 from collection.documents.rendering.topic_terms import MOST_TERMS

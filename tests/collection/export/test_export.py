@@ -21,8 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from annotate.views.export import collection_download
 from collection import Campaign, Judgement, export, formats
@@ -35,8 +34,7 @@ from collection.formats.beir import corpus_record
 from collection.formats.judgements import DETAILS
 from collection.measures import align, parse
 from tests.conftest import frame, signed_in
-from tests.helpers import Opened, cases, fails, ok, tries, words
-from tests.helpers import run as invoke
+from tests.helpers import Opened, cases, fails, ok, run as invoke, tries, words
 
 ids = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
 

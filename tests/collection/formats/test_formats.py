@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from collection.core.errors import ColumnsError, FormatError, InputError, UnknownNameError
 from collection.core.records import Document, Judgement

@@ -9,8 +9,7 @@ from uuid import uuid4
 
 import pandas as pd
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from collection import Campaign, Judgement, formats
 from collection.core.records import Preference

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import pytrec_eval as theirs
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from collection.core.errors import InputError
 from collection.interfaces import pytrec_eval as ours

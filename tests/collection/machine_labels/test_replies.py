@@ -1,8 +1,7 @@
 """Replies with a grade, and replies that only look like one."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from collection.core.records import GRADE_SCALES
 from collection.machine_labels.replies import read_grade

@@ -4,8 +4,7 @@ import hashlib
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from collection.core.errors import InputError
 from collection.core.records import GRADE_SCALES

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from collection.core.errors import InputError
 from collection.pooling import choose_next, hedge, maxmean, mm_ns, mtf, replay, strategies, thompson

@@ -15,8 +15,7 @@ from click.testing import CliRunner
 
 from collection import formats, pooling
 from collection.campaign import Campaign
-from collection.cli.pool import compare_pools as print_comparison
-from collection.cli.pool import pool
+from collection.cli.pool import compare_pools as print_comparison, pool
 from collection.core import display
 from collection.core.errors import InputError, UnknownNameError
 from collection.core.ranking import rank_run

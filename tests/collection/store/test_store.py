@@ -11,8 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from collection import assignment
 from collection.core.errors import CampaignError, ConflictError, StorageError

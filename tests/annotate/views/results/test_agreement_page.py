@@ -17,8 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotate.views.results import agreement_charts as charts_agreement
 from annotate.views.widgets import display
-from collection import Campaign, Judgement
-from collection import annotator_agreement as agreement
+from collection import Campaign, Judgement, annotator_agreement as agreement
 from collection.annotator_agreement import Labels
 from collection.campaign.results.agreement import AgreementStudy
 from collection.core.records import Role

@@ -15,8 +15,7 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate.views.results import comparison_charts as charts
-from annotate.views.results import comparison_tables
+from annotate.views.results import comparison_charts as charts, comparison_tables
 from collection import Campaign, Judgement, comparison
 from collection.charts import intervals
 from collection.comparison import DEFAULT_MEASURES

@@ -10,8 +10,7 @@ from pathlib import Path
 import altair as alt
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
 import annotate
