@@ -13,6 +13,9 @@ DEMO_OPTIONS ?=
 BENCH ?= $(patsubst tests/benchmarks/bench_%.py,%,$(wildcard tests/benchmarks/bench_*.py))
 PACKAGES := collection annotate
 NODE := $(BIN)/node
+SCHEMA := $(BIN)/check-jsonschema --builtin-schema
+# Prints what a command says only if it fails.
+quietly = @said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
 # The judging card's own configuration of the type checker: all of it, the core without a browser, and its tests.
 TYPES := tsconfig.json tsconfig.core.json tests/annotate/card
 # Node's test runner, with the lines and branches of the card's core that its tests have to reach, in percent.
@@ -23,7 +26,7 @@ NODE_TESTS := $(NODE) --test --test-reporter=dot --test-reporter-destination=std
 	'tests/annotate/card/**/*.test.js'
 
 # Two at a time; the type checks take longest and come first.
-CHECKS := check-types check-card-types check-style check-words check-imports
+CHECKS := check-types check-card-types check-style check-words check-imports check-hosting
 IN_PAIRS = $(MAKE) --no-print-directory -j2
 # Tests of one file share fixtures, so they run in one process. The order is that of tests/conftest.py: slow files first.
 FILES := -q --dist loadfile --no-loadscope-reorder
@@ -35,7 +38,7 @@ QUICK := not slow and not browser and not long
 # What `make test` leaves to `make test-long`.
 LONG := long or fuzz or hypothesis
 
-.PHONY: demo test test-long coverage quick oldest fuzz torture lint wire format docs bench lock audit chromium clean $(CHECKS) check-card check-tests
+.PHONY: demo test test-long coverage quick oldest fuzz torture lint wire format docs bench lock audit check-tag chromium clean $(CHECKS) check-card check-tests
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
@@ -70,7 +73,7 @@ fuzz: $(VENV)/.dev ## all random cases, of which `make test` tries a few and `ma
 torture: $(VENV)/.dev ## a real server with 20 annotators, killed 200 times, on full disks and with torn files: some minutes
 	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest $(FILES) -n 2 -m torture tests/torture
 
-lint: node_modules/.package-lock.json ## style, types, who may import whom, spelling and wording
+lint: node_modules/.package-lock.json ## style, types, who may import whom, spelling, wording, files of the hosting platform
 	@$(IN_PAIRS) $(CHECKS)
 
 check-style:
@@ -87,8 +90,19 @@ check-card-types:
 check-imports:
 	@$(BIN)/lint-imports --no-cache
 
+# Schemas and rules come with the packages: no server is asked.
+check-hosting:
+	$(call quietly,$(BIN)/zizmor --offline --quiet --persona pedantic .github)
+	$(call quietly,$(SCHEMA) vendor.github-workflows .github/workflows/*.yml)
+	$(call quietly,$(SCHEMA) custom.github-workflows-require-timeout .github/workflows/*.yml)
+	$(call quietly,$(SCHEMA) vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml)))
+	$(call quietly,$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml)
+	$(call quietly,$(SCHEMA) vendor.dependabot .github/dependabot.yml)
+	$(call quietly,$(SCHEMA) vendor.citation-file-format CITATION.cff)
+	$(call quietly,$(BIN)/pre-commit validate-config)
+
 check-words:
-	@$(BIN)/codespell $(PACKAGES) docs *.md
+	@$(BIN)/codespell $(PACKAGES) docs .github *.md
 	@$(BIN)/python tests/project/texts/check.py
 
 check-card:
@@ -114,6 +128,12 @@ bench: $(VENV)/.dev ## figures, beside other tools, as tables; BENCH="million ev
 lock: $(VENV)/.tools ## requirements.lock: what the app needs, at the versions of constraints.txt, with hashes
 	@UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate \
 		--python-version 3.11 --constraint constraints.txt --extra sso pyproject.toml -o requirements.lock
+
+# The hosting platform names the tag in GITHUB_REF_NAME.
+check-tag: $(VENV)/.app ## that a tag is the version, which has a dated section in the changelog
+	@version=$$($(BIN)/python -c 'import collection; print(collection.__version__)'); \
+	test "$$GITHUB_REF_NAME" = "v$$version" || { echo "The tag $$GITHUB_REF_NAME is not v$$version."; exit 1; }; \
+	grep -Eq "^## $$version \([0-9-]{10}\)$$" CHANGELOG.md || { echo "CHANGELOG.md has no dated section $$version."; exit 1; }
 
 audit: $(VENV)/.tools ## known vulnerabilities of what requirements.lock names
 	@$(BIN)/python tests/project/audit.py

@@ -234,7 +234,7 @@ def test_readme_is_short() -> None:
     assert len(text) < 10_000
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"])
 def test_links_of_the_files_beside_the_documentation_lead_somewhere(name: str) -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / name).read_text())
     assert [link for link in links if "://" not in link and not (ROOT / link).is_file()] == []
