@@ -271,6 +271,9 @@ UNREADABLE = Path("/proc/self/mem")
 unreadable_files = pytest.mark.skipif(not UNREADABLE.exists(), reason="only Linux has a file that cannot be read")
 
 
+reads_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc of Linux")
+
+
 def plant_migrations(patch: pytest.MonkeyPatch, number: int = 1) -> None:
     """Give this program migrations more, so that databases from before are of an earlier version."""
     patch.setattr(schema.migrations, "_migrations", [*schema.migrations._migrations])

@@ -15,6 +15,9 @@ is limited to 64 KB by h11."""
 
 BODY_SECONDS = 30.0  # time for a whole body; for an upload, which can be large, for each part of it
 
+OPEN_FILES_ON_MACOS = 10_240
+"""Files that a process may open on macOS, which names no hard limit but refuses more (OPEN_MAX in sys/syslimits.h)."""
+
 
 class SlowRequest(Exception):
     """A request whose body does not arrive in time."""
@@ -77,6 +80,8 @@ def receive_in_time(receive: Receive, *, in_parts: bool) -> Receive:
 
 def allow_open_files() -> None:
     """Raise the limit on open files, of which each connection is one, as far as the system lets this process."""
-    with suppress(OSError, ValueError):
-        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    for limit in (most, OPEN_FILES_ON_MACOS):
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, most))
+            return

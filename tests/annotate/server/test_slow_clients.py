@@ -23,11 +23,11 @@ from websockets.exceptions import InvalidStatus
 from annotate.auth.rate_limit import MAX_STRANGERS, MAX_STRANGERS_PER_ADDRESS, Places
 from annotate.auth.tokens import Tokens, cookie_name
 from annotate.server import timed_http
-from annotate.server.timed_http import SlowRequest, TimedH11, receive_in_time
+from annotate.server.timed_http import OPEN_FILES_ON_MACOS, SlowRequest, TimedH11, allow_open_files, receive_in_time
 from collection import Campaign
 from tests.browser.serving import Serving
 from tests.conftest import signed_in
-from tests.helpers import PATIENCE, awaited, join, until
+from tests.helpers import PATIENCE, awaited, join, reads_proc, until
 
 WHOLE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -149,6 +149,23 @@ def test_a_body_has_to_arrive_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
         parts(in_parts=True, number=2, pause=100.0)
 
 
+@pytest.mark.parametrize(("most", "then"), [(2**63 - 1, 2**63 - 1), (20_000, OPEN_FILES_ON_MACOS), (100, None)])
+def test_the_limit_on_open_files_is_raised_as_far_as_the_system_lets(
+    most: int, then: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed: list[int] = []
+
+    def set_limit(_: int, limits: tuple[int, int]) -> None:
+        if limits[0] > most:
+            raise ValueError("current limit exceeds maximum limit")
+        allowed.append(limits[0])
+
+    monkeypatch.setattr(timed_http.resource, "setrlimit", set_limit)
+    monkeypatch.setattr(timed_http.resource, "getrlimit", lambda _: (256, 2**63 - 1))
+    allow_open_files()
+    assert allowed == ([then] if then else [])
+
+
 def test_strangers_are_counted_by_address_and_in_total() -> None:
     sockets = Places(MAX_STRANGERS, MAX_STRANGERS_PER_ADDRESS)
 
@@ -168,6 +185,7 @@ def test_strangers_are_counted_by_address_and_in_total() -> None:
     assert sockets._taken == {}
 
 
+@reads_proc
 @pytest.mark.slow
 @pytest.mark.long
 def test_two_hundred_idle_sockets_keep_nobody_out(campaign: Campaign) -> None:

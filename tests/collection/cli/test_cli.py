@@ -18,7 +18,7 @@ from annotate import __main__ as app
 from collection import Campaign
 from collection.campaign.log.results import ImportReport
 from collection.cli import main
-from tests.helpers import fails, ok, run
+from tests.helpers import fails, ok, reads_proc, run
 
 pytestmark = pytest.mark.slow
 
@@ -544,6 +544,7 @@ def test_a_closed_pipe_ends_quietly(evaluated: tuple[Path, Path]) -> None:
     assert "Traceback" not in done.stderr
 
 
+@reads_proc
 @pytest.mark.long
 def test_a_large_import_streams(tmp_path: Path) -> None:
     """128 MB of texts, fed from .gz, of which a few are in memory at a time."""

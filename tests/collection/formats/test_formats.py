@@ -41,7 +41,7 @@ from collection.formats import (
 from collection.formats.tables import strict
 from collection.formats.tables.duplicate_pairs import hash_texts
 from collection.formats.tables.fast import read_quickly
-from tests.helpers import ROOT, SHARED, THOROUGH, cases, join, some
+from tests.helpers import ROOT, SHARED, THOROUGH, cases, join, reads_proc, some
 
 READERS = {
     "run": read_run,
@@ -980,11 +980,10 @@ def test_real_collections():
         assert made.frame.groupby("query_id", observed=True)["score"].is_monotonic_decreasing.all()
 
 
+@reads_proc
 @pytest.mark.long
 def test_documents_stream(tmp_path):
     # The peak of the process itself: getrusage would count the parent's pages from before the exec.
-    if not Path("/proc/self/status").exists():
-        pytest.skip("the peak of memory is read from /proc")
     path = tmp_path / "documents.jsonl.gz"
     with gzip.open(path, "wt", compresslevel=1) as file:
         for number in range(100_000):
