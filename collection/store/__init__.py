@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from collection.store.accounts import AccountTables
 from collection.store.assignments import AssignmentTables
@@ -51,27 +51,23 @@ class _Cache:
         self._values: dict[Hashable, OrderedDict[Hashable, tuple[object, Any]]] = {}
         self._lock = Lock()
 
-    def each(
-        self,
-        name: Hashable,
-        keys: Mapping[K, object],
-        compute: Callable[[list[K]], Mapping[K, T]],
-        most: int | None,
-    ) -> dict[K, T]:
-        """Return the values of members with the same keys as before, and compute the others."""
+    def find(self, name: Hashable, member: Hashable, key: object) -> tuple[Any] | None:
+        """Return the value of a member, in a tuple, or None if it has none with this key."""
         with self._lock:
             values = self._values.setdefault(name, OrderedDict())
-            known = {m: values[m][1] for m, key in keys.items() if m in values and values[m][0] == key}
-        if missing := [member for member in keys if member not in known]:
-            known |= compute(missing)
-        result = {member: known[member] for member in keys if member in known}
+            if member not in values or values[member][0] != key:
+                return None
+            values.move_to_end(member)
+            return (values[member][1],)
+
+    def keep(self, name: Hashable, member: Hashable, key: object, value: object, most: int | None) -> None:
+        """Keep the value of a member, and at most this number of members."""
         with self._lock:
-            for member, value in result.items():
-                values[member] = (keys[member], value)
-                values.move_to_end(member)
+            values = self._values.setdefault(name, OrderedDict())
+            values[member] = key, value
+            values.move_to_end(member)
             while most is not None and len(values) > most:
                 values.popitem(last=False)
-        return result
 
 
 @lru_cache(maxsize=4)
@@ -145,8 +141,16 @@ class Store:
             Share the value with all connections of this process to the database, except inside a transaction, whose
             changes may be rolled back.
         """
-        each = self.cached_each(name, {member: key}, lambda _: {member: compute()}, most=most, shared=shared)
-        return each[member]
+        if shared and not self.connection.writing:
+            cache = _shared_cache(self.path, self.settings.get("id"))
+        else:
+            # What is computed inside a transaction may rest on data that is undone with it.
+            cache, key = self._cache, (key, self.connection.rollbacks)
+        if (known := cache.find(name, member, key)) is not None:
+            return cast(T, known[0])
+        value = compute()
+        cache.keep(name, member, key, value, most)
+        return value
 
     def cached_each(
         self,
@@ -155,17 +159,18 @@ class Store:
         compute: Callable[[list[K]], Mapping[K, T]],
         *,
         most: int | None = None,
-        shared: bool = False,
     ) -> dict[K, T]:
         """Return a value for each of `keys`, in their order, as :meth:`cached` for each member.
 
         `compute` gets all members without a value at once; those of which it returns none are left out.
         """
-        if shared and not self.connection.writing:
-            return _shared_cache(self.path, self.settings.get("id")).each(name, keys, compute, most)
-        # What is computed inside a transaction may rest on data that is undone with it; it is then computed again.
-        now = {member: (key, self.connection.rollbacks) for member, key in keys.items()}
-        return self._cache.each(name, now, compute, most)
+        cache, now = self._cache, {member: (key, self.connection.rollbacks) for member, key in keys.items()}
+        known = {member: value for member, key in now.items() if (value := cache.find(name, member, key)) is not None}
+        if missing := [member for member in keys if member not in known]:
+            for member, computed in compute(missing).items():
+                cache.keep(name, member, now[member], computed, most)
+                known[member] = (computed,)
+        return {member: known[member][0] for member in keys if member in known}
 
     def __enter__(self) -> Self:
         return self

@@ -1,7 +1,7 @@
 """Check what cards send by its types in :mod:`.wire`, and read decisions as the campaign takes them."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -30,12 +30,20 @@ DAY = 24 * 3600
 D = TypeVar("D")
 M = TypeVar("M")
 Marks = tuple[object, ...]
+Check = Callable[[object], Any]  # the checked value; raises RequestError
 
 
-def check(kind: Any, value: object, name: str = "request", marks: Marks = ()) -> Any:
+def check(kind: Any, value: object) -> Any:
     """Return a value of a request if it has the type `kind`, with cut texts; raise :class:`RequestError` otherwise.
 
     Fields that `kind` does not have are left out. A missing field that may be null is null.
+    """
+    return _checker(kind, "request")(value)
+
+
+@cache
+def _checker(kind: Any, name: str, marks: Marks = ()) -> Check:
+    """Return the check of values of a type: made once, since every save needs it.
 
     Parameters
     ----------
@@ -46,63 +54,75 @@ def check(kind: Any, value: object, name: str = "request", marks: Marks = ()) ->
     """
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Annotated, NotRequired):
-        return check(arguments[0], value, name, arguments[1:])
+        return _checker(arguments[0], name, arguments[1:])
     if wire.LENIENT in marks:
-        return READERS[name](value) if name in READERS else value
+        return READERS.get(name, lambda value: value)
+    check_value: Check
     if origin in (Union, UnionType):
-        return _check_union(arguments, value, name, marks)
-    if is_typeddict(kind):
-        return _check_record(kind, value, name)
-    if origin is Literal:
-        if value not in arguments:
-            raise RequestError(f"expected {name} as one of {', '.join(arguments)}")
-        return value
-    return CHECKS[origin or kind](value, name, marks, *arguments)
+        kinds = [_checker(each, name, marks) for each in arguments if each is not NoneType]
+        check_value = partial(_check_union, kinds, NoneType in arguments)
+    elif is_typeddict(kind):
+        check_value = partial(_check_record, kind, name)
+    elif origin is Literal:
+        check_value = partial(_check_literal, arguments, name)
+    elif origin is list:
+        check_value = partial(_check_list, _checker(arguments[0], name), name, marks)
+    else:
+        check_value = partial(CHECKS[origin or kind], name, marks)
+    return check_value
 
 
-def _check_union(kinds: Iterable[Any], value: object, name: str, marks: Marks) -> Any:
+def _check_union(checks: Iterable[Check], may_be_null: bool, value: object) -> Any:
     """Check a value of one of several types; an empty text is null where that is allowed."""
-    if NoneType in kinds and value in (None, ""):
+    if may_be_null and value in (None, ""):
         return None
     errors = []
-    for kind in kinds:
-        if kind is NoneType:
-            continue
+    for check_type in checks:
         try:
-            return check(kind, value, name, marks)
+            return check_type(value)
         except RequestError as error:
             errors.append(error)
     raise errors[0]
 
 
 @cache
-def _hints(kind: Any) -> Mapping[str, Any]:
-    return get_type_hints(kind, include_extras=True)
+def _fields(kind: Any) -> list[tuple[str, bool, Check]]:
+    """Return the name of each field of a record, whether it is required, and its check."""
+    hints = get_type_hints(kind, include_extras=True)
+    return [(field, field in kind.__required_keys__, _checker(hint, field)) for field, hint in hints.items()]
 
 
-def _check_record(kind: Any, value: object, name: str) -> dict[str, Any]:
-    sent = _check_object(value, name)
-    hints = _hints(kind).items()
-    names = kind.__required_keys__
-    return {field: check(hint, sent.get(field), field) for field, hint in hints if field in sent or field in names}
+def _check_record(kind: Any, name: str, value: object) -> dict[str, Any]:
+    sent = _check_object(name, (), value)
+    return {
+        field: check_field(sent.get(field))
+        for field, required, check_field in _fields(kind)
+        if required or field in sent
+    }
 
 
-def _check_object(value: object, name: str, *_: object) -> Mapping[str, Any]:
+def _check_literal(values: tuple[str, ...], name: str, value: object) -> object:
+    if value not in values:
+        raise RequestError(f"expected {name} as one of {', '.join(values)}")
+    return value
+
+
+def _check_object(name: str, _: Marks, value: object) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise RequestError(f"expected {name} as a JSON object")
     return value
 
 
-def _check_list(value: object, name: str, marks: Marks, kind: Any) -> list[Any]:
+def _check_list(check_item: Check, name: str, marks: Marks, value: object) -> list[Any]:
     if not isinstance(value, list):
         raise RequestError(f"expected {name} as a list")
     most = _mark(wire.Most, marks)
     if most and len(value) > most.items:
         raise RequestError(f"expected at most {most.items:,} {most.noun or name}, found {len(value):,}")
-    return [check(kind, item, name) for item in value]
+    return [check_item(item) for item in value]
 
 
-def _check_text(value: object, name: str, marks: Marks) -> str:
+def _check_text(name: str, marks: Marks, value: object) -> str:
     """Check a text that is not empty and can be stored."""
     if not isinstance(value, str) or not value:
         form = _mark(wire.Form, marks)
@@ -112,21 +132,21 @@ def _check_text(value: object, name: str, marks: Marks) -> str:
     return value[: longest.characters] if longest else value
 
 
-def _check_integer(value: object, name: str, marks: Marks) -> int:
+def _check_integer(name: str, marks: Marks, value: object) -> int:
     whole = _mark(wire.Whole, marks)
     if type(value) is not int or (whole and not whole.least <= value <= whole.most):
         raise RequestError(f"expected {name} as a whole number{f' from {whole.least}' if whole else ''}")
     return value
 
 
-def _check_truth(value: object, name: str, _: Marks) -> bool:
+def _check_truth(name: str, _: Marks, value: object) -> bool:
     if not isinstance(value, bool):
         raise RequestError(f"expected {name} as true or false")
     return value
 
 
 CHECKS: Mapping[Any, Callable[..., Any]] = {
-    str: _check_text, int: _check_integer, bool: _check_truth, list: _check_list, Mapping: _check_object,
+    str: _check_text, int: _check_integer, bool: _check_truth, Mapping: _check_object,
 }  # fmt: skip
 
 
@@ -144,7 +164,7 @@ def read_decisions(
     readable: list[D] = []
     refused: list[RefusedDecision] = []
     for item in sent:
-        uuid = _check_text(item.get("uuid") if isinstance(item, dict) else None, "uuid", ())
+        uuid = _check_text("uuid", (), item.get("uuid") if isinstance(item, dict) else None)
         if len(uuid) > LONGEST_UUID:
             raise RequestError(f"expected a uuid of at most {LONGEST_UUID} characters, found {len(uuid):,}")
         try:

@@ -61,8 +61,11 @@ class Settings:
     def _read(self, key: str, kind: type[T]) -> T:
         """Return the settings under a key, with defaults, and without fields of other versions."""
         stored = self.store.settings.get(key, {})
-        known = {each.name: stored[each.name] for each in fields(kind) if each.name in stored}
-        return self.store.cached("settings", known, lambda: kind(**known), member=key)  # checking values takes time
+
+        def compute() -> T:
+            return kind(**{each.name: stored[each.name] for each in fields(kind) if each.name in stored})
+
+        return self.store.cached("settings", stored, compute, member=key)  # checking values takes time
 
     def loop(self) -> LoopSettings:
         """Return the settings of the loop."""
