@@ -38,7 +38,7 @@ QUICK := not slow and not browser and not long
 # What `make test` leaves to `make test-long`.
 LONG := long or fuzz or hypothesis
 
-.PHONY: demo test test-long coverage quick oldest fuzz torture lint wire format docs bench lock audit check-tag chromium clean $(CHECKS) check-card check-tests
+.PHONY: demo test test-long coverage quick oldest fuzz torture lint wire format docs bench lock package try-package audit check-tag chromium clean $(CHECKS) check-card check-tests
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
@@ -135,6 +135,12 @@ check-tag: $(VENV)/.app ## that a tag is the version, which has a dated section 
 	test "$$GITHUB_REF_NAME" = "v$$version" || { echo "The tag $$GITHUB_REF_NAME is not v$$version."; exit 1; }; \
 	grep -Eq "^## $$version \([0-9-]{10}\)$$" CHANGELOG.md || { echo "CHANGELOG.md has no dated section $$version."; exit 1; }
 
+package: $(VENV)/.tools ## wheel and sdist in dist/, built twice and checked
+	@$(BIN)/python -m tests.project.package dist
+
+try-package: $(VENV)/.tools ## install what `make package` built with pip, uv, pipx and uvx into empty environments, and use it
+	@$(BIN)/python -m tests.project.package dist --try
+
 audit: $(VENV)/.tools ## known vulnerabilities of what requirements.lock names
 	@$(BIN)/python tests/project/audit.py
 
@@ -148,7 +154,7 @@ $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "Cleverdon needs Python 3.11 or later: install it, or name one as make PYTHON=/path/to/python"; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment: on Debian and Ubuntu, apt install python3-venv"; exit 2; }
 
-$(VENV)/.app: $(VENV)/bin/pip pyproject.toml constraints.txt hatch_build.py
+$(VENV)/.app: $(VENV)/bin/pip pyproject.toml constraints.txt hatch_build.py collection/__init__.py
 	@echo "Installing into $(VENV) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	@touch $@

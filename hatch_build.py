@@ -1,20 +1,50 @@
-"""Build hook: a wheel carries data/demo and docs inside the package; an editable install reads them where they are."""
+"""Build hooks: addresses of the project in its metadata; the demo's data and the documentation inside a wheel."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+LINK = re.compile(r'(!?\[[^]]*\]\(|(?:href|src|srcset)=")(?![a-z]+:|#|/)([^)"\s]+)')
+"""A link or picture of the README that is relative to the repository."""
 
 
-class DemoData(BuildHookInterface):  # type: ignore[type-arg]
+class Addresses(MetadataHookInterface):
+    """Writes the README and the addresses that pyproject.toml gives, if any, into the metadata."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Add ``urls``, and make relative links of the README absolute, which a package index could not follow."""
+        readme = Path(self.root, "README.md").read_text("utf-8")
+        urls = {"Documentation": self.config["documentation"]} if self.config["documentation"] else {}
+        if repository := self.config["repository"].rstrip("/"):
+            version = f"v{metadata['version']}"
+            urls |= {
+                "Repository": repository,
+                "Issues": f"{repository}/issues",
+                "Changes": f"{repository}/blob/{version}/CHANGELOG.md",
+            }
+            readme = LINK.sub(lambda link: _absolute(link, f"{repository}/{{}}/{version}"), readme)
+        metadata["readme"] = {"content-type": "text/markdown", "text": readme}
+        metadata["urls"] = urls
+
+
+def _absolute(link: re.Match[str], base: str) -> str:
+    """The link with the address of the file itself if it is a picture, of its page otherwise."""
+    picture = link[1].startswith(("!", "src"))
+    return f"{link[1]}{base.format('raw' if picture else 'blob')}/{link[2]}"
+
+
+class PackagedFiles(BuildHookInterface):  # type: ignore[type-arg]
     """Adds ``data/demo`` as ``collection/demo/data`` and ``docs`` as ``collection/docs`` to standard wheels."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Only for a standard wheel: an editable one would copy the data beside the real package."""
         if version == "standard":
-            docs = [path.name for path in Path(self.root, "docs").iterdir() if not path.name.startswith("_")]  # _build
-            data = [path.name for path in Path(self.root, "data", "demo").iterdir() if path.suffix != ".py"]
-            build_data["force_include"] |= {f"data/demo/{name}": f"collection/demo/data/{name}" for name in data}
-            build_data["force_include"] |= {f"docs/{name}": f"collection/docs/{name}" for name in docs}
+            for source, target in (("data/demo", "collection/demo/data"), ("docs", "collection/docs")):
+                # Neither scripts nor what Sphinx reads and builds (_templates, _build); in the same order everywhere.
+                files = sorted(f for f in Path(self.root, source).iterdir() if f.suffix != ".py" and f.name[0] != "_")
+                build_data["force_include"] |= {f"{source}/{file.name}": f"{target}/{file.name}" for file in files}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -11,6 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from sphinx.application import Sphinx
 
 from collection import __version__
+
+ROOT = Path(__file__).parents[1]
+ADDRESSES = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["metadata"]["hooks"]["custom"]
 
 project = "Cleverdon"
 release = version = __version__
@@ -26,8 +30,12 @@ smartquotes = False  # it would turn the -- of options in the command-line refer
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Cleverdon"
+html_baseurl = ADDRESSES["documentation"]
 html_show_sourcelink = False
 html_theme_options = {
+    "icon_links": [
+        {"name": "Repository", "url": url, "icon": "fa-solid fa-code"} for url in [ADDRESSES["repository"]] if url
+    ],
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "navbar_center": [],
