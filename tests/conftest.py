@@ -51,6 +51,10 @@ settings.register_profile(
 settings.load_profile("cleverdon")
 
 
+# Thousands of tests and syntax trees stay in memory, through which every full search for garbage goes.
+gc.set_threshold(100_000, 20, 100)
+
+
 @contextmanager
 def bounded(item: pytest.Item) -> Iterator[None]:
     """Fail a test that hangs, at the line where it waits: whatever has no limit of its own ends here."""
@@ -106,7 +110,6 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
 
 def pytest_collection_finish() -> None:
     """Leave what has been made so far out of garbage collection, which Streamlit runs in full after each script run."""
-    gc.collect()
     gc.freeze()
 
 

@@ -25,7 +25,6 @@ from tests.torture.server import Server
 T = TypeVar("T")
 
 TASKS = ("pool", "loop", "list", "preference")
-SHORTEST = "test_a_killed_server_loses_and_doubles_nothing[pool]"
 ANNOTATORS = 20
 DOCUMENTS = 600
 SIZES = {"pool": (24, 40, 5), "loop": (24, 40, 5), "list": (400, 10, ANNOTATORS), "preference": (400, 10, ANNOTATORS)}
@@ -33,13 +32,11 @@ SIZES = {"pool": (24, 40, 5), "loop": (24, 40, 5), "list": (400, 10, ANNOTATORS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test here starts a server, which is slow, and reads /proc; `make test` runs one of them."""
+    """Every test here starts a server, which is slow, and reads /proc."""
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if "torture" in item.path.parts:
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.torture)
-            if item.name != SHORTEST:
-                item.add_marker(pytest.mark.long)
             if sys.platform != "linux":
                 item.add_marker(pytest.mark.skip(reason="finds and limits processes as only Linux does"))
 

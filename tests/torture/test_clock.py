@@ -11,6 +11,8 @@ from tests.torture.annotators import Annotator, Chooser, Grader
 from tests.torture.conftest import TASKS, Campaigning, many
 from tests.torture.faults import DAY
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("restarted", many((True,), (True, False)))
 @pytest.mark.parametrize("task", many(("list",), TASKS))

@@ -22,6 +22,8 @@ from tests.torture.faults import FAULTS, Fault, fill_but, full, has_features, re
 from tests.torture.invariants import require_intact
 from tests.torture.pages import draw, require_no_failure
 
+pytestmark = pytest.mark.long
+
 PAGES = many(("", "judge"), ())
 """Pages that are drawn while something is broken; () is all of them."""
 

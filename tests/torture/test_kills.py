@@ -13,14 +13,14 @@ from collection import Campaign
 from collection.campaign.judging.topic_task_state import TopicTaskState
 from collection.core.layout import DATABASE
 from collection.core.records import Choice, Judgement, Preference
-from tests.helpers import until
+from tests.helpers import first_of, until
 from tests.torture.annotators import Annotator, Chooser, Grader, judging, rounds_of, sentence_problems
 from tests.torture.conftest import TASKS, Campaigning, built, judged_on, many
 from tests.torture.invariants import require_intact
 from tests.torture.pages import draw, require_no_failure
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", first_of(TASKS))
 def test_a_killed_server_loses_and_doubles_nothing(task: str, campaigning: Callable[..., Campaigning]) -> None:
     begun = campaigning(task)
     server, annotators, manager = begun
@@ -80,6 +80,7 @@ def is_running(pid: int) -> bool:
     return True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", TASKS)
 def test_a_wrong_count_is_noticed(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory, annotator = tmp_path / "campaign", Annotator(0, "a0", "", 0)
@@ -108,6 +109,7 @@ def test_a_wrong_count_is_noticed(task: str, tmp_path: Path, monkeypatch: pytest
         require_intact(directory, [annotator])
 
 
+@pytest.mark.long
 def test_a_killed_trainer_is_replaced_and_judging_goes_on(campaigning: Callable[..., Campaigning]) -> None:
     begun = campaigning("loop")
     server, annotators, manager = begun
@@ -131,6 +133,7 @@ def test_a_killed_trainer_is_replaced_and_judging_goes_on(campaigning: Callable[
     require_intact(server.directory, annotators)
 
 
+@pytest.mark.long
 def test_a_judgement_sent_twice_or_late_counts_once(campaigning: Callable[..., Campaigning]) -> None:
     """Late: after the lease has ended, after others have judged the pair, and after the server was replaced."""
     server, annotators, _ = campaigning("pool", annotators=6)

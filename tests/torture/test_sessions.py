@@ -5,9 +5,13 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.helpers import PATIENCE, THOROUGH, until
 from tests.torture.conftest import Campaigning, many
 from tests.torture.pages import open_page
+
+pytestmark = pytest.mark.long
 
 SPARE = 6.0
 """Megabytes by which memory may grow in the long form; 400 sessions that stay have 24."""

@@ -227,17 +227,9 @@ def test_a_parquet_file_that_expands_is_refused(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "column",
-    [
-        pa.array([[None] * 3_000_000]),
-        pa.array([[[]] * 3_000_000]),
-        pa.array([[True] * 3_000_000]),
-        pa.array([[{"a": 1}] * 3_000_000]),
-    ],
-    ids=["nulls", "lists", "truths", "objects"],
-)
-def test_many_small_values_in_a_row_of_parquet_are_refused(tmp_path: Path, column: pa.Array) -> None:
+@pytest.mark.parametrize("value", [None, [], True, {"a": 1}], ids=["nulls", "lists", "truths", "objects"])
+def test_many_small_values_in_a_row_of_parquet_are_refused(tmp_path: Path, value: object) -> None:
+    column = pa.array([[value] * 3_000_000])
     if pa.types.is_null(column.type.value_type):
         column = column.cast(pa.list_(pa.int8()))
     path = write_table(tmp_path / "a.parquet", pa.table({"doc_id": ["d1"], "x": column}))

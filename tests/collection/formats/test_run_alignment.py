@@ -18,7 +18,7 @@ from collection.formats.run_alignment import last_topic_end
 from collection.measures import MEASURES, Aligned, align, index_qrels, parse
 from tests.collection.formats.test_formats import files
 from tests.collection.formats.test_fuzz import malformed, sound
-from tests.helpers import ROOT, cases
+from tests.helpers import ROOT, cases, first_of
 
 GRADES = {"a": 3, "b": 0, "c": -1, "d": 1, "Ω": 2, "0": -2}
 QRELS = "".join(f"{topic} 0 {doc} {grade}\n" for topic in "1Ωqz" for doc, grade in GRADES.items())
@@ -76,7 +76,7 @@ def index(tmp_path: Path):
 
 
 @pytest.mark.fuzz
-@pytest.mark.slow
+@pytest.mark.long
 def test_files_of_any_form_are_aligned_as_when_read_whole(tmp_path, index, monkeypatch, slow_reads) -> None:
     path, quick = tmp_path / "file.run", 0
 
@@ -96,7 +96,7 @@ def test_files_of_any_form_are_aligned_as_when_read_whole(tmp_path, index, monke
 
 @pytest.mark.fuzz
 @pytest.mark.slow
-@pytest.mark.parametrize("block", [20, 1 << 20])
+@pytest.mark.parametrize("block", first_of([1 << 20, 20]))
 def test_malformed_files_have_the_same_errors(tmp_path, monkeypatch, block) -> None:
     monkeypatch.setattr("collection.formats.source.CHUNK", block)
     rng, path, errors = random.Random(block), tmp_path / "some.run", 0

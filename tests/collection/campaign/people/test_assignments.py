@@ -167,10 +167,10 @@ def test_who_takes_a_judgement_back_has_the_pair_in_hand(campaign: Campaign, clo
     ("mode", "overlap"),
     [
         ("pool", 2),
-        pytest.param("pool", 1, marks=pytest.mark.slow),
-        pytest.param("random", 3, marks=pytest.mark.slow),
-        pytest.param("loop-in-pool", 2, marks=pytest.mark.slow),
-        pytest.param("loop", 2, marks=pytest.mark.slow),
+        pytest.param("pool", 1, marks=pytest.mark.long),
+        pytest.param("random", 3, marks=pytest.mark.long),
+        pytest.param("loop-in-pool", 2, marks=pytest.mark.long),
+        pytest.param("loop", 2, marks=pytest.mark.long),
     ],
 )
 @pytest.mark.slow
@@ -185,7 +185,7 @@ def test_no_pair_is_ever_judged_by_more_than_are_wanted(
     campaign.settings.set_loop(mode=mode)
     hands: dict[str, list[str]] = {f"p{number}": [] for number in range(6)}
     done: dict[str, list[str]] = {name: [] for name in hands}
-    surplus, steps = 0, cases(80 if mode.startswith("loop") else 250, 250)
+    surplus, steps = 0, cases(80, 250)
     for step in range(10 * steps):
         if step >= steps and surplus:  # without one, the test has not tried what it is for
             break
