@@ -97,8 +97,7 @@ def test_the_version_is_that_of_the_interface() -> None:
     ],
 )
 def test_ids_that_are_not_strings_are_a_type_error(qrels: Any, run: Any) -> None:
-    with pytest.raises(TypeError):
-        theirs.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
+    """As for pytrec_eval, which is not called here: it miscounts references then, which crashes Python 3.14."""
     with pytest.raises(TypeError, match=r"^Expected string as key\.$"):
         ours.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
 
