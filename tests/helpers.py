@@ -295,6 +295,22 @@ def make_unreadable(file: Path) -> None:
     file.symlink_to(UNREADABLE)
 
 
+@contextmanager
+def small_file_system(place: Path, size: str) -> Iterator[Path]:
+    """Mount a file system in memory on a new folder, for root; skip the test where that cannot be done."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place]
+    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"no small file system can be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "--lazy", place], check=True)
+
+
 def put(
     campaign: Campaign,
     topics: Iterable[Topic] = (),

@@ -20,6 +20,7 @@ from collection.cli import (
     assign,
     backup,
     compare,
+    doctor,
     duplicates,
     evaluate,
     export,
@@ -74,11 +75,11 @@ def main() -> None:
 
 
 for command in (
-    agreement.agreement, assign.assign, backup.backup, backup.check, compare.compare, duplicates.duplicates,
-    evaluate.evaluate, evaluate.measures, export.export, import_files.import_, judging_page.judging_page,
-    machine_labels.labels, loop.loop, loop.features, methods.methods, people.people, pool.pool, preferences.preferences,
-    recall.recall, remove.remove, backup.restore, reusability.reusability, rules.rules, simulate.simulate,
-    system_order.system_order, trec_eval.trec_eval,
+    agreement.agreement, assign.assign, backup.backup, backup.check, compare.compare, doctor.doctor,
+    duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, import_files.import_,
+    judging_page.judging_page, machine_labels.labels, loop.loop, loop.features, methods.methods, people.people,
+    pool.pool, preferences.preferences, recall.recall, remove.remove, backup.restore, reusability.reusability,
+    rules.rules, simulate.simulate, system_order.system_order, trec_eval.trec_eval,
 ):  # fmt: skip
     main.add_command(command)
 

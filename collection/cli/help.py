@@ -58,6 +58,7 @@ SECTIONS = {
         "backup": "operations/backup",
         "restore": "operations/backup",
         "check": "operations/backup",
+        "doctor": "operations/troubleshooting",
     },
     "Documentation": {"docs": "index"},
 }

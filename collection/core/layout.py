@@ -199,6 +199,20 @@ def storage_errors(place: Path) -> Iterator[None]:
         ) from error
 
 
+def find_write_problem(folder: Path) -> str | None:
+    """Return why no file can be written into a folder, or None; what is written has no name, so a kill leaves none."""
+    from tempfile import TemporaryFile
+
+    try:
+        with TemporaryFile(dir=folder) as file:
+            file.write(bytes(4096))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
 def create_private(path: Path) -> IO[bytes]:
     """Open a new file for writing that only its owner may read, whatever the umask."""
     how = os.O_WRONLY | os.O_CREAT | os.O_EXCL

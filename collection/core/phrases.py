@@ -121,6 +121,29 @@ def duration(seconds: float) -> str:
     return f"{amount} {unit if amount == '1' else unit + 's'}"
 
 
+def age(seconds: float) -> str:
+    """The age of something, from two days on in days.
+
+    >>> age(50), age(7200), age(500_000), age(-3)
+    ('50 seconds ago', '2 hours ago', '6 days ago', '0 seconds ago')
+    """
+    days = round(seconds / 86_400)
+    return f"{count(days, 'day') if seconds >= 2 * 86_400 else duration(max(0, seconds))} ago"
+
+
+def size(number: float) -> str:
+    """A number of bytes in the largest unit that fits.
+
+    >>> size(0), size(1), size(123_456), size(999_999), size(2.5e6), size(12e9), size(2.5e15)
+    ('0 bytes', '1 byte', '123 kB', '1 MB', '2.5 MB', '12 GB', '2,500 TB')
+    """
+    if number < 1000:
+        return count(round(number), "byte")
+    unit = next((place for place in (1, 2, 3) if number / 1000**place < 999.5), 4)
+    value = number / 1000**unit
+    return f"{f'{value:.3g}' if value < 1000 else f'{value:,.0f}'} {('kB', 'MB', 'GB', 'TB')[unit - 1]}"
+
+
 def duration_range(low: float, high: float) -> str:
     """An interval of durations in seconds, in the unit of its upper end where both fit.
 

@@ -360,3 +360,14 @@ def require_columns(frame: pd.DataFrame, columns: Iterable[str], what: str) -> N
     """Raise :class:`ColumnsError` if `frame` lacks one of `columns`; `what` names the reader."""
     if missing := [c for c in columns if c not in frame.columns]:
         raise ColumnsError(what, missing, map(str, frame.columns))
+
+
+class Finding(NamedTuple):
+    """Something that a check found."""
+
+    serious: bool
+    """Whether somebody has to act; otherwise Cleverdon deals with it."""
+    sentence: str
+    """What is wrong and what to do, without a capital and a full stop."""
+    part: str = ""
+    """What it is about, without the names that the sentence may have: "database", "runs"."""

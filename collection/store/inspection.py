@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Hashable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Self
 
@@ -110,6 +111,40 @@ class Inspection:
         sql = """SELECT metadata FROM documents WHERE metadata LIKE '%"images"%' ORDER BY doc"""
         for (metadata,) in self._rows(sql):
             yield json.loads(metadata)
+
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of topics, documents, runs, pairs in the pool, current judgements, and so on."""
+        counted = {
+            "topics": "topics",
+            "documents": "documents",
+            "runs": "runs",
+            "pool": "pool",
+            "judgements": "current_judgements",
+            "choices": "current_choices",
+            "preferences": "current_preferences",
+            "label_sets": "label_sets",
+            "accounts": "accounts",
+        }
+        numbers = {name: next(self._rows(f"SELECT count(*) FROM {table}"))[0] for name, table in counted.items()}
+        (annotators,) = next(self._rows("SELECT count(DISTINCT annotator) FROM latest_judgements"))
+        return numbers | {"annotators": annotators}
+
+    def last_decision(self) -> str | None:
+        """Return when somebody last judged (UTC, ISO 8601), or None; imported judgements do not count."""
+        tables = ("latest_judgements", "choices", "preferences")
+        latest = [next(self._rows(f"SELECT max(judged_at) FROM {table}"))[0] for table in tables]
+        return max(filter(None, latest), default=None)
+
+    def is_being_written(self) -> bool:
+        """Return whether another process is writing to the database at this moment."""
+        writer = f"{Path(self.path).resolve().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(writer, uri=True, timeout=0, isolation_level=None)) as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("ROLLBACK")
+            except sqlite3.OperationalError as error:
+                return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+        return False
 
     def document_rows(self) -> int:
         """Return the number of documents."""

@@ -3,11 +3,9 @@
 import atexit
 import functools
 import json
-import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,7 +16,7 @@ import pytest
 
 from collection import Campaign
 from collection.core import clock
-from tests.helpers import THOROUGH, until
+from tests.helpers import THOROUGH, small_file_system, until
 from tests.torture.annotators import Annotator, Chooser, Grader, cookie_of
 from tests.torture.server import Server
 
@@ -152,14 +150,5 @@ def campaigning(tmp_path: Path) -> Iterator[Callable[..., Campaigning]]:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 24 MB, for root."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small file system; the test with a limit on files runs for everybody")
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", place], capture_output=True, text=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip(f"no small file system can be mounted here: {mounted.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", "--lazy", place], check=True)
+    with small_file_system(tmp_path / "disk", "24m") as place:
+        yield place

@@ -1,4 +1,4 @@
-"""``/healthz``: whether judgements can be saved and models trained, for monitors."""
+""":data:`HEALTH`: whether judgements can be saved and models trained, for monitors."""
 
 import asyncio
 import time
@@ -11,9 +11,9 @@ from starlette.routing import Route
 from annotate.auth.roles import ANYBODY, open_to
 from annotate.card.server.trainer import Trainer
 from annotate.server.campaign_thread import CampaignThread
+from collection.campaign.operations.server_lock import HEALTH
 from collection.core.phrases import sentence
 
-PATH = "/healthz"
 KEPT_SECONDS = 2.0  # requests in this time get the same answer, since anybody may ask and each check writes to the disk
 TIMEOUT = 5.0  # seconds
 
@@ -33,7 +33,7 @@ class HealthService:
 
     def routes(self) -> list[Route]:
         """The route, which needs no sign-in."""
-        return [Route(PATH, self.answer, methods=["GET"])]
+        return [Route(HEALTH, self.answer, methods=["GET"])]
 
     @open_to(ANYBODY)
     async def answer(self, request: Request) -> Response:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from collection.campaign.operations import backup_archive, integrity, stored_settings
 from collection.campaign.operations.backup_archive import BackupReport
-from collection.campaign.operations.integrity import Finding
 from collection.core import clock, layout
 from collection.core.errors import CleverdonError, FormatError, InputError, require_known
 from collection.core.phrases import count
+from collection.core.records import Finding
 from collection.store import Inspection, Store
 
 _STAMP = "%Y%m%d-%H%M%S"
@@ -145,6 +145,13 @@ def _backups_in(folder: Path, prefix: str) -> list[Backup]:
     return sorted(backups, key=lambda backup: backup.made_at, reverse=True)
 
 
+def list_backups(directory: Path, campaign: str) -> list[Backup]:
+    """Return the backups in the folder of a directory with the campaign of this id: see :meth:`Backups.available`."""
+    prefixes = _Series(directory.resolve(), campaign).prefixes
+    backups = [each for prefix in prefixes for each in _backups_in(directory / layout.BACKUPS, prefix)]
+    return sorted(backups, key=lambda backup: backup.made_at, reverse=True)
+
+
 def _require_limits(keep: int | None, keep_days: int | None) -> None:
     if keep is not None and keep < 1:
         raise InputError(f"keep: expected at least 1 backup, found {keep}")
@@ -217,8 +224,7 @@ class Backups:
         Those of Cleverdon before names had a digest are among them, although they may be of another directory of the
         same name; they are never removed, and do not count for the schedule.
         """
-        backups = [each for prefix in self._series.prefixes for each in _backups_in(self.folder, prefix)]
-        return sorted(backups, key=lambda backup: backup.made_at, reverse=True)
+        return list_backups(self.directory, str(self.store.settings.get("id")))
 
     def make(self) -> BackupReport:
         """Make a backup now, and remove older ones by the settings; problems are kept for :meth:`problem`."""

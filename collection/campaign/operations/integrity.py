@@ -6,11 +6,11 @@ import hashlib
 import shutil
 import stat
 import tempfile
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from collection.active_learning import features
 from collection.campaign.corpus import images, stored_runs
@@ -21,6 +21,7 @@ from collection.campaign.operations.server_state import SECRET_CHARACTERS
 from collection.core import layout
 from collection.core.errors import CampaignError, FormatError, InputError, as_path
 from collection.core.phrases import count, join_first, plural
+from collection.core.records import Finding
 from collection.store import Inspection
 
 HEAD = 4096
@@ -28,15 +29,6 @@ HEAD = 4096
 RESTORED = "after restoring, "
 """When to do what a finding in a backup asks for."""
 IMAGES_AGAIN = "import the documents with their images again: `cleverdon import DIR --documents FILE --replace`"
-
-
-class Finding(NamedTuple):
-    """Something that a check found."""
-
-    serious: bool
-    """Whether somebody has to act; otherwise Cleverdon deals with it."""
-    sentence: str
-    """What is wrong and what to do, without a capital and a full stop."""
 
 
 def check(path: Path | str, progress: ProgressCallback | None = None) -> list[Finding]:
@@ -76,9 +68,9 @@ def check(path: Path | str, progress: ProgressCallback | None = None) -> list[Fi
 
 def _check_directory(directory: Path, progress: ProgressCallback | None) -> list[Finding]:
     secret = directory / layout.SECRET
-    findings = list(_key(secret.stat().st_size)) if secret.is_file() else []
-    findings += _readable(_permissions(directory))
-    return [*findings, *find_damage(directory, progress), *_readable(_unknown(directory))]
+    findings = list(_about("key", _key(secret.stat().st_size))) if secret.is_file() else []
+    findings += _about("permissions", _permissions(directory))
+    return [*findings, *find_damage(directory, progress), *_about("other files", _unknown(directory))]
 
 
 def find_damage(directory: Path, progress: ProgressCallback | None = None) -> list[Finding]:
@@ -86,22 +78,23 @@ def find_damage(directory: Path, progress: ProgressCallback | None = None) -> li
     findings: list[Finding] = []
     try:
         with Inspection(directory / layout.DATABASE) as inspection:
-            findings += _database(inspection, "restore a backup with `cleverdon restore FILE NEW`")
-            findings += _readable(_runs(directory, inspection, progress))
-            findings += _readable(_own_images(directory, inspection, progress))
-            findings += _readable(_features(directory, inspection))
+            findings += _about("database", _database(inspection, "restore a backup with `cleverdon restore FILE NEW`"))
+            findings += _about("runs", _runs(directory, inspection, progress))
+            findings += _about("images", _own_images(directory, inspection, progress))
+            findings += _about("features", _features(directory, inspection))
     except CampaignError as error:
-        findings.append(Finding(True, str(error)))
+        findings.append(Finding(True, str(error), "database"))
     return findings
 
 
-def _readable(findings: Iterator[Finding]) -> Iterator[Finding]:
-    """Pass findings on, up to a file or folder that cannot be read."""
+def _about(part: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Pass on the findings about a part of a campaign, up to a file or folder that cannot be read."""
     try:
-        yield from findings
+        for finding in findings:
+            yield finding._replace(part=part)
     except OSError as error:
         what = f"{error.filename or 'a file'} cannot be read ({error.strerror or error})"
-        yield Finding(True, f"{what}; look at the disk and at its permissions")
+        yield Finding(True, f"{what}; look at the disk and at its permissions", part)
 
 
 def _check_backup(path: Path, progress: ProgressCallback | None) -> list[Finding]:
@@ -110,7 +103,7 @@ def _check_backup(path: Path, progress: ProgressCallback | None) -> list[Finding
             with backup_archive.open_backup(path) as backup:
                 return _Unpacked(backup, Path(scratch), progress).check()
         except FormatError as error:
-            return [Finding(True, f"the backup {error}; use another one")]
+            return [Finding(True, f"the backup {error}; use another one", "backup")]
 
 
 class _Unpacked:
@@ -134,21 +127,31 @@ class _Unpacked:
         path = self.backup.path
         if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             can = f"other users of this machine can read {path.name}"
-            findings.append(Finding(True, f"{can}; run `chmod go= {quote(str(path))}`"))
+            findings.append(Finding(True, f"{can}; run `chmod go= {quote(str(path))}`", "permissions"))
         if layout.SECRET in self.files:
-            findings += _key(self.files[layout.SECRET][0], RESTORED)
+            findings += _about("key", _key(self.files[layout.SECRET][0], RESTORED))
         if self._unpack(layout.DATABASE):
             try:
                 with Inspection(self.folder / layout.DATABASE, known=True) as inspection:
                     findings += self._check_content(inspection)
             except CampaignError as error:
-                findings.append(Finding(True, str(error).replace(f"{self.folder}/", "")))
+                findings.append(Finding(True, str(error).replace(f"{self.folder}/", ""), "database"))
         for name in list(self.unread):
             self._read(name)
         return findings + self.damage
 
     def _check_content(self, inspection: Inspection) -> Iterator[Finding]:
-        yield from _database(inspection, "use another backup")
+        yield from _about("database", _database(inspection, "use another backup"))
+        yield from _about("runs", self._check_runs(inspection))
+        digests = {Path(name).name: self.files[name][1] for name in self._in(layout.IMAGES)}
+        yield from _about("images", _images(inspection, digests, RESTORED))
+        if "dense" in inspection.settings.get("features", {}).get("blocks", []):  # others are built again
+            stored = self._in(layout.FEATURES)
+            intact = [self._unpack(name, None if name.endswith(".json") else HEAD) for name in stored]
+            if all(intact):
+                yield from _about("features", _features(self.folder, inspection, RESTORED))
+
+    def _check_runs(self, inspection: Inspection) -> Iterator[Finding]:
         for run in inspection.runs():
             name = f"{layout.RUNS}/{run['file']}"
             if name not in self.files:
@@ -157,13 +160,6 @@ class _Unpacked:
                 if problem := stored_runs.find_problem(self.folder, run):
                     yield _run_problem(problem)
                 (self.folder / name).unlink()
-        digests = {Path(name).name: self.files[name][1] for name in self._in(layout.IMAGES)}
-        yield from _images(inspection, digests, RESTORED)
-        if "dense" in inspection.settings.get("features", {}).get("blocks", []):  # others are built again
-            stored = self._in(layout.FEATURES)
-            intact = [self._unpack(name, None if name.endswith(".json") else HEAD) for name in stored]
-            if all(intact):
-                yield from _features(self.folder, inspection, RESTORED)
 
     def _in(self, folder: str) -> list[str]:
         return [name for name in self.files if name.startswith(f"{folder}/")]
@@ -184,7 +180,7 @@ class _Unpacked:
         try:
             self.backup.read(name, target, most)
         except FormatError as error:
-            self.damage.append(Finding(True, f"the backup {error}; use another one"))
+            self.damage.append(Finding(True, f"the backup {error}; use another one", "backup"))
             return False
         if self.progress:
             self.progress("reading the backup", len(self.files) - len(self.unread), len(self.files))

@@ -8,10 +8,14 @@ import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from collection.core import clock, layout
 from collection.core.characters import one_line
 from collection.core.errors import CampaignError
+
+HEALTH = "/healthz"
+"""Address of a server at which anybody may ask whether it can do its work."""
 
 
 @contextmanager
@@ -56,9 +60,28 @@ def hold(directory: Path) -> Iterator[Callable[[str], None]]:
         os.close(handle)
 
 
+def read_server(directory: Path) -> dict[str, str] | None:
+    """Return ``address`` and ``since`` (ISO 8601) of the server that holds the lock, empty before it has said them.
+
+    None if there is no server, or the file system has no locks.
+    """
+    if not layout.is_served_elsewhere(directory):
+        return None
+    try:
+        about = _parsed((directory / layout.SERVER).read_bytes())
+        return {name: one_line(about[name]) for name in ("address", "since")}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # between the lock and the record
+        return {"address": "", "since": ""}
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    about: dict[str, Any] = json.loads(text)
+    return about
+
+
 def _holder(directory: Path, text: bytes) -> str:
     try:
-        about = json.loads(text)
+        about = _parsed(text)
         at = f" at {one_line(about['address'])}" if about["address"] else ""
         since = f"{one_line(about['since'])[:16].replace('T', ' ')} UTC"
         holder = f"process {int(about['process'])} on {one_line(about['machine'])}{at} since {since}"

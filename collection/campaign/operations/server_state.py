@@ -9,14 +9,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from tempfile import TemporaryFile
 from urllib.parse import urlsplit
 
 from collection.core import clock, layout
 from collection.core.errors import BusyError, CampaignError
 from collection.store import SQLiteError, Store
 
-PROBE_BYTES = 4096
 SECRET_CHARACTERS = 64
 
 
@@ -98,15 +96,9 @@ class ServerState:
             return "another process is writing to the database, or it cannot be written"
         except SQLiteError as error:
             return f"the database cannot be read and written ({error})"
-        try:
-            # An empty transaction does not notice a full disk. The file has no name, so a kill leaves none behind.
-            with TemporaryFile(dir=self.directory) as file:
-                file.write(bytes(PROBE_BYTES))
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            return f"the campaign's directory cannot be written ({error.strerror})"
-        return None
+        # An empty transaction does not notice a full disk.
+        reason = layout.find_write_problem(self.directory)
+        return reason and f"the campaign's directory cannot be written ({reason})"
 
     def secret(self) -> bytes:
         """Return the key that signs cookies and tokens: see :func:`read_secret`."""

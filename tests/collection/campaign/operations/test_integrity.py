@@ -20,7 +20,7 @@ import pytest
 from collection import Campaign
 from collection.campaign.corpus import stored_runs
 from collection.campaign.operations import backup_archive, integrity
-from collection.campaign.operations.integrity import Finding
+from collection.core.records import Finding
 from tests.helpers import GOLDEN, fails, make_unreadable, ok, run, unreadable_files
 
 
@@ -341,7 +341,9 @@ def test_a_backup_of_a_newer_version_is_a_problem(golden: Path, backup: Path, tm
 def test_a_backup_that_others_can_read_is_a_problem(backup: Path) -> None:
     backup.chmod(0o640)
     found = integrity.check(backup)[0]
-    assert found == Finding(True, f"other users of this machine can read b.zip; run `chmod go= {backup}`")
+    assert found == Finding(
+        True, f"other users of this machine can read b.zip; run `chmod go= {backup}`", "permissions"
+    )
 
 
 def test_a_backup_that_has_no_room_to_be_unpacked(backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
