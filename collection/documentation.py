@@ -45,8 +45,8 @@ def list_pages() -> dict[str, str]:
 
 @cache
 def list_pictures() -> list[str]:
-    """The pictures of the pages, such as ``images/loop.png``."""
-    return _files("png")
+    """The pictures of the pages, such as ``images/judging.png``."""
+    return _files("png") + _files("svg")
 
 
 def _files(ending: str) -> list[str]:

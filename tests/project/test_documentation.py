@@ -34,6 +34,8 @@ WITHOUT_PAGES = {"_build", "examples"}
 PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if not WITHOUT_PAGES & set(page.parts))]
 RUNS = ("bm25.run", "lsi.run", "chars.run")
 PICTURE = re.compile(r"!\[(.*?)\]\((.+?)\)")
+HTML_PICTURE = re.compile(r'(?:src|srcset)="(.+?)"')
+HTML_ALT = re.compile(r'<img [^>]*alt="(.+?)"')
 SHELL = re.compile(r"^```shell\n(.*?)^```$", re.S | re.M)
 OPERATIONS = sorted((DOCS / "operations").glob("*.md"))
 PROGRAMS = (
@@ -251,6 +253,17 @@ def test_every_picture_has_a_description() -> None:
     pictures = [(page.name, alt, file) for page in PAGES for alt, file in PICTURE.findall(page.read_text())]
     assert pictures
     assert [picture for picture in pictures if len(picture[1].split()) < 5] == []
+    front = (ROOT / "README.md").read_text()
+    descriptions = HTML_ALT.findall(front)
+    assert len(descriptions) == front.count("<img ") > 0
+    assert [each for each in descriptions if len(each.split()) < 5] == []
+
+
+def test_pictures_of_the_front_page_are_there_and_small() -> None:
+    named = HTML_PICTURE.findall((ROOT / "README.md").read_text())
+    assert {Path(name).suffix for name in named} >= {".gif", ".svg"}
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+    assert sum((ROOT / name).stat().st_size for name in named) < 1_000_000
 
 
 def test_citation_has_what_the_format_requires() -> None:
