@@ -81,13 +81,17 @@ def read_qrels_for(
 ) -> T | pd.DataFrame:
     """Read qrels by `read`, or as a frame if the measures or the form need further columns; print notices on them."""
     from collection.machine_labels.model_families import warn_of_model
-    from collection.measures import QrelsIndex, index_qrels
+    from collection.measures import QrelsIndex
+    from collection.measures.aligned import UNJUDGED
 
     qrels = _read_qrels(measures, path, form, read)
     warn_of_model(path)
-    index = qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels)
-    if ungraded := int((~index.has_judged).sum()):
-        topics = count(len(index.topics), "topic")
+    if isinstance(qrels, QrelsIndex):
+        is_graded = qrels.has_judged
+    else:
+        is_graded = (qrels["relevance"] > UNJUDGED).groupby(qrels["query_id"], observed=True).any().to_numpy()
+    if ungraded := int((~is_graded).sum()):
+        topics = count(len(is_graded), "topic")
         print_notices([f"{path}: {ungraded:,} of {topics} without judged documents count as 0"])
     return qrels
 
@@ -116,6 +120,8 @@ def evaluate_files(
             )
         from collection.cluster import map_items
 
+        if pipe := next((path for path in runs if path.is_pipe), None):
+            raise InputError(f"{pipe}: expected a file with --cluster, whose workers open it, found a pipe")
         parts = []
         # Workers have another working directory; a name that is no file is a dataset.
         places = [path.absolute() if path.exists() else path for path in map(Path, runs)]

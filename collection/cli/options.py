@@ -84,7 +84,14 @@ class _Input(click.Path):
         from collection.formats import Source
 
         source = Source(value)
-        return source if ctx is None else ctx.with_resource(source)
+        if ctx is None:
+            return source
+        if source.is_pipe:
+            pipes = ctx.meta.setdefault("cleverdon.pipes", set())
+            if str(value) in pipes:
+                self.fail(f"expected {source} once, since it can be read only once, found it twice", param, ctx)
+            pipes.add(str(value))
+        return ctx.with_resource(source)
 
 
 INPUT = _Input()

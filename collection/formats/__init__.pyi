@@ -50,7 +50,13 @@ from .qrels import (
 from .references import Reference as Reference
 from .run import name_runs as name_runs, open_runs as open_runs, read_run as read_run, read_runs as read_runs
 from .run_alignment import RunFiles as RunFiles
-from .source import Source as Source, opened as opened, stem as stem
+from .source import (
+    Source as Source,
+    is_unnamed as is_unnamed,
+    named_stem as named_stem,
+    opened as opened,
+    stem as stem,
+)
 from .spreadsheet import to_tsv as to_tsv
 from .topics import read_topics as read_topics
 from .training_examples import write_training as write_training

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -13,7 +14,7 @@ from collection.core import arrow, phrases
 from collection.core.errors import FormatError, numbered, require_known
 from collection.core.frames import QRELS
 from collection.formats import fields, kinds, objects, run_records
-from collection.formats.source import FilePath, is_dataset, opens_once, quote, stem
+from collection.formats.source import FilePath, Source, is_dataset, opens_once, quote, stem
 from collection.formats.tables.lines import (
     Extra,
     Layout,
@@ -172,7 +173,9 @@ def _records(path: FilePath) -> Iterator[tuple[int | None, str, str, object]]:
 def names_of_qrels(given: object) -> list[str]:
     """The names that may say who gave the grades of qrels: of a file and in its first row, or in columns of a frame."""
     if isinstance(given, str | PathLike):
-        return [stem(given), *(() if is_dataset(given) else _tags(given))]
+        # A pipe can be read only once.
+        readable = isinstance(given, Source) or Path(given).is_file()
+        return [stem(given), *(_tags(given) if readable and not is_dataset(given) else ())]
     import pandas as pd
 
     if not isinstance(given, pd.DataFrame):

@@ -7,12 +7,13 @@ a time with its number and raises the error that says where a file is broken.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial, wraps
 from io import BufferedReader, RawIOBase
 from pathlib import Path
@@ -91,6 +92,20 @@ class Source(os.PathLike[str]):
         """Close the file if it can be opened again; a copy of a pipe stays."""
         if not self._is_copy:
             self.close()
+
+    @property
+    def is_pipe(self) -> bool:
+        """Return whether it is a pipe or standard input, which can be read only once."""
+        if self._path == STANDARD_INPUT:
+            return True
+        with suppress(OSError, ValueError):  # reading it says why
+            return stat.S_ISFIFO(Path(self._path).stat().st_mode)
+        return False
+
+    def read_pipe(self) -> None:
+        """Read a pipe or standard input to its end, which may be slow; a file stays closed."""
+        if self.is_pipe:
+            self.descriptor("a file")
 
     def open(self, wanted: str, *, closing: bool = False) -> BufferedReader:
         """Read the file's bytes from the beginning; `closing` the reading closes the file."""
@@ -265,6 +280,25 @@ def stem(path: FilePath) -> str:
         if name.endswith(ending) and name != ending:
             return name.removesuffix(ending)
     return name
+
+
+def named_stem(path: FilePath, what: str) -> str:
+    """The file's name, as :func:`stem`, where it names something; InputError for a pipe without a name."""
+    if is_unnamed(path):
+        raise InputError(
+            f"{path}: expected a file, whose name becomes that of {what}, found a pipe; write it to a file first"
+        )
+    return stem(path)
+
+
+def is_unnamed(path: FilePath) -> bool:
+    """Tell whether a path is standard input or a descriptor, such as of ``<(zcat qrels.gz)``.
+
+    >>> is_unnamed("/dev/fd/63"), is_unnamed("-"), is_unnamed("qrels.txt")
+    (True, True, False)
+    """
+    place = os.fspath(path)
+    return place == STANDARD_INPUT or re.fullmatch(r"/dev/(stdin|fd/\d+)|/proc/\w+/fd/\d+", place) is not None
 
 
 def fits_a_column(text: str) -> bool:

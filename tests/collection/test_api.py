@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
@@ -652,3 +653,26 @@ def test_a_column_of_a_frame_names_the_model_and_people_are_no_models(tmp_path: 
         for name in ("dl19-passage.txt", "wellman.qrels", "llm4eval.people.txt"):
             collection.write_qrels(frame, tmp_path / name)
             evaluate(tmp_path / name, ranking, "RR")
+
+
+def test_files_may_be_pipes(tmp_path: Path) -> None:
+    """Each can be read only once, also for the names in it."""
+    contents = ("1 0 d1 1\n", "1 Q0 d1 1 2.5 bm25\n", "1 Q0 d2 1 2.5 dense\n")
+
+    def pipes() -> list[str]:
+        readers = []
+        for content in contents:
+            reading, writing = os.pipe()
+            os.write(writing, content.encode())
+            os.close(writing)
+            readers.append(reading)
+        opened.extend(readers)
+        return [f"/dev/fd/{reading}" for reading in readers]
+
+    opened: list[int] = []
+    qrels, *runs = pipes()
+    assert evaluate(qrels, runs, "RR").means()["RR"].to_dict() == {"bm25": 1.0, "dense": 0.0}
+    qrels, *runs = pipes()
+    assert len(compare(qrels, runs, "RR").leaderboard) == 2
+    for reading in opened:
+        os.close(reading)

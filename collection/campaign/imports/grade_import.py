@@ -70,7 +70,7 @@ class GradeImport:
         self._require_grades(path, frame[frame["relevance"] >= 0], "; negative for unjudged")
         known, ignored = self.session.known_topics(path, frame)
         graded = known[known["relevance"] >= 0]
-        annotator = f"{QRELS_ANNOTATOR}{formats.stem(path)}"
+        annotator = f"{QRELS_ANNOTATOR}{formats.named_stem(path, 'their annotator')}"
         added, _ = self._write(path, graded.assign(annotator=annotator, counts_as="judgement"))
         if added.new:
             self.session.notice(path, "graded pairs of the pool count as judged; annotators are not asked for them")
@@ -83,7 +83,8 @@ class GradeImport:
     def import_machine_labels(self, path: FilePath, said: str = "") -> None:
         """Import qrels as a label set of the file's name; `said` is what tells that no people gave the grades."""
         self.session.refuse_other(path, kinds.QRELS)
-        report, name = read_report(path), formats.stem(path)
+        report = read_report(path)
+        name = formats.stem(path) if report else formats.named_stem(path, "the label set")
         frame = self._map_to_kept_records(path, formats.read_qrels(path))
         frame = frame[frame["relevance"] >= 0]
         settings: dict[str, object] = {"file": Path(path).name, "model": find_model(said or name)}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import pandas as pd
 
@@ -41,7 +43,7 @@ from collection.core.phrases import count, join, join_first, plural
 from collection.core.ranking import rank_run
 from collection.core.records import ALL_TOPICS, Document, Run, Topic
 from collection.formats import ImageList, kinds
-from collection.formats.source import FilePath
+from collection.formats.source import FilePath, Source
 from collection.id_matches import has_invisible
 from collection.store import Inspection, Store
 
@@ -53,6 +55,10 @@ SHORT = 100
 
 FEW = 10
 """Number of documents below which short texts say nothing."""
+
+
+_Reading: TypeAlias = tuple[Callable[[Source], None], FilePath]
+"""An import and its file."""
 
 
 @dataclass(eq=False)
@@ -138,14 +144,32 @@ class Importer:
             session, self.settings, self.judging, self.judging.demand, self.machine_labels, annotator, by_people
         )
         parts = formats.find_collection(collection) if collection is not None else formats.CollectionParts()
-        # Inside the transaction below, a download would block all other writers.
+        own_topics = [] if topics is None else [topics]
+        texts: list[_Reading] = [
+            *((partial(files.import_topics, question=False), each) for each in parts.topics),
+            *((partial(files.import_topics, question=True), each) for each in own_topics),
+            *((partial(files.import_documents, question=False), each) for each in parts.documents),
+            *((partial(files.import_documents, question=True), each) for each in documents),
+        ]
+        singly = {
+            gradings.import_qrels: qrels,
+            gradings.import_labels: labels,
+            gradings.import_machine_labels: machine_labels,
+            files.import_costs: costs,
+            files.import_clicks: clicks,
+        }
+        grades: list[_Reading] = [(gradings.import_qrels, part) for part in parts.qrels]
+        grades += [(read, file) for read, file in singly.items() if file is not None]
+        # Inside the transaction below, a download or a slow pipe would block all other writers.
         formats.download(
             documents=[*parts.documents, *documents],
-            topics=[*parts.topics, *([] if topics is None else [topics])],
+            topics=[*parts.topics, *own_topics],
             qrels=[*parts.qrels, *(each for each in (qrels, machine_labels) if each is not None)],
         )
         with (
+            _opened(texts) as opened_texts,
             formats.open_runs(runs) as named_runs,
+            _opened(grades) as opened_grades,
             session.noting_warnings(),
             layout.storage_errors(self.directory),
             self._uncommitted(files.written),
@@ -153,25 +177,10 @@ class Importer:
         ):
             before = set(self.store.corpus.runs()["file"])
             try:
-                for each in (*parts.topics, *([] if topics is None else [topics])):
-                    with formats.opened(each) as source:
-                        files.import_topics(source, question=each is topics)
-                for texts in (*parts.documents, *documents):
-                    with formats.opened(texts) as source:
-                        files.import_documents(source, question=texts not in parts.documents)
+                _read_each(opened_texts)
                 files.import_runs(named_runs)
                 files.report_runs_of_duplicates()
-                for read, file in (
-                    *((gradings.import_qrels, part) for part in parts.qrels),
-                    (gradings.import_qrels, qrels),
-                    (gradings.import_labels, labels),
-                    (gradings.import_machine_labels, machine_labels),
-                    (files.import_costs, costs),
-                    (files.import_clicks, clicks),
-                ):
-                    if file is not None:
-                        with formats.opened(file) as source:
-                            read(source)
+                _read_each(opened_grades)
                 session.keep()
             except BaseException:
                 # Inside the transaction: no other process can have used these files yet.
@@ -218,6 +227,22 @@ class Importer:
             for file in (self.directory / folder).iterdir()
             if is_own(file.name) and file.name not in named and file.is_file() and not file.is_symlink()
         ]
+
+
+@contextmanager
+def _opened(readings: Iterable[_Reading]) -> Iterator[list[tuple[Callable[[Source], None], Source]]]:
+    """Open files to import, of which pipes are read to their end."""
+    with ExitStack() as stack:
+        sources = [(read, stack.enter_context(formats.opened(path))) for read, path in readings]
+        for _, source in sources:
+            source.read_pipe()
+        yield sources
+
+
+def _read_each(sources: Iterable[tuple[Callable[[Source], None], Source]]) -> None:
+    for read, source in sources:
+        read(source)
+        source.release()  # a folder may have more files than a process may open
 
 
 def _remove(written: list[Path]) -> None:
@@ -358,6 +383,8 @@ class _FileImport:
         before = self._promised_orders() if runs else {}
         for number, (name, path) in enumerate(runs):
             self.tell("runs", number, len(runs))
+            if name == formats.stem(path):
+                formats.named_stem(path, "a run without a tag")
             self._import_run(path, name)
             path.release()
         if runs:
@@ -449,7 +476,7 @@ class _FileImport:
         """Choose the name of a run: its tag, or the name of its file where another run has that tag."""
         if name not in existing.index or self.replace or existing.at[name, "sha256"] == digest:
             return name
-        name = formats.stem(path)
+        name = formats.named_stem(path, "the run")
         if name in existing.index:
             raise ConflictError(
                 f"{path}: the campaign already has a run {name!r} with other content; rename the file, or use --replace"
@@ -483,7 +510,7 @@ class _FileImport:
         named = self.session.map_to_kept_records(path, formats.read_clicks(path))
         summed = named.groupby(["query_id", "doc_id", "rank"], sort=False, as_index=False).sum()
         frame, ignored = self.session.known_topics(path, summed)
-        source, columns = formats.stem(path), ["query_id", "doc_id", "rank"]
+        source, columns = formats.named_stem(path, "the click log"), ["query_id", "doc_id", "rank"]
         existing = self.store.corpus.clicks().query("source == @source").drop(columns="source")
         new = frame.astype({"query_id": "str"}).sort_values(columns, ignore_index=True)
         same = existing.sort_values(columns, ignore_index=True).equals(new.astype(existing.dtypes))
