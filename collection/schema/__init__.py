@@ -356,4 +356,4 @@ _CAMPAIGN = """
         AND max(l.left_doc, l.right_doc) = max(p.left_doc, p.right_doc));;
 """
 
-register("m001_campaign", _CAMPAIGN + COUNTS + MACHINE_LABELS)
+register("m001_tables", _CAMPAIGN + COUNTS + MACHINE_LABELS)

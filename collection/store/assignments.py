@@ -176,7 +176,7 @@ class AssignmentTables(Repository):
         sample in use. Of these topics, or of every topic.
         """
         # The kept counts know which pairs have all judgements. Only the others are looked at: with several annotators
-        # those that this annotator has judged, the qualification set, and pairs without a text.
+        # or a sample in use those that this annotator has judged, the qualification set, and pairs without a text.
         rows = self.connection.execute(
             f"""
             WITH own AS (
@@ -184,7 +184,7 @@ class AssignmentTables(Repository):
                 WHERE :ids IS NULL OR query_id IN (SELECT value FROM json_each(:ids))
             ), odd AS (
                 SELECT cj.topic, cj.doc FROM own CROSS JOIN current_judgements AS cj USING (topic)
-                WHERE own.wanted > own.pool AND cj.annotator = :annotator
+                WHERE (own.wanted > own.pool OR EXISTS (SELECT 1 FROM sample_in_use)) AND cj.annotator = :annotator
                 UNION SELECT c.topic, c.doc FROM qualification_set AS c
                 UNION SELECT p.topic, p.doc FROM {POOL_IF_TEXTS_MISSING} AS p WHERE {is_held_back("p.doc")}
             ), states AS (

@@ -298,6 +298,13 @@ class JudgementTables(Repository):
         ).fetchone()
         return tuple(content), logged
 
+    def last_entry(self) -> tuple[int, str] | None:
+        """Return number and uuid of the last entry in the log; a restored copy of the campaign gives numbers again."""
+        row: tuple[int, str] | None = self.connection.execute(
+            "SELECT id, uuid FROM judgements ORDER BY id DESC LIMIT 1"
+        ).fetchone()
+        return row
+
     def count_judged_outside_pool(self) -> int:
         """Count judged pairs outside the pool."""
         return self.connection.count("SELECT coalesce(sum(elsewhere), 0) FROM topic_counts")

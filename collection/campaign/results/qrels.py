@@ -102,8 +102,8 @@ class QrelsBuilder:
             return replace(adjudicated, grades=self.store.judgements.name_pairs(adjudicated.grades))
 
         with self.store.snapshot():
-            logged = self.store.judgements.versions()[1]
-            return self.store.cached("adjudicated", (str(rule), logged), compute, shared=True)
+            key = (str(rule), self.store.judgements.last_entry())
+            return self.store.cached("adjudicated", key, compute, shared=True)
 
     def from_choices(self, rule: str = "majority") -> pd.DataFrame:
         """Sparse qrels from choices: ``query_id``, ``doc_id``, ``relevance``; documents not chosen have no row.

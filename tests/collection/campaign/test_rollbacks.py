@@ -1,5 +1,6 @@
 """Nothing that was computed inside a transaction outlives its rollback."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
@@ -139,3 +140,19 @@ def test_values_of_the_members_used_last_are_cached(campaign: Campaign) -> None:
     assert values("a", computed=2) == [1]
     assert values("c", computed=3) == [3]  # in place of b
     assert values("a", "b", "c", computed=4) == [1, 4, 3]
+
+
+def test_qrels_are_those_of_a_restored_copy(campaign: Campaign, tmp_path: Path) -> None:
+    """The copy counts its entries on from the same number as the campaign in whose place it is."""
+    shutil.copytree(campaign.directory, tmp_path / "copy")
+
+    def judge_and_build(relevance: int) -> list[int]:
+        with Campaign(campaign.directory) as again:
+            again.judging.judge("ann", "1", "d1", relevance)
+            return again.results.qrels.build()["relevance"].tolist()
+
+    assert judge_and_build(1) == [1]
+    campaign.close()
+    shutil.rmtree(campaign.directory)
+    shutil.copytree(tmp_path / "copy", campaign.directory)
+    assert judge_and_build(0) == [0]

@@ -133,13 +133,19 @@ def test_a_migration_that_is_killed_leaves_the_old_version(path: Path) -> None:
             "INSERT INTO _sqlite_migrations VALUES (99, 'cleverdon', 'm099_later', '')",
             r"found version 2, made by a newer Cleverdon; update Cleverdon",
         ),
-        ("UPDATE _sqlite_migrations SET name = 'm001_initial'", "made by a development version from before the first"),
+        # Databases of development versions have a migration of this name, and others.
+        ("UPDATE _sqlite_migrations SET name = 'm001_campaign'", "made by a development version from before the first"),
+        (
+            "INSERT INTO _sqlite_migrations VALUES (2, 'cleverdon', 'm002_list', ''); "
+            "UPDATE _sqlite_migrations SET name = 'm001_campaign' WHERE id = 1",
+            "made by a development version from before the first",
+        ),
     ],
 )
 def test_another_version_is_refused_and_nothing_is_written(path: Path, change: str, error: str) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA journal_mode = DELETE")
-        database.execute(change)
+        database.executescript(change)
         database.commit()
     before = path.read_bytes()
     with pytest.raises(CampaignError, match=error):

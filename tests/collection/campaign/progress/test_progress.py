@@ -19,6 +19,7 @@ from annotate.card.server.routes import JudgingService
 from collection import Campaign, Judgement
 from collection.campaign.progress import progress
 from collection.campaign.settings.loop_settings import EVERYWHERE
+from collection.store import SampleInUse
 from tests.conftest import judging_token, signed_in
 from tests.helpers import Opened, fill, ok, post
 
@@ -352,3 +353,21 @@ def test_the_judge_command_counts_the_pool_and_the_rest_apart(tmp_path: Path) ->
             said
             == "Topic 2, document d4: grade 0 by ann. 4 of 8 pairs in the topic's pool judged, 1 outside the pool.\n"
         )
+
+
+def test_own_judgements_count_in_a_sample_that_several_annotators_judge(tmp_path: Path) -> None:
+    """Pairs outside the sample need no judgements, so that all pairs need fewer together than the pool has."""
+    with Campaign.create(tmp_path / "campaign") as campaign:
+        fill(campaign, ["1"], DOCS)
+        campaign.people.assignments.update(annotators=2)
+        labels = campaign.machine_labels.sets.create("gpt-judge", "llm", {"model": "gpt"})
+        pairs = campaign.store.pool.pairs()[["query_id", "doc_id"]]
+        sample = pairs.assign(size=1.0, priority=[float(n) for n in range(len(pairs))])
+        campaign.store.machine_labels.set_sample(labels.key, sample)
+        campaign.store.machine_labels.use_sample(SampleInUse(labels.key, 3))
+        campaign.people.assignments.spread_overlap()
+        say(campaign, "ann", "1", *sample["doc_id"][-2:])
+        assert campaign.progress.standing("1", "ann") == (2, 3)
+        assert campaign.progress.topic_standings("ann") == {"1": (2, 3)}
+        assert campaign.progress.totals("ann") == (2, 3)
+        assert campaign.progress.standing("1", "ben") == (0, 3)
