@@ -66,7 +66,7 @@ class Adjudication:
     def adjudicate(self, judgements: Sequence[Judgement]) -> JudgeResult:
         """Write adjudications to the log; those in ``saved`` are durable. Idempotent by uuid.
 
-        RefusedDecision are pairs that somebody else has already adjudicated, pairs that need no adjudication, and pairs
+        Refused are pairs that somebody else has already adjudicated, pairs that need no adjudication, and pairs
         that wait for the text of their document. One's own adjudication can be revised and taken back.
         """
         saved: list[str] = []

@@ -52,7 +52,7 @@ class Explanations:
 
         Parameters
         ----------
-        made
+        loop_round
             The round that the present order is from, if there is one.
         training
             A new round is being made.
@@ -79,16 +79,17 @@ class Explanations:
             state = "The model starts when a relevant document is known."
         else:
             state = f"The model has learned from {count(loop_round.learned_from, 'judged document')}."
-        if (
-            loop_round is not None
-            and loop_round.progress
-            and loop_round.progress.may_stop
-            and not training
-            and problem is None
-        ):
-            target = f"The target recall of {percent_down(settings.target)} is reached"
-            state += f" {target}: stop here, or judge on for a higher recall."
-        return f"A model chooses the next document{draws}.", state
+        progress = "" if training or problem is not None else self._describe_progress(loop_round)
+        return f"A model chooses the next document{draws}.", f"{state} {progress}".strip()
+
+    def _describe_progress(self, loop_round: LoopRound | None) -> str:
+        """Say how many documents of the topic are judged, and whether judging may stop; empty if unknown."""
+        if loop_round is None or loop_round.progress is None:
+            return ""
+        progress = loop_round.progress
+        judged = f"{progress.judged:,} of {count(progress.size, 'document')} judged."
+        target = f"The target recall of {percent_down(self.settings.loop().target)} is reached"
+        return f"{judged} {target}: stop here, or judge on for a higher recall." if progress.may_stop else judged
 
     def why(
         self,

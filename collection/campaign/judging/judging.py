@@ -102,7 +102,7 @@ class Judging:
             Maximum number of further documents.
         holding
             Ids that the annotator holds; the first one is on screen.
-        made
+        loop_round
             The latest round of the topic's loop, if there is one.
         client
             Whether the client waits for a round and judges in one place only.

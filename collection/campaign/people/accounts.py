@@ -269,25 +269,26 @@ class Accounts:
             self._set_password(name, hashed, None)
             return self.open_session(name, device)
 
-    def start_signin(self, path: str | None, login: str) -> tuple[str, str]:
+    def start_signin(self, requested: str | None, login: str) -> tuple[str, str]:
         """Return the account and the token of the link that is printed when the app starts.
 
-        The account is `asked`, else the one called `login`, else the first manager. Without a manager, it becomes one.
-        CampaignError if the account `asked` is unknown or locked.
+        The account is `requested`, else the one called `login`, else the first manager. Without a manager, it becomes
+        one.
+        CampaignError if the account `requested` is unknown or locked.
         """
         with self.store.transaction():
-            account = self.store.accounts.get(_composed(path or login))
+            account = self.store.accounts.get(_composed(requested or login))
             managers = self.store.accounts.open_managers()
             if account is None and not managers:
-                name = self.add(path or _composed(login) or "manager", "manager", None)
+                name = self.add(requested or _composed(login) or "manager", "manager", None)
                 return name, self._link(name)
-            if path and account is None:
+            if requested and account is None:
                 raise CampaignError(
-                    f"unknown account {path!r}; create it with `cleverdon people {quote(str(self.directory))} "
-                    f"--invite {quote(path)} --role annotator`, or choose from "
+                    f"unknown account {requested!r}; create it with `cleverdon people {quote(str(self.directory))} "
+                    f"--invite {quote(requested)} --role annotator`, or choose from "
                     f"{', '.join(self.store.accounts.names())}"
                 )
-            if path and account is not None and account.locked:
+            if requested and account is not None and account.locked:
                 raise CampaignError(
                     f"the account {account.name!r} is locked; unlock it with `cleverdon people "
                     f"{quote(str(self.directory))} --unlock {quote(account.name)}`"

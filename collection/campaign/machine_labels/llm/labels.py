@@ -75,7 +75,7 @@ class LlmLabels:
         again: bool = False,
         prices: Prices | None = None,
     ) -> LabelPlan:
-        """QuestionPlan a labelling without sending a request.
+        """Plan a labelling without sending a request.
 
         Pairs that have an answer are left out; those whose request failed are not.
 
@@ -263,7 +263,7 @@ class LlmLabels:
         again: bool = False,
         prices: Prices | None = None,
     ) -> ProbePlan:
-        """QuestionPlan a probe for injected requests (:mod:`collection.machine_labels.injection_probe`).
+        """Plan a probe for injected requests (:mod:`collection.machine_labels.injection_probe`).
 
         Parameters
         ----------

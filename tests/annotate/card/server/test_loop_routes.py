@@ -215,15 +215,27 @@ def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Camp
 def test_a_card_hears_what_chooses_and_what_it_has_learned_from(ann: Card, looping: Campaign) -> None:
     rule = "A model chooses the next document; some may be drawn at random."
     assert ann.sync()["chooser"] == [rule, "The model is being trained …"]
-    assert ann.settle()["chooser"] == [rule, "The model starts when a relevant document is known."]
+    assert ann.settle()["chooser"] == [
+        rule,
+        f"The model starts when a relevant document is known. 0 of {SIZE} documents judged.",
+    ]
     judged_by_hand(looping, ["d55", "d56"])
-    assert ann.settle()["chooser"] == [rule, "The model has learned from 2 judged documents."]
+    assert ann.settle()["chooser"] == [
+        rule,
+        f"The model has learned from 2 judged documents. 2 of {SIZE} documents judged.",
+    ]
     doc_id = ann.holding.pop(0)
     item = judged(doc_id, int(relevant(doc_id)))
     assert ann.sync(item)["chooser"] == [rule, "The model is being trained …"]
-    assert ann.settle()["chooser"] == [rule, "The model has learned from 3 judged documents."]
+    assert ann.settle()["chooser"] == [
+        rule,
+        f"The model has learned from 3 judged documents. 3 of {SIZE} documents judged.",
+    ]
     ann.settle(judged(doc_id, None, kind="undone"))
-    assert ann.last["chooser"] == [rule, "The model has learned from 2 judged documents."]
+    assert ann.last["chooser"] == [
+        rule,
+        f"The model has learned from 2 judged documents. 2 of {SIZE} documents judged.",
+    ]
     looping.settings.set_loop(control=0.25)
     assert ann.settle()["chooser"][0] == "A model chooses the next document; some are drawn at random."
     looping.settings.set_loop(control=0, run=0)
