@@ -70,7 +70,7 @@ oldest: $(VENV)/.tools ## the quick tests with the oldest versions that pyprojec
 fuzz: $(VENV)/.dev ## all random cases, of which `make test` tries a few and `make test-long` a fifth
 	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest -q -n 2 -m "fuzz or hypothesis" tests
 
-torture: $(VENV)/.dev ## a real server with 20 annotators, killed 200 times, on full disks and with torn files: some minutes
+torture: $(VENV)/.dev ## a real server with 20 annotators, killed 100 times, on full disks and with torn files: some minutes
 	@CLEVERDON_FUZZ=1 $(TESTS_IN) $(BIN)/pytest $(FILES) -n 2 -m torture tests/torture
 
 lint: node_modules/.package-lock.json ## style, types, who may import whom, spelling, wording, files of the hosting platform
