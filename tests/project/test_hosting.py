@@ -81,7 +81,7 @@ def test_jobs_wait_for_jobs_that_exist(workflow: Path) -> None:
 
 def test_the_workflows_run_every_kind_of_test() -> None:
     run = {step["run"] for workflow in WORKFLOWS for step in steps(workflow) if "run" in step}
-    assert {"make test", "make test-long", "make oldest", "make docs"} <= run
+    assert {"make test", "make test-long", "make oldest", "make docs", "make package", "make try-package"} <= run
 
 
 def test_no_address_is_written_down() -> None:
@@ -185,6 +185,15 @@ def test_commands_that_contributors_are_told_exist() -> None:
         known = word in targets() if program == "make" else word in main.commands or word == "--version"
         unknown += [] if known else [(file, call)]
     assert unknown == []
+
+
+def test_a_release_is_tested_and_built_and_only_then_published() -> None:
+    jobs = load(GITHUB / "workflows" / "release.yml")["jobs"]
+    called = [step["run"] for step in jobs["build"]["steps"] if "run" in step]
+    assert called == ["make check-tag", "make test", "make package", "make try-package"]
+    assert jobs["publish"]["needs"] == "build"
+    rights = {name for job in jobs.values() for name, right in job["permissions"].items() if right == "write"}
+    assert rights == {"id-token"}
 
 
 @pytest.mark.parametrize(
