@@ -59,8 +59,7 @@ def write() -> None:
         )
     with right:
         st.caption("Preview. Press Ctrl+Enter to update it.")
-        with st.container(border=True, height=460):
-            widgets.safe_html(to_html(written) or "&nbsp;", "guidelines")
+        widgets.safe_html(to_html(written) or "&nbsp;", "guidelines", height=460)
     changed = written.strip() != guidelines
     if st.button("Save", type="primary", disabled=not changed, key="save"):
         with widgets.saving("Saved. Annotators see the change when they next open or reload the judging page."):

@@ -64,15 +64,14 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
             words = ["cleverdon", "export", str(campaign.directory), "--collection", name, "--rule", chosen.name]
             words += [word for key, value in chosen.parameters.items() for word in (f"--{key}", str(value))]
             words += [] if topics is None else ["--topics", "finished"]
-            st.code(shlex.join(words), language="sh")
+            st.code(shlex.join(words), language="sh", wrap_lines=True)
         else:
             downloads.draw_deferred(partial(write_packed, choices=choices), f"{name}.zip", "collection", kind="primary")
         if not campaign.settings.collection().licence:
             st.caption("No licence is set, so others cannot know how they may use the collection.")
     if st.toggle("Show the card", key="card"):
         facts = campaign.exports.collection_card.facts(choices)
-        with st.container(border=True, height=600):
-            widgets.safe_html(to_html(card(facts)), "card")
+        widgets.safe_html(to_html(card(facts)), "card", height=600)
 
 
 def _describe() -> None:

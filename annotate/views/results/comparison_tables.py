@@ -200,7 +200,7 @@ def draw_values(
         left, right = st.columns(2)
         run = left.selectbox("Run", [name for system in order for name in members[system]], format_func=without_bidi)
         query_id = right.selectbox("Topic", topics, format_func=lambda q: without_bidi(f"{q}: {titles[q]}"))
-        st.code(without_bidi(str(explain(run, query_id))), language=None)
+        st.code(without_bidi(str(explain(run, query_id))), language=None, wrap_lines=True)
 
 
 def draw_costs(evaluation: Evaluation, measure: str, order: Sequence[str]) -> None:

@@ -80,7 +80,7 @@ def sentence(words: str) -> str:
 
 
 def page_style() -> None:
-    """Reduce the space above pages, limit their width, and hide the tables' download, which writes formulas as such."""
+    """Adjust space, width, contrast and focus, and hide the download of tables, which writes formulas as such."""
     st.html(
         "<style>"
         ".stMainBlockContainer { padding: 3rem 2rem 0.5rem; max-width: 1400px; }"
@@ -93,6 +93,15 @@ def page_style() -> None:
         ".stMultiSelect .react-aria-ComboBox > div { max-height: 12rem; overflow-y: auto; }"
         ".stMultiSelect .react-aria-ComboBox > div > div { flex-wrap: wrap; mask: none; }"
         '[data-testid="stElementToolbarButton"]:has([aria-label^="Download as CSV"]) { display: none; }'
+        # Streamlit's own values give a contrast below 4.5:1.
+        '[data-testid="stCaptionContainer"] { opacity: 0.8; }'
+        ':is([data-testid="stTab"], [data-testid="stButtonGroup"] button, .stMain button:enabled:hover,'
+        ' .stExpander summary:hover):not([kind="primary"]) { color: inherit !important; }'
+        # Streamlit shows the focus on other elements only.
+        ':is([data-testid="stSidebarNavLink"], .stMain):focus-visible { outline: 2px solid; outline-offset: -2px; }'
+        ".stMultiSelect input { min-width: 24px; }"
+        # Otherwise Tab goes through the folded menu, outside the screen.
+        '[data-testid="stSidebar"][data-collapsed="true"] { visibility: hidden; }'
         "</style>"
     )
 
@@ -276,12 +285,19 @@ HTML_STYLE = """<style>
 .guidelines { max-width: 46rem; }
 :is(.html pre, .card table) { display: block; overflow-x: auto; }
 .card :is(th, td) { overflow-wrap: normal; }
+.html[tabindex] { overflow-y: auto; border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.9rem 1rem; }
+.html .text { white-space: pre-wrap; margin: 0; }
 </style>"""
 
 
-def safe_html(html: str, kind: Literal["document", "guidelines", "card"]) -> None:
-    """Draw HTML that is safe already, in the style of its kind."""
-    st.html(f'{HTML_STYLE}<div class="html {kind}" dir="auto">{without_bidi(html)}</div>')
+def safe_html(html: str, kind: Literal["document", "guidelines", "card"], height: int | None = None) -> None:
+    """Draw HTML that is safe already, in the style of its kind; above `height` pixels it scrolls."""
+    # Unlike a container of Streamlit, it takes the focus, so that keys scroll it in every browser.
+    name = {"document": "Document", "guidelines": "Guidelines", "card": "Collection card"}[kind]
+    scrolls = (
+        "" if height is None else f' tabindex="0" role="region" aria-label="{name}" style="max-height: {height}px"'
+    )
+    st.html(f'{HTML_STYLE}<div class="html {kind}" dir="auto"{scrolls}>{without_bidi(html)}</div>')
 
 
 def document(document: Document) -> None:
@@ -296,16 +312,15 @@ def document(document: Document) -> None:
         st.info("The text of this document has not been imported.")
         return
     is_long = len(shown.text) > LONG_TEXT
-    text = without_bidi(cut(shown.text, LONG_TEXT))
-    with st.container(height=340, border=True):
-        if shown.html and not is_long:
-            safe_html(shown.html, "document")
-        elif shown.form == "preformatted" and text.strip():
-            st.code(text, language=None)
-        elif text.strip() or not images:
-            st.text(text)
-        if images:
-            safe_html("".join(map(_image, images)), "document")
+    text = cut(shown.text, LONG_TEXT)
+    if shown.html and not is_long:
+        html = shown.html
+    elif text.strip():
+        tag = "pre" if shown.form == "preformatted" else "p"
+        html = f'<{tag} class="text">{escape(text.rstrip())}</{tag}>'
+    else:
+        html = "" if images else "&nbsp;"
+    safe_html(html + "".join(map(_image, images)), "document", height=340)
     if is_long:
         st.caption(f"First {LONG_TEXT:,} of {len(shown.text):,} characters.")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -202,7 +204,9 @@ def drawn(app: AppTest) -> str:
 
 
 def printed(app: AppTest) -> list[str]:
-    return [str(element.value) for kind in (app.text, app.code) for element in kind]
+    """The title, and the text that is no HTML."""
+    texts = re.findall(r'<(?:p|pre) class="text">(.*?)</p', drawn(app), re.S)
+    return [*(str(element.value) for element in app.text), *map(unescape, texts)]
 
 
 IMAGE = {"file": "a" * 64 + ".png", "alt": '"><script>alert(2)</script>\u202e'}
@@ -267,7 +271,6 @@ def test_every_page_shows_a_document_as_the_card_does(opened: Opened, campaign: 
         assert text in printed(app)
     for part in html:
         assert part in drawn(app)
-    assert bool(drawn(app)) == bool(html)
     for bad in ("<script", "<img src=x", "\u202e", "javascript:", "http://y.org"):
         assert bad not in drawn(app)
 

@@ -205,7 +205,7 @@ def test_a_cell_leads_to_its_pairs_and_a_pair_to_its_document(
     assert "**bob:** 2 · Relevant" in said
     assert "12 seconds on screen" in said
     assert HOSTILE in [t.value for t in app.text]  # as text, which is not read as Markdown
-    assert "The text of document 2." in [t.value for t in app.text]
+    assert any('<p class="text">The text of document 2.</p>' in element.proto.body for element in app.get("html"))
 
 
 def test_rows_of_topics_and_annotators_lead_to_pairs(
