@@ -29,6 +29,7 @@ from streamlit.util import calc_hash
 
 import collection.core.clock
 from annotate.application import SCRIPT
+from annotate.auth.page_access import find_page
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.card.server.routes import JudgingService
@@ -379,7 +380,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
         monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
         monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
         app = PageTest(str(SCRIPT), default_timeout=PATIENCE)
-        app._page_hash = calc_hash(url_path)  # switch_page() would need a run of another page before
+        # switch_page() would need a run of another page before; an unknown hash opens the default page.
+        app._page_hash = calc_hash(find_page(url_path).url_path)
         app.query_params.update(query or {})
         for key, value in (state or {}).items():
             app.session_state[key] = value

@@ -23,7 +23,7 @@ from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cook
 from annotate.card.server.document_payload import PREFIX
 from collection import Campaign
 from tests.conftest import signed_in
-from tests.helpers import awaited, cases
+from tests.helpers import awaited, cases, first_of
 
 REQUESTS = cases(40, 3000)
 """To every route."""
@@ -229,8 +229,7 @@ class Fuzz:
 
 @pytest.mark.slow
 @pytest.mark.fuzz
-@pytest.mark.parametrize("task", ["judgement", "list", "preference"])
-@pytest.mark.long
+@pytest.mark.parametrize("task", first_of(["judgement", "list", "preference"]))
 def test_malformed_requests_are_answered_and_break_nothing(campaign: Campaign, task: str) -> None:
     if task != "judgement":
         campaign.settings.set_judging_page(task=task)

@@ -1,4 +1,4 @@
-"""The card for preferences in a real Chromium, against a stand-in of its routes (harness.py)."""
+"""The card for preferences in a real Chromium, against a stand-in of its routes (task_harness.py)."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def said_judgement(row: Row) -> wire.SaidJudgement:
 
 
 def topic_words(words: Mapping[str, str]) -> wire.TopicWords:
-    """Return a topic of a unit from :meth:`collection.campaign.corpus.corpus.Corpus.topic_words`."""
+    """Return a topic of a unit from :meth:`collection.store.corpus.CorpusTables.topic_words`."""
     return {
         "query_id": words["query_id"],
         "title": cut(words["title"], FIELD_CAP),

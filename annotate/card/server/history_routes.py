@@ -67,8 +67,9 @@ def time_answer(times: Times) -> wire.TimeAnswer:
     session = times.session
     topics = sorted(times.per_topic, key=lambda topic: 2 if topic.left == 0 else 0 if topic.judged else 1)
     pace = duration(session.seconds / session.judgements) if session and session.judgements else None
+    work = Sum(session.judgements, session.seconds, session.away) if session else Sum(0, 0.0, 0.0)
     return {
-        "session": _work(Sum(0, 0.0, 0.0) if session is None else Sum(*session[-3:])),
+        "session": _work(work),
         "today": _work(times.today),
         "since": None if session is None else session.since.isoformat(timespec="milliseconds"),
         "pace": "–" if pace is None else f"{pace} per document",

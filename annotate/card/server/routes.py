@@ -181,7 +181,7 @@ def _checked(route: PostRoute, payload: Payload, campaign: Campaign, annotator: 
     try:
         return cast(dict[str, Any], fields.check(kind, payload))
     except RequestError:
-        if payload.get("decisions"):
+        if "decisions" in kind.__annotations__ and payload.get("decisions"):
             route.handler(campaign, annotator, fields.check(kind, {"decisions": payload["decisions"]}))
         raise
 

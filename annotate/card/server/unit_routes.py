@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import pandas as pd
 
@@ -54,15 +54,28 @@ adjudication that is saved first counts.
 """
 
 
+class Exchange(NamedTuple):
+    """Decisions that were taken, and the units and state for the annotator."""
+
+    result: JudgeResult
+    task: wire.Task
+    """The campaign's task now."""
+    units: Sequence[wire.Unit] = ()
+    closed: Sequence[str] = ()
+    exhausted: bool = False
+    progress: wire.UnitProgress | None = None
+    plans: dict[str, wire.Plan] | None = None
+
+
 @dataclass(frozen=True)
-class UnitTask(ABC):
+class UnitRoutes(ABC):
     """A task of an annotator, with the type of its decisions on the wire and their record."""
 
     campaign: Campaign
     annotator: str
     held: Held
 
-    name: ClassVar[wire.UnitTask]
+    name: ClassVar[wire.UnitTaskName]
     decision: ClassVar[type]
     record: ClassVar[type]
     most_units: ClassVar[int]  # handed out at once
@@ -73,11 +86,19 @@ class UnitTask(ABC):
         """Take decisions, then hand out units."""
         sent = request.get("decisions", ())
         readable, refused = fields.read_decisions(sent, self.decision, self.record, self.annotator)
+        done = self.exchange(readable, min(max(request.get("want", 0), 0), self.most_units), request)
         answer: wire.UnitSyncAnswer = {
-            "task": self.name, "saved": [], "refused": [], "units": [], "closed": [], "exhausted": True,
-        }  # fmt: skip
-        result = self.exchange(readable, min(max(request.get("want", 0), 0), self.most_units), request, answer)
-        answer["saved"], answer["refused"] = result.saved, fields.refusals(refused + result.refused)
+            "task": done.task,
+            "saved": done.result.saved,
+            "refused": fields.refusals(refused + done.result.refused),
+            "units": [*done.units],
+            "closed": [*done.closed],
+            "exhausted": done.exhausted,
+        }
+        if done.progress is not None:
+            answer["progress"] = done.progress
+        if done.plans is not None:
+            answer["plans"] = done.plans
         return answer
 
     def recent(self, request: wire.UnitRecentRequest) -> wire.UnitRecentAnswer:
@@ -85,10 +106,8 @@ class UnitTask(ABC):
         return {"decisions": self.latest(min(max(request.get("limit", 20), 1), MOST_RECENT))}
 
     @abstractmethod
-    def exchange(
-        self, decisions: list[Any], want: int, request: wire.UnitSyncRequest, answer: wire.UnitSyncAnswer
-    ) -> JudgeResult:
-        """Save decisions, and add up to `want` units to the answer."""
+    def exchange(self, decisions: list[Any], want: int, request: wire.UnitSyncRequest) -> Exchange:
+        """Save decisions, and hand out up to `want` units."""
 
     @abstractmethod
     def latest(self, limit: int) -> list[Any]:
@@ -99,40 +118,37 @@ class UnitTask(ABC):
         """Return one unit, to decide it again."""
 
 
-class TopicTask(UnitTask):
+class TopicTask(UnitRoutes):
     """A task whose units are topics."""
 
     most_units = 12
 
-    def exchange(
-        self, decisions: list[Any], want: int, request: wire.UnitSyncRequest, answer: wire.UnitSyncAnswer
-    ) -> JudgeResult:
-        """Save decisions, and add topics to the answer while this is the campaign's task."""
+    def exchange(self, decisions: list[Any], want: int, request: wire.UnitSyncRequest) -> Exchange:
+        """Save decisions, and hand out topics while this is the campaign's task."""
         campaign, annotator, holding = self.campaign, self.annotator, request.get("holding", [])
 
-        def save_and_choose() -> tuple[JudgeResult, NextTopics | None]:
-            result = self.save(decisions)
-            answer["task"] = campaign.settings.judging_page().task
+        def save_and_choose() -> tuple[JudgeResult, wire.Task, NextTopics | None]:
+            result, task = self.save(decisions), campaign.settings.judging_page().task
             if request.get("leave"):
                 campaign.judging.leave(annotator)
-            elif answer["task"] == self.name:
-                return result, campaign.judging.topic_tasks.next_topics(annotator, want, holding)
-            return result, None
+            elif task == self.name:
+                return result, task, campaign.judging.topic_tasks.next_topics(annotator, want, holding)
+            return result, task, None
 
-        result, topics = save_and_hand_out(campaign, save_and_choose)
-        progress = campaign.judging.topic_tasks.progress(annotator)
-        answer["progress"] = {"done": progress.done, "goal": progress.goal}
-        if topics is not None:
-            answer["closed"], answer["exhausted"] = topics.closed, topics.exhausted
-            still_held = [query_id for query_id in holding if query_id not in set(topics.closed)]
-            first = next(iter([*still_held, *topics.fresh]), None)
-            answer["units"] = self.units(topics.fresh, first, fresh=True)
-            saved = set(result.saved)
-            changed = [decision.query_id for decision in decisions if decision.uuid in saved]
-            # Also the first held topic: another one may have been the first when its plan was made.
-            planned = dict.fromkeys([*changed, *still_held[:1]] if decisions else still_held)
-            answer["plans"] = {query_id: plan for query_id in planned if (plan := self.plan(query_id, first))}
-        return result
+        result, task, topics = save_and_hand_out(campaign, save_and_choose)
+        count = campaign.judging.topic_tasks.progress(annotator)
+        progress: wire.UnitProgress = {"done": count.done, "goal": count.goal}
+        if topics is None:
+            return Exchange(result, task, exhausted=True, progress=progress)
+        still_held = [query_id for query_id in holding if query_id not in set(topics.closed)]
+        first = next(iter([*still_held, *topics.fresh]), None)
+        units = self.units(topics.fresh, first, fresh=True)
+        saved = set(result.saved)
+        changed = [decision.query_id for decision in decisions if decision.uuid in saved]
+        # Also the first held topic: another one may have been the first when its plan was made.
+        planned = dict.fromkeys([*changed, *still_held[:1]] if decisions else still_held)
+        plans = {query_id: plan for query_id in planned if (plan := self.plan(query_id, first))}
+        return Exchange(result, task, units, topics.closed, topics.exhausted, progress, plans)
 
     def latest(self, limit: int) -> list[Any]:
         """Return the annotator's latest decisions with the titles of their topics, newest first."""
@@ -241,7 +257,7 @@ def _comparison(ahead: Lookahead) -> wire.PlannedComparison:
     return {"pair": ahead.pair, "then": {kind: _comparison(after) for kind, after in ahead.then.items()}}
 
 
-class Adjudications(UnitTask):
+class Adjudications(UnitRoutes):
     """Adjudication, for managers: give one grade to a pair on which annotators differ.
 
     `closed` and `progress` need the whole log, so a request with decisions that wants no pairs gets neither, unless it
@@ -252,19 +268,17 @@ class Adjudications(UnitTask):
     most_units = 36
     thread, roles = "adjudicating", MANAGERS
 
-    def exchange(
-        self, decisions: list[Judgement], want: int, request: wire.UnitSyncRequest, answer: wire.UnitSyncAnswer
-    ) -> JudgeResult:
-        """Save adjudications, and add pairs to the answer."""
+    def exchange(self, decisions: list[Judgement], want: int, request: wire.UnitSyncRequest) -> Exchange:
+        """Save adjudications, and hand out pairs."""
         # Saved before the names of pairs are read, so that no error in them loses a decision.
         result = self.campaign.judging.adjudication.adjudicate(decisions)
         holding = request.get("holding", [])
         pairs = [_pair(name) for name in holding]
         if request.get("leave"):
             self._release()
-            return result
+            return Exchange(result, self.name)
         if want == 0 and request.get("decisions") and not request.get("due"):
-            return result
+            return Exchange(result, self.name)
         queue = _queue(self.campaign, self.campaign.judging.adjudication.cache_key())
         chosen = filter_queue(queue, **(request.get("filter") or {}))
         open_now = set(_pairs(queue[~queue["ended"]]))
@@ -273,11 +287,9 @@ class Adjudications(UnitTask):
         fresh = [pair for pair in _pairs(chosen[~chosen["ended"]]) if pair not in own]
         fresh.sort(key=lambda pair: pair in self.held)
         self.held.update(dict.fromkeys((*own, *fresh[:want]), (self.annotator, time.monotonic() + HELD_FOR)))
-        answer["units"] = [*self.units(fresh[:want])]
-        answer["closed"] = [name for name, pair in zip(holding, pairs, strict=True) if pair not in open_now]
-        answer["exhausted"] = len(fresh) <= want
-        answer["progress"] = {"done": int(chosen["ended"].sum()), "goal": len(chosen)}
-        return result
+        closed = [name for name, pair in zip(holding, pairs, strict=True) if pair not in open_now]
+        progress: wire.UnitProgress = {"done": int(chosen["ended"].sum()), "goal": len(chosen)}
+        return Exchange(result, self.name, self.units(fresh[:want]), closed, len(fresh) <= want, progress)
 
     def _release(self) -> None:
         """End this annotator's reservations; those of others that are over are forgotten."""
@@ -370,15 +382,29 @@ def _pair(name: str) -> PairIds:
     return pair["query_id"], pair["doc_id"]
 
 
+def _sync(
+    task: type[UnitRoutes], held: Held, campaign: Campaign, annotator: str, request: wire.UnitSyncRequest
+) -> wire.UnitSyncAnswer:
+    return task(campaign, annotator, held).sync(request)
+
+
+def _recent(
+    task: type[UnitRoutes], held: Held, campaign: Campaign, annotator: str, request: wire.UnitRecentRequest
+) -> wire.UnitRecentAnswer:
+    return task(campaign, annotator, held).recent(request)
+
+
+def _unit(
+    task: type[UnitRoutes], held: Held, campaign: Campaign, annotator: str, request: wire.UnitRequest
+) -> wire.Unit:
+    return task(campaign, annotator, held).unit(request)
+
+
 def routes() -> list[PostRoute]:
     """Return the routes of all tasks."""
     held: Held = {}
-
-    def answer(task: type[UnitTask], name: str, campaign: Campaign, annotator: str, request: Any) -> Any:
-        return getattr(task(campaign, annotator, held), name)(request)
-
     return [
-        PostRoute(f"{task.name}/{name}", partial(answer, task, name), task.thread, task.roles)
+        PostRoute(f"{task.name}/{name}", partial(handler, task, held), task.thread, task.roles)
         for task in (Lists, Preferences, Adjudications)
-        for name in ("sync", "recent", "unit")
+        for name, handler in {"sync": _sync, "recent": _recent, "unit": _unit}.items()
     ]

@@ -20,7 +20,8 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict, 
 from collection.core.records import ChoiceKind, Kind, PreferenceKind
 
 Payload = Mapping[str, object]  # a request as it came, unchecked
-UnitTask = Literal["list", "preference", "adjudication"]
+UnitTaskName = Literal["list", "preference", "adjudication"]
+Task = Literal["grades", UnitTaskName]
 Source = Literal["key", "click"]
 
 
@@ -612,7 +613,7 @@ class UnitProgress(TypedDict):
 class UnitSyncAnswer(TypedDict):
     """Saved decisions, and the next units; pairs that another manager holds come last."""
 
-    task: Literal["grades", UnitTask]  # The campaign's now; if not the card's, the page has to be reloaded.
+    task: Task  # The campaign's now; if not the card's, the page has to be reloaded.
     saved: list[str]
     refused: list[Refused]
     units: list[ListUnit | PreferenceUnit | AdjudicationUnit]
@@ -660,8 +661,8 @@ ROUTES = {
     "time": RouteTypes(TimeRequest, TimeAnswer),
     "settings": RouteTypes(SettingsRequest, SettingsAnswer),
     "token": RouteTypes(TokenRequest, TokenAnswer),
-    **{f"{task}/sync": RouteTypes(UnitSyncRequest, UnitSyncAnswer) for task in get_args(UnitTask)},
-    **{f"{task}/recent": RouteTypes(UnitRecentRequest, UnitRecentAnswer) for task in get_args(UnitTask)},
-    **{f"{task}/unit": RouteTypes(UnitRequest, Unit) for task in get_args(UnitTask)},
+    **{f"{task}/sync": RouteTypes(UnitSyncRequest, UnitSyncAnswer) for task in get_args(UnitTaskName)},
+    **{f"{task}/recent": RouteTypes(UnitRecentRequest, UnitRecentAnswer) for task in get_args(UnitTaskName)},
+    **{f"{task}/unit": RouteTypes(UnitRequest, Unit) for task in get_args(UnitTaskName)},
 }
 """The routes of the judging cards, by path."""

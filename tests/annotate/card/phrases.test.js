@@ -1,4 +1,4 @@
-// The lists and counts are compared with those of the library in tests/test_phrases.py.
+// The lists and counts are compared with those of the library in tests/collection/core/test_phrases.py.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -306,7 +306,7 @@ def test_a_page_that_fails_fails_its_test(opened: Opened, campaign: Campaign, mo
 def test_a_page_leaves_the_main_module_to_processes_that_start_later(opened: Opened, campaign: Campaign) -> None:
     main = sys.modules["__main__"]
     with keeping_main_module():
-        opened(campaign, "overview.py")
+        opened(campaign, "overview")
         assert sys.modules["__main__"] is not main, "Streamlit's script takes its place"
     assert sys.modules["__main__"] is main
 

@@ -11,7 +11,6 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from annotate import views
-from annotate.application import SCRIPT
 from annotate.auth import page_access, rate_limit
 from annotate.auth.page_access import PAGES, SECTIONS, PageEntry
 from annotate.server import uploads
@@ -22,6 +21,7 @@ from collection.campaign.people.accounts import Device
 from collection.core.records import ROLES, Role
 from tests.conftest import signed_in
 from tests.helpers import Opened, first_of, words
+from tests.project.test_conventions import all_imports, modules
 
 PASSWORD = "wing flow heat slab"
 
@@ -49,14 +49,14 @@ def begun(campaign: Campaign) -> Campaign:
 
 def test_every_script_is_in_the_table_and_says_whose_it_is() -> None:
     folder = Path(views.__file__).parent
-    imported = "\n".join(file.read_text() for file in SCRIPT.parent.rglob("*.py"))
+    imports = set[str]().union(*map(all_imports, modules().values()))
+    imported = imports | {name.rpartition(".")[0] for name in imports}  # `from module import name`
     alone = {
-        file
-        for file in folder.rglob("*.py")
-        if not re.search(rf"import .*\b{file.stem}\b|\.{file.stem} import", imported)
+        file.relative_to(folder).as_posix()
+        for name, file in modules().items()
+        if file.is_relative_to(folder) and file.name != "__init__.py" and name not in imported
     }
-    assert {page.file for page in PAGES} <= {file.relative_to(folder).as_posix() for file in folder.rglob("*.py")}
-    assert alone - {folder / page.file for page in PAGES} == set(folder.rglob("__init__.py"))
+    assert alone == {page.file for page in PAGES}
     assert len({page.url_path for page in PAGES}) == len(PAGES)
     assert [page.url_path for page in PAGES if page.default] == ["overview"]
     for page in PAGES:

@@ -90,6 +90,8 @@ def test_a_decision_is_on_disk_when_it_is_acknowledged_and_counts_once(client: T
         answer = sync(client, decisions=[item], holding=[name("1", "d2")])
         assert (answer["saved"], answer["units"], answer["closed"]) == ([item["uuid"]], [], [])
         assert "progress" not in answer
+        assert not answer["exhausted"], "nothing was looked at"
+    assert not sync(client, leave=True)["exhausted"]
     with Campaign(differing.directory) as other:
         log = other.store.judgements.table(current=False).query("counts_as == 'adjudication'")
     assert log[["uuid", "annotator", "doc_id", "relevance", "note", "seconds", "away"]].values.tolist() == [

@@ -25,10 +25,7 @@ def test_every_route_has_types_and_its_handler_returns_them(campaign: Campaign) 
     posts = {route.path.removeprefix(f"{PREFIX}/") for route in service.routes() if route.methods == {"POST"}}
     assert posts == set(wire.ROUTES)
     for route in service.posts():
-        handler = route.handler
-        if isinstance(handler, partial):
-            task, *names = handler.args
-            handler = getattr(task, *names) if isinstance(task, type) else handler.func
+        handler = route.handler.func if isinstance(route.handler, partial) else route.handler
         assert get_type_hints(handler)["return"] == wire.ROUTES[route.path].answer
 
 

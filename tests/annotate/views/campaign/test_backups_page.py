@@ -21,7 +21,7 @@ def test_a_backup_is_made_and_listed(campaign: Campaign, opened: Opened) -> None
     app.button(key="make").click().run()
     (made,) = campaign.operations.backups.available()
     assert app.dataframe[0].value["file"].tolist() == [made.path.name]
-    assert "There is no backup" not in words(app)
+    assert "No backups" not in words(app)
 
 
 def test_the_schedule_is_saved(campaign: Campaign, opened: Opened) -> None:
