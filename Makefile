@@ -60,7 +60,7 @@ quick: node_modules/.package-lock.json ## what fits into little more than a minu
 	@$(IN_PAIRS) $(CHECKS) check-card
 	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 2 -m "$(QUICK)" tests
 
-oldest: $(VENV)/.tools ## the quick tests with the oldest versions that pyproject.toml allows
+oldest: $(VENV)/.tools node_modules/.package-lock.json ## the quick tests with the oldest versions that pyproject.toml allows
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(OLDEST)
 	@$(BIN)/uv pip compile --quiet --resolution lowest-direct --extra dev pyproject.toml -o $(OLDEST)/versions.txt
 	@$(BIN)/uv pip install --quiet --python $(OLDEST) -r $(OLDEST)/versions.txt

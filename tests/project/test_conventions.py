@@ -306,8 +306,8 @@ WAITS = {
 }
 """Calls in tests, and what to do instead."""
 
-WAITING = {"tests/helpers.py", "tests/browser/waiting.py", "tests/browser/pictures.py"}
-"""Files that wait for the others, and a script that is no test."""
+WAITING = {"tests/helpers.py", "tests/browser/waiting.py", "tests/browser/pictures.py", "tests/project/package.py"}
+"""Files that wait for the others, and scripts that are no tests."""
 
 
 def waits(file: Path) -> Iterator[tuple[int, str]]:

@@ -3,6 +3,7 @@
 import random
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from math import log2
 from pathlib import Path
@@ -154,6 +155,9 @@ def forms(name: str) -> Iterator[str]:
             yield name + (f"({inside})" if inside else "") + at
 
 
+@pytest.mark.skipif(
+    sys.version_info >= (3, 14), reason="ir_measures reads names with what Python 3.14 removed from ast"
+)
 @pytest.mark.parametrize("name", sorted(registry))
 @pytest.mark.parametrize("hard", [pytest.param(False, marks=[pytest.mark.slow, pytest.mark.long]), True])
 def test_names_of_ir_measures(name: str, hard: bool) -> None:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from collection.campaign import Campaign
 from collection.cli import main
-from tests.helpers import fails, join, ok, run
+from tests.helpers import PATIENCE, fails, join, ok, run
 
 FEW_FILES = """
 import resource, sys
@@ -43,7 +43,7 @@ def test_a_folder_may_have_more_files_than_a_process_may_open(tmp_path: Path) ->
         (tmp_path / "docs" / f"{n:02}.jsonl").write_text(f'{{"doc_id": "d{n}", "text": "text {n}"}}\n')
     ok("new", tmp_path / "campaign")
     command = [sys.executable, "-c", FEW_FILES, tmp_path / "campaign", tmp_path / "docs"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     with Campaign(tmp_path / "campaign") as campaign:
         assert campaign.store.corpus.document_rows() == 70
