@@ -73,7 +73,7 @@ class Workers:
             raise ClusterError(f"the cluster at {self.address} cannot be reached ({_reason(error)})") from error
 
     def _results(self, futures: list[Any], needed: bool = True) -> list[Any]:
-        """Wait for results as long as there are workers; return them, or nothing if they are not needed `here`."""
+        """Wait for results as long as there are workers; return them, or nothing if they are not `needed` here."""
         distributed, without = require_module("distributed"), 0
         while without < PATIENCE:
             try:

@@ -127,7 +127,7 @@ def _numbers(values: Iterable[float], kind: npt.DTypeLike) -> ScoreArray:
 
 
 def _rank(documents: Mapping[str, float], scores: ScoreArray, ids: list[str], ties: TieOrder) -> Ints:
-    """The rank from 1 of each document in `found`; `scores` are those of all `documents`, in their order."""
+    """The rank from 1 of each document in `ids`; `scores` are those of all `documents`, in their order."""
     ascending = np.sort(scores)
     wanted = _numbers((documents[doc_id] for doc_id in ids), scores.dtype)
     last = np.searchsorted(ascending, wanted, side="right")

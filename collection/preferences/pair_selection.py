@@ -62,8 +62,8 @@ def plan(documents: Sequence[str], answers: Iterable[AnsweredPair], seed: str = 
     - If a pair cannot be judged, the next nearest to the middle is asked instead. A document with no pair left is tried
       again at the end, and then joins the group with which it cannot be compared. With two such pairs, it is left out.
 
-    `documents` are ids in the order of the pool; `said` are the annotator's current preferences for the topic, in which
-    other documents are ignored. `seed` and the pair determine which document is on the left.
+    `documents` are ids in the order of the pool; `answers` are the annotator's current preferences for the topic, in
+    which other documents are ignored. `seed` and the pair determine which document is on the left.
 
     >>> plan(["a", "b", "c"], []).pair in [("a", "b"), ("b", "a")]
     True

@@ -43,9 +43,9 @@ GRID = 128
 def _log_money(ledger: Ledger, relevant: int) -> list[float]:
     """The logarithm of each stake's money against "at least `relevant` are relevant", which must be possible.
 
-    A draw that had p = (relevant - found before) / unjudged before multiplies it by (1 - kept p) / (1 - p) at
-    a miss and by `kept` at a relevant document. Unjudged documents that could not be drawn may all be relevant, so they
-    are subtracted in both parts of p, which is at least 0. Draws whose document was skipped or undone count as
+    A draw that had p = (relevant - found before) / unjudged before multiplies it by (1 - stake * p) / (1 - p)
+    at a miss and by the stake at a relevant document. Unjudged documents that could not be drawn may all be relevant,
+    so they are subtracted in both parts of p, which is at least 0. Draws whose document was skipped or undone count as
     relevant, the worst case, and as unjudged.
     """
     hit = ledger.relevant[ledger.draws]

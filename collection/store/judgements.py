@@ -554,7 +554,7 @@ def _find_gaps(
 ) -> Iterator[tuple[int, int]]:
     """Yield from which entry to which one a document had no judgement; `places` are its entries in its topic's log.
 
-    `said` tells whose judgement each entry of the topic is, `undone` whether it takes that back.
+    `deciders` tells whose judgement each entry of the topic is, `undone` whether it takes that back.
     """
     standing: set[str] = set()
     start: int | None = None

@@ -161,6 +161,25 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     assert list(headless(ast.walk(ast.parse('def f():\n    """Whether it is so."""')))) == ["Whether it is so."]
 
 
+PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", re.DOTALL | re.MULTILINE)
+ENTRY = re.compile(r"^[^\s:].*?(?=:|$)", re.MULTILINE)
+
+
+def unknown_parameters(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Names under "Parameters" that the function does not have."""
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef) and (listed := PARAMETERS.search(ast.get_docstring(node) or "")):
+            known = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+            names = {name.strip(" *") for entry in ENTRY.findall(listed[1]) for name in entry.split(",")}
+            yield from sorted(names - known)
+
+
+def test_documented_parameters_exist() -> None:
+    assert [(name, each) for name, file in modules().items() for each in unknown_parameters(parsed(file))] == []
+    planted = 'def f(a, *, b):\n    """Do.\n\n    Parameters\n    ----------\n    a, c\n        Both.\n    """'
+    assert list(unknown_parameters(ast.walk(ast.parse(planted)))) == ["c"]
+
+
 VAGUE = {"asked", "came_by", "kept", "made_of", "mine", "there", "told", "theirs"}
 
 

@@ -205,7 +205,7 @@ def count_texts(
     progress: FeatureProgress | None = None,
     processes: int | None = None,
 ) -> dict[str, tuple[CountRows, Vocabulary]]:
-    """Count the terms of texts: rows and vocabulary of each block in `made`."""
+    """Count the terms of texts: rows and vocabulary of each of the `blocks`."""
     total = len(texts) if isinstance(texts, Sequence) else None
     assemblies = {name: Assembly(name, lambda _, dtype: InMemory(dtype)) for name in blocks}
     rows = documents = 0
