@@ -38,7 +38,7 @@ QUICK := not slow and not browser and not long
 # What `make test` leaves to `make test-long`.
 LONG := long or fuzz or hypothesis
 
-.PHONY: demo test test-long coverage quick oldest fuzz torture lint wire format docs bench lock package try-package audit check-tag chromium clean $(CHECKS) check-card check-tests
+.PHONY: demo test test-long coverage quick oldest fuzz torture lint wire format docs bench lock changelog release-notes package try-package audit check-tag chromium clean $(CHECKS) check-card check-tests
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
@@ -134,6 +134,12 @@ check-tag: $(VENV)/.app ## that a tag is the version, which has a dated section 
 	@version=$$($(BIN)/python -c 'import collection; print(collection.__version__)'); \
 	test "$$GITHUB_REF_NAME" = "v$$version" || { echo "The tag $$GITHUB_REF_NAME is not v$$version."; exit 1; }; \
 	grep -Eq "^## $$version \([0-9-]{10}\)$$" CHANGELOG.md || { echo "CHANGELOG.md has no dated section $$version."; exit 1; }
+
+changelog: $(VENV)/.dev ## show the section of the changelog that the files in changes/ become
+	@$(BIN)/python -m towncrier build --draft
+
+release-notes: $(VENV)/.dev ## move the files in changes/ into the changelog, as the section of the current version
+	@$(BIN)/python -m towncrier build --yes
 
 package: $(VENV)/.tools ## wheel and sdist in dist/, built twice and checked
 	@$(BIN)/python -m tests.project.package dist

@@ -155,7 +155,7 @@ def test_the_container_runs_without_root_and_without_secrets() -> None:
 @pytest.mark.long
 def test_the_rollback_of_the_documentation_brings_all_rows_back(tmp_path: Path, later_version: None) -> None:
     directory = tmp_path / "wings"
-    shutil.copytree(GOLDEN / "campaign", directory)
+    shutil.copytree(GOLDEN / "campaign-0.1.0", directory)
     before = rows(directory / "campaign.db")
     with Campaign(directory) as campaign:
         campaign.people.accounts.add("late", "annotator")

@@ -63,6 +63,42 @@ def test_there_is_one_version() -> None:
     assert CITATION["version"] == __version__
 
 
+def test_the_newest_version_of_the_changelog_is_this_one() -> None:
+    newest = re.search(r"^## (\S+) \((.+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert newest is not None
+    assert newest.groups() == (__version__, str(CITATION["date-released"]))
+
+
+@pytest.mark.slow
+def test_files_of_changes_become_a_section_of_the_changelog(tmp_path: Path) -> None:
+    for name in ("pyproject.toml", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copytree(ROOT / "changes", tmp_path / "changes", ignore=shutil.ignore_patterns("+*"))
+    (tmp_path / "changes/+sign-test.added.md").write_text("`--test sign` is the sign test.\n")
+    (tmp_path / "changes/+order.breaking.md").write_text("`order` is now `system-order`.\n")
+    assert towncrier(tmp_path, "--yes", "--version", "9.8.7", "--date", "2030-01-31").returncode == 0
+    head, old = (ROOT / "CHANGELOG.md").read_text().split("<!-- newest version -->\n")
+    new = (tmp_path / "CHANGELOG.md").read_text().removeprefix(f"{head}<!-- newest version -->\n").removesuffix(old)
+    lines = ["## 9.8.7 (2030-01-31)", "### Breaking changes", "- `order` is now `system-order`.", "### Added"]
+    assert [line for line in new.splitlines() if line] == [*lines, "- `--test sign` is the sign test."]
+    assert [file.name for file in (tmp_path / "changes").iterdir()] == ["README.md"]
+    (tmp_path / "changes/sign-test.md").write_text("A name without a kind.\n")
+    refused = towncrier(tmp_path, "--draft", "--version", "9.8.7")
+    assert refused.returncode != 0
+    assert "sign-test.md" in refused.stdout + refused.stderr
+
+
+@pytest.mark.slow
+def test_files_of_changes_have_valid_names() -> None:
+    done = towncrier(ROOT, "--draft")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def towncrier(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "towncrier", "build", "--dir", str(folder), *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
 def test_addresses_are_in_one_place() -> None:
     """As long as pyproject.toml has none, no file names one; afterwards, no file names another."""
     names = [

@@ -76,7 +76,7 @@ def add_as_judgements(campaign: Campaign) -> None:
 def copies(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Folders with a copy: "plain", "labelled" (with labels), "broken" (with labels as judgements)."""
     folder = tmp_path_factory.mktemp("wall")
-    plain = Path(shutil.copytree(GOLDEN / "campaign", folder / "plain" / "campaign"))
+    plain = Path(shutil.copytree(GOLDEN / "campaign-0.1.0", folder / "plain" / "campaign"))
     with mock.patch.object(collection.core.clock, "seconds", return_value=NOW), Campaign(plain) as campaign:
         campaign.operations.server_state.secret()  # both copies have the same one
         campaign.settings.set_loop(topics=["10"], mode="pool")  # no process trains meanwhile

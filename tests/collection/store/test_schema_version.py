@@ -24,7 +24,7 @@ OLD = 1
 @pytest.fixture
 def path(tmp_path: Path, later_version: None) -> Path:
     """A database of an earlier version than the program's."""
-    shutil.copy(GOLDEN / "campaign" / "campaign.db", tmp_path)
+    shutil.copy(GOLDEN / "campaign-0.1.0" / "campaign.db", tmp_path)
     return tmp_path / "campaign.db"
 
 

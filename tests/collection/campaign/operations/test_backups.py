@@ -49,7 +49,7 @@ def exported(directory: Path, folder: Path) -> dict[str, bytes]:
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     """A campaign with rows in nearly every table, an image, runs, a key and settings of a provider."""
-    directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "golden"))
+    directory = Path(shutil.copytree(GOLDEN / "campaign-0.1.0", tmp_path / "golden"))
     (directory / "sso.toml").write_text("client_secret = 'hush'\n")
     (directory / "exports").mkdir()
     (directory / "exports" / "old.txt").write_text("an export")
@@ -91,7 +91,7 @@ def test_secrets_can_be_left_out(golden: Path, tmp_path: Path) -> None:
 
 
 def test_a_backup_does_not_migrate_or_change_the_campaign(tmp_path: Path, later_version: None) -> None:
-    directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "old"))
+    directory = Path(shutil.copytree(GOLDEN / "campaign-0.1.0", tmp_path / "old"))
     before = contents(directory)
     ok("backup", directory, tmp_path / "b.zip")
     after = contents(directory)

@@ -27,7 +27,7 @@ from tests.helpers import GOLDEN, fails, make_unreadable, ok, run, unreadable_fi
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     """A campaign with runs, an image and features, as this version keeps it."""
-    directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "golden"))
+    directory = Path(shutil.copytree(GOLDEN / "campaign-0.1.0", tmp_path / "golden"))
     with Campaign(directory) as campaign:
         campaign.operations.server_state.secret()
     return directory
@@ -58,7 +58,7 @@ def test_findings_are_the_same_beside_a_writer_and_nothing_is_written(golden: Pa
 
 
 def test_an_earlier_version_is_a_note_and_is_not_migrated(tmp_path: Path, later_version: None) -> None:
-    directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "old"))
+    directory = Path(shutil.copytree(GOLDEN / "campaign-0.1.0", tmp_path / "old"))
     for place in (directory, *directory.rglob("*")):
         place.chmod(0o700 if place.is_dir() else 0o600)
     before = (directory / "campaign.db").read_bytes()

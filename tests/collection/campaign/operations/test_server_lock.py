@@ -58,7 +58,7 @@ def other_server(directory: Path) -> Iterator[subprocess.Popen[bytes]]:
 @pytest.mark.long
 def test_tables_are_not_migrated_under_a_running_server(tmp_path: Path, later_version: None) -> None:
     """It may be of the earlier version."""
-    directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "old"))
+    directory = Path(shutil.copytree(GOLDEN / "campaign-0.1.0", tmp_path / "old"))
     before = (directory / "campaign.db").read_bytes()
     with other_server(directory):
         with pytest.raises(BusyError, match="the tables must be updated, but a server is running on the campaign"):
