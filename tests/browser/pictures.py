@@ -41,6 +41,7 @@ LABELS = {
     "corrected-values": ("Corrected values", "Significance of differences"),
 }
 """Picture of the page Machine labels -> the heading that it begins with, and the one that it ends before."""
+RECALL = "recall"
 FILMS: dict[str, Theme] = {"judging.gif": "light", "judging-dark.gif": "dark"}
 """Moving picture of judging -> its theme."""
 PRESSED = """(key) => {
@@ -129,6 +130,23 @@ def take_film(directory: Path, name: str) -> None:
     first.save(IMAGES / name, save_all=True, append_images=rest, duration=times, loop=0, optimize=True)
 
 
+def take_recall(directory: Path) -> None:
+    """Take the details of a topic that is ready to stop on the page Recall."""
+    with window(directory, 1200, 2400) as (page, url):
+        page.goto(f"{url}/recall?topic=7")
+        page.get_by_text("Precision of the ranking").wait_for()
+        page.wait_for_timeout(5000)  # until charts have their final height
+        first = page.get_by_role("heading", name="Topic 7").bounding_box()
+        last = page.get_by_text("Other stopping rules").bounding_box()
+        assert first is not None
+        assert last is not None
+        top = first["y"] - AROUND
+        clip = FloatRect(
+            x=first["x"] - AROUND, y=top, width=first["width"] + 2 * AROUND, height=last["y"] - AROUND - top
+        )
+        page.screenshot(path=IMAGES / f"{RECALL}.png", clip=clip)
+
+
 def take_labels(directory: Path, wanted: Container[str]) -> None:
     """Take the pictures of the page Machine labels."""
     with window(directory, 1280, 2600) as (page, url):
@@ -161,11 +179,14 @@ def build_tutorial(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    wanted = set(sys.argv[1:]) or {*PICTURES, *FILMS, *LABELS}
+    wanted = set(sys.argv[1:]) or {*PICTURES, RECALL, *FILMS, *LABELS}
     with tempfile.TemporaryDirectory() as folder:
         if wanted & PICTURES.keys():
             demo.build(Path(folder) / "demo")
             take_cards(Path(folder) / "demo", wanted)
+        if RECALL in wanted:
+            demo.build(Path(folder) / RECALL)
+            take_recall(Path(folder) / RECALL)
         for name in FILMS.keys() & wanted:
             demo.build(Path(folder) / name)
             take_film(Path(folder) / name, name)
