@@ -38,7 +38,7 @@ QUICK := not slow and not browser and not long
 # What `make test` leaves to `make test-long`.
 LONG := long or fuzz or hypothesis
 
-.PHONY: demo test test-long coverage quick oldest fuzz torture lint wire format docs bench lock changelog release-notes package try-package audit check-tag chromium clean $(CHECKS) check-card check-tests
+.PHONY: demo test test-long coverage quick oldest fuzz torture lint wire format docs notebooks bench lock changelog release-notes package try-package audit check-tag chromium clean $(CHECKS) check-card check-tests
 
 demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
 	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
@@ -115,6 +115,9 @@ format: wire node_modules/.package-lock.json ## put everything into the project'
 	@$(BIN)/ruff check --fix $(PACKAGES) data tests docs hatch_build.py
 	@$(BIN)/ruff format $(PACKAGES) data tests docs hatch_build.py
 	@$(NODE) node_modules/.bin/biome check --write
+
+notebooks: $(VENV)/.tools ## run the notebooks of the documentation and store their outputs
+	@$(BIN)/python docs/notebooks.py
 
 docs: $(VENV)/.dev ## the documentation as HTML, in docs/_build/html
 	@$(BIN)/python docs/registry_pages.py

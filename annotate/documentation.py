@@ -57,9 +57,12 @@ def show(request: Request) -> Response:
     """Answer with a page, or a picture of one; open to everybody, since it tells nothing about the campaign."""
     name = request.path_params.get("name", "")
     if name in documentation.list_pictures():
-        return FileResponse(documentation.folder() / name, headers=HEADERS)
-    if not name or name.endswith(".md"):
-        return RedirectResponse(f"{PATH}/{name.removesuffix('.md') or documentation.START}")
+        if (file := documentation.folder() / name).is_file():
+            return FileResponse(file, headers=HEADERS)
+        return Response(documentation.read_picture(name), media_type=documentation.PICTURE, headers=HEADERS)
+    if not name or name.endswith((".md", ".ipynb")):
+        page = name.removesuffix(".md").removesuffix(".ipynb")
+        return RedirectResponse(f"{PATH}/{page or documentation.START}")
     try:
         return HTMLResponse(_draw(name), headers=HEADERS)
     except UnknownNameError:
@@ -72,7 +75,7 @@ def _draw(name: str) -> str:
     from markdown_it import MarkdownIt
 
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = renderer.parse(documentation.read_page(name))
+    tokens = renderer.parse(documentation.read_page(name, rich=True))
     for heading, words in pairwise(tokens):
         if heading.type == "heading_open":  # links lead to its id, which is that of the built documentation
             heading.attrSet("id", re.sub(r"[^\w -]", "", words.content.lower()).replace(" ", "-"))

@@ -178,6 +178,7 @@ def default_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_temporary_folder_that_does_not_exist(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, findings: list[Finding]
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
     assert doctor._folders(findings)["temporary"]["writable"] is True
     said = "the folder that the environment variable TMPDIR names cannot be written, so /"
@@ -186,7 +187,8 @@ def test_a_temporary_folder_that_does_not_exist(
 
 
 @pytest.mark.usefixtures("default_folder")
-def test_no_temporary_folder_at_all(monkeypatch: pytest.MonkeyPatch, findings: list[Finding]) -> None:
+def test_no_temporary_folder_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, findings: list[Finding]) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/nowhere"])
     assert doctor._folders(findings)["temporary"] is None
     assert only(findings).sentence.startswith("there is no folder for temporary files; name one that you can write in")

@@ -35,7 +35,8 @@ def test_every_page_is_complete_as_plain_markdown() -> None:
     """Where others show a page, as GitHub does, nothing fills in directives, roles or comments of MyST."""
     assert len(documentation.list_pages()) > 40
     for name in documentation.list_pages():
-        page = (documentation.folder() / f"{name}.md").read_text("utf-8")
+        file = documentation.folder() / f"{name}.md"
+        page = file.read_text("utf-8") if file.is_file() else documentation.read_page(name)
         assert not re.search(r"^ *(?:```+|~~~+|:::+)\{|^%|^\([\w-]+\)=$|^: |(?<!`)\{[\w:-]+\}`[^`]", page, re.M), name
         text = documentation.read_page(name)
         assert text.startswith("# "), name
@@ -43,7 +44,7 @@ def test_every_page_is_complete_as_plain_markdown() -> None:
 
 
 def test_the_start_page_and_the_reference_list_every_page_by_its_title() -> None:
-    item = re.compile(r"^- \[(.+)\]\((.+)\.md\)$", re.M)
+    item = re.compile(r"^- \[(.+)\]\((.+)\.(?:md|ipynb)\)$", re.M)
     start, reference = (item.findall(documentation.read_page(name)) for name in ("index", "reference/index"))
     listed = [(name, title) for title, name in start] + [(f"reference/{name}", title) for title, name in reference]
     assert sorted(listed) == sorted((name, t) for name, t in documentation.list_pages().items() if name != "index")

@@ -6,6 +6,7 @@ In Python these are the strings, docstrings and comments, in scripts and styles 
 blocks of code. The phrases are in ``banned_phrases.tsv``. A line that ends in ``# text: ok`` is left out.
 """
 
+import json
 import re
 import sys
 import tokenize
@@ -21,6 +22,7 @@ FILES = (
     "annotate/**/*.html",
     "annotate/**/*.json",
     "docs/**/*.md",
+    "docs/**/*.ipynb",
     "docs/*.py",
     "*.md",
 )
@@ -40,6 +42,11 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
             for token in tokenize.tokenize(file.readline):
                 if token.type in (tokenize.STRING, tokenize.COMMENT) and EXEMPT not in token.line:
                     yield from enumerate(token.string.splitlines(), token.start[0])
+        return
+    if path.suffix == ".ipynb":
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+        yield from enumerate("\n".join(sources).splitlines(), 1)
         return
     in_code = False
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
