@@ -25,17 +25,18 @@ _STYLE = """
 :root { color-scheme: light dark; --line: #8a93a055; --blue: #1f5fbf; --code: #8a93a022; }
 @media (prefers-color-scheme: dark) { :root { --blue: #8ab4f8; } }
 * { box-sizing: border-box; }
-body { font: 16px/1.6 system-ui, sans-serif; margin: 0; overflow-wrap: anywhere; }
+body { font: 16px/1.6 system-ui, sans-serif; margin: 0; overflow-wrap: anywhere; background: Canvas;
+  color: CanvasText; }
 .page { max-width: 75em; margin: 0 auto; padding: 1.5em; display: flex; gap: 3em; }
 main { flex: 1; min-width: 0; max-width: 48em; }
 nav { flex: 0 0 15em; font-size: .9em; }
-nav ul { list-style: none; margin: .2em 0 1em; padding: 0; }
+nav ul { list-style: none; margin: .2em 0 1em; padding: 0; line-height: 1.8; }
 h1, h2, h3 { line-height: 1.25; }
 a { color: var(--blue); }
-a:focus-visible { outline: 3px solid var(--blue); outline-offset: 2px; }
+:is(a, .table):focus-visible { outline: 3px solid var(--blue); outline-offset: 2px; }
 [aria-current] { font-weight: 700; }
 code { font-size: .92em; background: var(--code); border-radius: .25em; padding: .1em .3em; }
-pre { background: var(--code); padding: .8em 1em; border-radius: .5em; overflow-x: auto; }
+pre { background: var(--code); padding: .8em 1em; border-radius: .5em; white-space: pre-wrap; }
 pre code { background: none; padding: 0; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; }
@@ -80,7 +81,7 @@ def _draw(name: str) -> str:
         if heading.type == "heading_open":  # links lead to its id, which is that of the built documentation
             heading.attrSet("id", re.sub(r"[^\w -]", "", words.content.lower()).replace(" ", "-"))
     body = renderer.renderer.render(tokens, renderer.options, {})
-    body = body.replace("<table>", '<div class="table"><table>').replace("</table>", "</table></div>")
+    body = body.replace("<table>", '<div class="table" tabindex="0"><table>').replace("</table>", "</table></div>")
     return _frame(documentation.list_pages()[name], body, name)
 
 

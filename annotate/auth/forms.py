@@ -18,7 +18,7 @@ _STYLE = """
 @media (prefers-color-scheme: dark) { :root { --line: #7a8390; --blue: #8ab4f8; --red: #f2a29b; } }
 * { box-sizing: border-box; }
 body { font: 17px/1.6 system-ui, sans-serif; max-width: 27em; margin: 12vh auto 2em; padding: 0 1.2em;
-  overflow-wrap: anywhere; }
+  overflow-wrap: anywhere; background: Canvas; color: CanvasText; }
 h1 { font-size: 1.6em; line-height: 1.25; margin: 0 0 .6em; }
 label { display: block; font-weight: 600; margin: 1em 0 .25em; }
 input { font: inherit; width: 100%; padding: .5em .7em; border: 1px solid var(--line); border-radius: .5em;

@@ -101,7 +101,7 @@ def page_style() -> None:
         ':is([data-testid="stSidebarNavLink"], .stMain):focus-visible { outline: 2px solid; outline-offset: -2px; }'
         ".stMultiSelect input { min-width: 24px; }"
         # Otherwise Tab goes through the folded menu, outside the screen.
-        '[data-testid="stSidebar"][data-collapsed="true"] { visibility: hidden; }'
+        '.stSidebar[data-collapsed="true"], .stSidebar[data-collapsed="true"] * { visibility: hidden !important; }'
         "</style>"
     )
 

@@ -1,0 +1,209 @@
+"""What is asked of every page: axe-core's rules, the keyboard, and a narrow window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Locator, Page, expect
+
+WIDE, MAGNIFIED, NARROW = (1280, 800), (640, 400), (390, 844)
+"""Sizes of a window in pixels: a laptop's, as it is and at 200%, and a phone's."""
+THEMES = ("light", "dark")
+
+EXCEPTIONS = {
+    # The menu of managers has sections, which Streamlit draws as `div` between the list and its entries.
+    ("list", 'data-testid="stSidebarNavItems"'),
+    ("listitem", "<li class="),
+}
+"""Faults of Streamlit's own elements, which no option or style changes: rule, and a part of the element."""
+
+_AXE = """async () => {
+  const rules = { 'target-size': { enabled: true } };
+  const { violations } = await axe.run(document, { resultTypes: ['violations'], rules });
+  return violations.filter(({ impact }) => ['serious', 'critical'].includes(impact)).flatMap(({ id, nodes }) =>
+    nodes.map((node) => [id, node.html.slice(0, 300), node.failureSummary]));
+}"""
+
+_DEEP = """
+  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
+  const isSeen = (e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: false })
+    && e.getClientRects().length;
+  const tell = (e) => `<${e.localName} ${[...e.attributes].filter(({ name }) => !/^(class|style|id|d)$/.test(name))
+    .map(({ name, value }) => `${name}=${value.slice(0, 60)}`).join(' ')}> ${e.textContent.trim().slice(0, 60)}`;
+"""
+
+_SIDEWAYS = f"""() => {{{_DEEP}
+  const scrollers = [document.documentElement, ...document.querySelectorAll('[data-testid=stMain]')];
+  const wide = scrollers.filter((e) => e.scrollWidth > e.clientWidth + 1)
+    .map((e) => `the page scrolls sideways by ${{e.scrollWidth - e.clientWidth}}`);
+  const parent = (e) => e.parentElement ?? e.getRootNode().host;
+  const scrolls = (e) => {{
+    for (let up = e; up && up !== document.body; up = parent(up)) {{
+      if (up.matches('[data-testid=stMain]')) return false;
+      if (/auto|scroll/.test(getComputedStyle(up).overflowX)) return true;
+    }}
+    return false;
+  }};
+  const isCut = (e) => {{
+    const {{ overflowX, textOverflow }} = getComputedStyle(e), box = e.getBoundingClientRect();
+    if (box.right < 1 || box.left > innerWidth || box.width < 2 || box.height < 2 || scrolls(e)) return false;
+    const isHidden = /hidden|clip/.test(overflowX) && e.scrollWidth > e.clientWidth + 1 && textOverflow !== 'ellipsis';
+    return isHidden || box.right > innerWidth + 1 || box.left < -1;
+  }};
+  const hasText = (e) => [...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+  return [...wide, ...all(document.body).filter((e) => hasText(e) && isSeen(e) && isCut(e)).map(tell)];
+}}"""
+
+_WATCH = f"""() => {{{_DEEP}
+  const ids = window.reachIds ??= new Map();
+  const name = (e) => {{ if (!ids.has(e)) ids.set(e, ids.size); return ids.get(e); }};
+  const isIn = (e, css) => {{
+    for (let up = e; up; up = up.parentElement ?? up.getRootNode().host) if (up.matches(css)) return true;
+    return false;
+  }};
+  const active = () => {{
+    let e = document.activeElement;
+    while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+    return e === document.body ? null : e;
+  }};
+  const look = (e) => {{
+    let around = [e];
+    for (let up = e, n = 0; up && n < 6; n++, up = up.parentElement) around = [up, ...around];
+    around.push(...[...(e.parentElement?.querySelectorAll('*') ?? [])].slice(0, 40));
+    return around.map((each) => {{
+      const s = getComputedStyle(each);
+      return [s.outlineStyle, s.outlineWidth, s.boxShadow, s.borderColor, s.backgroundColor].join();
+    }}).join('|');
+  }};
+  // Arrow keys choose within a group, so Tab leads to one of it.
+  const stop = (e) => {{
+    if (e.matches('[role=radio]')) return e.closest('[role=radiogroup]') ?? e;
+    if (!e.matches('input[type=radio]')) return e;
+    return all(document.body).find((other) => other.matches('input[type=radio]') && other.name === e.name);
+  }};
+  window.reach = {{
+    focusable: () => all(document.body).filter((e) => e.tabIndex >= 0 && !e.disabled && isSeen(e)
+      && e.matches('a[href], button, input, select, textarea, summary, [tabindex]')
+      && !isIn(e, '[inert], [aria-hidden=true], details:not([open]) > :not(summary)'))
+      .map((e) => [name(stop(e)), tell(e)]),
+    at: () => {{
+      const e = window.reachLast = active();
+      if (!e) return null;
+      window.reachLook = look(e);
+      const box = e.getBoundingClientRect();
+      const isCell = Boolean(e.closest('canvas'));  // the table draws the focus itself
+      return [name(isCell ? e.closest('canvas') : stop(e)), tell(e), isCell || (box.right > 0 && box.left < innerWidth),
+        isCell || e.matches('textarea, input:not([type]), input[type=text], input[type=number], input[type=password]')];
+    }},
+    differs: () => !window.reachLast?.isConnected || look(window.reachLast) !== window.reachLook,
+  }};
+}}"""
+
+STILL = "*, *::before, *::after { transition: none !important; animation: none !important; }"
+
+
+def axe_faults(page: Page) -> list[tuple[str, str, str]]:
+    """Serious and critical faults that axe-core finds on a page: the rule, the element, what is wrong."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    return [(rule, html, why) for rule, html, why in page.evaluate(_AXE)]
+
+
+def require_no_faults(page: Page, where: str, themes: Sequence[str] = THEMES) -> None:
+    """Fail if axe-core finds a serious or critical fault in one of these themes, other than the exceptions."""
+    page.add_style_tag(content=STILL)
+    for theme in themes:
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        if page.get_by_test_id("stApp").count():
+            expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", theme)
+        found: list[tuple[str, str, str]] = []
+        for _ in range(3):  # charts and tables are drawn in the new theme somewhat later
+            found = [fault for fault in axe_faults(page) if not any(map(partial(_is, fault), EXCEPTIONS))]
+            if not found:
+                break
+            page.wait_for_timeout(1000)
+        assert not found, f"{where}, {theme}: {found}"
+
+
+def _is(fault: tuple[str, str, str], exception: tuple[str, str]) -> bool:
+    return fault[0] == exception[0] and exception[1] in fault[1]
+
+
+def unused_exceptions(page: Page) -> set[tuple[str, str]]:
+    """The exceptions that no fault of a page is."""
+    found = axe_faults(page)
+    return {exception for exception in EXCEPTIONS if not any(_is(fault, exception) for fault in found)}
+
+
+def resize(page: Page, size: tuple[int, int]) -> None:
+    """Give the window another size."""
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+
+
+def sideways(page: Page) -> list[str]:
+    """What makes a page scroll sideways, and texts that are cut off."""
+    return list(page.evaluate(_SIDEWAYS))
+
+
+def walk(page: Page, most: int = 500) -> list[str]:
+    """Walk once through a page by Tab; what is not reached, is off the screen, or does not show the focus."""
+    page.add_style_tag(content=STILL)
+    page.evaluate(_WATCH)
+    reached: dict[int, str] = {}
+    problems: dict[str, None] = {}
+    last: Any = None
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if last and not last[3] and not page.evaluate("reach.differs()"):
+            problems[f"does not show the focus: {last[1]}"] = None
+        last = page.evaluate("reach.at()")
+        if last is None:
+            continue
+        if last[0] in reached and list(reached)[-1] != last[0]:
+            break
+        reached[last[0]] = last[1]
+        if not last[2]:
+            problems[f"is off the screen: {last[1]}"] = None
+    else:
+        problems["the walk does not end"] = None
+    for name, told in page.evaluate("reach.focusable()"):
+        if name not in reached:
+            problems[f"is not reached: {told}"] = None
+    return list(problems)
+
+
+def settled(page: Page) -> None:
+    """Wait until a page of the app is drawn."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    expect(page.locator("[data-stale=true]")).to_have_count(0)
+
+
+def unfold(page: Page) -> None:
+    """Open all expanders."""
+    closed = page.locator("details:not([open]) > summary:visible").and_(page.locator(":not([inert] *)"))
+    while closed.count():
+        closed.first.click()
+        settled(page)
+
+
+def states(page: Page) -> Iterator[str]:
+    """Draw a page of the app in each of its states: unfolded, then each tab and each choice of details."""
+    settled(page)
+    unfold(page)
+    yield ""
+    main = page.get_by_test_id("stMain")
+    for kind in (main.get_by_role("tab"), main.get_by_test_id("stButtonGroup").get_by_role("radio")):
+        names = [each.inner_text() for each in kind.all()]
+        for name in dict.fromkeys(names[1:]):
+            _choose(page, kind.filter(has_text=name).first)
+            yield name
+
+
+def _choose(page: Page, choice: Locator) -> None:
+    choice.click()
+    settled(page)
+    unfold(page)
