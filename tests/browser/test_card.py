@@ -275,6 +275,18 @@ def test_browsers_without_storage_or_secure_context(desk, make_card, script):
     assert all(re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", uuid) for uuid in desk.uuids)
 
 
+def test_unsent_judgements_of_another_version_are_kept_and_reported(desk, make_card):
+    card = make_card().open()
+    key = "cleverdon:frames%3A%202026:ada:pending:0:u"
+    card.page.evaluate('key => localStorage.setItem(key, \'{"judgement": {"uuid": "u"}}\')', key)
+    card.page.reload()
+    card.says("status", "1 unsent judgement in this browser cannot be read and will not be sent")
+    card.press("1")
+    card.says("status", "Saved. 1 unsent judgement")
+    assert card.page.evaluate("key => localStorage.getItem(key)", key) is not None
+    assert words(desk) == [("d100", 1)]
+
+
 # ---------------------------------------------------------------------------------------------- topics
 
 

@@ -249,6 +249,28 @@ def test_files_that_contributors_are_sent_to_exist(page: str) -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
+NAMED = r"((?:`[A-Za-z_.]+`(?:,| and)?\s+)+)(?:in|of)\s+`([a-z_/]+\.(?:py|js))`"
+"""Names in backticks, and the file that is said to have them."""
+
+
+def defines(file: Path, name: str) -> bool:
+    """Whether a file has a function, class, method or constant of this name, or a table that its SQL creates."""
+    kinds = r"(?:def|class|function\*?|const|TABLE|TRIGGER|VIEW)(?: IF NOT EXISTS)?"
+    return bool(re.search(rf'{kinds} "?{name}\b|^ *{name}(?:\(.*\{{$|: | = )', file.read_text(), re.M))
+
+
+def test_what_contributors_are_sent_to_is_in_its_file() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = [(name, file) for names, file in re.findall(NAMED, text) for name in re.findall(r"[\w.]+", names)]
+    named = [(name, file) for name, file in named if name != "and"]
+    assert len(named) > 30
+    files = [path for folder in ("annotate", "collection", "tests") for path in (ROOT / folder).rglob("*.*")]
+    for name, file in named:
+        places = [path for path in files if path.as_posix().endswith(f"/{file}")]
+        assert any(all(defines(path, part) for part in name.split(".")) for path in places), f"{name} in {file}"
+    assert not defines(ROOT / "collection/campaign/exports/export.py", "files")
+
+
 def test_every_picture_has_a_description() -> None:
     pictures = [(page.name, alt, file) for page in PAGES for alt, file in PICTURE.findall(page.read_text())]
     assert pictures

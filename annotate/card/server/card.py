@@ -32,8 +32,6 @@ the ``fixed`` keys, which nobody can change; those with ``scale`` are listed by 
 CAPS = {"ArrowLeft": "←", "ArrowRight": "→", "ArrowUp": "↑", "ArrowDown": "↓", " ": "Space", "Escape": "Esc"}
 """Labels of keys without a character."""
 
-LONGEST_NOTE = 2000  # characters of a judgement's note, as in the card's field
-
 
 class GradeButton(TypedDict):
     """A grade of the scale: its number (and key), a short label, and the whole sentence."""

@@ -17,15 +17,11 @@ from typing import (
 )
 
 from annotate.card.server import wire
-from annotate.card.server.card import LONGEST_NOTE
 from annotate.server.request_bodies import RequestError
 from collection.campaign.log.results import RefusedDecision
-from collection.core.characters import require_writable, writable
+from collection.core.characters import require_writable
 
-MOST_PASSAGES = 100  # marked passages of one judgement
-LONGEST_TEXT = 1 << 40  # characters; no document has more
 LONGEST_UUID = 100
-DAY = 24 * 3600
 
 D = TypeVar("D")
 M = TypeVar("M")
@@ -50,13 +46,13 @@ def _checker(kind: Any, name: str, marks: Marks = ()) -> Check:
     name
         The field of the value, for the error.
     marks
-        What :data:`typing.Annotated` adds to `kind`; unions and lists hand it on.
+        What :data:`typing.Annotated` adds to `kind`. A union hands it on to its types; of a list, it is about the list.
     """
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Annotated, NotRequired):
         return _checker(arguments[0], name, arguments[1:])
-    if wire.LENIENT in marks:
-        return READERS.get(name, lambda value: value)
+    if lenient := _mark(wire.Lenient, marks):
+        return lenient.read
     check_value: Check
     if origin in (Union, UnionType):
         kinds = [_checker(each, name, marks) for each in arguments if each is not NoneType]
@@ -180,41 +176,3 @@ def read_decisions(
 def refusals(refused: Iterable[RefusedDecision]) -> list[wire.Refused]:
     """Return refused decisions as an answer has them."""
     return [{"uuid": each.uuid, "reason": each.reason} for each in refused]
-
-
-def _seconds(value: object) -> float | None:
-    """Seconds on screen, None for a senseless number from the browser's clock: no judgement is lost for that."""
-    return round(float(value), 3) if isinstance(value, int | float) and 0 <= value <= DAY else None
-
-
-def _note(value: object) -> str | None:
-    """A note as it can be stored: no judgement is lost for a malformed or overlong one."""
-    if not isinstance(value, str) or not value.strip():
-        return None
-    return writable(value).strip()[:LONGEST_NOTE] or None
-
-
-def _passages(value: object) -> tuple[tuple[int, int], ...]:
-    """Marked passages, merged and in order; malformed ones are dropped, so that no judgement is lost for them."""
-    if not isinstance(value, list):
-        return ()
-    pairs = [tuple(pair) for pair in value[: 10 * MOST_PASSAGES] if isinstance(pair, list) and len(pair) == 2]
-    valid = [p for p in pairs if all(type(n) is int for n in p) and 0 <= p[0] < p[1] <= LONGEST_TEXT]
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(valid)[:MOST_PASSAGES]:
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return tuple(merged)
-
-
-READERS: Mapping[str, Callable[[object], object]] = {
-    "seconds": _seconds,
-    "away": _seconds,
-    "note": _note,
-    "source": lambda value: "click" if value == "click" else "key",
-    "flagged": lambda value: value is True,
-    "passages": _passages,
-}
-"""The reader of each lenient field of a decision."""

@@ -14,9 +14,10 @@ writes nothing and gets the same answer. One refused decision does not keep the 
 refuses requests with longer lists than :class:`Most` allows; a card sends the rest in its next request.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict, get_args
 
+from annotate.card.server.lenient import read_flag, read_note, read_passages, read_seconds, read_source
 from collection.core.records import ChoiceKind, Kind, PreferenceKind
 
 Payload = Mapping[str, object]  # a request as it came, unchecked
@@ -52,13 +53,19 @@ class Form(NamedTuple):
 
 
 class Lenient(NamedTuple):
-    """A value that its handler reads, since no decision is lost for a malformed one."""
+    """A value of any type, which `read` makes a sound one: no decision is lost for a malformed one."""
+
+    read: Callable[[object], object]
 
 
 SENT, HELD, TRIED, NAMES = Most(50), Most(1000), Most(1000), Most(1000)
 """Decisions or skips; documents, pairs or topics that a card holds; topics; annotators."""
 SHOWN, CHOSEN = Most(200, "documents in shown"), Most(200, "documents in chosen")
-LENIENT, TIME = Lenient(), Form("a time in ISO 8601")
+TIME = Form("a time in ISO 8601")
+SECONDS, NOTE, SOURCE = Lenient(read_seconds), Lenient(read_note), Lenient(read_source)
+FLAG, PASSAGES = Lenient(read_flag), Lenient(read_passages)
+UNREAD = Lenient(lambda value: value)
+"""A decision: each is read on its own, so that one that is refused does not keep the others from being saved."""
 
 # --- documents and topics
 
@@ -137,11 +144,11 @@ class Decision(TypedDict):
     uuid: str
     query_id: str
     reason: Annotated[str | None, Longest(1000)]  # Why it cannot be judged.
-    note: Annotated[str | None, LENIENT]
+    note: Annotated[str | None, NOTE]
     shown_at: Annotated[str | None, Longest(40)]
-    seconds: Annotated[float, LENIENT]  # At work on it.
-    away: Annotated[float, LENIENT]  # The other seconds since it was shown.
-    source: Annotated[Source, LENIENT]
+    seconds: Annotated[float, SECONDS]  # At work on it.
+    away: Annotated[float, SECONDS]  # The other seconds since it was shown.
+    source: Annotated[Source, SOURCE]
 
 
 class JudgementDecision(Decision):
@@ -150,8 +157,8 @@ class JudgementDecision(Decision):
     doc_id: str
     kind: Kind
     relevance: int | None  # Null unless `kind` is "graded".
-    flagged: Annotated[bool, LENIENT]
-    passages: Annotated[list[tuple[int, int]], Most(100), LENIENT]  # The server leaves out further ones.
+    flagged: Annotated[bool, FLAG]
+    passages: Annotated[list[tuple[int, int]], Most(100), PASSAGES]  # The server leaves out further ones.
 
 
 class ListDecision(Decision):
@@ -207,7 +214,7 @@ class TopicsAnswer(TypedDict):
 class SyncRequest(TypedDict):
     """Save judgements, then ask for documents of a topic; without `query_id`, only save."""
 
-    decisions: NotRequired[Annotated[list[Annotated[JudgementDecision, LENIENT]], SENT]]
+    decisions: NotRequired[Annotated[list[Annotated[JudgementDecision, UNREAD]], SENT]]
     skips: NotRequired[Annotated[list[Pair], SENT]]  # Those that were never handed out to the annotator have no effect.
     query_id: NotRequired[str | None]
     holding: NotRequired[
@@ -502,7 +509,7 @@ class UnitSyncRequest(TypedDict):
     """Save decisions, then ask for units. Without wants and while reservations are young, only decisions are saved."""
 
     decisions: NotRequired[
-        Annotated[list[Annotated[ListDecision | PreferenceDecision | AdjudicationDecision, LENIENT]], SENT]
+        Annotated[list[Annotated[ListDecision | PreferenceDecision | AdjudicationDecision, UNREAD]], SENT]
     ]
     holding: NotRequired[Annotated[list[str], HELD]]  # Units that the card holds; the first is on screen.
     want: NotRequired[int]

@@ -10,6 +10,7 @@ export class Storage {
   constructor(prefix) {
     this.prefix = prefix;
     this.fails = false;
+    this.unread = 0; // unsent decisions that another version of the card stored: they stay where they are
     this.write("probe", 1);
     this.write("probe", null);
   }
@@ -50,11 +51,10 @@ export class Storage {
    * @param {string} tab @returns {Stored}
    */
   load(tab) {
+    const pending = this.all("pending:").map(([, value]) => value);
     /** @type {Pending[]} */
-    const outbox = this.all("pending:")
-      .map(([, value]) => value)
-      .filter((value) => value?.decision?.uuid)
-      .sort(inOrder);
+    const outbox = pending.filter((value) => value?.decision?.uuid).sort(inOrder);
+    this.unread = pending.length - outbox.length;
     const isDraft = (/** @type {[string, any]} */ [, value]) => typeof value === "object" && value !== null;
     /** @type {Record<string, Draft>} */
     const drafts = Object.fromEntries(this.all("draft:").filter(isDraft));

@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.column_config import CheckboxColumn
 
 from annotate.auth import session
-from annotate.card.server.card import LONGEST_NOTE
+from annotate.card.server.lenient import LONGEST_NOTE
 from annotate.views.widgets import display, widgets
 from annotate.views.widgets.display import number, text, timestamp
 from collection.core.characters import without_bidi

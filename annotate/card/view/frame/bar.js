@@ -94,7 +94,7 @@ function troubleOf({ state: { sync } }) {
 function statusOf(view) {
   const { outbox, hasSaved, sync } = view.state;
   const { trouble, detail, failures } = sync;
-  const { fails } = view.card.storage;
+  const { fails, unread } = view.card.storage;
   const n = outbox.length;
   const waiting =
     n && `${count(n, view.face.noun)} ${plural(n, "is", "are")} kept in this ${fails ? "tab" : "browser"}`;
@@ -107,6 +107,8 @@ function statusOf(view) {
   const words = n ? `${n} not saved yet` : hasSaved ? "Saved" : "";
   const warning = "This browser cannot store unsent answers: keep this tab open until everything is saved.";
   if (fails) return ["problem", `${words && `${words}. `}${warning}`];
+  const lost = `${count(unread, `unsent ${view.face.noun}`)} in this browser cannot be read and will not be sent: tell a manager.`;
+  if (unread) return ["problem", `${words && `${words}. `}${lost}`];
   return [n || failures ? "waiting" : "saved", words];
 }
 

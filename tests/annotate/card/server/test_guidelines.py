@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.card.server.card import LONGEST_NOTE
+from annotate.card.server.lenient import LONGEST_NOTE
 from annotate.views.widgets import display
 from collection import Campaign, Judgement
 from collection.documents.rendering.markup import to_html

@@ -209,7 +209,9 @@ def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(tmp_path: Pat
         app = opened(campaign, "overview")
         words = "The campaign's judgement budget (2) is used up. Raise it"
         assert any(words in element.value.replace("\\", "") for element in app.markdown)
-        assert not any("See Recall" in element.value for element in app.caption)
+        captions = [element.value for element in app.caption]
+        assert any(each.endswith("The judgement budget is used up.") for each in captions)
+        assert not any("advises when to stop" in each for each in captions)
         app.switch_page("views/loop/loop.py").run()
         assert words in app.warning[0].value.replace("\\", "")
         assert "2 of 2 pairs judged." in [element.value for element in app.caption]
