@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from collection.campaign.corpus.corpus import Corpus
@@ -86,6 +88,25 @@ class Campaign:
     >>> pool.pairs, first.doc_id
     (2, 'd1')
     """
+
+    directory: Path
+    store: Store
+    id: str
+    title: str
+    transaction: Callable[[], AbstractContextManager[None]]
+    settings: Settings
+    log: JudgementLog
+    corpus: Corpus
+    operations: Operations
+    progress: Progress
+    loop: ActiveLearning
+    people: People
+    recall: RecallEstimates
+    judging: Judging
+    results: ResultServices
+    machine_labels: MachineLabelServices
+    imports: Importer
+    exports: Exports
 
     def __init__(self, directory: Path | str) -> None:
         self.directory = directory = as_path(directory, "directory")

@@ -36,7 +36,7 @@ class Notes:
     """Sentences with the measures that they concern; a sentence on all measures names none."""
 
     def __init__(self, measures: Iterable[str]) -> None:
-        self.measures = list(measures)
+        self.measures: list[str] = list(measures)
         self._measures_of: dict[str, list[str]] = {}
 
     def add(self, sentence: str, measure: str | None = None) -> None:

@@ -43,6 +43,12 @@ class FormatError(InputError):
     'abc'; write decimals with a point".
     """
 
+    path: str
+    line: int | None
+    wanted: str
+    found: str
+    hint: str
+
     def __init__(self, path: str | PathLike[str], line: int | None, wanted: str, found: str, hint: str = "") -> None:
         self.path, self.line, self.wanted, self.found, self.hint = str(path), line, wanted, found, hint
         super().__init__(f"{place(path, line)}: expected {wanted}, found {found}" + (f"; {hint}" if hint else ""))
@@ -50,6 +56,9 @@ class FormatError(InputError):
 
 class FormatWarning(UserWarning):
     """A file was read, but not all of it: what was skipped, dropped or put elsewhere, as a `sentence` about `path`."""
+
+    path: str
+    sentence: str
 
     def __init__(self, path: str | PathLike[str], sentence: str) -> None:
         self.path, self.sentence = str(path), sentence
@@ -92,6 +101,9 @@ def unit(path: str | PathLike[str]) -> str:
 class ColumnsError(InputError):
     """A frame lacks columns that a function needs."""
 
+    missing: list[str]
+    present: list[str]
+
     def __init__(self, what: str, missing: Iterable[str], present: Iterable[str]) -> None:
         self.missing, self.present = list(missing), list(present)
         expected = f"{plural(len(self.missing), 'column')} {', '.join(self.missing)}"
@@ -112,6 +124,10 @@ class UnknownNameError(InputError):
     `written`: name -> its form in suggestions. `listed_by`: the command that lists the choices, instead of the message.
     `hint`: what else to do.
     """
+
+    kind: str
+    name: str
+    choices: list[str]
 
     def __init__(
         self,

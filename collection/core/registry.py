@@ -181,6 +181,9 @@ class Registry(Generic[F, Traits, E]):
     collection.core.errors.UnknownNameError: unknown rule 'hafl'; did you mean 'half'? choose from half
     """
 
+    kind: str
+    group: str | None
+
     def __init__(
         self,
         kind: str,

@@ -41,10 +41,12 @@ __all__ = [
 __version__ = "0.5.11"
 """The version of pytrec_eval-terrier whose interface this is."""
 
-supported_measures = {*NICKNAMES["all_trec"]} - {"rbp", "rbp_resid", "unj"}  # new in trec_eval 10
+supported_measures: set[str] = {*NICKNAMES["all_trec"]} - {"rbp", "rbp_resid", "unj"}  # new in trec_eval 10
 """The names of all measures."""
 
-supported_nicknames = {name: set(names) for name, names in NICKNAMES.items()} | {"all_trec": set(supported_measures)}
+supported_nicknames: dict[str, set[str]] = {name: set(names) for name, names in NICKNAMES.items()} | {
+    "all_trec": set(supported_measures)
+}
 """Name -> its measures. Those of preferences and of several judges have no value, as in pytrec_eval."""
 
 Number = TypeVar("Number", int, float)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -98,26 +99,26 @@ class Store:
     """
 
     def __init__(self, path: Path | str, *, create: bool = False) -> None:
-        self.connection = Connection(path, create=create)
-        self.path = Path(path).resolve()
+        self.connection: Connection = Connection(path, create=create)
+        self.path: Path = Path(path).resolve()
         self._cache = _Cache()
         # Bound methods instead of a subclass of Connection: the repositories would then refer back to the store, and
         # a store that nobody closed would keep its files open until the garbage collector runs.
-        self.transaction = self.connection.transaction
-        self.savepoint = self.connection.savepoint
-        self.snapshot = self.connection.snapshot
-        self.settings = SettingsTable(self.connection)
-        self.corpus = CorpusTables(self.connection)
-        self.pool = PoolTables(self.connection, self.corpus)
-        self.judgements = JudgementTables(self.connection)
-        self.queue = QueueTables(self.connection)
-        self.reservations = ReservationTables(self.connection)
-        self.assignments = AssignmentTables(self.connection)
-        self.topic_tasks = TopicTaskTables(self.connection)
-        self.history = HistoryTables(self.connection)
-        self.accounts = AccountTables(self.connection)
-        self.machine_labels = MachineLabelTables(self.connection)
-        self.removal = RemovalTables(self.connection)
+        self.transaction: Callable[[], AbstractContextManager[None]] = self.connection.transaction
+        self.savepoint: Callable[[], AbstractContextManager[None]] = self.connection.savepoint
+        self.snapshot: Callable[[], AbstractContextManager[None]] = self.connection.snapshot
+        self.settings: SettingsTable = SettingsTable(self.connection)
+        self.corpus: CorpusTables = CorpusTables(self.connection)
+        self.pool: PoolTables = PoolTables(self.connection, self.corpus)
+        self.judgements: JudgementTables = JudgementTables(self.connection)
+        self.queue: QueueTables = QueueTables(self.connection)
+        self.reservations: ReservationTables = ReservationTables(self.connection)
+        self.assignments: AssignmentTables = AssignmentTables(self.connection)
+        self.topic_tasks: TopicTaskTables = TopicTaskTables(self.connection)
+        self.history: HistoryTables = HistoryTables(self.connection)
+        self.accounts: AccountTables = AccountTables(self.connection)
+        self.machine_labels: MachineLabelTables = MachineLabelTables(self.connection)
+        self.removal: RemovalTables = RemovalTables(self.connection)
 
     def cached(
         self,

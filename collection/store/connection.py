@@ -168,13 +168,13 @@ class Connection:
         if create and str(path) != ":memory:":
             with suppress(FileExistsError):  # SQLite gives its log the permissions of the database
                 layout.create_private(Path(path)).close()
-        self.rollbacks = 0
+        self.rollbacks: int = 0
         """Number of changes that were undone: part of the key of what is cached."""
-        self.writing = False
+        self.writing: bool = False
         """Whether a transaction is open, so that data read now may be rolled back."""
         try:
             connection = sqlite3.connect(str(path), timeout=BUSY_SECONDS, isolation_level=None)
-            self.db = Database(connection)
+            self.db: Database = Database(connection)
             schema_version.require_openable(self.db, path)  # before anything is written, be it the journal mode
             self.db.execute("PRAGMA journal_mode = WAL")
             self.db.execute("PRAGMA synchronous = FULL")

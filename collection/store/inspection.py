@@ -44,9 +44,9 @@ class Inspection:
         try:
             require = schema_version.require_known_schema if known else schema_version.require_openable
             require(self._db, path)
-            self.version = schema_version.version(self._db)
+            self.version: int = schema_version.version(self._db)
             """Version of the tables."""
-            self.settings = {
+            self.settings: dict[str, Any] = {
                 key: schema_version.parsed(value)
                 for key, value in self._rows("SELECT key, value FROM settings ORDER BY key")
             }

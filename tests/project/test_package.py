@@ -1,5 +1,7 @@
 """What is published: one version, one place for addresses, the contents of wheel and sdist, and types for users."""
 
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +17,7 @@ import yaml
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
 
+import collection
 from collection import __version__
 from tests.helpers import ROOT, node, ok, some
 from tests.project.package import EXAMPLES, PROGRAM, build, build_elsewhere, problems, tracked
@@ -204,6 +207,20 @@ def test_pyright_accepts_the_program_of_a_user(installed: Path, tmp_path: Path) 
     (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
     done = pyright("--pythonpath", str(installed / "bin/python"), folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_public_names_have_types(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pyright looks through every module; what is left are attributes inside packages, whose types it infers."""
+    monkeypatch.setenv("PATH", f"{installed / 'bin'}:{os.environ['PATH']}")
+    found = json.loads(
+        pyright("--verifytypes", "collection", "--ignoreexternal", "--outputjson", folder=tmp_path).stdout
+    )
+    symbols = {symbol["name"]: symbol for symbol in found["typeCompleteness"]["symbols"]}
+    public = [f"collection.{name}" for name in collection.__all__]
+    assert [name for name in some(public) if not symbols[name]["isTypeKnown"]] == []
+    assert found["typeCompleteness"]["completenessScore"] > 0.98
 
 
 def pyright(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 class FeatureBlock(ABC):
     """A matrix (documents, columns); `learning` blocks are read by the learner."""
 
+    name: str
+    learning: bool
+
     def __init__(self, name: str, documents: int, columns: int, learning: bool = True) -> None:
         self.name, self.learning = name, learning
         self.shape: tuple[int, int] = (documents, columns)
@@ -53,6 +56,11 @@ class FeatureBlock(ABC):
 
 class SparseBlock(FeatureBlock):
     """A sparse block: the arrays of a CSR matrix (int64, int32, float32) or memory maps of them, never copied."""
+
+    indptr: Ints
+    indices: NDArray[np.int32]
+    values: Floats32
+    stored: int
 
     def __init__(
         self,
@@ -177,6 +185,13 @@ class TextBlock(SparseBlock):
         Number of words and of stored values of all documents, for a block that is one partition of them.
     """
 
+    words: int
+    counts: NDArray[np.uint16]
+    frequency: Ints
+    lengths: Ints
+    documents: int
+    bigrams: bool
+
     def __init__(
         self,
         name: str,
@@ -196,7 +211,7 @@ class TextBlock(SparseBlock):
     ) -> None:
         super().__init__(name, indptr, indices, values, len(frequency), learning)
         self.words = int(lengths.sum()) if words is None else words
-        self.stored = self.stored if stored is None else stored
+        self.stored: int = self.stored if stored is None else stored
         self.counts, self.frequency, self.lengths, self.documents = counts, frequency, lengths, documents
         self.bigrams, self._read_terms = bigrams, read_terms
 

@@ -60,6 +60,11 @@ class FeatureMatrix:
     (3, True)
     """
 
+    blocks: tuple[FeatureBlock, ...]
+    fingerprint: str
+    learning: tuple[FeatureBlock, ...]
+    size: int
+
     def __init__(self, blocks: tuple[FeatureBlock, ...], fingerprint: str = "") -> None:
         self.blocks, self.fingerprint = blocks, fingerprint
         self.learning = tuple(block for block in blocks if block.learning)

@@ -87,7 +87,7 @@ class PartitionedMatrix(FeatureMatrix):
         super().__init__(known.blocks, fingerprint)
         self._starts = np.cumsum([0, *sizes])
         self._run = run
-        self.size = int(self._starts[-1])
+        self.size: int = int(self._starts[-1])
 
     def __repr__(self) -> str:
         return f"<features of {self.size:,} documents in {len(self._starts) - 1} partitions>"

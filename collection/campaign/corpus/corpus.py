@@ -41,10 +41,10 @@ class Corpus:
     settings: Settings
 
     def __post_init__(self) -> None:
-        self.features = Features(self.store, self.directory)
-        self.clicks = ClickLogs(self.store, self.directory, self.settings)
-        self.view = DocumentView(self.store, self.directory, self.settings)
-        self.near_duplicates = NearDuplicates(self.store, self.settings)
+        self.features: Features = Features(self.store, self.directory)
+        self.clicks: ClickLogs = ClickLogs(self.store, self.directory, self.settings)
+        self.view: DocumentView = DocumentView(self.store, self.directory, self.settings)
+        self.near_duplicates: NearDuplicates = NearDuplicates(self.store, self.settings)
 
     def document(self, doc_id: str) -> Document | None:
         """A document, or None if the campaign does not know the id."""

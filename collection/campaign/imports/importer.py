@@ -74,7 +74,7 @@ class Importer:
     assignments: Assignments
 
     def __post_init__(self) -> None:
-        self.removals = Removals(self.store, self.directory, self.assignments)
+        self.removals: Removals = Removals(self.store, self.directory, self.assignments)
 
     def import_files(
         self,

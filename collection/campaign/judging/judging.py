@@ -74,12 +74,12 @@ class Judging:
     recall: RecallEstimates
 
     def __post_init__(self) -> None:
-        self.demand = JudgingDemand(self.store, self.settings)
-        self.search = DocumentSearch(self.store, self.settings, self.demand)
-        self.topic_tasks = TopicTasks(self.store, self.settings)
-        self.adjudication = Adjudication(self.store, self.write)
-        self.history = JudgingHistory(self.store, self.settings, self.progress, self.topic_tasks)
-        self.explanations = Explanations(self.store, self.settings, self.corpus, self.active_learning)
+        self.demand: JudgingDemand = JudgingDemand(self.store, self.settings)
+        self.search: DocumentSearch = DocumentSearch(self.store, self.settings, self.demand)
+        self.topic_tasks: TopicTasks = TopicTasks(self.store, self.settings)
+        self.adjudication: Adjudication = Adjudication(self.store, self.write)
+        self.history: JudgingHistory = JudgingHistory(self.store, self.settings, self.progress, self.topic_tasks)
+        self.explanations: Explanations = Explanations(self.store, self.settings, self.corpus, self.active_learning)
 
     def next_pairs(
         self,

@@ -69,7 +69,7 @@ class TopicTaskState:
         least = 2 if self._compares else 1
         self.topics = {row.topic: row for row in self.store.topic_tasks.topics(least)}
         self.keys = {row.query_id: row.topic for row in self.topics.values()}
-        self.closed = self.store.topic_tasks.closed_topics()
+        self.closed: frozenset[int] = self.store.topic_tasks.closed_topics()
         with _lock:  # other threads would read the same
             shared = self._shared()
             if shared and self._is_logged((read := shared[0]).last, read.uuid):

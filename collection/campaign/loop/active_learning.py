@@ -54,7 +54,9 @@ class ActiveLearning:
     progress: Progress
 
     def __post_init__(self) -> None:
-        self.system_order = SystemOrderStudy(self.store, self.settings, self.corpus, self.progress.loop_scope)
+        self.system_order: SystemOrderStudy = SystemOrderStudy(
+            self.store, self.settings, self.corpus, self.progress.loop_scope
+        )
 
     def next_round(self, query_id: str, count: int | None = None) -> LoopRound:
         """Learn from a topic's judgements, and select what to judge next; nothing is written.

@@ -71,8 +71,8 @@ class Progress:
     corpus: Corpus
 
     def __post_init__(self) -> None:
-        self.loop_scope = LoopScope(self.store, self.settings, self.corpus)
-        self.budget = JudgingBudget(self.store, self.settings, self.loop_scope)
+        self.loop_scope: LoopScope = LoopScope(self.store, self.settings, self.corpus)
+        self.budget: JudgingBudget = JudgingBudget(self.store, self.settings, self.loop_scope)
 
     def standing(self, query_id: str, annotator: str) -> Standing:
         """Count the pairs of a topic that need no judgement by an annotator, and all pairs.

@@ -63,7 +63,7 @@ class LlmLabels:
     label_sets: LlmLabelSets
 
     def __post_init__(self) -> None:
-        self.batches = LlmBatches(self.store, self.label_sets)
+        self.batches: LlmBatches = LlmBatches(self.store, self.label_sets)
 
     def plan(
         self,
