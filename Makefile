@@ -50,7 +50,7 @@ test: node_modules/.package-lock.json chromium ## checks of every kind, in about
 check-tests: $(VENV)/.compiled
 	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 4 -m "not long" tests
 
-test-long: chromium ## the rest: every page in a browser, killed servers, replays, thousands of random cases
+test-long: node_modules/.package-lock.json chromium ## the rest: every page in a browser, killed servers, replays, thousands of random cases
 	@CLEVERDON_FUZZ=0.2 $(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 -m "$(LONG)" tests
 
 coverage: node_modules/.package-lock.json chromium check-card ## lines and branches that all tests reach, Python and JavaScript

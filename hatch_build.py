@@ -9,8 +9,10 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-LINK = re.compile(r'(!?\[[^]]*\]\(|(?:href|src|srcset)=")(?![a-z]+:|#|/)([^)"\s]+)')
+LINK = re.compile(r'(\]\(|(?:href|src|srcset)=")(?![a-z]+:|#|/)([^)"\s]+)')
 """A link or picture of the README that is relative to the repository."""
+
+PICTURES = (".gif", ".jpg", ".png", ".svg", ".webp")
 
 
 class Addresses(MetadataHookInterface):
@@ -34,8 +36,7 @@ class Addresses(MetadataHookInterface):
 
 def _absolute(link: re.Match[str], base: str) -> str:
     """The link with the address of the file itself if it is a picture, of its page otherwise."""
-    picture = link[1].startswith(("!", "src"))
-    return f"{link[1]}{base.format('raw' if picture else 'blob')}/{link[2]}"
+    return f"{link[1]}{base.format('raw' if link[2].endswith(PICTURES) else 'blob')}/{link[2]}"
 
 
 class PackagedFiles(BuildHookInterface):  # type: ignore[type-arg]
