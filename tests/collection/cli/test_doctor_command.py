@@ -26,7 +26,7 @@ def no_imports(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
-    directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "golden"))
+    directory = Path(shutil.copytree(GOLDEN / "campaign-0.1.0", tmp_path / "golden"))
     Campaign(directory).close()
     return directory
 

@@ -24,7 +24,7 @@ from tests.helpers import GOLDEN, Clock, small_file_system
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     """A campaign in order, with a backup."""
-    directory = Path(shutil.copytree(GOLDEN / "campaign", tmp_path / "golden"))
+    directory = Path(shutil.copytree(GOLDEN / "campaign-0.1.0", tmp_path / "golden"))
     with Campaign(directory) as campaign:
         campaign.operations.server_state.secret()
         campaign.operations.backups.make()
