@@ -507,7 +507,7 @@ OTHERS = {
     "serve": "see PAGES and ROUTES", "demo": "as serve", "docs": "no campaign", "measures": "no campaign",
     "methods": "no campaign", "evaluate": "files only", "compare": "files only", "trec_eval": "files only",
     "simulate": "files only",
-    "backup": "copies a campaign", "check": "reads files", "restore": "copies a campaign",
+    "backup": "copies a campaign", "check": "reads files", "doctor": "reads files", "restore": "copies a campaign",
 }  # fmt: skip
 
 EXPORTS = {
