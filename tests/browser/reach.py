@@ -9,6 +9,8 @@ from typing import Any
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.waiting import until_on
+
 WIDE, MAGNIFIED, NARROW = (1280, 800), (640, 400), (390, 844)
 """Sizes of a window in pixels: a laptop's, as it is and at 200%, and a phone's."""
 THEMES = ("light", "dark")
@@ -119,13 +121,12 @@ def require_no_faults(page: Page, where: str, themes: Sequence[str] = THEMES) ->
         page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
         if page.get_by_test_id("stApp").count():
             expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", theme)
-        found: list[tuple[str, str, str]] = []
-        for _ in range(3):  # charts and tables are drawn in the new theme somewhat later
-            found = [fault for fault in axe_faults(page) if not any(map(partial(_is, fault), EXCEPTIONS))]
-            if not found:
-                break
-            page.wait_for_timeout(1000)
-        assert not found, f"{where}, {theme}: {found}"
+        # Charts and tables are drawn in the new theme somewhat later.
+        until_on(page, lambda: not _unexpected(page), f"no fault, {where}, {theme}", lambda: _unexpected(page))
+
+
+def _unexpected(page: Page) -> list[tuple[str, str, str]]:
+    return [fault for fault in axe_faults(page) if not any(map(partial(_is, fault), EXCEPTIONS))]
 
 
 def _is(fault: tuple[str, str, str], exception: tuple[str, str]) -> bool:
