@@ -12,6 +12,9 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 LINK = re.compile(r'(\]\(|(?:href|src|srcset)=")(?![a-z]+:|#|/)([^)"\s]+)')
 """A link or picture of the README that is relative to the repository."""
 
+HIDDEN = re.compile(r"(^|/)[._]|^[^/]+\.py$")
+"""Scripts of the documentation, and what Sphinx, Python and Jupyter read and build."""
+
 PICTURES = (".gif", ".jpg", ".png", ".svg", ".webp")
 
 
@@ -46,6 +49,6 @@ class PackagedFiles(BuildHookInterface):  # type: ignore[type-arg]
         """Only for a standard wheel: an editable one would copy the data beside the real package."""
         if version == "standard":
             for source, target in (("data/demo", "collection/demo/data"), ("docs", "collection/docs")):
-                # Neither scripts nor what Sphinx reads and builds (_templates, _build); in the same order everywhere.
-                files = sorted(f for f in Path(self.root, source).iterdir() if f.suffix != ".py" and f.name[0] != "_")
-                build_data["force_include"] |= {f"{source}/{file.name}": f"{target}/{file.name}" for file in files}
+                folder = Path(self.root, source)
+                names = sorted(f.relative_to(folder).as_posix() for f in folder.rglob("*") if f.is_file())
+                build_data["force_include"] |= {f"{source}/{n}": f"{target}/{n}" for n in names if not HIDDEN.search(n)}

@@ -18,7 +18,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from importlib import metadata
@@ -60,7 +59,8 @@ for name in sys.argv[2:]:
     try:
         importlib.import_module(name)
     except BaseException as error:
-        problem = f"{type(error).__name__}: {error}"
+        from collection.doctor import describe
+        problem = describe(error)
     print(json.dumps([name, problem]), file=answers, flush=True)
 """
 """A program that imports its arguments, but for the first, which is its path, and prints a line for each."""
@@ -75,7 +75,7 @@ class Examination(NamedTuple):
 
 
 def examine_machine() -> Examination:
-    """Examine the installation, its packages, Python, SQLite, the locale, folders and the terminal."""
+    """Examine the installation, its packages, Python, SQLite, the locale and folders."""
     findings: list[Finding] = []
     parts: dict[str, Callable[[], Any]] = {
         "cleverdon": lambda: _cleverdon(findings),
@@ -86,8 +86,6 @@ def examine_machine() -> Examination:
         "sqlite": lambda: _sqlite(findings),
         "text": lambda: _text(findings),
         "folders": lambda: _folders(findings),
-        "configuration": lambda: _configuration(findings),
-        "terminal": _terminal,
     }
     facts = {name: attempt(findings, f"the part {name!r} of this machine", part) for name, part in parts.items()}
     facts["not_imported"] = attempt(findings, "the imports", lambda: _imports(facts["packages"] or {}, findings))
@@ -140,8 +138,8 @@ def _cleverdon(findings: list[Finding]) -> dict[str, Any]:
     facts: dict[str, Any] = {"version": collection.__version__, "installed": None}
     try:
         about = metadata.distribution("cleverdon")
-        editable = '"editable": true' in (about.read_text("direct_url.json") or "")
-        facts["installed"] = "editable" if editable else "package"
+        origin = json.loads(about.read_text("direct_url.json") or "{}")
+        facts["installed"] = "editable" if origin.get("dir_info", {}).get("editable") else "package"
     except metadata.PackageNotFoundError:
         findings.append(Finding(True, f"Cleverdon runs, but is not installed; {REINSTALL}", "packages"))
     else:
@@ -234,8 +232,7 @@ def _imports(packages: dict[str, str | None], findings: list[Finding]) -> list[s
     problems = {module: problem for module, problem in _import_all([*modules, *PROGRAM]) if problem}
     for module, problem in problems.items():
         if name := modules.get(module):
-            remedy = f"install it again: `python -m pip install --force-reinstall --no-deps {name}=={packages[name]}`"
-            sentence = f"the package {name} cannot be imported ({problem}); {remedy}"
+            sentence = f"the package {name} cannot be imported ({problem}); {REINSTALL}"
         elif problems.keys() <= set(PROGRAM):  # otherwise the packages are the reason
             sentence = f"the module {module} cannot be imported ({problem}); {REINSTALL}"
         else:
@@ -277,34 +274,28 @@ def _import_all(modules: list[str]) -> Iterator[tuple[str, str | None]]:
 def _sqlite(findings: list[Finding]) -> dict[str, Any]:
     import sqlite3
 
-    tests: dict[str, Callable[[sqlite3.Connection], object]] = {
-        "FTS5": lambda db: db.execute("CREATE VIRTUAL TABLE words USING fts5 (word)"),
-        "JSON": lambda db: db.execute("SELECT value FROM json_each('[1]')"),
-        "WAL": lambda db: _require(db.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal"),
-        "threads": lambda db: _require(sqlite3.threadsafety > 0),
+    tests = {
+        "FTS5": "CREATE VIRTUAL TABLE words USING fts5 (word)",
+        "JSON": "SELECT value FROM json_each('[1]')",
     }
-    features: dict[str, bool | None] = dict.fromkeys(tests)
-    # Write-ahead logs need a file. Where none can be made, another finding says so.
+    features: dict[str, bool | None] = {"FTS5": True, "JSON": True, "WAL": None}
+    with closing(sqlite3.connect(":memory:")) as db:
+        for name, statement in tests.items():
+            try:
+                db.execute(statement)
+            except sqlite3.Error:
+                features[name] = False
+    # Write-ahead logs need a file. Where none can be written, another finding says so.
     with (
-        suppress(OSError),
+        suppress(OSError, sqlite3.Error),
         tempfile.TemporaryDirectory(prefix="cleverdon-") as folder,
         closing(sqlite3.connect(Path(folder, "test.db"))) as db,
     ):
-        for name, test in tests.items():
-            try:
-                test(db)
-                features[name] = True
-            except (sqlite3.Error, ValueError):
-                features[name] = False
+        features["WAL"] = db.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal"
     if missing := [name for name, present in features.items() if present is False]:
         lacks = f"SQLite {sqlite3.sqlite_version} of this Python lacks {join(missing)}"
         findings.append(Finding(True, f"{lacks}; use a Python with a complete SQLite, then {REINSTALL}", "sqlite"))
     return {"version": sqlite3.sqlite_version, "features": features}
-
-
-def _require(condition: bool) -> None:
-    if not condition:
-        raise ValueError
 
 
 def _text(findings: list[Finding]) -> dict[str, Any]:
@@ -378,29 +369,3 @@ def examine_folder(
                 Finding(serious, f"{what} has only {size(free)} of free space; free some, or {remedy}", "folders")
             )
     return {"writable": problem is None, "free": free}
-
-
-def _configuration(findings: list[Finding]) -> list[str]:
-    """Streamlit's configuration files, which may change the app."""
-    files = []
-    homes = [Path.cwd()]
-    with suppress(RuntimeError):  # there is no home
-        homes.insert(0, Path.home())
-    for file in dict.fromkeys(home / ".streamlit" / "config.toml" for home in homes):
-        if file.is_file():
-            name = anonymous(str(file)) if file.parent.parent != Path.cwd() else ".streamlit/config.toml"
-            files.append(name)
-            try:
-                tomllib.loads(file.read_text("utf-8"))
-            except (OSError, ValueError) as error:
-                reason = describe(error) if isinstance(error, OSError) else "it is not TOML"
-                findings.append(
-                    Finding(True, f"Streamlit cannot read {name} ({reason}); correct or remove it", "configuration")
-                )
-    return files
-
-
-def _terminal() -> dict[str, Any]:
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    width, height = shutil.get_terminal_size()
-    return {"output": is_terminal, "width": width, "height": height}

@@ -82,9 +82,9 @@ def _outputs_with_pictures(notebook: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _files(ending: str) -> list[str]:
-    """The files of the documentation, without the example files and what Sphinx builds in ``_build``."""
+    """The files of the documentation, without the example files, Sphinx's ``_build``, and hidden files as Jupyter's."""
     names = sorted(file.relative_to(folder()).as_posix() for file in folder().rglob(f"*.{ending}"))
-    return [name for name in names if not name.startswith(("_", "examples/"))]
+    return [name for name in names if not name.startswith(("_", "examples/", ".")) and "/." not in name]
 
 
 def read_page(name: str, *, rich: bool = False) -> str:

@@ -26,7 +26,7 @@ author = "The Cleverdon authors"
 copyright = "The Cleverdon authors"
 
 extensions = ["myst_parser", "sphinx_copybutton"]
-exclude_patterns = ["_build", "examples"]
+exclude_patterns = ["_build", "examples", ".*", "**/.*"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 copybutton_prompt_text = "$ "

@@ -129,10 +129,6 @@ def _machine_lines(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
             "current": about["current"],
         }
         yield "Folders", "; ".join(f"{name}: {_folder(each)}" for name, each in named.items())
-    if about := facts["configuration"]:
-        yield "Settings", ", ".join(about)
-    if about := facts["terminal"]:
-        yield "Terminal", f"{about['width']} x {about['height']}" if about["output"] else "none (a file or pipe)"
 
 
 def _folder(about: dict[str, Any] | None) -> str:

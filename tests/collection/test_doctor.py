@@ -3,11 +3,14 @@
 import json
 import os
 import re
+import resource
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,6 +39,13 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.syspath_prepend(folder)
     return folder
+
+
+@pytest.mark.parametrize("text", ['{"dir_info":{"editable":true}}', '{"dir_info": {"editable": true}}'])
+def test_an_editable_installation(site: Path, text: str, findings: list[Finding]) -> None:
+    install(site, "cleverdon", "9.9")
+    (site / "cleverdon-9.9.dist-info" / "direct_url.json").write_text(text)
+    assert doctor._cleverdon(findings)["installed"] == "editable"
 
 
 def install(site: Path, name: str, version: str, *lines: str) -> None:
@@ -83,6 +93,7 @@ BROKEN = {
     "exits": "__import__('os')._exit(3)",
     "crashes": "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
     "leaves": "raise SystemExit(0)",
+    "tells": "raise ValueError('password: secret')",
     "last": "",
 }
 
@@ -94,15 +105,16 @@ def test_imports_that_fail(site: Path, monkeypatch: pytest.MonkeyPatch, findings
     for name, text in BROKEN.items():
         (site / f"{name}.py").write_text(text)
     packages = dict.fromkeys(BROKEN, "1.5") | {"absent": None}
-    assert doctor._imports(packages, findings) == ["raises", "exits", "crashes", "leaves"]
+    assert doctor._imports(packages, findings) == ["raises", "exits", "crashes", "leaves", "tells"]
     reasons = [
         "raises cannot be imported (ImportError: ~/lib/x.so: undefined symbol)",
         "exits cannot be imported (the import ended Python with status 3)",
         "crashes cannot be imported (the import ended Python by signal SIGSEGV)",
-        "leaves cannot be imported (SystemExit: 0)",
+        "leaves cannot be imported (SystemExit in <module>, leaves.py)",
+        "tells cannot be imported (ValueError in <module>, tells.py)",
     ]
     for finding, reason in zip(findings, reasons, strict=True):
-        assert finding.sentence.startswith(f"the package {reason}; install it again: `python -m pip install ")
+        assert finding.sentence.startswith(f"the package {reason}; install Cleverdon again")
 
 
 @pytest.mark.slow
@@ -116,7 +128,7 @@ def test_a_module_of_cleverdon_that_fails(site: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(doctor, "PROGRAM", ("raises", "absent"))
     (site / "raises.py").write_text("raise AttributeError('no x')")
     assert doctor._imports({}, findings) == ["raises", "absent"]
-    said = "the module raises cannot be imported (AttributeError: no x); install Cleverdon again"
+    said = "the module raises cannot be imported (AttributeError in <module>, raises.py); install Cleverdon again"
     assert findings[0].sentence.startswith(said)
 
 
@@ -140,7 +152,7 @@ def part_of_another_process(part: str, **environment: str) -> tuple[object, list
     [
         (
             {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
-            r"found \S+ for files, \S+ for file names and \S+ for output; set the environment variable PYTHONUTF8=1",
+            r"found \S+ for files.* and \S+ for output; set the environment variable PYTHONUTF8=1",
         ),
         ({"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "1"}, "found iso8859-1 for output; unset the environment"),
     ],
@@ -230,26 +242,32 @@ def test_a_current_folder_that_is_gone(
     os.chdir(tmp_path)
 
 
-def test_settings_of_streamlit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, findings: list[Finding]) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    assert doctor._configuration(findings) == []
-    (tmp_path / "work" / ".streamlit").mkdir(parents=True)
-    (tmp_path / ".streamlit").mkdir()
-    (tmp_path / "work" / ".streamlit" / "config.toml").write_text("[theme]\nbase = 'dark'\n")
-    (tmp_path / ".streamlit" / "config.toml").write_text("secret")
-    monkeypatch.chdir(tmp_path / "work")
-    assert doctor._configuration(findings) == ["~/.streamlit/config.toml", ".streamlit/config.toml"]
-    said = "Streamlit cannot read ~/.streamlit/config.toml (it is not TOML); correct or remove it"
-    assert only(findings).sentence == said
+class WithoutVirtualTables(sqlite3.Connection):
+    """SQLite as it is built without FTS5."""
+
+    def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+        if "VIRTUAL" in sql:
+            raise sqlite3.OperationalError("no such module: fts5")
+        return super().execute(sql, *values)
 
 
-def test_sqlite_without_threads(monkeypatch: pytest.MonkeyPatch, findings: list[Finding]) -> None:
-    assert set(doctor._sqlite(findings)["features"].values()) == {True}
+def test_sqlite_without_full_text_search(monkeypatch: pytest.MonkeyPatch, findings: list[Finding]) -> None:
+    assert doctor._sqlite(findings)["features"] == {"FTS5": True, "JSON": True, "WAL": True}
     assert findings == []
-    monkeypatch.setattr("sqlite3.threadsafety", 0)
-    assert doctor._sqlite(findings)["features"]["threads"] is False
-    assert " of this Python lacks threads; use a Python with a complete SQLite, then install" in only(findings).sentence
+    monkeypatch.setattr(sqlite3, "connect", WithoutVirtualTables)
+    assert doctor._sqlite(findings)["features"]["FTS5"] is False
+    assert " of this Python lacks FTS5; use a Python with a complete SQLite, then install" in only(findings).sentence
+
+
+def test_a_full_disk_is_no_lack_of_sqlite(findings: list[Finding]) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        facts = doctor._sqlite(findings)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert facts["features"] == {"FTS5": True, "JSON": True, "WAL": None}
+    assert findings == []
 
 
 def test_a_part_that_fails_is_a_finding_without_its_message(monkeypatch: pytest.MonkeyPatch) -> None:

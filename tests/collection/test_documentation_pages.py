@@ -109,6 +109,10 @@ def test_pages_are_listed_in_the_order_of_the_start_page(tmp_path: Path, monkeyp
         (tmp_path / file).write_text("# Page\n\n<!-- campaign: energy -->\nText.\n")
     (tmp_path / "index.md").write_text("# Start\n\n- [Page](page.md)\n")
     monkeypatch.setattr(documentation, "folder", lambda: tmp_path)
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    (tmp_path / "start" / ".ipynb_checkpoints").mkdir(parents=True)
+    for folder in (tmp_path, tmp_path / "start"):
+        (folder / ".ipynb_checkpoints" / "shot-checkpoint.png").touch()
     assert documentation._files("png") == ["shot.png"]
     assert list(documentation.list_pages.__wrapped__()) == ["index", "page", "a"]
     monkeypatch.setattr(documentation, "list_pages", lambda: {"page": "Page"})

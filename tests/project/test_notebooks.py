@@ -19,7 +19,7 @@ from tests.helpers import ROOT, some
 from tests.project.test_documentation import exists
 
 SCRIPT = ROOT / "docs" / "notebooks.py"
-NOTEBOOKS = some(sorted((ROOT / "docs").rglob("*.ipynb")))
+NOTEBOOKS = some(sorted((ROOT / "docs").glob("*/*.ipynb")))
 
 
 def check(*paths: Path) -> subprocess.CompletedProcess[str]:

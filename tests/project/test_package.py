@@ -25,6 +25,7 @@ from tests.project.package import EXAMPLES, PROGRAM, build, build_elsewhere, pro
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 ADDRESSES = PYPROJECT["tool"]["hatch"]["metadata"]["hooks"]["custom"]
 OWN_ADDRESS = re.compile(r"https?://[\w.:/-]*cleverdon\b[^\s\"'<>)\]`]*", re.I)
+needs_git = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no checkout of the repository")
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
 
 
@@ -102,6 +103,7 @@ def towncrier(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+@needs_git
 def test_addresses_are_in_one_place() -> None:
     """As long as pyproject.toml has none, no file names one; afterwards, no file names another."""
     names = [
@@ -144,6 +146,7 @@ def test_the_metadata_take_the_addresses() -> None:
 # --- contents -----------------------------------------------------------------------------------------
 
 
+@needs_git
 @pytest.mark.slow
 def test_the_package_has_what_users_need_and_no_tests(built: tuple[Path, Path]) -> None:
     assert problems(*built) == []
@@ -157,6 +160,7 @@ def test_builds_are_reproducible(built: tuple[Path, Path], tmp_path: Path) -> No
         assert first.read_bytes() == second.read_bytes(), first.name
 
 
+@needs_git
 @pytest.mark.slow
 @pytest.mark.long
 def test_a_missing_file_and_a_foreign_one_are_noticed(built: tuple[Path, Path], tmp_path: Path) -> None:

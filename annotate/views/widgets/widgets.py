@@ -96,7 +96,7 @@ def page_style() -> None:
         # Streamlit's own values give a contrast below 4.5:1.
         '[data-testid="stCaptionContainer"] { opacity: 0.8; }'
         ':is([data-testid="stTab"], [data-testid="stButtonGroup"] button, .stMain button:enabled:hover,'
-        ' .stExpander summary:hover):not([kind="primary"]) { color: inherit !important; }'
+        ' .stExpander summary:hover):not([kind^="primary"]) { color: inherit !important; }'
         # Streamlit shows the focus on other elements only.
         ':is([data-testid="stSidebarNavLink"], .stMain):focus-visible { outline: 2px solid; outline-offset: -2px; }'
         ".stMultiSelect input { min-width: 24px; }"

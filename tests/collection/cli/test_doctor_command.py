@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,15 @@ from collection.core.records import Document, Topic
 from tests.collection.campaign.operations.test_integrity import corrupt, of_runs
 from tests.helpers import GOLDEN, ROOT, ok, put, run
 
-LABELS = ["Cleverdon", "Python", "System", "Packages", "Extras", "SQLite", "Text", "Folders", "Terminal"]
+LABELS = ["Cleverdon", "Python", "System", "Packages", "Extras", "SQLite", "Text", "Folders"]
 OF_CAMPAIGN = ["Directory", "Database", "Contents", "Judging", "Backups", "Server", "Check"]
 
 
 @pytest.fixture
-def no_imports(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the imports, which take seconds."""
+def no_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the imports, which take seconds, and the home and the current folder of the developer."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(doctor, "_import_all", lambda modules: iter(()))
 
 
@@ -114,13 +117,12 @@ def secretive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     directory = home / SECRETS["title"]
     (home / "work").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(tempfile, "tempdir", str(home / "work"))
     monkeypatch.setenv("LOGNAME", SECRETS["user"])
     monkeypatch.setenv("OPENAI_API_KEY", SECRETS["key"])
     monkeypatch.setenv("CLEVERDON_TOKEN", SECRETS["key"])
     monkeypatch.setenv("LANG", SECRETS["key"] * 5)
     monkeypatch.chdir(home / "work")
-    (home / ".streamlit").mkdir()
-    (home / ".streamlit" / "config.toml").write_text(f'[server]\ncookieSecret = "{SECRETS["key"]}"\n')
     with Campaign.create(directory, title=SECRETS["title"]) as campaign:
         put(
             campaign,
@@ -172,7 +174,7 @@ def test_a_report_has_no_secret(secretive: Path, form: str, damage: object) -> N
         damage(secretive)
     result = run("doctor", secretive, "--format", form)
     assert result.exit_code == 1
-    assert "~" in result.stdout  # the settings of Streamlit in the home
+    assert "~/work" in result.stdout  # the folder for temporary files
     leaked = {name for name, secret in SECRETS.items() if secret.lower() in result.output.lower()}
     assert leaked == set()
     assert result.exception is None or isinstance(result.exception, SystemExit)
@@ -191,11 +193,13 @@ def test_the_secrets_are_where_a_report_could_find_them(secretive: Path) -> None
 # --- processes ------------------------------------------------------------------------------------------
 
 
-def command(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+def command(directory: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run it in a home that has nothing but the campaign."""
+    home = directory.parent
     program = Path(sys.executable).with_name("cleverdon")
     return subprocess.run(
-        [program, "doctor", *map(str, arguments)],
-        env=os.environ | environment, capture_output=True, text=True, check=False,
+        [program, "doctor", directory],
+        cwd=home, env=os.environ | {"HOME": str(home)} | environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
