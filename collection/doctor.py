@@ -33,8 +33,8 @@ from collection.core.records import Finding
 
 T = TypeVar("T")
 
-LITTLE = 100_000_000
-"""Free bytes of a disk that are too few to work."""
+LEAST_FREE_BYTES = 100_000_000
+"""A disk with fewer free bytes is a problem."""
 REINSTALL = "install Cleverdon again, as `cleverdon docs start/install` describes"
 LIBRARY = "collection.campaign"
 PROGRAM = (LIBRARY, "annotate.application")
@@ -43,9 +43,9 @@ FOR_DEVELOPERS = {"dev", "tools"}
 """Extras that users have no need of."""
 IMPORTED_AS = {"scikit-learn": "sklearn", "argon2-cffi": "argon2", "markdown-it-py": "markdown_it"}
 """Package -> its module, if that has another name."""
-SHOWN = ("LANG", "LC_ALL", "LC_CTYPE", "PYTHONUTF8", "PYTHONIOENCODING", "TERM")
+SHOWN_VARIABLES = ("LANG", "LC_ALL", "LC_CTYPE", "PYTHONUTF8", "PYTHONIOENCODING", "TERM")
 """Variables of the environment whose values are shown, if they look harmless; of others, no more than the name."""
-NAMED = re.compile(r"(CLEVERDON|DASK|IR_DATASETS|PYTHON|STREAMLIT)_?\w*|TMPDIR|NO_COLOR")
+NAMED_VARIABLES = re.compile(r"(CLEVERDON|DASK|IR_DATASETS|PYTHON|STREAMLIT)_?\w*|TMPDIR|NO_COLOR")
 """Variables of the environment that are named, since they may change what Cleverdon does."""
 IMPORT_SECONDS = 180.0
 """Seconds after which an import is said not to end."""
@@ -161,7 +161,7 @@ def _python() -> dict[str, Any]:
         "version": platform.python_version(),
         "implementation": platform.python_implementation(),
         "virtual_environment": sys.prefix != sys.base_prefix,
-        "variables": sorted(name for name in os.environ if NAMED.fullmatch(name)),
+        "variables": sorted(name for name in os.environ if NAMED_VARIABLES.fullmatch(name)),
     }
 
 
@@ -310,7 +310,7 @@ def _text(findings: list[Finding]) -> dict[str, Any]:
         if "PYTHONIOENCODING" in os.environ:
             remedy = "unset the environment variable PYTHONIOENCODING; if that is not enough, " + remedy
         findings.append(Finding(True, f"expected the encoding UTF-8, found {found}; {remedy}", "text"))
-    values = {name: os.environ[name] for name in SHOWN if name in os.environ}
+    values = {name: os.environ[name] for name in SHOWN_VARIABLES if name in os.environ}
     return encodings | {
         "variables": {
             name: text if re.fullmatch(r"[\w.@:,-]{0,30}", text) else "(hidden)" for name, text in values.items()
@@ -364,8 +364,6 @@ def examine_folder(
     free = None
     with suppress(OSError):
         free = shutil.disk_usage(folder).free
-        if free < LITTLE and not problem:
-            findings.append(
-                Finding(serious, f"{what} has only {size(free)} of free space; free some, or {remedy}", "folders")
-            )
+        if free < LEAST_FREE_BYTES and not problem:
+            findings.append(Finding(serious, f"{what} has only {size(free)} of free space; free some", "folders"))
     return {"writable": problem is None, "free": free}

@@ -210,7 +210,7 @@ def test_no_temporary_folder_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_full_disk(tmp_path: Path, findings: list[Finding]) -> None:
     with small_file_system(tmp_path / "disk", "1m") as disk:
         facts = doctor.examine_folder(findings, disk, "it", "move it")
-        assert only(findings).sentence == "it has only 1.05 MB of free space; free some, or move it"
+        assert only(findings).sentence == "it has only 1.05 MB of free space; free some"
         assert facts == {"writable": True, "free": 1 << 20}
         findings.clear()
         with pytest.raises(OSError, match="No space left"), (disk / "filler").open("wb", buffering=0) as file:

@@ -152,6 +152,13 @@ def list_backups(directory: Path, campaign: str) -> list[Backup]:
     return sorted(backups, key=lambda backup: backup.made_at, reverse=True)
 
 
+def find_scheduled(directory: Path, campaign: str) -> Backup | None:
+    """Return the newest backup that counts for the schedule of a directory with the campaign of this id, or None."""
+    now = datetime.fromtimestamp(clock.seconds(), UTC)
+    own = _backups_in(directory / layout.BACKUPS, _Series(directory.resolve(), campaign).prefix)
+    return next((backup for backup in own if backup.made_at <= now), None)  # a later time is from a wrong clock
+
+
 def _require_limits(keep: int | None, keep_days: int | None) -> None:
     if keep is not None and keep < 1:
         raise InputError(f"keep: expected at least 1 backup, found {keep}")
@@ -256,10 +263,8 @@ class Backups:
     def is_due(self) -> bool:
         """Tell whether the schedule asks for a backup now."""
         hours, now = self.settings().every_hours, datetime.fromtimestamp(clock.seconds(), UTC)
-        # A time later than now is from a wrong clock.
-        own = _backups_in(self.folder, self._series.prefix)
-        times = [backup.made_at for backup in own if backup.made_at <= now]
-        return bool(hours) and (not times or now - times[0] >= timedelta(hours=hours))
+        newest = find_scheduled(self.directory, str(self.store.settings.get("id")))
+        return bool(hours) and (newest is None or now - newest.made_at >= timedelta(hours=hours))
 
     def make_if_due(self) -> BackupReport | None:
         """Make a backup if the schedule asks for one; a failure is kept for :meth:`problem` and raised."""

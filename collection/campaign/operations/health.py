@@ -7,10 +7,11 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.request import ProxyHandler, build_opener
 
 from collection.campaign.log.results import ProgressCallback
@@ -21,7 +22,7 @@ from collection.core.characters import one_line
 from collection.core.errors import CampaignError
 from collection.core.phrases import age, count, cut, join, plural, size
 from collection.core.records import Finding
-from collection.doctor import Examination, attempt, describe, examine_folder
+from collection.doctor import LEAST_FREE_BYTES, Examination, attempt, describe, examine_folder
 from collection.store import Inspection
 
 NETWORK = re.compile(r"nfs\d?|cifs|smb\d?|smbfs|9p|afs|fuse\.(sshfs|rclone|gvfsd-fuse)")
@@ -29,7 +30,7 @@ NETWORK = re.compile(r"nfs\d?|cifs|smb\d?|smbfs|9p|afs|fuse\.(sshfs|rclone|gvfsd
 MOUNTS = Path("/proc/self/mounts")
 """Linux's table of mounts."""
 ANSWER_SECONDS = 10.0
-LATE = 2
+LATE_INTERVALS = 2
 """Number of intervals after which a scheduled backup is late."""
 
 
@@ -75,7 +76,7 @@ def _folder(directory: Path, findings: list[Finding]) -> dict[str, Any]:
     if facts["writable"] and not os.access(directory / database, os.W_OK):
         findings.append(Finding(True, f"{database} cannot be written; run `chmod u+w` on it", "folder"))
     needed = (directory / database).stat().st_size
-    if facts["free"] is not None and needed > facts["free"]:
+    if facts["free"] is not None and LEAST_FREE_BYTES <= facts["free"] < needed:  # less is another finding
         few = f"the disk has {size(facts['free'])} of free space, and a copy of the database needs {size(needed)}"
         findings.append(Finding(False, f"{few}; free some before the next update or backup", "folder"))
     kind = file_system(directory, MOUNTS)
@@ -109,7 +110,9 @@ def _database(directory: Path, findings: list[Finding]) -> dict[str, Any]:
         with Inspection(path) as inspection:
             facts |= {"version": inspection.version, "current": not inspection.pending}
             settings = stored_settings.sound(inspection.settings, path)
-            facts["backups"] = attempt(findings, "the backups", lambda: _backups(directory, settings, findings))
+            facts["backups"] = attempt(
+                findings, "the backups", lambda: _backups(directory, inspection, settings, findings)
+            )
             facts["counts"] = inspection.counts()
             facts["last_decision"] = inspection.last_decision()
             facts["being_written"] = os.access(directory, os.W_OK) and inspection.is_being_written()
@@ -118,21 +121,36 @@ def _database(directory: Path, findings: list[Finding]) -> dict[str, Any]:
     return facts
 
 
-def _backups(directory: Path, settings: dict[str, Any], findings: list[Finding]) -> dict[str, Any]:
+def _backups(
+    directory: Path, inspection: Inspection, settings: dict[str, Any], findings: list[Finding]
+) -> dict[str, Any]:
     existing = backups.list_backups(directory, str(settings["id"]))
+    scheduled = backups.find_scheduled(directory, str(settings["id"]))
+    changed = None
+    with suppress(CampaignError):  # which the check explains
+        changed = inspection.last_decision()
     hours = settings.get("backups", {}).get("every_hours", 0)
     now = datetime.fromtimestamp(clock.seconds(), UTC)
     newest = (now - existing[0].made_at).total_seconds() if existing else None
     see = "`cleverdon backup DIR --schedule` says why"
     if settings.get("backup_problem"):
         findings.append(Finding(True, f"the last scheduled backup failed or had problems; {see}", "backups"))
-    elif hours and newest is not None and newest > LATE * hours * 3600:
-        late = f"the newest backup was made {age(newest)}, but the server should make one every {count(hours, 'hour')}"
-        findings.append(Finding(True, f"{late}; start the server, or run `cleverdon backup`", "backups"))
+    elif hours and changed and (scheduled is None or _is_late(scheduled.made_at, changed, now, hours)):
+        latest = f"the newest was made {age((now - scheduled.made_at).total_seconds())}" if scheduled else "it has none"
+        findings.append(
+            Finding(True, f"the server should make a backup of the directory every {count(hours, 'hour')}, but {latest}"
+                    "; start the server, or run `cleverdon backup`", "backups")
+        )  # fmt: skip
     elif not existing:
         none = "the campaign's folder has no backup"
         findings.append(Finding(False, f"{none}; `cleverdon docs operations/backup` says how to make them", "backups"))
     return {"number": len(existing), "newest_seconds": newest, "every_hours": hours}
+
+
+def _is_late(made_at: datetime, changed: str, now: datetime, hours: int) -> bool:
+    """Return whether a scheduled backup is due for long, and lacks the last decision."""
+    is_without = datetime.fromisoformat(changed).replace(tzinfo=UTC) > made_at
+    return is_without and now - made_at > timedelta(hours=LATE_INTERVALS * hours)
 
 
 def _server(directory: Path, findings: list[Finding]) -> dict[str, Any]:
@@ -156,8 +174,11 @@ def _ask(address: str) -> str:
             return one_line(answer.read(1000).decode("utf-8", "replace"))
     except HTTPError as error:
         return cut(one_line(error.read(1000).decode("utf-8", "replace")), 200)
-    except OSError:
-        return f"it does not answer within {ANSWER_SECONDS:.0f} seconds"
+    except OSError as error:
+        reason = error.reason if isinstance(error, URLError) and isinstance(error.reason, OSError) else error
+        if isinstance(reason, TimeoutError):
+            return f"it does not answer within {ANSWER_SECONDS:.0f} seconds"
+        return f"it cannot be reached ({describe(reason)})"
 
 
 def _check(directory: Path, findings: list[Finding], progress: ProgressCallback | None) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """The part of `cleverdon doctor` about a campaign: each problem really occurs, is found, and says what to do."""
 
 import os
+import re
 import shutil
+import socket
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -167,14 +169,18 @@ def test_a_directory_without_permission(golden: Path) -> None:
     assert said.startswith("the campaign's directory cannot be written (Permission denied); make its directory and ")
 
 
-def test_a_full_disk(golden: Path, tmp_path: Path) -> None:
+def test_a_full_disk(golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with small_file_system(tmp_path / "disk", "2m") as disk:
         directory = Path(shutil.copytree(golden, disk / "campaign"))
         _, findings = examine_campaign(directory)
-        assert "the campaign's directory has only " in sentences(findings)[0]
+        assert re.fullmatch(
+            r"the campaign's directory has only [\d.]+ MB of free space; free some", sentences(findings)[0]
+        )
+        assert not any(each.startswith("the disk has") for each in sentences(findings, serious=False))
         with pytest.raises(OSError, match="No space left"), (disk / "filler").open("wb", buffering=0) as file:
             while file.write(bytes(4096)):
                 pass
+        monkeypatch.setattr(health, "LEAST_FREE_BYTES", 0)
         facts, findings = examine_campaign(directory)
         assert facts["database"]["counts"]["topics"] == 4
     assert any(
@@ -216,7 +222,28 @@ def test_a_late_backup(golden: Path, clock: Clock) -> None:
     clock.passes(11 * 3600)
     assert examine_campaign(golden).findings == []
     clock.passes(2 * 3600)
-    said = "the newest backup was made 13 hours ago, but the server should make one every 6 hours; start the server, or"
+    said = "the server should make a backup of the directory every 6 hours, but the newest was made 13 hours ago; start"
+    assert problem(golden).startswith(said)
+
+
+def test_a_backup_is_not_late_if_nobody_has_judged_since(golden: Path, clock: Clock) -> None:
+    shutil.rmtree(golden / "backups")
+    clock.at = 2e9
+    with Campaign(golden) as campaign:
+        campaign.operations.backups.set_settings(every_hours=6)
+        campaign.operations.backups.make()
+    clock.passes(72 * 3600)
+    assert examine_campaign(golden).findings == []
+
+
+def test_no_scheduled_backup(golden: Path) -> None:
+    """Backups whose names may be of another directory do not count."""
+    with Campaign(golden) as campaign:
+        campaign.operations.backups.set_settings(every_hours=6)
+        (backup,) = campaign.operations.backups.available()
+        old = backup.path.rename(backup.path.with_name(re.sub(r"-[0-9a-f]{12}-(?=\d{8}-)", "-", backup.path.name)))
+        assert [each.path for each in campaign.operations.backups.available()] == [old]
+    said = "the server should make a backup of the directory every 6 hours, but it has none; start the server, or"
     assert problem(golden).startswith(said)
 
 
@@ -267,7 +294,7 @@ def answering(status: int, text: str) -> Iterator[str]:
             "The database cannot be read.\n",
             ["the server has a problem: The database cannot be read; restart it if that remains"],
         ),
-        (0, "", ["the server has a problem: it does not answer within 10 seconds; restart it if that remains"]),
+        (0, "", ["the server has a problem: it cannot be reached (Connection refused); restart it if that remains"]),
     ],
 )
 def test_a_running_server(
@@ -282,6 +309,12 @@ def test_a_running_server(
     assert sentences(findings) == said
     assert facts["server"]["running"]
     assert facts["server"]["since"] == "2026-03-01T10:00:00+00:00"
+
+
+def test_a_server_that_does_not_answer(golden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "ANSWER_SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        assert health._ask(f"http://127.0.0.1:{silent.getsockname()[1]}") == "it does not answer within 0 seconds"
 
 
 @pytest.mark.parametrize("written", ["", "[]", '{"address": "https://judging.example.org", "since": "x"}'])
