@@ -144,13 +144,15 @@ def _cleverdon(findings: list[Finding]) -> dict[str, Any]:
         findings.append(Finding(True, f"Cleverdon runs, but is not installed; {REINSTALL}", "packages"))
     else:
         if about.version != collection.__version__:
-            wrong = f"expected Cleverdon {collection.__version__}, found {about.version} among the installed packages"
-            findings.append(Finding(True, f"{wrong}; {REINSTALL}", "packages"))
+            findings.append(
+                Finding(True, f"expected Cleverdon {collection.__version__}, found {about.version} among the installed "
+                        f"packages; {REINSTALL}", "packages")
+            )  # fmt: skip
     app, here = find_spec("annotate"), Path(__file__).parent
     if app is None or not app.origin or Path(app.origin).parent.parent != here.parent:
-        found = "none" if app is None else "one of another project"
+        other = "none" if app is None else "one of another project"
         findings.append(
-            Finding(True, f"expected the package annotate of Cleverdon, found {found}; use a new environment, and "
+            Finding(True, f"expected the package annotate of Cleverdon, found {other}; use a new environment, and "
                     f"{REINSTALL}", "packages")
         )  # fmt: skip
     return facts
@@ -196,24 +198,24 @@ def _packages(findings: list[Finding]) -> dict[str, str | None]:
     """Installed versions of packages; of those that only extras need, the installed ones."""
     versions: dict[str, str | None] = {}
     with suppress(metadata.PackageNotFoundError):  # which another finding says
-        for package, wanted, extra in _requirements():
+        for package, required, extra in _requirements():
             version = _version(package)
             if version is None and not extra:
                 findings.append(Finding(True, f"the package {package} is not installed; {REINSTALL}", "packages"))
-            elif version and not _is_in(version, wanted):
-                unfit = f"expected the package {package} {wanted}, found {version}"
-                findings.append(Finding(True, f"{unfit}; {REINSTALL}", "packages"))
+            elif version and not _is_in(version, required):
+                sentence = f"expected the package {package} {required}, found {version}; {REINSTALL}"
+                findings.append(Finding(True, sentence, "packages"))
             if version or not extra:
                 versions[package] = version
     return versions
 
 
-def _is_in(version: str, wanted: str) -> bool:
+def _is_in(version: str, required: str) -> bool:
     try:
         from packaging.specifiers import SpecifierSet
     except ImportError:  # Streamlit, which brings it, is missing or broken
         return True
-    return SpecifierSet(wanted).contains(version, prereleases=True)
+    return SpecifierSet(required).contains(version, prereleases=True)
 
 
 def _extras() -> dict[str, bool]:
@@ -293,8 +295,10 @@ def _sqlite(findings: list[Finding]) -> dict[str, Any]:
     ):
         features["WAL"] = db.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal"
     if missing := [name for name, present in features.items() if present is False]:
-        lacks = f"SQLite {sqlite3.sqlite_version} of this Python lacks {join(missing)}"
-        findings.append(Finding(True, f"{lacks}; use a Python with a complete SQLite, then {REINSTALL}", "sqlite"))
+        findings.append(
+            Finding(True, f"SQLite {sqlite3.sqlite_version} of this Python lacks {join(missing)}; use a Python with a "
+                    f"complete SQLite, then {REINSTALL}", "sqlite")
+        )  # fmt: skip
     return {"version": sqlite3.sqlite_version, "features": features}
 
 
@@ -305,11 +309,11 @@ def _text(findings: list[Finding]) -> dict[str, Any]:
         "output": sys.stdout.encoding if sys.stdout is not None else None,
     }
     if other := [name for name, encoding in encodings.items() if encoding and not _is_utf8(encoding)]:
-        found = join([f"{encodings[name]} for {name.replace('_', ' ')}" for name in other])
+        used = join([f"{encodings[name]} for {name.replace('_', ' ')}" for name in other])
         remedy = "set the environment variable PYTHONUTF8=1, or LC_ALL to a locale of UTF-8 such as C.UTF-8"
         if "PYTHONIOENCODING" in os.environ:
             remedy = "unset the environment variable PYTHONIOENCODING; if that is not enough, " + remedy
-        findings.append(Finding(True, f"expected the encoding UTF-8, found {found}; {remedy}", "text"))
+        findings.append(Finding(True, f"expected the encoding UTF-8, found {used}; {remedy}", "text"))
     values = {name: os.environ[name] for name in SHOWN_VARIABLES if name in os.environ}
     return encodings | {
         "variables": {
@@ -327,7 +331,7 @@ def _is_utf8(encoding: str) -> bool:
 
 def _folders(findings: list[Finding]) -> dict[str, Any]:
     facts: dict[str, Any] = {"temporary": None, "current": None}
-    wanted = os.environ.get("TMPDIR")
+    requested = os.environ.get("TMPDIR")
     try:
         temporary = Path(tempfile.gettempdir())
     except OSError:
@@ -340,9 +344,11 @@ def _folders(findings: list[Finding]) -> dict[str, Any]:
             findings, temporary, "the folder for temporary files",
             "name another one in the environment variable TMPDIR",
         )  # fmt: skip
-        if wanted and Path(wanted).resolve() != temporary.resolve():
-            unfit = "the folder that the environment variable TMPDIR names cannot be written"
-            findings.append(Finding(False, f"{unfit}, so {anonymous(str(temporary))} is used", "folders"))
+        if requested and Path(requested).resolve() != temporary.resolve():
+            findings.append(
+                Finding(False, "the folder that the environment variable TMPDIR names cannot be written, so "
+                        f"{anonymous(str(temporary))} is used", "folders")
+            )  # fmt: skip
     try:
         current = Path.cwd()
     except OSError:

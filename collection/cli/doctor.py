@@ -85,7 +85,7 @@ def _examine_campaign(directory: Path, not_imported: list[str]) -> Examination:
     if LIBRARY in not_imported:
         unknown = "the campaign cannot be examined before the packages can be imported"
         return Examination({}, [Finding(True, f"{unknown}; then run this again", "packages")])
-    from collection.campaign.operations.health import examine_campaign
+    from collection.campaign.operations.doctor import examine_campaign
 
     with progress_line("checking the campaign") as progress:
         return examine_campaign(directory, progress)

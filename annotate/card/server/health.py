@@ -11,7 +11,7 @@ from starlette.routing import Route
 from annotate.auth.roles import ANYBODY, open_to
 from annotate.card.server.trainer import Trainer
 from annotate.server.campaign_thread import CampaignThread
-from collection.campaign.operations.server_lock import HEALTH
+from collection.campaign.operations.server_state import HEALTH
 from collection.core.phrases import sentence
 
 KEPT_SECONDS = 2.0  # requests in this time get the same answer, since anybody may ask and each check writes to the disk

@@ -14,9 +14,6 @@ from collection.core import clock, layout
 from collection.core.characters import one_line
 from collection.core.errors import CampaignError
 
-HEALTH = "/healthz"
-"""Address of a server at which anybody may ask whether it can do its work."""
-
 
 @contextmanager
 def hold(directory: Path) -> Iterator[Callable[[str], None]]:

@@ -15,6 +15,8 @@ from collection.core import clock, layout
 from collection.core.errors import BusyError, CampaignError
 from collection.store import SQLiteError, Store
 
+HEALTH = "/healthz"
+"""Address of a server at which anybody may ask whether it can do its work."""
 SECRET_CHARACTERS = 64
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from collection import Campaign
-from collection.campaign.operations import backups, health, server_lock
-from collection.campaign.operations.health import examine_campaign
+from collection.campaign.operations import backups, doctor, server_lock, server_state
+from collection.campaign.operations.doctor import examine_campaign
 from collection.core.records import Finding
 from tests.collection.campaign.operations.test_integrity import change, corrupt, of_runs, root_page
 from tests.collection.campaign.operations.test_server_lock import other_server
@@ -180,7 +180,7 @@ def test_a_full_disk(golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(OSError, match="No space left"), (disk / "filler").open("wb", buffering=0) as file:
             while file.write(bytes(4096)):
                 pass
-        monkeypatch.setattr(health, "LEAST_FREE_BYTES", 0)
+        monkeypatch.setattr(doctor, "LEAST_FREE_BYTES", 0)
         facts, findings = examine_campaign(directory)
         assert facts["database"]["counts"]["topics"] == 4
     assert any(
@@ -203,11 +203,11 @@ def test_a_disk_that_can_only_be_read(golden: Path, tmp_path: Path) -> None:
 
 def test_a_network_file_system(golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = tmp_path / "mounts"
-    monkeypatch.setattr(health, "MOUNTS", table)
+    monkeypatch.setattr(doctor, "MOUNTS", table)
     assert examine_campaign(golden).facts["folder"]["file_system"] is None
     place = str(golden.resolve()).replace("golden", r"\147olden")
     table.write_text(f"/dev/sda1 / ext4 rw 0 0\nserver:/x {place} nfs4 rw 0 0\nnone /proc proc rw 0 0\n")
-    assert health.file_system(golden.parent, table) == "ext4"
+    assert doctor.file_system(golden.parent, table) == "ext4"
     assert problem(golden).startswith("the campaign is on a network file system (nfs4), where SQLite may damage its ")
 
 
@@ -267,7 +267,7 @@ def answering(status: int, text: str) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            assert self.path == server_lock.HEALTH
+            assert self.path == server_state.HEALTH
             self.send_response(status)
             self.end_headers()
             self.wfile.write(text.encode())
@@ -312,9 +312,9 @@ def test_a_running_server(
 
 
 def test_a_server_that_does_not_answer(golden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(doctor, "ANSWER_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        assert health._ask(f"http://127.0.0.1:{silent.getsockname()[1]}") == "it does not answer within 0 seconds"
+        assert doctor._ask(f"http://127.0.0.1:{silent.getsockname()[1]}") == "it does not answer within 0 seconds"
 
 
 @pytest.mark.parametrize("written", ["", "[]", '{"address": "https://judging.example.org", "since": "x"}'])

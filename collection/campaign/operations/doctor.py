@@ -16,7 +16,7 @@ from urllib.request import ProxyHandler, build_opener
 
 from collection.campaign.log.results import ProgressCallback
 from collection.campaign.operations import backups, integrity, server_lock, stored_settings
-from collection.campaign.operations.server_state import is_loopback
+from collection.campaign.operations.server_state import HEALTH, is_loopback
 from collection.core import clock, layout
 from collection.core.characters import one_line
 from collection.core.errors import CampaignError
@@ -44,12 +44,12 @@ def examine_campaign(directory: Path, progress: ProgressCallback | None = None) 
     try:
         present = (directory / layout.DATABASE).is_file()
     except OSError as error:
-        unreadable = f"the campaign's directory cannot be read ({describe(error)})"
-        remedy = "run this as the user that runs the server"
-        return Examination(facts, [Finding(True, f"{unreadable}; {remedy}", "folder")])
+        reason = describe(error)
+        sentence = f"the campaign's directory cannot be read ({reason}); run this as the user that runs the server"
+        return Examination(facts, [Finding(True, sentence, "folder")])
     if not present:
-        missing = "there is no campaign in the directory; check its name, or create one with `cleverdon new DIR`"
-        return Examination(facts, [Finding(True, missing, "folder")])
+        sentence = "there is no campaign in the directory; check its name, or create one with `cleverdon new DIR`"
+        return Examination(facts, [Finding(True, sentence, "folder")])
     parts = {
         "folder": lambda: _folder(directory, findings),
         "database": lambda: _database(directory, findings),
@@ -66,8 +66,10 @@ def _folder(directory: Path, findings: list[Finding]) -> dict[str, Any]:
     status = directory.stat()
     own = status.st_uid == os.geteuid()
     if not own:
-        belongs = "the campaign's directory belongs to another user than the one that runs this command"
-        findings.append(Finding(True, f"{belongs}; run commands as the user that runs the server", "folder"))
+        findings.append(
+            Finding(True, "the campaign's directory belongs to another user than the one that runs this command; run "
+                    "commands as the user that runs the server", "folder")
+        )  # fmt: skip
     facts = examine_folder(
         findings, directory, "the campaign's directory",
         "make its directory and files writable for the user that runs the server, on a disk with free space",
@@ -77,12 +79,16 @@ def _folder(directory: Path, findings: list[Finding]) -> dict[str, Any]:
         findings.append(Finding(True, f"{database} cannot be written; run `chmod u+w` on it", "folder"))
     needed = (directory / database).stat().st_size
     if facts["free"] is not None and LEAST_FREE_BYTES <= facts["free"] < needed:  # less is another finding
-        few = f"the disk has {size(facts['free'])} of free space, and a copy of the database needs {size(needed)}"
-        findings.append(Finding(False, f"{few}; free some before the next update or backup", "folder"))
+        findings.append(
+            Finding(False, f"the disk has {size(facts['free'])} of free space, and a copy of the database needs "
+                    f"{size(needed)}; free some before the next update or backup", "folder")
+        )  # fmt: skip
     kind = file_system(directory, MOUNTS)
     if kind and NETWORK.fullmatch(kind):
-        network = f"the campaign is on a network file system ({kind}), where SQLite may damage its database"
-        findings.append(Finding(True, f"{network}; stop the server and move the campaign to a local disk", "folder"))
+        findings.append(
+            Finding(True, f"the campaign is on a network file system ({kind}), where SQLite may damage its database; "
+                    "stop the server and move the campaign to a local disk", "folder")
+        )  # fmt: skip
     return facts | {"own": own, "permissions": f"{stat.S_IMODE(status.st_mode):o}", "file_system": kind}
 
 
@@ -132,9 +138,11 @@ def _backups(
     hours = settings.get("backups", {}).get("every_hours", 0)
     now = datetime.fromtimestamp(clock.seconds(), UTC)
     newest = (now - existing[0].made_at).total_seconds() if existing else None
-    see = "`cleverdon backup DIR --schedule` says why"
     if settings.get("backup_problem"):
-        findings.append(Finding(True, f"the last scheduled backup failed or had problems; {see}", "backups"))
+        findings.append(
+            Finding(True, "the last scheduled backup failed or had problems; `cleverdon backup DIR --schedule` says "
+                    "why", "backups")
+        )  # fmt: skip
     elif hours and changed and (scheduled is None or _is_late(scheduled.made_at, changed, now, hours)):
         latest = f"the newest was made {age((now - scheduled.made_at).total_seconds())}" if scheduled else "it has none"
         findings.append(
@@ -142,8 +150,10 @@ def _backups(
                     "; start the server, or run `cleverdon backup`", "backups")
         )  # fmt: skip
     elif not existing:
-        none = "the campaign's folder has no backup"
-        findings.append(Finding(False, f"{none}; `cleverdon docs operations/backup` says how to make them", "backups"))
+        findings.append(
+            Finding(False, "the campaign's folder has no backup; `cleverdon docs operations/backup` says how to make "
+                    "them", "backups")
+        )  # fmt: skip
     return {"number": len(existing), "newest_seconds": newest, "every_hours": hours}
 
 
@@ -170,7 +180,7 @@ def _server(directory: Path, findings: list[Finding]) -> dict[str, Any]:
 def _ask(address: str) -> str:
     """Ask the server at an address for its health; the answer names nothing of the campaign."""
     try:
-        with build_opener(ProxyHandler({})).open(f"{address}{server_lock.HEALTH}", timeout=ANSWER_SECONDS) as answer:
+        with build_opener(ProxyHandler({})).open(f"{address}{HEALTH}", timeout=ANSWER_SECONDS) as answer:
             return one_line(answer.read(1000).decode("utf-8", "replace"))
     except HTTPError as error:
         return cut(one_line(error.read(1000).decode("utf-8", "replace")), 200)
