@@ -205,6 +205,10 @@ def states(page: Page) -> Iterator[str]:
 
 
 def _choose(page: Page, choice: Locator) -> None:
+    # What has the focus or the pointer may show a tooltip, which covers others.
+    page.evaluate("document.activeElement?.blur()")
+    page.mouse.move(0, 0)
+    expect(page.get_by_test_id("stTooltipContent")).to_have_count(0)
     choice.click()
     settled(page)
     unfold(page)
