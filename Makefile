@@ -53,8 +53,8 @@ check-tests: $(VENV)/.compiled
 test-long: node_modules/.package-lock.json chromium ## the rest: every page in a browser, killed servers, replays, thousands of random cases
 	@CLEVERDON_FUZZ=0.2 $(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 -m "$(LONG)" tests
 
-coverage: node_modules/.package-lock.json chromium check-card ## lines and branches that all tests reach, Python and JavaScript
-	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 --cov --cov-report=term tests
+coverage: node_modules/.package-lock.json chromium check-card ## lines and branches that the tests of `make test` reach, Python and JavaScript
+	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 -m "not long" --cov --cov-report=term tests
 
 quick: node_modules/.package-lock.json ## what fits into little more than a minute: no browser, nothing slow
 	@$(IN_PAIRS) $(CHECKS) check-card
