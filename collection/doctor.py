@@ -23,13 +23,16 @@ from contextlib import closing, suppress
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from collection.core import layout
 from collection.core.characters import one_line
 from collection.core.errors import CleverdonError
 from collection.core.phrases import cut, join, size
 from collection.core.records import Finding
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 T = TypeVar("T")
 
@@ -177,14 +180,16 @@ def _system() -> dict[str, Any]:
     return facts | {"processors": len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count()}
 
 
-def _requirements() -> Iterator[tuple[str, str, str]]:
-    """Name, versions and extra of each package that Cleverdon may need; the extra is empty if it always does."""
-    for line in metadata.requires("cleverdon") or []:
-        about, _, condition = line.partition(";")
-        extra = re.search(r"extra == ['\"]([^'\"]+)", condition)
-        parts = re.match(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?\s*\(?([^)]*)", about)
-        if parts and not (extra and extra[1] in FOR_DEVELOPERS):
-            yield parts[1], parts[2].strip(), extra[1] if extra else ""
+def _requirements() -> Iterator[tuple[Requirement, str]]:
+    """The packages that Cleverdon may need here, each with the extra that needs it, or an empty text."""
+    from packaging.requirements import Requirement
+
+    extras = set(metadata.metadata("cleverdon").get_all("Provides-Extra") or []) - FOR_DEVELOPERS
+    for requirement in map(Requirement, metadata.requires("cleverdon") or []):
+        marker = requirement.marker
+        extra = next((each for each in ("", *sorted(extras)) if not marker or marker.evaluate({"extra": each})), None)
+        if extra is not None:
+            yield requirement, extra
 
 
 def _version(package: str) -> str | None:
@@ -198,11 +203,12 @@ def _packages(findings: list[Finding]) -> dict[str, str | None]:
     """Installed versions of packages; of those that only extras need, the installed ones."""
     versions: dict[str, str | None] = {}
     with suppress(metadata.PackageNotFoundError):  # which another finding says
-        for package, required, extra in _requirements():
+        for requirement, extra in _requirements():
+            package, required = requirement.name, requirement.specifier
             version = _version(package)
             if version is None and not extra:
                 findings.append(Finding(True, f"the package {package} is not installed; {REINSTALL}", "packages"))
-            elif version and not _is_in(version, required):
+            elif version and not required.contains(version, prereleases=True):
                 sentence = f"expected the package {package} {required}, found {version}; {REINSTALL}"
                 findings.append(Finding(True, sentence, "packages"))
             if version or not extra:
@@ -210,21 +216,13 @@ def _packages(findings: list[Finding]) -> dict[str, str | None]:
     return versions
 
 
-def _is_in(version: str, required: str) -> bool:
-    try:
-        from packaging.specifiers import SpecifierSet
-    except ImportError:  # Streamlit, which brings it, is missing or broken
-        return True
-    return SpecifierSet(required).contains(version, prereleases=True)
-
-
 def _extras() -> dict[str, bool]:
     """Each extra and whether all packages that it needs are installed."""
     extras: dict[str, bool] = {}
     with suppress(metadata.PackageNotFoundError):
-        for package, _, extra in _requirements():
+        for requirement, extra in _requirements():
             if extra:
-                extras[extra] = extras.get(extra, True) and _version(package) is not None
+                extras[extra] = extras.get(extra, True) and _version(requirement.name) is not None
     return dict(sorted(extras.items()))
 
 

@@ -126,5 +126,5 @@ def _entry(name: str, kind: str, lines: list[str]) -> str:
 
 
 if __name__ == "__main__":
-    for page in DOCS.rglob("*.md"):
+    for page in (each for each in DOCS.rglob("*.md") if ".ipynb_checkpoints" not in each.parts):
         page.write_text(filled(page.read_text("utf-8")), "utf-8")

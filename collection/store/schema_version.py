@@ -20,6 +20,9 @@ from collection.schema import SCRIPTS, migrations
 KEPT = 3
 """Number of copies from before a migration that are kept, those of the newest versions."""
 
+LOCKED_SECONDS = 5.0
+"""Seconds that a reader waits for a database that another process has locked."""
+
 _COPY = re.compile(r"before-version-([0-9]+)\.db")
 
 
@@ -149,7 +152,8 @@ def open_to_read(path: Path | str) -> sqlite3.Connection:
     place = Path(path).resolve()
     log = place.with_name(f"{place.name}-wal")
     unshared = not os.access(place.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
-    return sqlite3.connect(f"{place.as_uri()}?mode=ro{'&immutable=1' if unshared else ''}", uri=True)
+    address = f"{place.as_uri()}?mode=ro{'&immutable=1' if unshared else ''}"
+    return sqlite3.connect(address, uri=True, timeout=LOCKED_SECONDS)
 
 
 def copy_database(source: Path | str, target: Path | str) -> None:

@@ -30,7 +30,7 @@ from collection.pooling import STRATEGIES
 from tests.helpers import ROOT, first_of, forget_members, ok, run
 
 DOCS = ROOT / "docs"
-WITHOUT_PAGES = {"_build", "examples"}
+WITHOUT_PAGES = {"_build", "examples", ".ipynb_checkpoints"}
 PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if not WITHOUT_PAGES & set(page.parts))]
 RUNS = ("bm25.run", "lsi.run", "chars.run")
 PICTURE = re.compile(r"!\[(.*?)\]\((.+?)\)")

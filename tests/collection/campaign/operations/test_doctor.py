@@ -18,6 +18,7 @@ from collection import Campaign
 from collection.campaign.operations import backups, doctor, server_lock, server_state
 from collection.campaign.operations.doctor import examine_campaign
 from collection.core.records import Finding
+from collection.store import schema_version
 from tests.collection.campaign.operations.test_integrity import change, corrupt, of_runs, root_page
 from tests.collection.campaign.operations.test_server_lock import other_server
 from tests.helpers import GOLDEN, Clock, small_file_system
@@ -132,7 +133,8 @@ def test_a_locked_database(golden: Path, how: str) -> None:
     assert facts["database"]["counts"]["topics"] == 4
 
 
-def test_a_database_that_is_locked_for_readers_as_well(golden: Path) -> None:
+def test_a_database_that_is_locked_for_readers_as_well(golden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema_version, "LOCKED_SECONDS", 0.1)
     no_longer_in_a_log(golden)
     with transaction(golden, "EXCLUSIVE"):
         facts, findings = examine_campaign(golden)
