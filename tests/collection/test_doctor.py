@@ -58,8 +58,9 @@ def install(site: Path, name: str, version: str, *lines: str) -> None:
 
 def test_missing_and_unfit_packages(site: Path, findings: list[Finding]) -> None:
     wanted = ["absent>=1", "old<3,>=2", "fit>=1", 'extra-fit>=1; extra == "some"', 'none>=1; extra == "other"']
-    wanted += ['fit>=1; extra == "other"', 'ruff>=1; extra == "dev"']
-    install(site, "cleverdon", "9.9", *(f"Requires-Dist: {each}" for each in wanted))
+    wanted += ['fit>=1; extra == "other"', 'ruff>=1; extra == "dev"', 'elsewhere>=1; python_version < "3"']
+    extras = [f"Provides-Extra: {extra}" for extra in ("some", "other", "dev")]
+    install(site, "cleverdon", "9.9", *extras, *(f"Requires-Dist: {each}" for each in wanted))
     for name in ("old", "fit", "extra-fit"):
         install(site, name, "1.5")
     assert doctor._packages(findings) == {"absent": None, "old": "1.5", "fit": "1.5", "extra-fit": "1.5"}
