@@ -64,7 +64,7 @@ def test_a_tab_that_is_closed_leaves_what_it_has_not_sent_to_the_other(tabs, des
     first.press("0", "1", "2")
     second.shows("d103")
     second.says("topic-count", "3 of 41")
-    assert second.page.evaluate("window.part('status').textContent") == "", "these are not its own"
+    assert second.page.evaluate("window.part('card').cleverdon.state.outbox") == [], "these are not its own"
     first.page.close()
     knows(second, 0)
     second.wait("window.part('card').cleverdon.state.outbox.length === 3", "three judgements to send")
