@@ -1,19 +1,23 @@
-// The annotator's actions: decide, undo, skip, look back, mark.
+// The annotator's actions: decide, answer further questions, undo, skip, look back, mark.
 
-/** @import { Entry, FetchContext, Handler, Pending, Sent, Turn, Unit } from "./types.js" */
+/** @import { Answer, Answers, By, Entry, FetchContext, Handler, Item, Pending, Sent, Turn, Unit } from "./types.js" */
 
 import { takeUnsent } from "./outbox.js";
+import { askedAt, collected, questionAfter, questionBefore, selectedAnswer, unfinishedOf } from "./questions.js";
 import {
   changeHistory,
   chosenOf,
   entryOf,
   HISTORY,
   keepMarks,
+  keepUnfinished,
   marksIn,
   marksOf,
+  replaceDraft,
   same,
   savedEntry,
   setDraft,
+  standingOn,
 } from "./state.js";
 
 /**
@@ -36,12 +40,30 @@ function record(turn, decision, { title, delta, at, unit }) {
   return pending;
 }
 
-/** Decides on what is on screen and goes on; with `stay`, an earlier decision stays. @type {Handler<"decide">} */
-export const decide = (turn, { answer, stay = false, on, uuid, at, shown_at, seconds, away, source }) => {
-  const { item, kind, state } = turn;
+/** @typedef {By & { uuid: string, at: number }} Key */
+
+/**
+ * Decides on what is on screen and goes on; a grade that further questions follow shows the first of them. With `stay`,
+ * an earlier decision stays.
+ *
+ * @type {Handler<"decide">}
+ */
+export const decide = (turn, { answer, stay = false, ...by }) => {
+  const { item, state } = turn;
   if (!item) return turn.reply("nothing-here");
   // The key was meant for what was on screen before.
-  if (item.drawn !== on) return turn.reply("just-changed");
+  if (item.on !== by.on) return turn.reply("just-changed");
+  const { relevance } = answer;
+  const isGrade = answer.kind === "graded" && typeof relevance === "number";
+  const [first] = isGrade && !stay ? askedAt(state.questions, relevance) : [];
+  if (!first || !isGrade) return make(turn, item, answer, stay, by);
+  const { answers = {} } = unfinishedOf(state, item.unit, item.entry, item.subject) ?? {};
+  return ask(turn, item, { relevance, answers, at: first.name });
+};
+
+/** Makes the decision on an item. @param {Turn} turn @param {Item} item @param {Answer} answer @param {boolean} stay @param {Key} by */
+function make(turn, item, answer, stay, { uuid, at, shown_at, seconds, away, source }) {
+  const { kind, state } = turn;
   const { unit, entry, about, subject } = item;
   const viewing = { shown_at, seconds, away, source };
   const what = { reason: null, ...kind.blank, ...answer, ...marksOf(kind, state, item) };
@@ -51,23 +73,112 @@ export const decide = (turn, { answer, stay = false, on, uuid, at, shown_at, sec
   const delta = entry ? 0 : kind.delta(state, unit, after);
   const title = kind.title(unit);
   const { order } = record(turn, decision, { title, delta, at, unit });
-  const selected = state.drafts[subject]?.chosen;
-  setDraft(turn, subject, null); // it is on its way with the decision
-  if (stay && selected) setDraft(turn, subject, { chosen: selected });
+  const { chosen, unfinished } = (stay && state.drafts[subject]) || {};
+  replaceDraft(turn, subject, null); // it is on its way with the decision
+  if (stay) replaceDraft(turn, subject, { ...(chosen && { chosen }), ...(unfinished && { unfinished }) });
   if (entry) kind.revised?.(turn, item);
   else state.units = after ? [after, ...state.units.slice(1)] : state.units.slice(1);
-  const { before: _, skipped: __, ...plain } = unit;
+  const { before: _, skipped: __, said: ___, ...plain } = unit;
   const was = entryOf(kind, state, subject);
   const newest = { decision, title, unit: plain, was, order };
   state.history = [...state.history.filter((each) => each !== was), newest].slice(-HISTORY);
   state.look = stay ? newest : null;
   unskip(turn, unit);
   return turn.notice("decided", { title, decision, revised: entry !== null, done: after === null && delta > 0 });
+}
+
+// --------------------------------------------------------------------------------------- further questions
+
+/** Shows a question of a judgement, or the main one. @param {Turn} turn @param {Item} item @param {import("./types.js").Unfinished} unfinished */
+function ask(turn, { unit, subject }, unfinished) {
+  const { relevance, answers, at, fills } = unfinished;
+  const isBegun = at !== null || fills || Object.keys(answers).length > 0;
+  keepUnfinished(turn, subject, isBegun ? unfinished : null);
+  const decision = { uuid: null, query_id: unit.queryId, kind: "graded", relevance, answers };
+  if (at === null) turn.notice("main-question", { title: turn.kind.title(unit) });
+  else turn.notice("unfinished", { title: turn.kind.title(unit), decision });
+}
+
+/**
+ * The item whose question a key answers; null if none is on screen, or another one than when the key was pressed.
+ *
+ * @param {Turn} turn @param {string | null} on
+ */
+function questioned(turn, on) {
+  const { item, state } = turn;
+  if (!item) turn.reply("nothing-here");
+  else if (item.on !== on) turn.reply("just-changed");
+  const unfinished = item && unfinishedOf(state, item.unit, item.entry, item.subject);
+  return item?.question && unfinished && item.on === on ? { item, question: item.question, unfinished } : null;
+}
+
+/** Answers the question on screen; tags wait for `pass`. @type {Handler<"respond">} */
+export const respond = (turn, { value, ...by }) => {
+  const shown = questioned(turn, by.on);
+  if (!shown) return undefined;
+  const { item, question, unfinished } = shown;
+  if (!question.answers.some((answer) => answer.value === value)) return undefined;
+  if (question.kind !== "tags") return goOn(turn, item, { ...unfinished.answers, [question.name]: value }, by);
+  const selected = /** @type {(number | string)[]} */ (selectedAnswer(turn.state, item) ?? []);
+  const isSelected = (/** @type {number | string} */ tag) => selected.includes(tag) !== (tag === value);
+  const tags = question.answers.flatMap((answer) => (isSelected(answer.value) ? `${answer.value}` : []));
+  keepUnfinished(turn, item.subject, { ...unfinished, answers: { ...unfinished.answers, [question.name]: tags } });
+  if (turn.state.notice?.urgent) turn.state.notice = null;
+  return undefined;
 };
 
-/** Undoes the last decision, or the one on screen, and puts its unit on screen again. @type {Handler<"undo">} */
+/** Goes on from the question on screen with what is selected, or clears it. @type {Handler<"pass">} */
+export const pass = (turn, { clears = false, ...by }) => {
+  const shown = questioned(turn, by.on);
+  if (!shown) return undefined;
+  const { item, question, unfinished } = shown;
+  const { [question.name]: _, ...others } = unfinished.answers;
+  const none = question.kind === "tags" && question.required ? [] : undefined; // that none applies is an answer
+  const selected = clears ? undefined : selectedAnswer(turn.state, item);
+  const answer = Array.isArray(selected) && !selected.length ? none : (selected ?? none);
+  if (answer !== undefined) return goOn(turn, item, { ...others, [question.name]: answer }, by);
+  return question.required ? turn.reply("answer-required") : goOn(turn, item, others, by);
+};
+
+/**
+ * Shows the next question, or makes the decision after the last one.
+ *
+ * @param {Turn} turn @param {Item} item @param {Answers} answers @param {Key} by
+ */
+function goOn(turn, item, answers, by) {
+  const { state } = turn;
+  const { question, subject, unit, entry } = item;
+  const unfinished = unfinishedOf(state, unit, entry, subject);
+  if (!question || !unfinished) return;
+  const { relevance } = unfinished;
+  const asked = askedAt(state.questions, relevance);
+  const next = questionAfter(asked, question, { ...unfinished, answers });
+  if (next) return ask(turn, item, { ...unfinished, answers, at: next.name });
+  const given = collected(asked, answers);
+  const answer = { kind: "graded", relevance, ...(Object.keys(given).length > 0 && { answers: given }) };
+  return make(turn, item, answer, false, by);
+}
+
+/** Goes back one question, and from the first to the main one. @type {Handler<"step-back">} */
+export const stepBack = (turn) => {
+  const { item, state } = turn;
+  const unfinished = item && unfinishedOf(state, item.unit, item.entry, item.subject);
+  if (!item?.question || !unfinished) return undefined;
+  const before = questionBefore(askedAt(state.questions, unfinished.relevance), item.question);
+  return ask(turn, item, { ...unfinished, at: before?.name ?? null });
+};
+
+// ---------------------------------------------------------------------------------------------------- undo
+
+/**
+ * Undoes the last decision, or the one on screen, and puts its unit on screen again; while a judgement is unfinished,
+ * only its last answer.
+ *
+ * @type {Handler<"undo">}
+ */
 export const undo = (turn, event) => {
   const { state } = turn;
+  if (turn.item?.question) return stepBack(turn, { ...event, type: "step-back" });
   const entry = state.look ?? state.history.at(-1);
   if (!entry) return turn.reply("nothing-to-undo");
   if (!entry.unit) return fetchUnit(turn, entry, "undo", event.source);
@@ -129,26 +240,30 @@ export const look = (turn, { step }) => {
   const entry = state.history[at];
   if (entry) return lookAt(turn, entry);
   if (!state.look) return undefined;
-  leaveEntry(turn);
+  const discarded = leaveEntry(turn);
   state.look = null;
-  return turn.notice("forward-to-open");
+  return turn.notice("forward-to-open", { ...(discarded && { discarded }) });
 };
 
 /** @param {Turn} turn @param {Entry} entry one of the history */
 export function lookAt(turn, entry) {
   if (!entry.unit) return fetchUnit(turn, entry, "look");
-  leaveEntry(turn);
+  const discarded = leaveEntry(turn);
   turn.state.look = entry;
-  return turn.notice("looking-back", { title: entry.title, decision: entry.decision });
+  const { title, decision } = entry;
+  return turn.notice("looking-back", { title, decision, ...(discarded && { discarded }) });
 }
 
-/** Selections that were changed in an earlier decision and not submitted do not wait there. @param {Turn} turn */
+/**
+ * An earlier decision keeps neither selections that were changed and not submitted, nor answers of an unfinished change.
+ *
+ * @param {Turn} turn @returns {boolean} whether answers were discarded
+ */
 function leaveEntry(turn) {
-  const item = turn.item;
-  if (!item?.entry || !turn.state.drafts[item.subject]?.chosen) return;
-  const { chosen: _, ...draft } = turn.state.drafts[item.subject] ?? {};
-  setDraft(turn, item.subject, null);
-  if (Object.keys(draft).length) setDraft(turn, item.subject, draft);
+  const { item } = turn;
+  const { chosen: _, unfinished, ...draft } = (item?.entry && turn.state.drafts[item.subject]) || {};
+  if (item?.entry) replaceDraft(turn, item.subject, draft);
+  return unfinished !== undefined;
 }
 
 /** Opens a decision that may not be in the history: fetches it with its unit. @type {Handler<"open">} */
@@ -205,14 +320,14 @@ export function fetched(turn, { decision: requested, goal, on, source }, answer,
 export const mark = (turn, { changes, notice: code, type: _, ...by }) => {
   const { item, kind, state } = turn;
   if (!item) return turn.reply("nothing-here");
-  if (item.drawn !== by.on) return turn.reply("just-changed");
+  if (item.on !== by.on) return turn.reply("just-changed");
   draft(turn, { ...by, type: "draft", subject: item.subject, changes });
   const { entry, unit } = item;
-  const saved = entry !== null && item.subject in state.drafts;
+  const saved = entry !== null && Object.keys(state.drafts[item.subject] ?? {}).some((name) => name !== "unfinished");
   if (saved) {
-    const { kind: what, relevance, reason = null, chosen } = entry.decision;
+    const { kind: what, relevance, reason = null, chosen, answers } = entry.decision;
     const answer = { kind: what, reason, ...(relevance !== undefined && { relevance }), ...(chosen && { chosen }) };
-    decide(turn, { ...by, type: "decide", answer, stay: true });
+    make(turn, item, { ...answer, ...(answers && { answers }) }, true, by);
   }
   if (code) turn.notice(code, { title: kind.title(unit), saved, on: Boolean(changes.flagged ?? changes.note) });
   return undefined;
@@ -224,8 +339,10 @@ export const draft = (turn, { subject, changes }) => {
   setDraft(turn, subject, changes);
   const draft = state.drafts[subject];
   if (!draft || draft.chosen) return;
-  const stands = entryOf(kind, state, subject)?.decision;
-  if (same(marksIn(kind, { ...stands, ...draft }), marksIn(kind, stands))) setDraft(turn, subject, null);
+  const stands = standingOn(kind, state, subject);
+  const { unfinished } = draft;
+  if (same(marksIn(kind, { ...stands, ...draft }), marksIn(kind, stands)))
+    replaceDraft(turn, subject, unfinished ? { unfinished } : null);
 };
 
 /** Selects a document of the list on screen, or deselects it. @type {Handler<"tick">} */

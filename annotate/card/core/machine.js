@@ -4,7 +4,8 @@
  * It is pure. It knows neither nodes nor storage nor network nor time: events say when they happened and bring a uuid;
  * effects are carried out by the shell, which sends their outcome back as events. It holds for every kind of unit that
  *
- * - a decision is bound to what was on screen (`on`) when its key was pressed;
+ * - a decision, and each answer to a further question, is bound to what was on screen (`on`) when its key was pressed;
+ * - a judgement is made with its last answer; until then it is a draft of its pair;
  * - it is stored before it is sent, and forgotten only when the server names its uuid as saved or refused;
  * - a topic that the annotator has not asked for is shown first, and waits for a key before anything of it is open;
  * - one request of the lane `sync` is under way at a time, so that decisions arrive in their order;
@@ -15,9 +16,23 @@
 
 /** @import { Effect, Event, Handler, Kind, State, Unit } from "./types.js" */
 
-import { decide, draft, fetched, look, mark, open, skip, tick, undo, unskip } from "./decisions.js";
+import {
+  decide,
+  draft,
+  fetched,
+  look,
+  mark,
+  open,
+  pass,
+  respond,
+  skip,
+  stepBack,
+  tick,
+  undo,
+  unskip,
+} from "./decisions.js";
 import { countTold, hasLeft, retryLater, takeAnswers } from "./outbox.js";
-import { changeHistory, drawnKey, keepUnits, marksIn, same, Turn } from "./state.js";
+import { changeHistory, keepUnits, marksIn, onKey, same, Turn } from "./state.js";
 import { call, hear, takeStored } from "./tabs.js";
 
 /** Ms before sending after a key: two frames, so that the next unit is drawn first. */
@@ -30,7 +45,7 @@ const STALE = 30_000;
 const ASK_AGAIN = 10_000;
 
 /** After keys and clicks what comes next is drawn before anything is sent; a page that goes away has sent its last. */
-const SENDS_LATER = new Set(["decide", "undo", "skip", "mark", "leave", "unmount"]);
+const SENDS_LATER = new Set(["decide", "respond", "pass", "undo", "skip", "mark", "leave", "unmount"]);
 
 /** Ms after which a card that is not on the page any more counts as left: a rerun of the page mounts it again at once. */
 const LEFT_AFTER = 1_000;
@@ -38,6 +53,9 @@ const LEFT_AFTER = 1_000;
 /** @type {{ [T in Event["type"]]?: Handler<T> }} */
 const HANDLERS = {
   decide,
+  respond,
+  pass,
+  "step-back": stepBack,
   undo,
   skip,
   look,
@@ -68,7 +86,10 @@ const HANDLERS = {
   mount(turn, event) {
     const { state } = turn;
     state.mounted = true;
-    state.due ||= event.fresh || state.left;
+    const { questions = state.questions } = event;
+    const isChanged = !same(questions, state.questions);
+    if (isChanged) state.questions = questions;
+    state.due ||= event.fresh || state.left || isChanged;
     state.left = false;
     turn.timer("left", null);
     turn.kind.mount(turn, event);
@@ -175,7 +196,7 @@ function settle(turn, before, event) {
   }
   // With nothing left, what others have only loaded may be handed out.
   if (event.type !== "answer" && before.units.length && !state.units.length) state.exhausted = false;
-  const turned = drawnKey(kind, before) !== (item?.drawn ?? null);
+  const turned = onKey(kind, before) !== (item?.on ?? null);
   if (turned && state.notice?.urgent && state.notice === before.notice) state.notice = null;
   const blocked = state.mounted && !item && !turn.waiting && kind.isBlocked(state);
   if (blocked !== state.asking) {
@@ -231,7 +252,7 @@ function leaveClosed(turn, unconfirmed, closed) {
   if (!unconfirmed || !item || item.entry || item.drawn !== unconfirmed || item.unit.taken) return;
   if (!closed.includes(kind.closedId?.(item.unit) ?? item.unit.id)) return;
   const waiting = state.drafts[item.subject];
-  if (waiting?.chosen?.length || !same(marksIn(kind, waiting), kind.marks)) return;
+  if (waiting?.chosen?.length || waiting?.unfinished || !same(marksIn(kind, waiting), kind.marks)) return;
   if (state.outbox.some(({ decision }) => kind.unitId(decision) === item.unit.id)) return;
   keepUnits(turn, (unit) => unit !== item.unit);
   state.due = true; // tells the server what is on screen now

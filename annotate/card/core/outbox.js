@@ -2,7 +2,7 @@
 
 /** @import { Entry, Pending, State, SyncContext, SyncRequest, OtherDecision, Turn, Unit } from "./types.js" */
 
-import { changeHistory, entryOf, inOrder, keepMarks, marksIn } from "./state.js";
+import { changeHistory, entryOf, inOrder, keepMarks, keepUnfinished, marksIn } from "./state.js";
 
 const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
@@ -78,10 +78,14 @@ function takeRefusals(turn, refused, reasons) {
     const refusal = { uuid, title, decision, reason: reasons.get(uuid) ?? "" };
     state.refused = [...others, refusal];
     turn.store(`refused:${uuid}`, refusal);
-    // A note is not lost with its decision, unless the same was decided anew since.
+    // A note and answers are not lost with their decision, unless the same was decided anew since.
     const subject = kind.subject(decision);
-    if (!state.outbox.some((each) => each.order > order && kind.subject(each.decision) === subject))
-      keepMarks(turn, decision, marksIn(kind, entryOf(kind, state, subject)?.decision));
+    if (state.outbox.some((each) => each.order > order && kind.subject(each.decision) === subject)) continue;
+    const stands = entryOf(kind, state, subject);
+    keepMarks(turn, decision, marksIn(kind, stands?.decision));
+    const { relevance, answers } = decision;
+    if (!stands && answers && typeof relevance === "number" && !state.drafts[subject]?.unfinished)
+      keepUnfinished(turn, subject, { relevance, answers, at: null });
   }
   state.exhausted = false; // their units may be handed out again
   state.due = true;

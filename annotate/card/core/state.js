@@ -1,7 +1,9 @@
 // The state of a card: its initial value, and values derived from it.
 
 /** @import { Decision, Draft, Effect, Entry, Item, Stored, Kind, Marks, Message, Notice } from "./types.js" */
-/** @import { Pending, Request, State, TimerName, Unit } from "./types.js" */
+/** @import { Pending, Request, State, TimerName, Unfinished, Unit } from "./types.js" */
+
+import { questionOn, unfinishedOf } from "./questions.js";
 
 /** Decisions kept for looking back. */
 export const HISTORY = 300;
@@ -14,6 +16,7 @@ export function initial(kind, stored) {
     mounted: false,
     left: false,
     entered: null,
+    questions: [],
     units: [],
     exhausted: false,
     requested: undefined,
@@ -69,11 +72,14 @@ export function onScreen(kind, state) {
   const about = kind.about(unit, entry?.decision ?? null);
   if (!about) return null;
   const subject = kind.subject({ query_id: unit.queryId, ...about });
-  return { unit, entry, about, subject, drawn: subject + (entry ? "\u0000back" : "") };
+  const drawn = subject + (entry ? "\u0000back" : "");
+  const question = state.questions.length ? questionOn(state, unfinishedOf(state, unit, entry, subject)) : null;
+  const on = question ? `${drawn}\u0000${JSON.stringify(question)}` : drawn;
+  return { unit, entry, about, subject, drawn, question, on };
 }
 
-/** @param {Kind} kind @param {State} state */
-export const drawnKey = (kind, state) => onScreen(kind, state)?.drawn ?? null;
+/** What a key refers to now. @param {Kind} kind @param {State} state */
+export const onKey = (kind, state) => onScreen(kind, state)?.on ?? null;
 
 /**
  * The marks of a decision, without fields that this kind of decision does not have.
@@ -90,7 +96,8 @@ export function marksIn({ marks }, decision) {
  *
  * @param {Kind} kind @param {State} state @param {Item} item
  */
-export const marksOf = (kind, state, item) => marksIn(kind, { ...item.entry?.decision, ...state.drafts[item.subject] });
+export const marksOf = (kind, state, { entry, unit, subject }) =>
+  marksIn(kind, { ...(entry?.decision ?? unit.said), ...state.drafts[subject] });
 
 /** The documents of a list that are selected now. @param {State} state @param {Item} item @returns {string[]} */
 export const chosenOf = (state, item) =>
@@ -110,15 +117,21 @@ export function outstanding(state) {
   return [...others.map(({ pending }) => pending), ...state.outbox].sort(inOrder);
 }
 
-/** @param {Marks | Draft} a @param {Marks | Draft} b */
+/** @param {object} a @param {object} b */
 export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 /** A decision that the server has. @param {Decision} decision @param {string} title @param {Unit | null} unit @returns {Entry} */
 export const savedEntry = (decision, title, unit = null) => ({ decision, title, unit, was: null, order: 0 });
 
-/** @param {State} state @param {Kind} kind @param {string} subject */
+/** The latest decision on a subject. @param {State} state @param {Kind} kind @param {string} subject */
 export const entryOf = (kind, state, subject) =>
   state.history.findLast(({ decision }) => kind.subject(decision) === subject) ?? null;
+
+/** The annotator's judgement on a subject: the latest here, or the one that lacks an answer. @param {Kind} kind @param {State} state @param {string} subject */
+export function standingOn(kind, state, subject) {
+  const entry = entryOf(kind, state, subject);
+  return entry ? entry.decision : state.units.find(({ id, said }) => said && id === subject)?.said;
+}
 
 // --------------------------------------------------------------------------------------- changes of a turn
 
@@ -193,12 +206,22 @@ export function changeHistory({ state }, change) {
  * @param {Turn} turn @param {string} subject @param {Draft | null} changes
  */
 export function setDraft(turn, subject, changes) {
+  replaceDraft(turn, subject, changes && { ...turn.state.drafts[subject], ...changes });
+}
+
+/** @param {Turn} turn @param {string} subject @param {Draft | null} draft an empty one is dropped, like null */
+export function replaceDraft(turn, subject, draft) {
   const { [subject]: former, ...others } = turn.state.drafts;
-  if (!changes && !former) return;
-  const draft = changes && { ...former, ...changes };
-  if (draft && former && same(draft, former)) return;
-  turn.state.drafts = draft ? { ...others, [subject]: draft } : others;
-  turn.store(`draft:${subject}`, draft);
+  const next = draft && Object.keys(draft).length ? draft : null;
+  if (next ? former && same(next, former) : !former) return;
+  turn.state.drafts = next ? { ...others, [subject]: next } : others;
+  turn.store(`draft:${subject}`, next);
+}
+
+/** Keeps a judgement that was begun on a subject; null drops it. @param {Turn} turn @param {string} subject @param {Unfinished | null} unfinished */
+export function keepUnfinished(turn, subject, unfinished) {
+  const { unfinished: _, ...marks } = turn.state.drafts[subject] ?? {};
+  replaceDraft(turn, subject, unfinished ? { ...marks, unfinished } : marks);
 }
 
 /** Removes units from those that are held. @param {Turn} turn @param {(unit: Unit) => boolean} keep */

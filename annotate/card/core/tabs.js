@@ -104,11 +104,20 @@ function takeSaid(turn, { pending, unit: theirs }) {
   const { order, title } = pending;
   const unit = known?.unit ?? held ?? theirs;
   const entry = decision.kind === "undone" ? null : { decision, title, unit, was: known, order };
+  leaveUnfinished(state, subject);
   const isSeen = known !== null && here && shown.entry !== null; // it stays in its place
   changeHistory(turn, (each) => (each !== known ? each : isSeen ? entry : null));
   if (entry && !isSeen) state.history = [...state.history, entry];
   if (state.history.length > HISTORY) changeHistory(turn, (each) => (each === state.history[0] ? null : each));
   if (here) turn.notice("decided-in-another-tab", { title, decision });
+}
+
+/** What was decided in another tab is not finished in this one; that tab has changed what is stored. @param {Turn["state"]} state @param {string} subject */
+function leaveUnfinished(state, subject) {
+  const { [subject]: draft, ...others } = state.drafts;
+  if (!draft?.unfinished) return;
+  const { unfinished: _, ...marks } = draft;
+  state.drafts = Object.keys(marks).length ? { ...others, [subject]: marks } : others;
 }
 
 /**

@@ -11,7 +11,7 @@ import type {
 } from "../wire.d.ts";
 import type { Turn } from "./state.js";
 
-export type Doc = DocumentPayload;
+export type Doc = DocumentPayload & { said?: Answer & Marks };
 export type Topic = TopicPayload;
 export type Place = [start: number, end: number];
 
@@ -22,9 +22,27 @@ export interface Marks {
   passages?: Place[];
 }
 
-/** Marks that wait, and in a list the documents that are selected but not submitted. */
+/** Marks that wait, in a list the documents that are selected but not submitted, and a judgement without all answers. */
 export interface Draft extends Marks {
   chosen?: string[];
+  unfinished?: Unfinished;
+}
+
+/** An answer to a further question: a grade, the key of an answer, or the keys of the tags that apply. */
+export type AnswerValue = number | string | string[];
+
+/** Answers by the names of their questions. */
+export type Answers = Record<string, AnswerValue>;
+
+/** A judgement whose further questions are being answered. */
+export interface Unfinished {
+  relevance: number;
+  /** Answers so far, and those that were given before the annotator went back. */
+  answers: Answers;
+  /** The name of the question on screen; null for the main one. */
+  at: string | null;
+  /** True if only missing answers are asked for. */
+  fills?: boolean;
 }
 
 /** The answer itself; which fields there are depends on the kind of unit. */
@@ -33,6 +51,8 @@ export interface Answer {
   reason?: string | null;
   relevance?: number | null;
   chosen?: string[];
+  /** To further questions; missing if there are none. */
+  answers?: Answers;
 }
 
 /** The fields that say what a decision is about, besides `query_id`. */
@@ -72,6 +92,8 @@ export interface Unit {
   topic?: TopicWords;
   /** A decision that was undone. */
   before?: Decision | null;
+  /** The annotator's judgement, which lacks an answer. */
+  said?: Answer & Marks;
   /** Put behind the others, until it comes round again. */
   skipped?: boolean;
   /** Found by searching. */
@@ -126,6 +148,10 @@ export interface Item {
   subject: string;
   /** The subject, and whether it is an earlier decision. */
   drawn: string;
+  /** The further question on screen; null for the main one. */
+  question: Question | null;
+  /** What a key refers to: `drawn` and the question. */
+  on: string;
 }
 
 /** A message for the line above the buttons, without its words; an urgent one goes with what is on screen. */
@@ -138,6 +164,8 @@ export interface Notice {
   done?: boolean;
   saved?: boolean;
   on?: boolean;
+  /** True if an unfinished change of an earlier decision was discarded. */
+  discarded?: boolean;
   words?: string;
   status?: number;
   detail?: string;
@@ -206,6 +234,17 @@ export type Message =
   | { type: "answered"; saved: string[]; refused: string[] }
   | { type: "skipped"; id: string };
 
+/** A further question of the campaign, asked from one main grade to another (null: no bound). */
+export interface Question {
+  name: string;
+  sentence: string;
+  kind: "grades" | "choice" | "tags";
+  required: boolean;
+  from: number | null;
+  to: number | null;
+  answers: { value: number | string; label: string; sentence: string }[];
+}
+
 /** A decision event's own part: `on` is what was drawn when the key was pressed. */
 export interface By extends Viewing {
   on: string | null;
@@ -214,6 +253,12 @@ export interface By extends Viewing {
 /** Every event says when it happened (ms), and brings a new uuid for the decision that it may make. */
 export type Event = (
   | ({ type: "decide"; answer: Answer; stay?: boolean } & By)
+  /** Answers the question on screen; for tags, selects or deselects one. */
+  | ({ type: "respond"; value: number | string } & By)
+  /** Goes on to the next question with the selected answer or, with `clears`, without one. */
+  | ({ type: "pass"; clears?: boolean } & By)
+  /** Goes back one question. */
+  | { type: "step-back" }
   | ({ type: "mark"; changes: Marks; notice?: string } & By)
   | ({ type: "undo" } & By)
   | { type: "draft"; subject: string; changes: Draft }
@@ -224,7 +269,7 @@ export type Event = (
   | { type: "dismiss"; refused: string }
   | { type: "whole"; doc: Doc }
   | { type: "notice"; notice: Notice | null }
-  | { type: "mount"; fresh: boolean; requested: string | null; filter?: unknown }
+  | { type: "mount"; fresh: boolean; requested: string | null; filter?: unknown; questions?: Question[] }
   | { type: "unmount" }
   /** Begins the new topic that is shown. */
   | { type: "enter" }
@@ -268,6 +313,8 @@ export interface State<Scope = any> {
   left: boolean;
   /** The topic that the annotator is at: another one waits for a key, unless they ask for it. Null before the first. */
   entered: string | null;
+  /** Further questions of the campaign. */
+  questions: Question[];
   units: Unit[];
   exhausted: boolean;
   requested: string | undefined;

@@ -9,7 +9,7 @@
 /** @import { CardData } from "../view/types.js" */
 
 import { step } from "../core/machine.js";
-import { drawnKey, initial } from "../core/state.js";
+import { initial, onScreen } from "../core/state.js";
 import { Arrangement } from "./arrangement.js";
 import { Failure, Network } from "./network.js";
 import { newUuid, Storage } from "./storage.js";
@@ -37,8 +37,10 @@ export class Card {
     this.arrangement = new Arrangement(this.storage, this.network, data.own);
     /** Draws the state; set by the view while there is one. @type {(() => void) | undefined} */
     this.draw = undefined;
-    /** The subject drawn last, which keys refer to. @type {string | null} */
+    /** The subject drawn last, and what keys refer to: a question of it. @type {string | null} */
     this.drawn = null;
+    /** @type {string | null} */
+    this.on = null;
     /** @type {ViewingTime | null} */
     this.clock = null;
     /** @type {Map<TimerName, ReturnType<typeof setTimeout>>} */
@@ -61,7 +63,8 @@ export class Card {
     } catch (error) {
       return reportError(error); // the step is taken all the same; keys do nothing until it is drawn
     }
-    const drawn = drawnKey(this.kind, this.state);
+    const { drawn = null, on = null } = onScreen(this.kind, this.state) ?? {};
+    this.on = on;
     if (drawn === this.drawn && this.clock) return this.clock.run();
     this.drawn = drawn;
     this.clock = drawn === null ? null : new ViewingTime(() => this.isInFront());
@@ -143,7 +146,7 @@ export class Card {
   by(source) {
     const clock = this.clock ?? new ViewingTime(() => false);
     clock.run();
-    return { ...clock.read(), source, on: this.drawn };
+    return { ...clock.read(), source, on: this.on };
   }
 
   /** Says something in the line above the buttons, until something else is on screen. @param {string} words */

@@ -2,9 +2,9 @@
 
 import { grade } from "../../../annotate/card/core/kinds/grade.js";
 import { Desk } from "./helpers.js";
-import { commit, doc } from "./world.js";
+import { commit, doc, isComplete } from "./world.js";
 
-/** @import { Sent } from "../../../annotate/card/core/types.js" */
+/** @import { Question, Sent } from "../../../annotate/card/core/types.js" */
 
 /** @param {number} first @param {number} count */
 const documents = (first, count) => Array.from({ length: count }, (_, i) => `d${first + i}`);
@@ -38,11 +38,29 @@ export class GradeDesk extends Desk {
     this.elsewhere = null;
     /** @type {{ query_id: string, doc_id: string }[]} */
     this.skips = [];
+    /** Judgements without an answer to one of these are handed out again. @type {Question[]} */
+    this.questions = [];
   }
 
   /** @param {string} queryId @param {string} docId */
   isJudged(queryId, docId) {
-    return this.stands.some(({ query_id, doc_id }) => query_id === queryId && doc_id === docId);
+    const said = this.saidOf(queryId, docId);
+    return said !== null && isComplete(this.questions, said);
+  }
+
+  /** @param {string} queryId @param {string} docId */
+  saidOf(queryId, docId) {
+    return this.stands.find(({ query_id, doc_id }) => query_id === queryId && doc_id === docId) ?? null;
+  }
+
+  /** @param {string} queryId @param {string} id */
+  payload(queryId, id) {
+    const said = this.saidOf(queryId, id);
+    return {
+      ...doc(id),
+      ...(said && { said: marksOf(said) }),
+      ...(this.settled.includes(id) && { qualification: true }),
+    };
   }
 
   /** @param {string} queryId */
@@ -71,7 +89,7 @@ export class GradeDesk extends Desk {
   reply(route, body) {
     if (route === "topics") return this.ownTopics();
     if (route === "document") {
-      const said = this.stands.find(({ query_id, doc_id }) => query_id === body.query_id && doc_id === body.doc_id);
+      const said = this.saidOf(body.query_id, body.doc_id);
       return { ...doc(body.doc_id), said: said ? marksOf(said) : null };
     }
     const answer = commit(this.log, body.decisions, ({ doc_id }) => this.refuses.includes(doc_id ?? ""));
@@ -104,9 +122,7 @@ export class GradeDesk extends Desk {
     if (this.order && this.behind) this.behind -= 1;
     return {
       query_id: queryId,
-      documents: free
-        .slice(0, want)
-        .map((id) => ({ ...doc(id), ...(this.settled.includes(id) && { qualification: true }) })),
+      documents: free.slice(0, want).map((id) => this.payload(queryId, id)),
       closed: holding.filter((/** @type {string} */ id) => this.isJudged(queryId, id)),
       first: this.first,
       ...(isIdle && { next: this.nextTopic(queryId, tried) }),
@@ -136,6 +152,6 @@ const isOf =
     kind !== "undone" && ids.includes(doc_id ?? "");
 
 /** What another browser is told of a decision. @param {Sent} decision */
-const marksOf = ({ kind, relevance, reason, note, flagged, passages }) => ({
-  ...{ kind, relevance, reason, note, flagged, passages },
+const marksOf = ({ kind, relevance, reason, note, flagged, passages, answers }) => ({
+  ...{ kind, relevance, reason, note, flagged, passages, ...(answers && { answers }) },
 });

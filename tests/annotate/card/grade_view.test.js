@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { grade } from "../../../annotate/card/core/kinds/grade.js";
 import { pairId } from "../../../annotate/card/core/kinds/pairs.js";
 import { step } from "../../../annotate/card/core/machine.js";
-import { drawnKey, initial } from "../../../annotate/card/core/state.js";
+import { initial, onKey } from "../../../annotate/card/core/state.js";
 import { restOf } from "../../../annotate/card/view/frame/rest.js";
 import { listPast, meets } from "../../../annotate/card/view/panels/history.js";
 
@@ -252,7 +252,7 @@ test("judgements without a grade name none, as the server's types have it", () =
   /** @type {Unit} */
   const unit = { id: pairId("t1", "d1"), queryId: "t1", documents: [/** @type {Doc} */ ({ doc_id: "d1", title: "" })] };
   const before = stateOf({}, { units: [unit] });
-  const on = drawnKey(grade, before);
+  const on = onKey(grade, before);
   const answer = { kind: "cannot judge", reason: "It is empty." };
   const { state } = step(grade, before, { type: "decide", answer, at: 1, uuid: "u1", on, ...by });
   const undone = step(grade, state, { type: "undo", at: 2, uuid: "u2", on: null, ...by }).state;

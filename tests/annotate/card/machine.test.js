@@ -9,9 +9,9 @@ import { grade } from "../../../annotate/card/core/kinds/grade.js";
 import { list } from "../../../annotate/card/core/kinds/list.js";
 import { preference } from "../../../annotate/card/core/kinds/preference.js";
 import { newTopicUnit, onScreen } from "../../../annotate/card/core/state.js";
-import { commit, doc, standing, World } from "./world.js";
+import { commit, doc, isComplete, standing, World } from "./world.js";
 
-/** @import { Kind, Sent } from "../../../annotate/card/core/types.js" */
+/** @import { Kind, Question, Sent } from "../../../annotate/card/core/types.js" */
 /** @import { Server } from "./world.js" */
 
 const RUNS = Number(process.env.CARD_RUNS ?? 60);
@@ -23,13 +23,54 @@ const TOPICS = ["t1", "t2", "t3"];
 /** @param {string} queryId */
 const topic = (queryId) => ({ query_id: queryId, title: `Topic ${queryId}`, description: "", narrative: "", note: "" });
 
-/** Grades from a pool, or in the loop: then the order changes with each answer. @param {boolean} inLoop @returns {Server} */
-function gradeServer(inLoop) {
+/** @param {Partial<Question> & Pick<Question, "name" | "kind">} question @param {number} count @returns {Question} */
+const question = ({ name, kind, ...others }, count) => ({
+  ...{ name, kind, sentence: `${name}?`, required: true, from: null, to: null },
+  answers: Array.from({ length: count }, (_, i) => ({
+    value: kind === "grades" ? i : `${name}-${i}`,
+    label: `${i}`,
+    sentence: `${name} ${i}`,
+  })),
+  ...others,
+});
+
+/** Questions that a campaign has one after another: some are added, some removed, and answers change. @type {Question[][]} */
+const QUESTIONS = [
+  [
+    question({ name: "credibility", kind: "grades", from: 1 }, 4),
+    question({ name: "exclusion", kind: "choice", to: 0 }, 7),
+    question({ name: "tags", kind: "tags", required: false }, 3),
+  ],
+  [
+    question({ name: "effort", kind: "grades" }, 12),
+    question({ name: "credibility", kind: "grades", from: 2 }, 2),
+    question({ name: "topics", kind: "tags", from: 1, to: 2 }, 2),
+  ],
+  [
+    question({ name: "exclusion", kind: "choice", required: false }, 3),
+    question({ name: "tags", kind: "tags" }, 5),
+    question({ name: "credibility", kind: "grades", from: 1 }, 4),
+  ],
+];
+
+/**
+ * Grades from a pool, or in the loop: then the order changes with each answer. Judgements that lack an answer are handed
+ * out again after the others.
+ *
+ * @param {boolean} inLoop @param {{ questions: Question[] }} campaign @returns {Server}
+ */
+function gradeServer(inLoop, campaign = { questions: [] }) {
   /** @type {Server["log"]} */
   const log = new Map();
   let round = 0;
-  const judged = (/** @type {string} */ queryId) =>
+  const isDone = (/** @type {Sent} */ decision) => isComplete(campaign.questions, decision);
+  const all = (/** @type {string} */ queryId) =>
     [...standing(grade, log).values()].filter(({ query_id }) => query_id === queryId);
+  const judged = (/** @type {string} */ queryId) => all(queryId).filter(isDone);
+  const payload = (/** @type {string} */ queryId, /** @type {string} */ id) => {
+    const said = all(queryId).find(({ doc_id }) => doc_id === id);
+    return { ...doc(id), ...(said && { said: saidOf(said) }) };
+  };
   const progress = (/** @type {string} */ queryId) => ({
     judged: judged(queryId).length,
     pool: inLoop ? null : DOCS.length,
@@ -45,36 +86,29 @@ function gradeServer(inLoop) {
         };
       if (route === "document") return { ...doc(body.doc_id), said: null };
       const answer = commit(log, body.decisions, ({ doc_id, kind }) => doc_id === "d6" && kind === "cannot judge");
-      const all = { judged: standing(grade, log).size, pool: inLoop ? null : DOCS.length * TOPICS.length };
-      if (body.query_id === null)
-        return { ...answer, documents: [], closed: [], surplus: [], feedback: [], progress: { all } };
       const done = new Set(judged(body.query_id).map(({ doc_id }) => doc_id));
-      const open = DOCS.filter((id) => !done.has(id));
+      const count = TOPICS.reduce((sum, id) => sum + judged(id).length, 0);
+      const every = { judged: count, pool: inLoop ? null : DOCS.length * TOPICS.length };
+      if (body.query_id === null)
+        return { ...answer, documents: [], closed: [], surplus: [], feedback: [], progress: { all: every } };
+      const isOld = (/** @type {string} */ id) => all(body.query_id).some(({ doc_id }) => doc_id === id);
+      const open = DOCS.filter((id) => !done.has(id)).sort((a, b) => Number(isOld(a)) - Number(isOld(b)));
       round += 1;
       const order = inLoop ? (round % 2 ? open : [...open].reverse()) : undefined;
       const fresh = (order ?? open).filter((id) => !body.holding.includes(id)).slice(0, body.want);
       return {
         ...answer,
         query_id: body.query_id,
-        documents: fresh.map(doc),
+        documents: fresh.map((id) => payload(body.query_id, id)),
         closed: body.holding.filter((/** @type {string} */ id) => done.has(id)),
         surplus: [],
         feedback: [],
-        progress: { all, topic: progress(body.query_id) },
+        progress: { all: every, topic: progress(body.query_id) },
         ...(order && { order, model_round: round, behind: round % 3 === 0, problem: null, chooser: ["rule", "words"] }),
         ...(body.recent && {
           recent: judged(body.query_id)
             .reverse()
-            .map(({ query_id, doc_id, kind, relevance, reason, note, flagged, passages }) => ({
-              query_id,
-              ...doc(doc_id ?? ""),
-              kind,
-              relevance,
-              reason,
-              note,
-              flagged,
-              passages,
-            })),
+            .map((each) => ({ query_id: each.query_id, ...doc(each.doc_id ?? ""), ...saidOf(each) })),
         }),
         ...(body.want > 0 &&
           !open.length && {
@@ -84,6 +118,11 @@ function gradeServer(inLoop) {
     },
   };
 }
+
+/** @param {Sent} decision */
+const saidOf = ({ kind, relevance, reason, note, flagged, passages, answers }) => ({
+  ...{ kind, relevance, reason, note, flagged, passages, ...(answers && { answers }) },
+});
 
 /** Pairs to adjudicate. @returns {Server} */
 function adjudicationServer() {
@@ -176,14 +215,20 @@ function topicServer(kind) {
   };
 }
 
+/** The number of finished units; a judgement without all answers is handed out again, an adjudication is not. @param {World} world */
+const finished = ({ kind, questions, server }) =>
+  [...standing(kind, server.log).values()].filter((each) => kind !== grade || isComplete(questions, each)).length;
+
 /** Decides all that is left, as a patient person would. @param {World} world @param {number} all */
 function finish(world, all) {
   const [first, ...others] = world.tabs;
   if (!first) return;
   for (const tab of others) world.close(tab, true);
-  for (let round = 0; round < 300 && standing(world.kind, world.server.log).size < all; round += 1) {
+  rerun(world, first);
+  for (let round = 0; round < 600 && finished(world) < all; round += 1) {
     const item = onScreen(world.kind, first.state);
-    if (item?.entry) first.dispatch({ type: "look", step: first.state.history.length });
+    if (item?.question) respond(first, round);
+    else if (item?.entry) first.dispatch({ type: "look", step: first.state.history.length });
     else if (newTopicUnit(world.kind, first.state)) first.dispatch({ type: "enter" });
     else if (item) first.dispatch({ type: "decide", answer: answerOf(world.kind, round), ...first.by() });
     else {
@@ -200,8 +245,16 @@ const happening = fc.record({
     "decide",
     "decide",
     "decide",
+    "respond",
+    "respond",
+    "respond",
+    "pass",
+    "pass",
+    "clear",
+    "step back",
     "stale",
     "cannot judge",
+    "other questions",
     "undo",
     "undo",
     "skip",
@@ -248,12 +301,31 @@ function answerOf(kind, n) {
   return { kind: "graded", relevance: n % 4 };
 }
 
+/** Answers the question on screen by a key; tags are passed every other time. @param {World["tabs"][number]} tab @param {number} n */
+function respond(tab, n) {
+  const { question = null } = onScreen(tab.world.kind, tab.state) ?? {};
+  const value = question?.answers[n % question.answers.length]?.value ?? "none";
+  if (question?.kind === "tags" && n % 2) tab.dispatch({ type: "pass", ...tab.by() });
+  else tab.dispatch({ type: "respond", value, ...tab.by() });
+}
+
+/** The page runs again, with the questions that the campaign has by now. @param {World} world @param {World["tabs"][number]} tab @param {boolean} fresh */
+function rerun(world, tab, fresh = false) {
+  tab.dispatch({ type: "unmount" });
+  if (fresh) world.pass(2_000);
+  tab.dispatch({ type: "mount", fresh, requested: null, questions: world.questions });
+}
+
 /** @param {World} world @param {{ what: string, tab: number, n: number }} event */
 function happen(world, { what, tab: which, n }) {
   const { kind } = world;
   const tab = world.tabs[which % Math.max(1, world.tabs.length)] ?? world.open();
   const at = (/** @type {unknown[]} */ queue) => n % Math.max(1, queue.length);
   if (what === "decide") tab.dispatch({ type: "decide", answer: answerOf(kind, n), ...tab.by() });
+  if (what === "respond") respond(tab, n);
+  if (what === "pass" || what === "clear") tab.dispatch({ type: "pass", clears: what === "clear", ...tab.by() });
+  if (what === "step back") tab.dispatch({ type: "step-back" });
+  if (what === "other questions" && world.campaign.questions.length) world.campaign.questions = QUESTIONS[n % 3] ?? [];
   if (what === "stale") tab.dispatch({ type: "decide", answer: answerOf(kind, n), ...tab.by("something else") });
   if (what === "cannot judge")
     tab.dispatch({ type: "decide", answer: { kind: "cannot judge", reason: "broken" }, ...tab.by() });
@@ -283,9 +355,7 @@ function happen(world, { what, tab: which, n }) {
   if (what === "topic" && kind === grade) tab.dispatch({ type: "topic", queryId: TOPICS[n % 3] });
   if (what === "next topic" && kind === grade) tab.dispatch({ type: "next-topic" });
   if (what === "enter") tab.dispatch({ type: "enter" });
-  if (what === "rerun" || what === "visit") tab.dispatch({ type: "unmount" });
-  if (what === "visit") world.pass(2_000);
-  if (what === "rerun" || what === "visit") tab.dispatch({ type: "mount", fresh: what === "visit", requested: null });
+  if (what === "rerun" || what === "visit") rerun(world, tab, what === "visit");
   if (what === "call") tab.dispatch({ type: "call" });
 }
 
@@ -295,21 +365,32 @@ const UNHEARD = "open decide hear back decide hear:1 hear:1 serve undo:1 lose_re
   return { what: /** @type {any} */ (what), tab: Number(tab), n: 0 };
 });
 
-/** Each with the number of decisions that finish it. @type {[string, Kind, () => Server, number][]} */
+/** @typedef {{ questions: Question[] }} Campaign */
+
+/** Each with the number of decisions that finish it, and whether it has further questions. @type {[string, Kind, (campaign: Campaign) => Server, number, boolean?][]} */
 const KINDS = [
   ["grades from a pool", grade, () => gradeServer(false), 18],
   ["grades in the loop", grade, () => gradeServer(true), 18],
+  ["several questions", grade, (campaign) => gradeServer(false, campaign), 18, true],
+  ["several questions in the loop", grade, (campaign) => gradeServer(true, campaign), 18, true],
   ["lists", list, () => topicServer(list), 3],
   ["preferences", preference, () => topicServer(preference), 9],
   ["adjudication", adjudication, adjudicationServer, 6],
+  ["adjudication with several questions", adjudication, adjudicationServer, 6, true],
 ];
 
-for (const [name, kind, server, all] of KINDS) {
+for (const [name, kind, server, all, asks] of KINDS) {
+  const open = () => {
+    const campaign = { questions: (asks && QUESTIONS[0]) || [] };
+    const world = new World(kind, server(campaign), 1, campaign);
+    world.load();
+    return world;
+  };
+
   test(`${name}: nothing is lost and nothing doubled, whatever happens`, () => {
     fc.assert(
       fc.property(fc.array(happening, { maxLength: 120, size: "max" }), (events) => {
-        const world = new World(kind, server());
-        world.load();
+        const world = open();
         for (const event of events) happen(world, event);
         world.settle();
         for (const [uuid, decision] of world.made) {
@@ -327,8 +408,7 @@ for (const [name, kind, server, all] of KINDS) {
   test(`${name}: in one tab the last word stands, after reloads too`, () => {
     fc.assert(
       fc.property(fc.array(happening, { maxLength: 80, size: "max" }), (events) => {
-        const world = new World(kind, server());
-        world.load();
+        const world = open();
         for (const event of events)
           if (!["open", "kill", "close"].includes(event.what)) happen(world, { ...event, tab: 0 });
         world.settle();
@@ -337,7 +417,7 @@ for (const [name, kind, server, all] of KINDS) {
           [...standing(kind, log)].map(([subject, { uuid }]) => `${subject} ${uuid}`).sort();
         assert.deepEqual(stands(world.server.log), stands(made));
         finish(world, all);
-        assert.equal(standing(kind, world.server.log).size, all, "nobody waits for ever");
+        assert.equal(finished(world), all, "nobody waits for ever");
       }),
       { numRuns: RUNS },
     );

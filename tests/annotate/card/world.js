@@ -4,9 +4,10 @@
 
 import assert from "node:assert/strict";
 import { step } from "../../../annotate/card/core/machine.js";
-import { drawnKey, initial, onScreen, outstanding } from "../../../annotate/card/core/state.js";
+import { initial, onKey, onScreen, outstanding } from "../../../annotate/card/core/state.js";
 
-/** @import { Decision, Event, Kind, Message, Request, Sent, State } from "../../../annotate/card/core/types.js" */
+/** @import { AnswerValue, Decision, Event, Kind, Message } from "../../../annotate/card/core/types.js" */
+/** @import { Question, Request, Sent, State } from "../../../annotate/card/core/types.js" */
 
 /** @template T @param {T} value @returns {T} */
 export function deepFreeze(value) {
@@ -37,6 +38,14 @@ export function commit(log, decisions, isRefused = () => false) {
   };
 }
 
+/** The questions that follow a grade, by their definition. @param {Question[]} questions @param {number} grade */
+export const askedOf = (questions, grade) =>
+  questions.filter(({ from, to }) => grade >= (from ?? -Infinity) && grade <= (to ?? Infinity));
+
+/** True if a judgement has all required answers. @param {Question[]} questions @param {Decision} decision */
+export const isComplete = (questions, { kind, relevance, answers = {} }) =>
+  kind !== "graded" || askedOf(questions, relevance ?? 0).every(({ name, required }) => !required || name in answers);
+
 /** The decision that stands on each subject: the last in the log that is not undone. @param {Kind} kind @param {Server["log"]} log */
 export function standing(kind, log) {
   /** @type {Map<string, Sent>} */
@@ -58,14 +67,14 @@ class Tab {
     this.state = initial(world.kind, world.stored(name));
     /** @type {Map<string, number>} */
     this.timers = new Map();
-    /** @type {{ tab: string, message: Message }[]} */
+    /** Messages of other tabs, and names of what they have stored. @type {({ tab: string, message: Message } | { name: string })[]} */
     this.inbox = [];
     /** @type {string | null} */
     this.drawn = null;
     /** The topic that the annotator has begun or asked for. @type {string | null} */
     this.begun = null;
     this.say({ type: "there?", waiting: [] });
-    this.dispatch({ type: "mount", fresh: true, requested: null });
+    this.dispatch({ type: "mount", fresh: true, requested: null, questions: world.questions });
   }
 
   /** @param {Message} message */
@@ -83,7 +92,7 @@ class Tab {
     for (const effect of effects) {
       if (effect.type === "send")
         world.requests.push({ tab: this, request: effect.request, sent: structuredClone(effect.request.body) });
-      if (effect.type === "store") world.store(effect.key, effect.value);
+      if (effect.type === "store") world.store(this, effect.key, effect.value);
       if (effect.type === "tell") this.say(effect.message);
       if (effect.type === "timer") {
         if (effect.ms === null) this.timers.delete(effect.name);
@@ -92,7 +101,7 @@ class Tab {
     }
     world.check(this, before, event);
     this.begin(event);
-    this.drawn = drawnKey(world.kind, state);
+    this.drawn = onKey(world.kind, state);
   }
 
   /** Notes which topic a key has asked for; the first one is there when the page is opened. @param {Event} event */
@@ -121,9 +130,13 @@ class Tab {
 }
 
 export class World {
-  /** @param {Kind} kind @param {Server} server @param {number} tabs */
-  constructor(kind, server, tabs = 1) {
+  /** @param {Kind} kind @param {Server} server @param {number} tabs @param {{ questions: Question[] }} campaign */
+  constructor(kind, server, tabs = 1, campaign = { questions: [] }) {
     this.kind = kind;
+    /** The further questions; a tab hears of new ones when the page runs again. */
+    this.campaign = campaign;
+    /** What keys have answered: by subject and question, with the main grades under `relevance`. @type {Map<string, AnswerValue[]>} */
+    this.given = new Map();
     this.server = server;
     this.now = 1_000_000;
     this.count = 0;
@@ -140,6 +153,10 @@ export class World {
     /** Unsent decisions that a tab knew of, with the one that it made after them on the same. @type {[string, string][]} */
     this.followed = [];
     for (let i = 0; i < tabs; i += 1) this.open();
+  }
+
+  get questions() {
+    return structuredClone(this.campaign.questions);
   }
 
   uuid() {
@@ -159,10 +176,11 @@ export class World {
     this.tabs = this.tabs.filter((each) => each !== tab);
   }
 
-  /** @param {string} key @param {unknown} value */
-  store(key, value) {
+  /** @param {Tab} by @param {string} key @param {unknown} value */
+  store(by, key, value) {
     if (value === null) this.storage.delete(key);
     else this.storage.set(key, JSON.parse(JSON.stringify(value)));
+    if (/^(draft|refused):/.test(key)) for (const tab of this.tabs) if (tab !== by) tab.inbox.push({ name: key });
     if (!key.startsWith("pending:") || value === null) return;
     const { decision } = /** @type {{ decision: Sent }} */ (value);
     assert(!this.made.has(decision.uuid), "a decision is made once");
@@ -201,12 +219,14 @@ export class World {
       ({ decision }) =>
         !before.outbox.some((each) => each.decision.uuid === decision.uuid) && decision.uuid === event.uuid,
     );
+    this.note(before, event);
     for (const { decision } of news) {
+      this.checkAnswers(decision, before, event);
       for (const { decision: former } of outstanding(before))
         if (kind.subject(former) === kind.subject(decision)) this.followed.push([former.uuid, decision.uuid]);
       const shown = onScreen(kind, before);
-      if (event.type === "decide") {
-        assert.equal(event.on, shown?.drawn, "a decision goes only to what was on screen");
+      if (["decide", "respond", "pass"].includes(event.type)) {
+        assert.equal("on" in event && event.on, shown?.on, "a decision goes only to what was on screen");
         assert.equal(kind.subject(decision), shown?.subject);
         const isOpen = shown !== null && !shown.entry;
         if (isOpen) assert.equal(decision.query_id, tab.begun, "no key decides in a topic that it has not begun");
@@ -233,6 +253,58 @@ export class World {
         state.refused.some(({ uuid }) => uuid === decision.uuid) ||
         this.refusedElsewhere(decision);
       assert(isHere || isAnswered, "a decision is forgotten only when the server has named it");
+    }
+  }
+
+  /** Notes what a key answers: only what was on screen when it was pressed. @param {State} before @param {Event} event */
+  note(before, event) {
+    const shown = onScreen(this.kind, before);
+    if (!shown || !("on" in event) || event.on !== shown.on) return;
+    const { question, subject } = shown;
+    /** @param {string} name @param {AnswerValue} value */
+    const give = (name, value) => {
+      const key = JSON.stringify([subject, name]);
+      this.given.set(key, [...(this.given.get(key) ?? []), value]);
+    };
+    if (event.type === "decide" && typeof event.answer.relevance === "number")
+      give("relevance", event.answer.relevance);
+    if (event.type === "respond" && question) give(question.name, event.value);
+  }
+
+  /** Answers are complete, and each was given by a key while its question was on screen. @param {Sent} decision @param {State} before @param {Event} event */
+  checkAnswers(decision, { questions, ...before }, event) {
+    const { answers = {} } = decision;
+    const shown = onScreen(this.kind, { questions, ...before });
+    if (decision.kind !== "graded" || event.type === "mark") {
+      const kept = event.type === "mark" ? (shown?.entry?.decision.answers ?? {}) : {};
+      assert.deepEqual(answers, kept, "marks change no answer, and only grades have any");
+      return;
+    }
+    assert(["decide", "respond", "pass"].includes(event.type), "only keys decide");
+    const asked = askedOf(questions, decision.relevance ?? -1);
+    if (event.type === "decide")
+      assert.equal(asked.length, 0, "a grade with further questions waits for their answers");
+    for (const name of Object.keys(answers))
+      assert(
+        asked.some((question) => question.name === name),
+        `${name} was not asked`,
+      );
+    const subject = this.kind.subject(decision);
+    const earlier = [...this.made.values()].filter((made) => made !== decision && this.kind.subject(made) === subject);
+    const given = (/** @type {string} */ name) => this.given.get(JSON.stringify([subject, name])) ?? [];
+    const grades = [...given("relevance"), ...earlier.map(({ relevance }) => relevance)];
+    assert(grades.includes(decision.relevance), "the main grade was given for this");
+    for (const { name, kind, required } of asked) {
+      const value = answers[name];
+      if (value === undefined) {
+        assert(!required, `${name} is missing`);
+        continue;
+      }
+      const former = earlier.flatMap((made) => (made.answers && name in made.answers ? [made.answers[name]] : []));
+      const known = [...given(name), ...former.flat()];
+      for (const each of [value].flat()) assert(known.includes(each), `${name} was not answered with ${each}`);
+      if (kind !== "tags" && event.type === "respond" && shown?.question?.name === name)
+        assert.equal(value, given(name).at(-1), "the last key has the last word");
     }
   }
 
@@ -267,7 +339,9 @@ export class World {
   /** @param {Tab} tab */
   hear(tab) {
     const heard = tab.inbox.shift();
-    if (heard) tab.dispatch({ type: "message", ...heard });
+    if (heard && "name" in heard)
+      tab.dispatch({ type: "stored", name: heard.name, value: structuredClone(this.storage.get(heard.name) ?? null) });
+    else if (heard) tab.dispatch({ type: "message", ...heard });
   }
 
   /** @param {number} ms */

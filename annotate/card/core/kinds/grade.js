@@ -92,8 +92,9 @@ function takeSurplus(turn, batch, uuids) {
 }
 
 /** @param {any} recent a document with this annotator's judgement */
-function recentEntry({ query_id, kind, relevance, reason, note, flagged, passages, ...doc }) {
-  const decision = { uuid: null, query_id, doc_id: doc.doc_id, kind, relevance, reason, note, flagged, passages };
+function recentEntry({ query_id, kind, relevance, reason, note, flagged, passages, answers, ...doc }) {
+  const marks = { note, flagged, passages, ...(answers && { answers }) };
+  const decision = { uuid: null, query_id, doc_id: doc.doc_id, kind, relevance, reason, ...marks };
   return savedEntry(decision, doc.title || doc.doc_id, pairUnit(query_id, doc));
 }
 

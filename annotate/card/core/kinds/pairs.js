@@ -13,8 +13,10 @@ export const idOf = ({ query_id, doc_id = "" }) => pairId(query_id, doc_id);
 /** @param {{ documents: Doc[] }} unit @returns {Doc} */
 export const docOf = ({ documents: [doc] }) => /** @type {Doc} */ (doc);
 
-/** @param {string} queryId @param {Doc} doc @returns {Unit} */
-export const pairUnit = (queryId, doc) => ({ id: pairId(queryId, doc.doc_id), queryId, documents: [doc] });
+/** The unit of a document; with `said`, the judgement on it lacks an answer. @param {string} queryId @param {Doc} doc @returns {Unit} */
+export function pairUnit(queryId, { said, ...doc }) {
+  return { id: pairId(queryId, doc.doc_id), queryId, documents: [doc], ...(said && { said }) };
+}
 
 /** Documents of an answer that are not held; one with a judgement under way is never shown as unjudged. @param {State<GradeScope>} state @param {Doc[]} documents @param {Set<string>} judged */
 export const newPairs = (state, documents, judged) =>

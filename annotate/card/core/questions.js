@@ -1,0 +1,94 @@
+// Further questions of a judgement: which apply, which one is on screen, and what was answered.
+
+/** @import { Answers, AnswerValue, Entry, Item, Question, State, Unfinished, Unit } from "./types.js" */
+
+/** The questions that follow a main grade, in their order. @param {Question[]} questions @param {number} relevance */
+export const askedAt = (questions, relevance) =>
+  questions.filter(({ from, to }) => (from === null || relevance >= from) && (to === null || relevance <= to));
+
+/** An answer if the question still has it; tags that it no longer has are left out. @param {Question} question @param {AnswerValue | undefined} value @returns {AnswerValue | undefined} */
+export function soundAnswer({ kind, answers }, value) {
+  const isKnown = (/** @type {unknown} */ each) => answers.some((answer) => answer.value === each);
+  if (kind !== "tags") return isKnown(value) ? value : undefined;
+  if (!Array.isArray(value)) return undefined;
+  const tags = value.filter(isKnown);
+  return tags.length || !value.length ? tags : undefined;
+}
+
+/** The first required question without an answer. @param {Question[]} asked @param {Answers} answers */
+const firstMissing = (asked, answers) =>
+  asked.find((question) => question.required && soundAnswer(question, answers[question.name]) === undefined);
+
+/**
+ * The judgement that was begun on a unit, or is to be completed; null for none.
+ *
+ * @param {State} state @param {Unit} unit @param {Entry | null} entry @param {string} subject @returns {Unfinished | null}
+ */
+export function unfinishedOf({ drafts, questions }, { said }, entry, subject) {
+  const begun = drafts[subject]?.unfinished;
+  if (begun) return begun;
+  if (entry || typeof said?.relevance !== "number") return null;
+  const { relevance, answers = {} } = said;
+  const at = firstMissing(askedAt(questions, relevance), answers)?.name ?? null;
+  return { relevance, answers, at, fills: true };
+}
+
+/**
+ * The question on screen. If it was removed meanwhile, the first that is missing; null for the main one.
+ *
+ * @param {State} state @param {Unfinished | null} unfinished @returns {Question | null}
+ */
+export function questionOn({ questions }, unfinished) {
+  if (!unfinished || unfinished.at === null) return null;
+  const asked = askedAt(questions, unfinished.relevance);
+  return asked.find(({ name }) => name === unfinished.at) ?? firstMissing(asked, unfinished.answers) ?? null;
+}
+
+/**
+ * The question after another one; null if all are answered.
+ *
+ * @param {Question[]} asked @param {Question} question @param {Unfinished} unfinished @returns {Question | null}
+ */
+export function questionAfter(asked, question, { answers, fills = false }) {
+  const next = fills ? undefined : asked[asked.indexOf(question) + 1];
+  return next ?? firstMissing(asked, answers) ?? null;
+}
+
+/** The question before another one; null for the main one. @param {Question[]} asked @param {Question} question */
+export const questionBefore = (asked, question) => asked[asked.indexOf(question) - 1] ?? null;
+
+/** The answers to what was asked, in the order of the questions. @param {Question[]} asked @param {Answers} answers @returns {Answers} */
+export function collected(asked, answers) {
+  const given = asked.map((question) => [question.name, soundAnswer(question, answers[question.name])]);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+/**
+ * The selected answer to the question on screen: given now or, until then, in the decision that this one replaces.
+ *
+ * @param {State} state @param {Item} item @returns {AnswerValue | undefined}
+ */
+export function selectedAnswer(state, { unit, entry, subject, question }) {
+  if (!question) return undefined;
+  const { answers = {} } = unfinishedOf(state, unit, entry, subject) ?? {};
+  const former = (entry?.decision ?? unit.before)?.answers;
+  return soundAnswer(question, answers[question.name]) ?? soundAnswer(question, former?.[question.name]);
+}
+
+/** The place of the question on screen among those asked, from 1, and their number. @param {State} state @param {Item} item @returns {[number, number]} */
+export function placeOf(state, { unit, entry, subject, question }) {
+  const asked = askedAt(state.questions, unfinishedOf(state, unit, entry, subject)?.relevance ?? 0);
+  return [question ? asked.indexOf(question) + 1 : 0, asked.length];
+}
+
+/**
+ * What typed digits mean among numbers: one of them, more digits to come, or nothing.
+ *
+ * @param {number[]} numbers @param {string} typed
+ */
+export function readDigits(numbers, typed) {
+  const names = numbers.map(String);
+  const isOne = names.includes(typed);
+  const isMore = names.some((name) => name.length > typed.length && name.startsWith(typed));
+  return { number: isOne ? Number(typed) : null, waits: isMore };
+}
