@@ -162,11 +162,6 @@ class Space:
         return "topic text" if self.topic.nnz and self.topic.data.any() else "no order"
 
 
-def topic_text(*parts: object) -> str:
-    """Join a topic's title, description and narrative, without repetitions and missing values."""
-    return " ".join(dict.fromkeys(part for part in parts if isinstance(part, str) and part))
-
-
 class Ranking(NamedTuple):
     """Ranking of the best unjudged documents."""
 

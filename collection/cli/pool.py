@@ -25,6 +25,7 @@ from collection.cli.options import (
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
 from collection.core.errors import InputError
 from collection.core.phrases import count, duration_range, join_first, plural
+from collection.core.topic_fields import to_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -231,7 +232,7 @@ def compare_pools(
             listed = (run.frame.loc[run.frame["listed"] <= DEEPEST, "doc_id"] for run in ranked)
             texts = campaign.store.corpus.documents(sorted({str(doc_id) for ids in listed for doc_id in ids}))
             if any(document.text is not None for document in texts.values()):
-                documents, topics = list(texts.values()), campaign.store.corpus.topics()
+                documents, topics = list(texts.values()), to_frame(campaign.store.corpus.topic_records())
     with progress_line("comparing strategies") as line:
         compared = compare(
             ranked, known, budgets=shares, measure=parsed, depth=DEEPEST, documents=documents, topics=topics,

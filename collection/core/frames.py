@@ -22,11 +22,11 @@ from collection.core.phrases import literal
 if TYPE_CHECKING:
     import pandas as pd
 
-ColumnKind = Literal["id", "key", "text", "number", "integer"]
+ColumnKind = Literal["id", "key", "text", "number", "integer", "object"]
 
 _KINDS: Mapping[ColumnKind, str] = {
     "id": "text or whole numbers", "key": "text or whole numbers", "text": "text", "number": "numbers",
-    "integer": "whole numbers",
+    "integer": "whole numbers", "object": "dicts",
 }  # fmt: skip
 """Kind -> its name in messages."""
 
@@ -117,8 +117,8 @@ def _normal(column: pd.Series, kind: ColumnKind) -> pd.Series | None:
 
     from collection.core import arrow
 
-    if kind == "key":
-        return _normal_keys(column)
+    if kind in ("key", "object"):
+        return _normal_keys(column) if kind == "key" else _normal_objects(column)
     if isinstance(column.dtype, pd.CategoricalDtype):
         return _normal_categories(column, kind)
     if isinstance(column.dtype, pd.ArrowDtype) and not arrow.is_plain(column.dtype.pyarrow_dtype):
@@ -132,6 +132,17 @@ def _normal(column: pd.Series, kind: ColumnKind) -> pd.Series | None:
     elif len(column) and not _has_type(column, kind):
         return None
     return _as_text(column) if kind in ("id", "text") else _as_numbers(column)
+
+
+def _normal_objects(column: pd.Series) -> pd.Series | None:
+    """:func:`_normal` of dicts; a missing one is empty."""
+    import pandas as pd
+
+    values = column.tolist()
+    if column.dtype == object and all(isinstance(each, Mapping) for each in values):
+        return column
+    filled = [{} if missing else each for each, missing in zip(values, column.isna(), strict=True)]
+    return pd.Series(filled, dtype=object, name=column.name) if all(isinstance(e, Mapping) for e in filled) else None
 
 
 def _normal_keys(column: pd.Series) -> pd.Series | None:
@@ -240,8 +251,9 @@ REFERENCE_SCORES = Schema(
 )
 """Mean and standard deviation of values over a set of runs, for z-scores."""
 
-TOPICS = Schema("topics", {"query_id": _ID, "title": _TEXT, "description": _TEXT, "narrative": _TEXT})
-"""Information needs; a missing text is empty."""
+_TOPIC = {"query_id": _ID, "title": _TEXT, "description": _TEXT, "narrative": _TEXT}
+TOPICS = Schema("topics", {**_TOPIC, "fields": Column("object", False, True)})
+"""Information needs; a missing text is empty. ``fields`` has a dict of each topic's other fields, if any has some."""
 
 DOCUMENTS = Schema("documents", {"doc_id": _ID, "title": _TEXT, "text": Column("text", nullable=True)})
 """Documents; without a text where only the id is known."""

@@ -120,18 +120,19 @@ class DuplicateRecord(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """An information need.
+    """An information need. `fields` are its other fields, with values as in JSON.
 
     Examples
     --------
-    >>> Topic("301", "wing flow", description="Which papers measure the flow around a wing?").narrative
-    ''
+    >>> Topic("301", "wing flow", description="Which papers measure the flow around a wing?").fields
+    {}
     """
 
     query_id: str
     title: str = ""
     description: str = ""
     narrative: str = ""
+    fields: Mapping[str, object] = {}
 
 
 class Run(NamedTuple):

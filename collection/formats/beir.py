@@ -11,9 +11,10 @@ from typing import NamedTuple, get_args
 
 import pandas as pd
 
-from collection.core.errors import FormatError, as_path
+from collection.core.errors import FormatError, InputError, as_path
 from collection.core.frames import QRELS, TOPICS
 from collection.core.records import Document
+from collection.core.topic_fields import to_topics
 from collection.formats import datasets, documents, images, source
 from collection.formats.source import FilePath
 from collection.formats.write import format_number, json_line, replacing
@@ -122,20 +123,27 @@ def query_text(topic: Mapping[str, str], what: str = "title") -> str:
 
 
 def write_queries(topics: pd.DataFrame, path: FilePath, what: str = "title") -> None:
-    """Write topics as ``queries.jsonl``: ``_id`` and ``text``; `what` is a name of :data:`QUERY_TEXTS`."""
+    """Write topics as ``queries.jsonl``: ``_id``, ``text`` and other fields as ``metadata``.
+
+    `what` is a name of :data:`QUERY_TEXTS`.
+    """
     topics = TOPICS.check(topics, "writing queries")
     with replacing(path) as file:
         for topic in topics.to_dict("records"):
-            texts = {str(name): text for name, text in topic.items()}
-            file.write(json_line({"_id": texts["query_id"], "text": query_text(texts, what)}))
+            texts = {name: topic[name] for name in TOPICS.names}
+            metadata = {"metadata": topic["fields"]} if topic.get("fields") else {}
+            file.write(json_line({"_id": texts["query_id"], "text": query_text(texts, what)} | metadata))
 
 
 def write_topics(topics: pd.DataFrame, path: FilePath) -> None:
     """Write topics as JSONL with all their fields; :func:`~collection.formats.read_topics` reads them back."""
     topics = TOPICS.check(topics, "writing topics")
     with replacing(path) as file:
-        for topic in topics[list(TOPICS.names)].to_dict("records"):
-            file.write(json_line(topic))
+        for topic in to_topics(topics):
+            if clash := topic.fields.keys() & set(TOPICS.names):
+                raise InputError(f"topic {topic.query_id}: expected other names of fields, found {min(clash)!r}")
+            texts = dict(zip(TOPICS.names, topic, strict=False))
+            file.write(json_line({**texts, **topic.fields}))
 
 
 def write_beir_qrels(frame: pd.DataFrame, path: FilePath) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from xml.parsers import expat
 
 from collection.core.characters import unescaped
 from collection.core.errors import FormatError
+from collection.core.topic_fields import DEEPEST, spell
 from collection.formats import source
 from collection.formats.source import FilePath, quote
 
@@ -48,7 +50,24 @@ _TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*)((?:\s[^<>]*)?)>")
 _ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))""")
 _LANGUAGE = re.compile(r"^[a-z]{2}-(?=(?:title|desc|narr)$)")
 """Language before a name, as in CLEF's ``<EN-title>``."""
+_PLURALS = {"subtopic": "subtopics"}
+"""Elements with attributes whose list has another name."""
 _DECLARATION = re.compile(r"<\?xml[^<>]*\?>")
+
+
+_Section = tuple[str, list[tuple[str, str]], str]
+"""Name, attributes and text of a section of SGML."""
+_Member = tuple[str, object]
+
+
+@dataclass
+class _Element:
+    """An open element of XML: texts inside it, and its members by name."""
+
+    name: str
+    attributes: list[tuple[str, str]]
+    texts: list[str] = field(default_factory=list)
+    members: dict[str, object] = field(default_factory=dict)
 
 
 def parse(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
@@ -61,27 +80,56 @@ def _clean(text: str) -> str:
     return " ".join(text.split())
 
 
-def _label(name: str, attributes: Iterable[tuple[str, str]]) -> str:
-    """The name of an element with its attributes, by which it differs from others: ``subtopic 2 (inf)``.
+def as_text(value: object) -> str:
+    r"""The text of an element without its attributes; members, and elements of the same name, are lines.
+
+    >>> as_text([{"lang": "en", "text": "Trams"}, "Trains"])
+    'Trams\nTrains'
+    """
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(as_text, value)))
+    return str(value["text"]) if isinstance(value, Mapping) and "text" in value else spell(value)
+
+
+def _member(name: str, attributes: Iterable[tuple[str, str]], text: str, members: Mapping[str, object]) -> _Member:
+    """Name and value of an element: its text, or an object of its attributes, its text and its members.
 
     An attribute ``name`` stands for the element's own name.
     """
-    values = {each: value for each, value in attributes if value and each != "lang" and not each.startswith("xml")}
-    name = values.pop("name", _LANGUAGE.sub("", name))
-    number = next((values.pop(each) for each in ("number", "num", "id") if each in values), "")
-    others = ", ".join(values.values())
-    return " ".join(filter(None, [name, number, others and f"({others})"]))
+    values: dict[str, object] = dict(_own_attributes(attributes))
+    name = str(values.pop("name", _LANGUAGE.sub("", name)))
+    if not values and not members:
+        return name, text
+    value = {**values, **({"text": text} if text else {}), **members}
+    return (_PLURALS.get(name, name), [value]) if values else (name, value)
+
+
+def _own_attributes(attributes: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The attributes that say something of the topic; ``xml:lang`` as ``lang``."""
+    for name, value in attributes:
+        if value and (name == "xml:lang" or not name.startswith("xml")):
+            yield name.removeprefix("xml:"), value
+
+
+def _add(record: dict[str, object], name: str, value: object) -> None:
+    """Add a field; the values of elements of the same name are a list."""
+    if not value or record.get(name) == value:
+        return
+    if name in record:
+        listed, more = (each if isinstance(each, list) else [each] for each in (record[name], value))
+        value = [*listed, *more]
+    record[name] = value
 
 
 def _sgml(path: FilePath, text: str) -> Iterator[tuple[int, dict[str, object]]]:
-    sections: list[tuple[str, str, str]] | None = None
+    sections: list[_Section] | None = None
     start = number = counted = 0
-    name = label = ""
+    name, attributes = "", list[tuple[str, str]]()
     line = 1
     for tag in chain(_section_tags(text), [None]):
         end = tag.start() if tag else len(text)
         if sections is not None and name:
-            sections.append((name, label, text[start:end]))
+            sections.append((name, attributes, text[start:end]))
         begins, name = (not tag[1], tag[2].lower()) if tag else (False, "top")
         attributes = _attributes(tag[3]) if tag else []
         if name == "top":
@@ -91,9 +139,8 @@ def _sgml(path: FilePath, text: str) -> Iterator[tuple[int, dict[str, object]]]:
             if begins:
                 line += text.count("\n", counted, end)
                 counted = end
-                sections, number = [(key, key, value) for key, value in attributes if key != "lang"], line
+                sections, number = [(key, [], value) for key, value in _own_attributes(attributes)], line
         name = _LANGUAGE.sub("", name) if begins and name != "top" else ""
-        label = _label(name, attributes)
         start = tag.end() if tag else end
 
 
@@ -113,15 +160,19 @@ def _section_tags(text: str) -> Iterator[re.Match[str]]:
             yield tag
 
 
-def _sgml_record(path: FilePath, number: int, sections: Iterable[tuple[str, str, str]]) -> dict[str, object]:
-    texts_of: dict[str, list[str]] = {}
-    for name, label, text in sections:
+def _sgml_record(path: FilePath, number: int, sections: Iterable[_Section]) -> dict[str, object]:
+    record: dict[str, object] = {}
+    for name, attributes, text in sections:
         word = _LEADING_WORDS.get(name, rf"{re.escape(name)}\s*:")
         cleaned = _clean(unescaped(re.sub(rf"(?i)^\s*{word}", "", text, count=1)))
-        texts_of.setdefault(label, []).append(cleaned)
-    record: dict[str, object] = {label: " ".join(filter(None, texts)) for label, texts in texts_of.items()}
+        key, value = _member(name, attributes, cleaned, {})
+        if isinstance(value, str) and isinstance(former := record.get(key, ""), str):
+            if joined := " ".join(filter(None, [former, value])):
+                record[key] = joined
+        else:
+            _add(record, key, value)
     if not any(record.get(name) for name in ID):
-        present = ", ".join(f"<{label}>" for label in record) or "nothing"
+        present = ", ".join(f"<{name}>" for name in record) or "nothing"
         raise FormatError(path, number, "a topic with its number (<num>)", present)
     return record
 
@@ -160,12 +211,9 @@ class _TopicElements:
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._text
         self._parser.EntityDeclHandler = self._entity
-        self._record: dict[str, list[str]] | None = None
         self._line = 0
-        self._parts: list[tuple[str, list[str]]] = []
-        """Label and texts of the topic, or of its child that is open, and of those inside, in the order of the file."""
-        self._open: list[int] = []
-        """Places in `_parts` of the open elements; the topic's own is the first."""
+        self._open: list[_Element] = []
+        """The open elements; the topic's own is the first."""
 
     def parse(self, text: str) -> list[tuple[int, dict[str, object]]]:
         """Line and fields of the topics."""
@@ -173,37 +221,33 @@ class _TopicElements:
         return self.topics
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        pairs = [(key.lower(), value) for key, value in attributes.items()]
-        if self._record is None:
-            if name.lower() == self.element:
-                self._record = {key: [value] for key, value in pairs if key != "lang" and not key.startswith("xml")}
-                self._line, self._parts, self._open = self._parser.CurrentLineNumber, [("", [])], [0]
-            return
-        if name.lower() in _INLINE:
-            self._open.append(self._open[-1])
-            return
-        self._open.append(len(self._parts))
-        self._parts.append((_label(name.lower(), pairs), []))
+        name, pairs = name.lower(), [(key.lower(), value) for key, value in attributes.items()]
+        if not self._open and name == self.element:
+            self._line = self._parser.CurrentLineNumber
+            self._open.append(_Element(name, [], members=dict(_own_attributes(pairs))))
+        elif self._open:
+            if len(self._open) > DEEPEST:
+                line = self._parser.CurrentLineNumber
+                raise FormatError(self.path, line, f"elements with a depth of at most {DEEPEST}", "more of them")
+            self._open.append(self._open[-1] if name in _INLINE else _Element(name, pairs))
 
     def _text(self, text: str) -> None:
-        if self._record is not None:
-            self._parts[self._open[-1]][1].append(text)
+        if self._open:
+            self._open[-1].texts.append(text)
 
     def _end(self, name: str) -> None:
-        if self._record is None:
+        if not self._open:
             return
-        self._open.pop()
-        if len(self._open) == 1 and len(self._parts) > 1:  # a child of the topic
-            (label, own), *inside = ((label, _clean("".join(texts))) for label, texts in self._parts[1:])
-            lines = [own, *(f"{each}: {text}" for each, text in inside if text)]
-            self._record.setdefault(label, []).extend(filter(None, lines))
-            del self._parts[1:]
-        elif not self._open:
+        element, text = self._open.pop(), ""
+        if self._open and self._open[-1] is element:  # an inline element
+            return
+        text = _clean("".join(element.texts))
+        if self._open:
+            _add(self._open[-1].members, *_member(element.name, element.attributes, text, element.members))
+        else:
             # Some tracks put the whole need between <topic> and </topic>.
-            self._record.setdefault("text", []).append(_clean("".join(self._parts[0][1])))
-            record: dict[str, object] = {key: "\n".join(filter(None, texts)) for key, texts in self._record.items()}
-            self.topics.append((self._line, {key: text for key, text in record.items() if text}))
-            self._record = None
+            _add(element.members, "text", text)
+            self.topics.append((self._line, element.members))
 
     def _entity(self, name: str, *_: object) -> None:
         line = self._parser.CurrentLineNumber

@@ -21,7 +21,7 @@ from collection.core.registry import Entry, Registry
 PLACEHOLDERS: Mapping[str, str] = {
     "grades": "the grades with their sentences, one a line",
     "guidelines": "the guidelines for annotators, or nothing",
-    "topic": "title, description, narrative and note of the topic, quoted",
+    "topic": "title, description, narrative, other fields and note of the topic, quoted",
     "document": "title and text of the document, quoted",
     "answer": "the form of the answer",
 }

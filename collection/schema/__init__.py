@@ -357,3 +357,4 @@ _CAMPAIGN = """
 """
 
 register("m001_tables", _CAMPAIGN + COUNTS + MACHINE_LABELS)
+register("m002_topic_fields", "ALTER TABLE topics ADD COLUMN fields TEXT NOT NULL DEFAULT '{}'")

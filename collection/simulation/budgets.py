@@ -12,7 +12,7 @@ import pandas as pd
 
 from collection import pooling
 from collection.active_learning.features import FeatureMatrix, build
-from collection.active_learning.training_round import Evidence, Recipe, Space, topic_text
+from collection.active_learning.training_round import Evidence, Recipe, Space
 from collection.core.arrays import Floats, Ints
 from collection.core.display import Displayed, Summary, print_progress
 from collection.core.errors import InputError, require_known
@@ -20,6 +20,7 @@ from collection.core.frames import QRELS, TOPICS
 from collection.core.phrases import count, join_first, plural
 from collection.core.ranking import rank_run
 from collection.core.records import Document, Run
+from collection.core.topic_fields import to_topics, topic_text
 from collection.expected_judgements import Pairs, decisive_pairs, describe, draw_values
 from collection.measures import Measure, align, as_measure, index_qrels
 from collection.measures.imputation import complete_all, to_its_depth
@@ -311,10 +312,7 @@ class _Texts:
         doc_ids = pd.Index(pd.Series(list(texts), dtype="str"))
         document = doc_ids.get_indexer(pd.Index(pool["doc_id"])).astype(np.int64)
         document[document < 0] = len(texts)
-        words = {
-            str(t.query_id): topic_text(*(getattr(t, name) for name in TOPICS.names[1:]))
-            for t in topics.itertuples(index=False)
-        }
+        words = {topic.query_id: topic_text(topic) for topic in to_topics(topics)}
         rows = features.rows(document)
         scores = np.zeros((len(pool), 2))
         for query_id, part in pool.groupby("query_id", sort=False):

@@ -11,11 +11,12 @@ import pandas as pd
 
 from collection import pooling
 from collection.active_learning import features
-from collection.active_learning.training_round import Evidence, Space, topic_text
+from collection.active_learning.training_round import Evidence, Space
 from collection.core.errors import InputError
 from collection.core.frames import QRELS, TOPICS
 from collection.core.phrases import percent
 from collection.core.records import Document, Run
+from collection.core.topic_fields import to_topics, topic_text
 from collection.pooling import Indices
 
 CaseScope = Literal["all", "prefix", "judged"]
@@ -95,8 +96,8 @@ def cases(
     adaptive = any(entry.adaptive for entry in entries)
     graded = _by_topic(qrels)
     matrix, missing, too_few, ungraded, every = None, 0, 0, 0, 0
-    for topic in topics.itertuples(index=False):
-        query_id = str(topic.query_id)
+    for topic in to_topics(topics):
+        query_id = topic.query_id
         judged = graded.get(query_id)
         if judged is None:
             continue
@@ -114,7 +115,7 @@ def cases(
         ungraded += len(doc_ids) - int(doc_ids.isin(judged.loc[judged["relevance"] >= 0, "doc_id"].astype("str")).sum())
         if scope != "all" or matrix is None:
             matrix = features.build([texts[row] for row in inside])
-        text = topic_text(*(getattr(topic, name) for name in TOPICS.names[1:]))
+        text = topic_text(topic)
         known = None
         if query_id in evidence:
             columns = (_spread(doc_ids, evidence[query_id], c) for c in Evidence._fields)

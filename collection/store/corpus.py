@@ -15,6 +15,7 @@ import pandas as pd
 from collection.core import clock
 from collection.core.errors import ConflictError, InputError
 from collection.core.records import Document, Kind, Topic
+from collection.core.topic_fields import holds_fields
 from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, is_held_back, json_text, writes
 
 T = TypeVar("T")
@@ -44,6 +45,17 @@ def _json(metadata: Mapping[str, object]) -> str:
     return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, allow_nan=False) if metadata else "{}"
 
 
+def _in_order(fields: Mapping[str, object]) -> str:
+    return json.dumps(dict(fields), ensure_ascii=False, allow_nan=False) if fields else "{}"
+
+
+def _has_fields_as_text(known: Topic, topic: Topic) -> bool:
+    """Tell whether `known` is `topic` with its fields below the narrative."""
+    if known.fields or not topic.fields or known[:3] != topic[:3] or not known.narrative.startswith(topic.narrative):
+        return False
+    return holds_fields(known.narrative.removeprefix(topic.narrative), topic.fields)
+
+
 def _batches(values: Iterable[T]) -> Iterator[tuple[T, ...]]:
     # itertools.batched comes with Python 3.12.
     iterator = iter(values)
@@ -68,24 +80,38 @@ class CorpusTables(Repository):
         """Return ``query_id``, ``title``, ``description``, ``narrative``, in the order of import."""
         return self.connection.frame("SELECT query_id, title, description, narrative FROM topics ORDER BY topic")
 
+    def topic_records(self, query_ids: Sequence[str] | None = None) -> list[Topic]:
+        """Return topics with all their fields, by default all, in the order of import."""
+        some = "" if query_ids is None else "WHERE query_id IN (SELECT value FROM json_each(?)) "
+        rows = self.connection.execute(
+            f"SELECT query_id, title, description, narrative, fields FROM topics {some}ORDER BY topic",
+            () if query_ids is None else (json_text(query_ids),),
+        )
+        return [Topic._make((*texts, json.loads(fields))) for *texts, fields in rows]
+
     @writes
     def add_topics(self, topics: Iterable[Topic], *, replace: bool = False) -> Added:
-        """Add topics; an existing one with another text is replaced or raises ConflictError."""
-        existing = {row[0]: Topic._make(row) for row in self.topics().itertuples(index=False)}
+        """Add topics; an existing one with another text is replaced or raises ConflictError.
+
+        A topic whose narrative has its fields as text, as in version 0.1.0, is the same; `replace` separates them.
+        """
+        existing = {topic.query_id: topic for topic in self.topic_records()}
         new = changed = same = 0
         for topic in topics:
             known = existing.get(topic.query_id)
-            if known == topic:
+            fields = _in_order(topic.fields)
+            if known == topic or (known is not None and not replace and _has_fields_as_text(known, topic)):
                 same += 1
             elif known is None:
                 self.connection.execute(
-                    "INSERT INTO topics (query_id, title, description, narrative) VALUES (?, ?, ?, ?)", topic
+                    "INSERT INTO topics (query_id, title, description, narrative, fields) VALUES (?, ?, ?, ?, ?)",
+                    (*topic[:4], fields),
                 )
                 new += 1
             elif replace:
                 self.connection.execute(
-                    "UPDATE topics SET title = ?, description = ?, narrative = ? WHERE query_id = ?",
-                    (*topic[1:], topic.query_id),
+                    "UPDATE topics SET title = ?, description = ?, narrative = ?, fields = ? WHERE query_id = ?",
+                    (*topic[1:4], fields, topic.query_id),
                 )
                 changed += 1
             else:
@@ -367,8 +393,11 @@ class CorpusTables(Repository):
         ).fetchall()
 
     def topic_words(self, query_ids: Sequence[str]) -> dict[str, dict[str, str]]:
-        """Return ``query_id``, ``title``, ``description``, ``narrative``, ``note`` of these topics, by id."""
-        names = ("query_id", "title", "description", "narrative", "note")
+        """Return ``query_id``, ``title``, ``description``, ``narrative``, ``note`` of these topics, by id.
+
+        ``fields`` has their other fields as JSON.
+        """
+        names = ("query_id", "title", "description", "narrative", "note", "fields")
         rows = self.connection.execute(
             f"SELECT {', '.join('t.' + name for name in names)} FROM json_each(?) AS o "
             "JOIN topics AS t ON t.query_id = o.value ORDER BY o.key",

@@ -28,6 +28,7 @@ from collection.campaign.results.qrels import QrelsBuilder
 from collection.core import layout
 from collection.core.errors import CampaignError
 from collection.core.records import Document
+from collection.core.topic_fields import to_frame
 from collection.export.facts import CardFacts
 from collection.formats import WrittenFile
 from collection.store import Store
@@ -146,7 +147,7 @@ class CollectionExport:
 
     def _write_tables(self, folder: Path, collected: CollectionQrels, choices: CollectionChoices) -> None:
         qrels = collected.exported
-        topics, pool = self.store.corpus.topics(), self.store.pool.pairs()
+        topics, pool = to_frame(self.store.corpus.topic_records()), self.store.pool.pairs()
         formats.write_topics(topics, folder / "topics.jsonl")
         formats.write_queries(topics, folder / "queries.jsonl", choices.query_text)
         formats.write_qrels(qrels, folder / "qrels.txt")

@@ -14,7 +14,8 @@ from collection.campaign.settings.settings import Settings
 from collection.core import clock, layout
 from collection.core.characters import natural_key
 from collection.core.errors import InputError, UnknownNameError
-from collection.core.records import QRELS_ANNOTATOR, Topic
+from collection.core.records import QRELS_ANNOTATOR
+from collection.core.topic_fields import full_narrative
 from collection.formats import WorkListRow
 from collection.store import Store
 
@@ -54,12 +55,14 @@ class WorkLists:
         if settings.task != "grades":
             raise InputError(f"work lists: expected a campaign that judges by grades, found the task {settings.task!r}")
         listed = self._hand_out(annotator, pairs)
-        topics = {row[0]: Topic._make(row) for row in self.store.corpus.topics().itertuples(index=False)}
+        topics = {topic.query_id: topic for topic in self.store.corpus.topic_records(list(dict(listed)))}
         documents = self.store.corpus.documents([doc_id for _, doc_id in listed])
         rows = []
         for query_id, doc_id in listed:
             shown = self.corpus.view.shown(documents[doc_id], settings)
-            words = "\n".join(filter(None, topics[query_id][1:]))
+            topic = topics[query_id]
+            narrative = full_narrative(topic.narrative, topic.fields, with_speakers=True)
+            words = "\n".join(filter(None, (topic.title, topic.description, narrative)))
             about = documents[doc_id].metadata
             rows.append(
                 WorkListRow(

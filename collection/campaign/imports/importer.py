@@ -41,7 +41,8 @@ from collection.core.errors import (
 from collection.core.frames import SCORES
 from collection.core.phrases import count, join, join_first, plural
 from collection.core.ranking import rank_run
-from collection.core.records import ALL_TOPICS, Document, Run, Topic
+from collection.core.records import ALL_TOPICS, Document, Run
+from collection.core.topic_fields import to_topics
 from collection.formats import ImageList, kinds
 from collection.formats.source import FilePath, Source
 from collection.id_matches import has_invisible
@@ -311,7 +312,7 @@ class _FileImport:
                 f"{path}: the topic id {ALL_TOPICS!r} is reserved for the mean over topics; rename the topic"
             )
         with _named(path):
-            added = self.store.corpus.add_topics(map(Topic._make, frame.itertuples(index=False)), replace=self.replace)
+            added = self.store.corpus.add_topics(to_topics(frame), replace=self.replace)
         self.session.added(path, "topic", added)
         self.session.invisible(path, "topic", list(filter(has_invisible, frame["query_id"])))
 

@@ -26,6 +26,7 @@ from collection.campaign.progress.progress import Progress
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.records import Run
+from collection.core.topic_fields import topic_text
 from collection.store import Selection, SQLiteError, Store, Ungraded
 
 MAX_SPACES = 16
@@ -162,9 +163,7 @@ class ActiveLearning:
         mode = self.settings.mode(query_id)
         pool = len(self.store.pool.rows(query_id)) if mode == "loop-in-pool" else None
         signature = self.store.corpus.runs_signature()
-        topics = self.store.corpus.topics()
-        words = topics.loc[topics["query_id"] == query_id, ["title", "description", "narrative"]]
-        text = training_round.topic_text(*words.to_numpy().ravel().tolist())
+        text = "".join(map(topic_text, self.store.corpus.topic_records([query_id])))
         key = (self.corpus.features.opened_version, mode, pool, signature, text)
 
         def compute() -> training_round.Space:

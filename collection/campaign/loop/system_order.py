@@ -14,7 +14,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from collection import adjudication, estimation
-from collection.active_learning.training_round import topic_text
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.progress.loop_scope import LoopScope, first_documents
 from collection.campaign.settings.loop_settings import IN_POOL
@@ -25,6 +24,7 @@ from collection.core.errors import BusyError, CampaignError
 from collection.core.frames import JUDGEMENTS
 from collection.core.phrases import count
 from collection.core.records import Run
+from collection.core.topic_fields import topic_text
 from collection.expected_judgements import Pairs, choose_decisive, describe
 from collection.store import Store
 
@@ -289,7 +289,7 @@ class SystemOrderStudy:
     def _texts(self, frame: pd.DataFrame, features: FeatureMatrix) -> dict[str, Any]:
         """Return the features of the pairs' documents, and two scores of each for its topic."""
         texts, rows = self.corpus.features.rows(frame["doc_id"]), self._rows(frame)
-        words = {q: topic_text(*words) for q, *words in self.store.corpus.topics().itertuples(index=False)}
+        words = {topic.query_id: topic_text(topic) for topic in self.store.corpus.topic_records()}
         scores = np.zeros((len(frame), 2))
         for query_id, members in frame.groupby("query_id", sort=False).indices.items():
             known = members[(rows[members] >= 0) & (rows[members] < features.size)]

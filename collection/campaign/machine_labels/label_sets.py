@@ -328,7 +328,7 @@ class LabelSets:
 
     def _documents_of(self, pairs: pd.DataFrame) -> Iterator[tuple[Topic, Document]]:
         """Topic and document of each pair, reading the documents of one topic at a time."""
-        topics = {each.query_id: each for each in map(Topic._make, self.store.corpus.topics().itertuples(index=False))}
+        topics = {each.query_id: each for each in self.store.corpus.topic_records()}
         for query_id, ids in pairs.groupby("query_id", sort=False)["doc_id"]:
             for document in self.store.corpus.iterate_documents(ids.tolist()):
                 yield topics[str(query_id)], document

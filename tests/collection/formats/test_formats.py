@@ -622,7 +622,11 @@ XML = """<?xml version="1.0" encoding="UTF-8"?>
 <topic><number> 2 </number><title>two</title><description>d</description></topic>
 <topic number="3"> A patient is 45. </topic></topics>
 """
-XML_ROWS = [("1", "one & two", "why so", "n\nother: o"), ("2", "two", "d", ""), ("3", "A patient is 45.", "", "")]
+XML_ROWS = [
+    ("1", "one & two", "why so", "n", {"other": "o"}),
+    ("2", "two", "d", "", {}),
+    ("3", "A patient is 45.", "", "", {}),
+]
 TOPICS = {
     "sgml": (
         SGML,
@@ -640,7 +644,7 @@ TOPICS = {
     "xml after blank lines": ("\n\n" + XML, XML_ROWS),
     "jsonl": (
         '{"qid": 1, "text": "a", "desc": null}\n\n{"_id": "x", "title": "b", "narr": "n", "query": "c"}\n',
-        [("1", "a", "", ""), ("x", "b", "", "n\nquery: c")],
+        [("1", "a", "", "", {}), ("x", "b", "", "n", {"query": "c"})],
     ),
     "tsv with a header": ('Query\tQID\nhow, "so\tq1\n', [("q1", 'how, "so', "", "")]),
     "tsv without": ("q1\ta b\nq2\tc\n", [("q1", "a b", "", ""), ("q2", "c", "", "")]),
@@ -656,8 +660,9 @@ def test_topics_in_every_form(write, case, name):
     content, wanted = TOPICS[case]
     made = read_topics(write(content, name))
     assert rows(made) == wanted
-    assert made.columns.tolist() == ["query_id", "title", "description", "narrative"]
-    assert set(made.dtypes.astype(str)) == {"str"}
+    texts = ["query_id", "title", "description", "narrative"]
+    assert made.columns.tolist() == [*texts, "fields"][: len(wanted[0])]
+    assert set(made[texts].dtypes.astype(str)) == {"str"}
 
 
 BAD_TOPICS = {

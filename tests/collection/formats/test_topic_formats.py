@@ -135,8 +135,13 @@ FORMS: dict[str, tuple[Any, dict[str, object]]] = {
             "query_id": "051",
             "title": "Tram strikes",
             "description": "Document reports a strike of tram drivers.",
-            "narrative": "Relevant are reports of a walkout.\ndom: Transport\nsmry: Strikes of tram drivers.\n"
-            "con: 1. tram, streetcar\nnat: Austria",
+            "narrative": "Relevant are reports of a walkout.",
+            "fields": {
+                "dom": "Transport",
+                "smry": "Strikes of tram drivers.",
+                "con": "1. tram, streetcar",
+                "nat": "Austria",
+            },
         },
     ),
     "Microblog": (
@@ -144,7 +149,7 @@ FORMS: dict[str, tuple[Any, dict[str, object]]] = {
         {
             "query_id": "MB7",
             "title": "tram strike in the old town",
-            "narrative": "querytime: Tue Feb 08 23:56:46 +0000 2011\nquerytweettime: 35048150574039040",
+            "fields": {"querytime": "Tue Feb 08 23:56:46 +0000 2011", "querytweettime": "35048150574039040"},
         },
     ),
     "words without a colon": (
@@ -156,25 +161,32 @@ FORMS: dict[str, tuple[Any, dict[str, object]]] = {
         {
             "query_id": "1",
             "title": "horse hooves",
-            "narrative": "type: faceted\nsubtopic 1 (inf): Find care.\nsubtopic 2 (nav): Find the page.",
+            "narrative": "",
+            "fields": {
+                "type": "faceted",
+                "subtopics": [
+                    {"number": "1", "type": "inf", "text": "Find care."},
+                    {"number": "2", "type": "nav", "text": "Find the page."},
+                ],
+            },
         },
     ),
     "Precision Medicine": (
         PRECISION_MEDICINE,
         {
             "title": "melanoma; BRAF (E586K); 64-year-old female",
-            "narrative": "disease: melanoma\ngene: BRAF (E586K)\ndemographic: 64-year-old female",
+            "fields": {"disease": "melanoma", "gene": "BRAF (E586K)", "demographic": "64-year-old female"},
         },
     ),
     "Clinical Trials 2023": (
         CLINICAL_TRIALS_2023,
-        {"title": "glaucoma; open angle", "narrative": "template: glaucoma\ndefinitive diagnosis: open angle"},
+        {"title": "glaucoma; open angle", "fields": {"template": "glaucoma", "definitive diagnosis": "open angle"}},
     ),
     "Clinical Decision Support": (
         DECISION_SUPPORT,
         {
             "description": "78 year old male presents.",
-            "narrative": "type: diagnosis\nnote: 78 M w/ pmh of CABG\nsummary: A 78 year old male.",
+            "fields": {"type": "diagnosis", "note": "78 M w/ pmh of CABG", "summary": "A 78 year old male."},
         },
     ),
     "Health Misinformation": (
@@ -182,7 +194,8 @@ FORMS: dict[str, tuple[Any, dict[str, object]]] = {
         {
             "query_id": "101",
             "title": "ankle brace achilles tendonitis",
-            "narrative": "Useful ones explain.\ndisclaimer: No advice.\nstance: unhelpful\nevidence: https://example.org/a",
+            "narrative": "Useful ones explain.",
+            "fields": {"disclaimer": "No advice.", "stance": "unhelpful", "evidence": "https://example.org/a"},
         },
     ),
     "NTCIR WWW": (
@@ -195,42 +208,66 @@ FORMS: dict[str, tuple[Any, dict[str, object]]] = {
             "query_id": "001",
             "title": "Time Warner",
             "description": "Find it.",
-            "narrative": "back: They merged.\nrel: Reports of the merger.\nslang: CH\ntlang: EN\nconc: merger",
+            "narrative": "back: They merged.\nrel: Reports of the merger.",
+            "fields": {"slang": "CH", "tlang": "EN", "conc": "merger"},
         },
     ),
-    "CLEF 2000": (CLEF_2000, {"query_id": "C041", "title": "Pesticides", "description": "Find it."}),
+    "CLEF 2000": (
+        CLEF_2000,
+        {"query_id": "C041", "title": "Pesticides", "description": "Find it.", "fields": {"lang": "EN"}},
+    ),
     "CLEF TEL": (CLEF_TEL, {"query_id": "10.2452/451-AH", "title": "Roman Military in Britain"}),
     "CLEF eHealth": (
         EHEALTH,
         {
             "query_id": "qtest1",
             "title": "Hypothyreoidism",
-            "narrative": "description of the disease\ndischarge_summary: 22821-026994.txt\nprofile: A 43 year old man.",
+            "narrative": "description of the disease",
+            "fields": {"discharge_summary": "22821-026994.txt", "profile": "A 43 year old man."},
         },
     ),
     "Legal": (
         LEGAL,
-        {"query_id": "6", "title": "All documents on trams.", "narrative": "booleanquery: finalquery: tram!"},
+        {"query_id": "6", "title": "All documents on trams.", "fields": {"booleanquery": {"finalquery": "tram!"}}},
     ),
-    "Genomics": (GENOMICS, {"title": "Ferroportin-1", "narrative": "need: Find articles.\ncontext: Iron."}),
-    "INEX": (INEX, {"query_id": "2009001", "title": "Nobel prize"}),
+    "Genomics": (GENOMICS, {"title": "Ferroportin-1", "fields": {"need": "Find articles.", "context": "Iron."}}),
+    "INEX": (
+        INEX,
+        {
+            "query_id": "2009001",
+            "title": "Nobel prize",
+            "fields": {"ct_no": "230", "castitle": "//article[about(., Nobel)]"},
+        },
+    ),
     "Indri": (INDRI, {"query_id": "7", "title": "#combine(tram strike)"}),
     "News": (NEWS, {"query_id": "321", "title": "9171debc; https://example.org/a"}),
-    "FIRE": (FIRE, {"query_id": "26", "title": "Singur land dispute", "narrative": "Relevant."}),
+    "FIRE": (FIRE, {"title": "Singur land dispute", "narrative": "Relevant.", "fields": {"lang": "en"}}),
     "CAsT": (CAST, {"query_id": "31_1", "title": "What is throat cancer?"}),
     "iKAT": (
         IKAT,
         {
             "query_id": "9-1_1",
             "title": "Compare vegetarian diets?",
-            "narrative": "conversation title: diet\nptkb:\n1: I'm vegetarian.\n2: I lift weights.\n"
-            "utterance: Compare diets?\nresponse: Here.",
+            "fields": {
+                "conversation title": "diet",
+                "ptkb": {"1": "I'm vegetarian.", "2": "I lift weights."},
+                "utterance": "Compare diets?",
+                "response": "Here.",
+            },
         },
     ),
-    "NeuCLIR": (NEUCLIR, {"query_id": "200", "title": "Trams", "description": "Strikes of trams."}),
+    "NeuCLIR": (
+        NEUCLIR,
+        {
+            "query_id": "200",
+            "title": "Trams",
+            "description": "Strikes of trams.",
+            "fields": {"lang": "eng", "topics": [{"lang": "fas", "topic_title": "تراموا"}]},
+        },
+    ),
     "tip of the tongue": (
         TIP_OF_THE_TONGUE,
-        {"title": "A film about trams", "narrative": "text: I saw it as a child.\ndomain: film"},
+        {"title": "A film about trams", "description": "I saw it as a child.", "fields": {"domain": "film"}},
     ),
     "Touché in BEIR": (
         {"_id": "1", "text": "trams", "metadata": {"description": "Are trams good?", "narrative": "Pro or con."}},
@@ -238,11 +275,11 @@ FORMS: dict[str, tuple[Any, dict[str, object]]] = {
     ),
     "BioASQ": (
         {"questions": [{"id": "5c", "body": "Is it?", "type": "yesno", "documents": ["http://x"], "snippets": [{}]}]},
-        {"query_id": "5c", "title": "Is it?", "narrative": "type: yesno"},
+        {"query_id": "5c", "title": "Is it?", "fields": {"type": "yesno"}},
     ),
     "FairTREC": (
         {"id": 101, "title": "Agriculture", "keywords": ["farm", "crop"], "rel_docs": [1, 2]},
-        {"query_id": "101", "title": "Agriculture", "narrative": "keywords:\nfarm\ncrop"},
+        {"query_id": "101", "title": "Agriculture", "fields": {"keywords": ["farm", "crop"]}},
     ),
     "ids and texts": ({"q1": "trams", "q2": "trains"}, {"query_id": "q1", "title": "trams"}),
     "Million Query": ("20001:1:obama family tree\n20002:4:b c\n", {"query_id": "20001", "title": "obama family tree"}),
@@ -278,20 +315,26 @@ def test_published_forms(tmp_path: Path, form: str) -> None:
 def test_the_history_of_a_conversation(tmp_path: Path) -> None:
     found, _ = read(write(tmp_path / "a.json", json.dumps(IKAT, indent=2)))
     assert found["query_id"].tolist() == ["9-1_1", "9-1_2"]
-    assert found["narrative"][1].endswith("history:\nCompare vegetarian diets?\nHere.")
+    assert found["fields"][1]["history"] == [
+        {"speaker": "user", "text": "Compare diets?"},
+        {"speaker": "system", "text": "Here."},
+    ]
     turns = [
         {"query_id": "1_1", "title": "Is a tram fast?", "history": [], "stance": "x"},
         {"query_id": "1_2", "title": "A train?", "history": ["Is a tram fast?", "No."], "persona": "I walk"},
     ]
     found, said = read(write(tmp_path / "b.jsonl", "".join(json.dumps(turn) + "\n" for turn in turns)))
-    assert found["narrative"].tolist() == ["stance: x", "history:\nIs a tram fast?\nNo.\npersona: I walk"]
-    assert said == ["3 other fields follow the narrative: stance, history and persona"]
+    assert found["fields"].tolist() == [
+        {"history": [], "stance": "x"},
+        {"history": ["Is a tram fast?", "No."], "persona": "I walk"},
+    ]
+    assert said == ["2 other fields are kept, and shown only on request: stance and persona"]
 
 
 def test_what_a_file_of_topics_has_besides_is_reported(tmp_path: Path) -> None:
     _, said = read(write(tmp_path / "a.jsonl", FORMS["FairTREC"][0]))
     assert said == [
-        "1 other field follows the narrative: keywords",
+        "1 other field is kept, and shown only on request: keywords",
         "left out 1 field that names documents or grades, which annotators must not see: rel_docs",
     ]
     assert read(write(tmp_path / "b.tsv", "1\ta\n2\t\n3\t \n"))[1] == [
@@ -304,9 +347,12 @@ def test_an_import_reports_topics_without_a_text(tmp_path: Path) -> None:
     topics = write(tmp_path / "t.csv", "id,Titel,Frage\n1,Bahn,Wo?\n2,,\n")
     with Campaign.create(tmp_path / "campaign") as campaign:
         report = campaign.imports.import_files(topics=topics)
-        assert campaign.store.corpus.topics()["narrative"].tolist() == ["titel: Bahn\nfrage: Wo?", ""]
+        assert [topic.fields for topic in campaign.store.corpus.topic_records()] == [
+            {"titel": "Bahn", "frage": "Wo?"},
+            {},
+        ]
     assert report.notices == [
-        f"{topics}: 2 other fields follow the narrative: titel and frage",
+        f"{topics}: 2 other fields are kept, and shown only on request: titel and frage",
         f"{topics}: 1 topic has no title, description or narrative ('2')",
     ]
 

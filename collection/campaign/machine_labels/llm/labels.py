@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ from collection.campaign.machine_labels.llm.plan import (
 from collection.campaign.settings.settings import Settings
 from collection.core import layout
 from collection.core.errors import CampaignError, require_known
+from collection.core.topic_fields import full_narrative
 from collection.machine_labels import injection_probe
 from collection.machine_labels.injection_probe import ProbeResult
 from collection.machine_labels.templates import Material, Prompt, render
@@ -407,6 +409,8 @@ class LlmLabels:
     def _topic_fields(self, query_ids: Sequence[str]) -> dict[str, dict[str, str]]:
         """Topic -> its fields with a text."""
         words = self.store.corpus.topic_words(query_ids)
+        for each in words.values():
+            each["narrative"] = full_narrative(each["narrative"], json.loads(each["fields"]), with_speakers=True)
         return {q: {name: words[q][name] for name in _FIELDS if words[q][name].strip()} for q in query_ids}
 
     def _document_tokens(self, doc_ids: Sequence[str], settings: LlmSettings) -> dict[str, float]:
