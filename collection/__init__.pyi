@@ -12,6 +12,7 @@ from .api import (
 )
 from .campaign import Campaign as Campaign
 from .core.errors import CleverdonError as CleverdonError
+from .core.questions import Question as Question
 from .core.records import (
     Document as Document,
     GradeScale as GradeScale,

@@ -22,6 +22,8 @@ export interface AdjudicationDecision {
   kind: "graded" | "cannot judge" | "undone";
   /** Null unless `kind` is "graded". */
   relevance: number | null;
+  /** To the other questions; [] confirms that no tag applies. */
+  answers?: Record<string, number | string | string[]>;
 }
 
 /** A pair with its opinions, lowest grade first. */
@@ -58,6 +60,7 @@ export interface DocumentAnswer {
   qualification?: boolean;
   /** Only if the manager shows labels; the server records that it was seen. */
   label?: MachineLabel;
+  /** The annotator's judgement: it is to be completed, or was asked for. */
   said?: SaidJudgement | null;
 }
 
@@ -86,6 +89,8 @@ export interface DocumentPayload {
   qualification?: boolean;
   /** Only if the manager shows labels; the server records that it was seen. */
   label?: MachineLabel;
+  /** The annotator's judgement: it is to be completed, or was asked for. */
+  said?: SaidJudgement | null;
 }
 
 /** Ask for a whole document; the topic chooses its excerpts. */
@@ -101,6 +106,8 @@ export interface EarlierJudgement {
   kind: "graded" | "cannot judge" | "undone";
   relevance: number | null;
   judged_at: string;
+  /** To the other questions, if there are any. */
+  answers?: Record<string, number | string | string[]>;
 }
 
 /** Reason for which a request was refused, with the status. */
@@ -169,6 +176,8 @@ export interface JudgementDecision {
   kind: "graded" | "cannot judge" | "undone";
   /** Null unless `kind` is "graded". */
   relevance: number | null;
+  /** To the other questions; [] confirms that no tag applies. */
+  answers?: Record<string, number | string | string[]>;
   flagged: boolean;
   /** The server leaves out further ones. */
   passages: [number, number][];
@@ -238,6 +247,8 @@ export interface Opinion {
   note: string | null;
   flagged: boolean;
   passages: [number, number][];
+  /** To the other questions, if there are any. */
+  answers?: Record<string, number | string | string[]>;
   annotator: string;
   /** The texts of `passages`. */
   quotes: string[];
@@ -271,6 +282,8 @@ export interface PastAdjudication {
   doc_id: string;
   kind: "graded" | "cannot judge" | "undone";
   relevance: number | null;
+  /** To the other questions, if there are any. */
+  answers?: Record<string, number | string | string[]>;
 }
 
 /** A current judgement of the annotator. */
@@ -281,6 +294,8 @@ export interface PastJudgement {
   note: string | null;
   flagged: boolean;
   passages: [number, number][];
+  /** To the other questions, if there are any. */
+  answers?: Record<string, number | string | string[]>;
   id: number;
   query_id: string;
   /** Its title. */
@@ -412,12 +427,16 @@ export interface RecentJudgement {
   qualification?: boolean;
   /** Only if the manager shows labels; the server records that it was seen. */
   label?: MachineLabel;
+  /** The annotator's judgement: it is to be completed, or was asked for. */
+  said?: SaidJudgement | null;
   kind: "graded" | "cannot judge" | "undone";
   relevance: number | null;
   reason: string | null;
   note: string | null;
   flagged: boolean;
   passages: [number, number][];
+  /** To the other questions, if there are any. */
+  answers?: Record<string, number | string | string[]>;
   query_id: string;
 }
 
@@ -442,6 +461,8 @@ export interface SaidJudgement {
   note: string | null;
   flagged: boolean;
   passages: [number, number][];
+  /** To the other questions, if there are any. */
+  answers?: Record<string, number | string | string[]>;
 }
 
 /** Results, best first. */

@@ -14,6 +14,7 @@ from collection.core.frames import JUDGEMENTS
 
 OPINION_COLUMNS = (
     "uuid", "annotator", "kind", "relevance", "reason", "note", "seconds", "judged_at", "source", "flagged", "passages",
+    "answers",
 )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -40,11 +40,18 @@ from collection.campaign.results.agreement import AgreementStudy
 from collection.campaign.results.evaluation import RunEvaluator
 from collection.campaign.results.overview import Overview
 from collection.campaign.results.qrels import QrelsBuilder
-from collection.campaign.settings.settings import Settings, read_grades
+from collection.campaign.settings.settings import (
+    QUESTIONS,
+    Settings,
+    read_grades,
+    read_questions_file,
+    require_asked,
+)
 from collection.core import layout
 from collection.core.characters import one_line, require_writable, writable
 from collection.core.errors import CampaignError, as_path
 from collection.core.layout import DATABASE
+from collection.core.questions import Question
 from collection.core.records import GradeScale
 from collection.store import Store
 
@@ -158,26 +165,36 @@ class Campaign:
 
     @classmethod
     def create(
-        cls, directory: Path | str, *, grades: str | Path | GradeScale = "0-3", title: str | None = None
+        cls,
+        directory: Path | str,
+        *,
+        grades: str | Path | GradeScale = "0-3",
+        title: str | None = None,
+        questions: str | Path | Iterable[Question] = (),
     ) -> Campaign:
         """Create a campaign in a new or empty directory, readable by its owner only, and open it.
 
         Parameters
         ----------
         grades
-            ``"0-1"``, ``"0-3"``, a :class:`GradeScale`, or a JSON file ``{"0": "sentence", ...}``.
+            The lowest and the highest grade, such as ``"0-3"``, a :class:`GradeScale`, or a JSON file
+            ``{"0": "sentence", ...}``. ``"0-1"`` and ``"0-3"`` have sentences, other scales name only their ends.
         title
             Title on the pages; the name of the directory if left out.
+        questions
+            Questions besides the grade: a JSON file, or several :class:`.Question`.
 
         Raises
         ------
         CampaignError
             The directory holds a campaign or other files already.
         FormatError, InputError
-            Grades or title are invalid, or the directory belongs to another campaign.
+            Grades, title or questions are invalid, or the directory belongs to another campaign.
         """
         require_writable(title, "title")
         scale = grades if isinstance(grades, GradeScale) else read_grades(grades)
+        asked = read_questions_file(questions) if isinstance(questions, str | Path) else tuple(questions)
+        require_asked(asked, scale)
         directory = as_path(directory, "directory")
         if (directory / DATABASE).exists():
             raise CampaignError(f"{directory} already contains a campaign")
@@ -192,6 +209,10 @@ class Campaign:
             store.settings.put("id", secrets.token_hex(6))
             store.settings.put("title", one_line(title or "") or writable(directory.resolve().name))
             store.settings.put("grades", {str(g): s for g, s in scale.sentences.items()})
+            if asked:
+                store.settings.put(QUESTIONS, [question.to_json() for question in asked])
+            if min(scale.sentences) > 0:  # else the lowest grade would be relevant
+                store.settings.put("loop", {"level": sorted(scale.sentences)[1]})
         return cls(directory)
 
     def __repr__(self) -> str:

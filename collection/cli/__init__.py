@@ -42,7 +42,7 @@ from collection.cli import (
 )
 from collection.cli.help import Program
 from collection.cli.import_files import print_report
-from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FORMAT, SERVER_OPTIONS, open_campaign
+from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.characters import one_line
 from collection.core.phrases import count, cut, join, plural
@@ -92,18 +92,22 @@ def main_trec_eval() -> None:
 @main.command()
 @DIRECTORY
 @click.option(
-    "--grades", default="0-3", metavar="0-1|0-3|FILE", help="Grade scale; FILE is JSON: {grade: description}."
+    "--grades", default="0-3", metavar="A-B|FILE", help="Grade scale, within 0-20; FILE is JSON: {grade: description}."
 )
+@click.option("--questions", "questions_file", type=FILE, metavar="FILE", help="Questions besides the grade, as JSON.")
 @click.option("--title", help="Title of the campaign; by default the name of DIR.")
-def new(directory: Path, grades: str, title: str | None) -> None:
+def new(directory: Path, grades: str, questions_file: Path | None, title: str | None) -> None:
     """Create an empty campaign.
 
     DIR is the directory of the campaign; it is created if needed.
     """
     from collection.campaign import Campaign
+    from collection.core.questions import describe_question
 
-    with Campaign.create(directory, grades=grades, title=title) as campaign:
+    with Campaign.create(directory, grades=grades, title=title, questions=questions_file or ()) as campaign:
         echo(f"Created the campaign {directory} with the grades {campaign.settings.grades}.")
+        for question in campaign.settings.questions():
+            echo(f"  {describe_question(question)}")
         print_next(directory, campaign.results.overview.next_step()._asdict())
 
 

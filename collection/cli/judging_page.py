@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from collection.cli.methods import Names
-from collection.cli.options import FORMAT, open_campaign
-from collection.cli.output import print_json, print_settings
+from collection.cli.options import FILE, FORMAT, open_campaign
+from collection.cli.output import echo, print_json, print_settings
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -40,9 +41,16 @@ if TYPE_CHECKING:
     "--rest-after", type=int, metavar="MIN", help="Minutes of judging before a break is suggested (0 = never)."
 )
 @click.option("--show-labels", metavar="NAME", help="Show annotators the labels of this label set; '' for none.")
+@click.option("--questions", type=FILE, metavar="FILE", help="Questions besides the grade, as JSON; [] for none.")
 @FORMAT
 def judging_page(
-    campaign: Campaign, text_form: str | None, hosts: tuple[str, ...], no_image_hosts: bool, form: str, **changes: Any
+    campaign: Campaign,
+    text_form: str | None,
+    hosts: tuple[str, ...],
+    no_image_hosts: bool,
+    questions: Path | None,
+    form: str,
+    **changes: Any,
 ) -> None:
     """Show or change what the judging page asks and displays.
 
@@ -50,13 +58,23 @@ def judging_page(
     """
     from dataclasses import asdict
 
+    from collection.campaign.settings.settings import read_questions_file
+    from collection.core.questions import describe_question
+
     given = {name: value for name, value in {**changes, "form": text_form}.items() if value is not None}
     if hosts or no_image_hosts:
         before = () if no_image_hosts else campaign.settings.judging_page().image_hosts
         given["image_hosts"] = tuple(dict.fromkeys((*before, *hosts)))
-    settings = asdict(campaign.settings.set_judging_page(**given) if given else campaign.settings.judging_page())
+    asked = None if questions is None else read_questions_file(questions)
+    with campaign.transaction():
+        settings = asdict(campaign.settings.set_judging_page(**given) if given else campaign.settings.judging_page())
+        if asked is not None:
+            campaign.settings.set_questions(asked)
+    asked = campaign.settings.questions()
     if form == "json":
-        print_json(settings)
+        print_json(settings | ({"questions": [question.to_json() for question in asked]} if asked else {}))
         return
     settings["image_host"] = settings.pop("image_hosts")
     print_settings(settings)
+    for question in asked:
+        echo(f"question {describe_question(question)}")

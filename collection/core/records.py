@@ -48,6 +48,12 @@ PreferenceKind = Literal["left", "right", "equal", "cannot judge", "undone"]
 PREFERENCE_KINDS: tuple[PreferenceKind, ...] = ("left", "right", "equal", "cannot judge", "undone")
 """Kinds of rows of the log of preferences."""
 
+Answer = int | str | tuple[str, ...]
+"""Answer to a question besides the main one: a grade, the name of an answer, or the names of tags in their order."""
+
+HIGHEST_GRADE = 20
+"""Highest grade that a scale may have."""
+
 Role = Literal["manager", "annotator", "reader"]
 ROLES: dict[Role, str] = {
     "manager": "build the campaign, judge, adjudicate and manage accounts",
@@ -162,7 +168,8 @@ class Judgement(NamedTuple):
     ISO 8601 in UTC; `seconds` is the time on screen with the page in front, `away` the other seconds since `shown_at`.
     `strategy`, `pool_rank`, `model_round` and `probability` record how the pair was chosen. `revises` is the uuid of
     the judgement that this one replaces. `flagged` is whether the annotator asked for a review. `passages` are marked
-    passages, [start, end) in code points of the text as shown.
+    passages, [start, end) in code points of the text as shown. `answers` are those to the other questions of the
+    campaign (:class:`collection.core.questions.Question`), by the names of the questions.
 
     Examples
     --------
@@ -191,6 +198,7 @@ class Judgement(NamedTuple):
     away: float | None = None
     flagged: bool = False
     passages: tuple[tuple[int, int], ...] = ()
+    answers: Mapping[str, Answer] = {}
 
 
 class Choice(NamedTuple):
@@ -273,10 +281,11 @@ class Candidate(NamedTuple):
 
 
 class GradeScale:
-    """The grades of a campaign, lowest first.
+    """The grades of a question, lowest first.
 
-    `sentences`: grade -> sentence, which may begin with a short label and a colon. Raises :class:`InputError` for fewer
-    than two grades, a grade that is no whole number from 0 to 9, or a sentence that cannot be written as UTF-8.
+    `sentences`: grade -> sentence, which may begin with a short label and a colon; `name` names the scale in errors.
+    Raises :class:`InputError` for fewer than two grades, a grade that is no whole number from 0 to 20, or a sentence
+    that cannot be written as UTF-8.
 
     Examples
     --------
@@ -284,11 +293,11 @@ class GradeScale:
     'Yes'
     """
 
-    def __init__(self, sentences: Mapping[int, str]) -> None:
-        wrong = [g for g in sentences if not isinstance(g, int) or isinstance(g, bool) or not 0 <= g <= 9]
+    def __init__(self, sentences: Mapping[int, str], name: str = "grades") -> None:
+        wrong = [g for g in sentences if not isinstance(g, int) or isinstance(g, bool) or not 0 <= g <= HIGHEST_GRADE]
         if wrong or len(sentences) < 2:
             raise InputError(
-                "grades: expected two or more whole numbers from 0 to 9 (one key each), "
+                f"{name}: expected two or more whole numbers from 0 to {HIGHEST_GRADE}, "
                 f"found {sorted(map(str, sentences)) or 'none'}"
             )
         self.sentences: dict[int, str] = {g: str(sentences[g]) for g in sorted(sentences)}
@@ -343,6 +352,30 @@ GRADE_SCALES: dict[str, GradeScale] = {
         }
     ),
 }
+
+"""Scales of relevance with sentences, by name; :func:`read_scale` makes any other one."""
+
+
+def read_scale(ends: str) -> GradeScale | None:
+    """A scale of whole numbers such as "1-5", with sentences that name only its ends; None for any other text.
+
+    >>> read_scale("0-2").sentences
+    {0: 'Lowest: grade 0 of 0 to 2', 1: 'Grade 1: of 0 to 2', 2: 'Highest: grade 2 of 0 to 2'}
+    """
+    match = re.fullmatch(r"\s*(\d{1,2})\s*[-\u2013]\s*(\d{1,2})\s*", ends, re.ASCII)
+    if match is None:
+        return None
+    low, high = int(match[1]), int(match[2])
+    if not low < high <= HIGHEST_GRADE:
+        raise InputError(
+            f"grades: expected two different grades from 0 to {HIGHEST_GRADE}, the lower one first, such as 0-4, found "
+            f"{ends.strip()!r}"
+        )
+    sentences = {grade: f"Grade {grade}: of {low} to {high}" for grade in range(low, high + 1)}
+    sentences[low], sentences[high] = (
+        f"{name}: grade {g} of {low} to {high}" for name, g in (("Lowest", low), ("Highest", high))
+    )
+    return GradeScale(sentences)
 
 
 def sort_naturally(frame: pd.DataFrame) -> pd.DataFrame:

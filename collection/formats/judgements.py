@@ -10,15 +10,16 @@ from typing import Any
 
 import pandas as pd
 
-from collection.core.errors import FormatError
-from collection.core.records import PREFERENCE_KINDS, Choice, Preference
+from collection.core.errors import FormatError, JudgementError
+from collection.core.questions import parse_answer, read_answer
+from collection.core.records import PREFERENCE_KINDS, Answer, Choice, Preference
 from collection.formats import delimited, fields
 from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import parse_score
-from collection.formats.write import write_log
+from collection.formats.write import ANSWERS, write_log
 
 DETAILS = ("uuid", "judged_at", "shown_at", "seconds", "away", "strategy", "pool_rank", "model_round", "probability",
-           "note", "flagged", "passages")  # fmt: skip
+           "note", "flagged", "passages", "answers")  # fmt: skip
 """Fields of :class:`collection.core.records.Judgement` that :func:`read_details` reads."""
 
 _SECONDS = 1e9
@@ -33,7 +34,7 @@ def read_details(path: FilePath, number: int, record: Mapping[str, object]) -> d
     """The fields :data:`DETAILS` of a record, of the types in a judgement; None for missing values.
 
     The record is a line of JSON; or of CSV, where everything is text, nulls are empty, and passages are JSON. A missing
-    ``flagged`` is False, and missing ``passages`` are ().
+    ``flagged`` is False, missing ``passages`` are (), and missing ``answers`` {}.
     """
     details: dict[str, object] = {}
     for name in _TEXTS:
@@ -46,7 +47,26 @@ def read_details(path: FilePath, number: int, record: Mapping[str, object]) -> d
         raise FormatError(path, number, "true or false as flagged", quote(str(flagged)))
     details["flagged"] = str(flagged).lower() == "true"
     details["passages"] = _passages(path, number, record.get("passages"))
+    details["answers"] = read_answers(path, number, record)
     return details
+
+
+def read_answers(path: FilePath, number: int, record: Mapping[str, object]) -> dict[str, Answer]:
+    """The answers of a record to other questions, from the object ``answers`` or columns ``answers.NAME``.
+
+    In a column, tags are separated by ``|``; a single tag is a text, as the answer to a choice is.
+    """
+    given = record.get(ANSWERS)
+    if not isinstance(given, Mapping | None):
+        raise FormatError(path, number, "answers as an object with an answer for each question", quote(str(given)))
+    answers = {name: answer for name, answer in (given or {}).items() if answer is not None}
+    for column, cell in record.items():
+        if column.startswith(f"{ANSWERS}.") and cell is not None and (text := str(cell).strip()):
+            answers[column.removeprefix(f"{ANSWERS}.")] = parse_answer(text)
+    try:
+        return {name: read_answer(answer) for name, answer in answers.items()}
+    except JudgementError as error:
+        raise FormatError(path, number, *str(error).removeprefix("expected ").rsplit(", found ", 1)) from None
 
 
 def to_utc(text: str, *, browser: bool = False) -> str | None:

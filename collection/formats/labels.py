@@ -18,10 +18,10 @@ from collection.core.phrases import count, join_first, literal, plural
 from collection.core.records import COUNTS_AS, KINDS
 from collection.formats import delimited, fields, kinds, label_exports, source, spreadsheet
 from collection.formats.fields import LABEL_ALIASES
-from collection.formats.judgements import DETAILS, read_details, read_time, to_utc
+from collection.formats.judgements import DETAILS, read_answers, read_details, read_time, to_utc
 from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import parse_grade, parse_score, to_array
-from collection.formats.write import format_number, replacing, require_ids
+from collection.formats.write import ANSWERS, format_number, replacing, require_ids
 
 WANTED = "labels"
 _NO_GRADE = (
@@ -210,7 +210,8 @@ def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details
     if any(row.first_judged_at for row in graded):
         labels["first_judged_at"] = pd.Series([row.first_judged_at for row in graded], dtype="str")
     for name in DETAILS:
-        if any(name in row.details for row in graded):
+        present = [row.details[name] for row in graded if name in row.details]
+        if any(present) if name == ANSWERS else present:
             labels[name] = pd.Series([row.details.get(name) for row in graded], dtype=object)
     left_out["cannot judge"] = sum(row.cannot for row in latest.values())
     return LabelLog(LABELS.check(labels), {what: count for what, count in left_out.items() if count})
@@ -386,7 +387,12 @@ def _row(
         more = read_details(path, number, record)
     elif details:
         note = record.get("note")
-        given_details = {"judged_at": judged_at, "note": note if isinstance(note, str) else None}
+        given_details = {
+            "judged_at": judged_at,
+            "note": note if isinstance(note, str) else None,
+            # Other tools may have a field of this name; columns of answers name a question.
+            "answers": read_answers(path, number, {name: record[name] for name in record if "." in name}),
+        }
         more = {name: value for name, value in given_details.items() if value}
     return _Row(number, annotator, query_id, doc_id, grade, first_judged_at=at, judged_at=judged_at, details=more)
 

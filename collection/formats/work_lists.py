@@ -8,11 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
 from collection.core.errors import FormatError
+from collection.core.questions import NO_TAGS, Question, describe_bounds
+from collection.core.records import Answer
 from collection.formats import delimited, fields, source, spreadsheet, workbook
 from collection.formats.fields import LABEL_ALIASES
+from collection.formats.judgements import read_answers
 from collection.formats.labels import read_grade
 from collection.formats.source import FilePath, opens_once, quote
-from collection.formats.write import replacing, replacing_bytes
+from collection.formats.write import ANSWERS, replacing, replacing_bytes
 
 WANTED = "a work list"
 COLUMNS = ("work_list", "annotator", "query_id", "topic", "doc_id", "title", "text", "relevance", "grades")
@@ -24,7 +27,10 @@ METADATA = ("authors", "year", "journal", "doi", "url")
 LONGEST_CELL = 32_767
 """Maximum characters of a cell in Excel."""
 
-_WIDTHS = {"topic": 40, "title": 30, "text": 90, "relevance": 12, "grades": 40}
+LONGEST_LIST = 225
+"""Maximum characters of the list of a cell's allowed values in Excel, or of its error message."""
+
+_WIDTHS = {"topic": 40, "title": 30, "text": 90, "relevance": 12, "grades": 40, "questions": 40}
 
 
 class WorkListRow(NamedTuple):
@@ -40,6 +46,7 @@ class WorkListRow(NamedTuple):
     line: int = 0
     relevance: int | float | None = None
     metadata: Mapping[str, object] = {}
+    answers: Mapping[str, Answer] = {}
 
 
 @opens_once
@@ -57,8 +64,13 @@ def require_work_list_ending(path: FilePath) -> None:
         raise source.ending_error(path, "work lists", (".csv", ".xlsx"))
 
 
-def write_work_list(rows: Sequence[WorkListRow], grades: Mapping[int, str], path: FilePath) -> None:
+def write_work_list(
+    rows: Sequence[WorkListRow], grades: Mapping[int, str], path: FilePath, questions: Sequence[Question] = ()
+) -> None:
     """Write a work list as ``.csv`` or ``.xlsx``; `grades` are the grades with what they mean.
+
+    Each of the other `questions` has a column ``answers.NAME`` behind the grade, and the column ``questions`` explains
+    them.
 
     In CSV, texts that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`); in XLSX
     every cell is marked as text. Cells of XLSX are cut to what Excel can hold.
@@ -66,12 +78,16 @@ def write_work_list(rows: Sequence[WorkListRow], grades: Mapping[int, str], path
     require_work_list_ending(path)
     meaning = "\n".join(f"{grade}: {sentence}" for grade, sentence in grades.items())
     more = [name for name in METADATA if any(row.metadata.get(name) for row in rows)]
-    columns = [*COLUMNS[:6], *more, *COLUMNS[6:]]
+    others = {f"{ANSWERS}.{question.name}": question for question in questions}
+    columns = [*COLUMNS[:6], *more, *COLUMNS[6:8], *others, COLUMNS[8]]
+    asked = "\n\n".join(map(_describe_question, questions))
     cells = [
         [row.campaign, row.annotator, row.query_id, row.topic, row.doc_id, row.title,
-         *(_cell(row.metadata.get(name)) for name in more), row.text, "", meaning]
+         *(_cell(row.metadata.get(name)) for name in more), row.text, "", *("" for _ in others), meaning]
         for row in rows
     ]  # fmt: skip
+    if questions:
+        columns, cells = [*columns, "questions"], [[*row, asked] for row in cells]
     if source.suffix(path) == ".csv":
         with replacing(path) as file:
             writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -80,7 +96,18 @@ def write_work_list(rows: Sequence[WorkListRow], grades: Mapping[int, str], path
                 writer.writerow(map(spreadsheet.escape, each, columns))
     else:
         with replacing_bytes(path) as raw:
-            _write_workbook(columns, cells, list(grades), raw)
+            choices = {name: each.answers for name, each in others.items() if each.kind != "tags"}
+            _write_workbook(columns, cells, {"relevance": list(grades)} | {n: list(c) for n, c in choices.items()}, raw)
+
+
+def _describe_question(question: Question) -> str:
+    """Write what a question asks, when, and its answers."""
+    how = {"grades": "one grade", "choice": "one answer", "tags": f"any number, separated by {NO_TAGS}"}[question.kind]
+    optional = "" if question.required else ", optional"
+    lines = [f"{question.name}: {question.sentence} ({how}, at {describe_bounds(question)}{optional})"]
+    return "\n".join(
+        lines + [str(name) if name == text else f"{name}: {text}" for name, text in question.answers.items()]
+    )
 
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -93,7 +120,7 @@ def _cell(value: object) -> str:
 
 
 def _write_workbook(
-    columns: Sequence[str], cells: Sequence[Sequence[str]], grades: Sequence[int], file: IO[bytes]
+    columns: Sequence[str], cells: Sequence[Sequence[str]], choices: Mapping[str, Sequence[int | str]], file: IO[bytes]
 ) -> None:
     from openpyxl import Workbook
     from openpyxl.styles import Alignment, Font
@@ -105,22 +132,27 @@ def _write_workbook(
     sheet.append(list(columns))
     for number, row in enumerate(cells, start=2):
         for place, text in enumerate(row, start=1):
-            if not text:  # the grade
+            if not text:  # a grade or another answer
                 continue
             cell = sheet.cell(number, place)
             cell.value = _NOT_XML.sub("\ufffd", text)[:LONGEST_CELL]
             cell.data_type = "s"  # else text that begins with = would be a formula
             cell.quotePrefix = True  # text also after somebody edited the cell
             cell.alignment = Alignment(wrap_text=True, vertical="top")
-    choice = DataValidation("list", formula1=f'"{",".join(map(str, grades))}"', allow_blank=True, showErrorMessage=True)
-    choice.errorTitle, choice.error = "Not a grade", f"Choose one of the grades {', '.join(map(str, grades))}."
-    sheet.add_data_validation(choice)
     for place, name in enumerate(columns, start=1):
         head = sheet.cell(1, place)
         head.font = Font(bold=True)
         sheet.column_dimensions[head.column_letter].width = _WIDTHS.get(name, 14)
-        if name == "relevance" and cells:
-            choice.add(f"{head.column_letter}2:{head.column_letter}{len(cells) + 1}")
+        listed = ",".join(map(str, choices.get(name, ())))
+        # Excel allows lists of 255 characters, which cannot have names with a comma.
+        if not cells or not listed or len(listed) > LONGEST_LIST or listed.count(",") >= len(choices[name]):
+            continue
+        what = "grade" if name == "relevance" else "answer"
+        choice = DataValidation("list", formula1=f'"{listed}"', allow_blank=True, showErrorMessage=True)
+        choice.errorTitle = f"Not {'a' if what == 'grade' else 'an'} {what}"
+        choice.error = f"Choose one of the {what}s {', '.join(map(str, choices[name]))}."[:LONGEST_LIST]
+        sheet.add_data_validation(choice)
+        choice.add(f"{head.column_letter}2:{head.column_letter}{len(cells) + 1}")
     sheet.freeze_panes = "A2"
     book.save(file)
 
@@ -143,4 +175,7 @@ def read_work_list(path: FilePath, names: Mapping[str, int]) -> Iterator[WorkLis
             found = f"topic {quote(query_id)}, document {quote(doc_id)} again (first in {first:,})"
             raise FormatError(path, line, "each pair once", found)
         grade = read_grade(path, line, said, names) if said else None
-        yield WorkListRow(str(record["work_list"]), annotator, query_id, doc_id, line=line, relevance=grade)
+        answers = {} if grade is None else read_answers(path, line, record)
+        yield WorkListRow(
+            str(record["work_list"]), annotator, query_id, doc_id, line=line, relevance=grade, answers=answers
+        )

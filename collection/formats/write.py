@@ -20,6 +20,7 @@ import pandas as pd
 from collection.core import layout
 from collection.core.errors import InputError, as_path
 from collection.core.frames import POOL, QRELS, RUN
+from collection.core.questions import write_answer
 from collection.core.records import DuplicateRecord, Judgement, Run, require_columns
 from collection.formats import source, spreadsheet
 from collection.formats.columns import rename_columns
@@ -28,6 +29,16 @@ from collection.formats.source import FilePath
 
 _WHOLE = ("relevance", "pool_rank", "model_round")
 """Integer fields of a judgement; pandas holds them as floats if there are nulls."""
+
+
+ANSWERS = "answers"
+"""Column of the answers to other questions; in tables, the beginning of one for each question."""
+
+_GRADES = {int, type(None)}
+"""Types of the answers to a question that has a grade scale."""
+
+_REQUIRED = tuple(name for name in Judgement._fields if name != ANSWERS)
+"""Columns of a log of judgements that is written."""
 
 
 @contextmanager
@@ -166,12 +177,41 @@ def write_judgements(frame: pd.DataFrame, path: FilePath) -> None:
     """Write the judgement log (fields of :class:`.Judgement` and others), every column of the frame, in its order.
 
     Forms are those of :func:`write_log` and ``.parquet``: every column with its type, times as text, passages nested.
+    Answers to other questions are an object in ``.jsonl``, in other forms a column ``answers.NAME`` for each question
+    with any answer, tags separated by ``|``. Without any answer there is neither.
     """
-    if as_path(path).name.lower().endswith(".parquet"):
-        require_columns(frame, Judgement._fields, "writing judgements")
+    is_parquet = as_path(path).name.lower().endswith(".parquet")
+    require_columns(frame, _REQUIRED, "writing judgements")
+    if "answers" in frame and not any(frame["answers"]):
+        frame = frame.drop(columns="answers")
+    elif "answers" in frame and (is_parquet or source.suffix(path) != ".jsonl"):
+        frame = spread_answers(frame)
+    if is_parquet:
         _write_parquet(frame, path)
     else:
-        write_log(frame, path, Judgement._fields, "judgements", more=(".parquet",))
+        write_log(frame, path, _REQUIRED, "judgements", more=(".parquet",))
+
+
+def spread_answers(frame: pd.DataFrame) -> pd.DataFrame:
+    """A log with a column ``answers.NAME`` for each question that has any answer, in place of ``answers``.
+
+    Columns are ordered by name; grades are numbers where all answers of a question are, others text; null: no answer.
+
+    >>> import pandas as pd
+    >>> log = pd.DataFrame({"doc_id": ["d1", "d2"], "answers": [{"tags": ("a", "b")}, {"trust": 2}]})
+    >>> spread_answers(log).to_dict("list")
+    {'doc_id': ['d1', 'd2'], 'answers.tags': ['a|b', None], 'answers.trust': [None, 2]}
+    """
+    columns: dict[str, pd.Series] = {}
+    for name in sorted({name for answers in frame["answers"] for name in answers}):
+        given = [answers.get(name) for answers in frame["answers"]]
+        if not {*map(type, given)} <= _GRADES:
+            given = [None if answer is None else write_answer(answer) for answer in given]
+        columns[f"{ANSWERS}.{name}"] = pd.Series(given, index=frame.index, dtype=object)
+    names = [str(name) for name in frame.columns]
+    place = names.index(ANSWERS)
+    spread = pd.concat([frame.drop(columns=ANSWERS), pd.DataFrame(columns, index=frame.index)], axis=1)
+    return spread[[*names[:place], *columns, *names[place + 1 :]]]
 
 
 def write_log(
@@ -225,10 +265,12 @@ def _write_parquet(frame: pd.DataFrame, path: FilePath) -> None:
     types = dict.fromkeys(_WHOLE, number) | dict.fromkeys(("seconds", "away", "probability"), pa.float64())
     types |= {"flagged": pa.bool_(), "passages": pa.list_(pa.struct(passage))}
     others = {"b": pa.bool_(), "i": number, "f": pa.float64()}
+    columns = {str(c): _to_python(frame[c], whole=c in _WHOLE) for c in frame.columns}
+    grades = [name for name in columns if name.startswith(f"{ANSWERS}.") and {*map(type, columns[name])} <= _GRADES]
+    types |= dict.fromkeys(grades, number)
     schema = pa.schema(
         [(str(c), types.get(str(c)) or others.get(frame[c].dtype.kind, pa.string())) for c in frame.columns]
     )
-    columns = {str(c): _to_python(frame[c], whole=c in _WHOLE) for c in frame.columns}
     columns["passages"] = [
         [p if isinstance(p, dict) else {"start": p[0], "end": p[1], "text": None} for p in marked or ()]
         for marked in columns["passages"]

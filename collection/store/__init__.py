@@ -20,7 +20,12 @@ from collection.store.connection import Connection, SQLiteError as SQLiteError
 from collection.store.corpus import Added as Added, CorpusTables, Matches as Matches
 from collection.store.history import HistoryTables, PastJudgement as PastJudgement
 from collection.store.inspection import Inspection as Inspection
-from collection.store.judgements import JudgementTables, PairState as PairState, Ungraded as Ungraded
+from collection.store.judgements import (
+    JudgementTables,
+    LastGrade as LastGrade,
+    PairState as PairState,
+    Ungraded as Ungraded,
+)
 from collection.store.machine_labels import (
     LabelRow as LabelRow,
     LabelSet as LabelSet,

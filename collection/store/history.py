@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from collection.core.records import UNSPACED
+from collection.core.questions import parse_answers
+from collection.core.records import UNSPACED, Answer
 from collection.store.connection import Repository, json_text
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -26,6 +27,7 @@ class EarlierJudgement(NamedTuple):
     kind: str
     relevance: int | None
     judged_at: str
+    answers: Mapping[str, Answer] = {}
 
 
 class PastJudgement(NamedTuple):
@@ -48,6 +50,7 @@ class PastJudgement(NamedTuple):
     passages: tuple[tuple[int, int], ...]
     judged_at: str
     former: tuple[EarlierJudgement, ...] = ()
+    answers: Mapping[str, Answer] = {}
 
 
 class TimedDecision(NamedTuple):
@@ -136,29 +139,29 @@ class HistoryTables(Repository):
         rows = self.connection.execute(
             # CROSS JOIN fixes the order of the joins: newest first, reading no more than `limit`.
             "SELECT l.judgement, t.query_id, t.title, d.doc_id, d.title, j.kind, j.relevance, j.reason, j.note, "
-            "j.flagged, j.passages, j.judged_at FROM latest_judgements AS l "
+            "j.flagged, j.passages, j.answers, j.judged_at FROM latest_judgements AS l "
             "CROSS JOIN judgements AS j ON j.id = l.judgement "
             "CROSS JOIN documents AS d ON d.doc = l.doc CROSS JOIN topics AS t ON t.topic = l.topic "
             f"WHERE {' AND '.join(tests)} ORDER BY l.judgement DESC LIMIT :limit",
             values,
         )
         return [
-            PastJudgement._make((*fields, bool(flagged), _passages(passages), judged_at, ()))
-            for *fields, flagged, passages, judged_at in rows
+            PastJudgement._make((*fields, bool(flagged), _passages(passages), judged_at, (), parse_answers(answers)))
+            for *fields, flagged, passages, answers, judged_at in rows
         ]
 
     def earlier_judgements(self, entries: Sequence[int]) -> dict[int, list[EarlierJudgement]]:
         """Return earlier judgements of the pair of each entry by its annotator, newest first."""
         earlier: dict[int, list[EarlierJudgement]] = {}
         rows = self.connection.execute(
-            "SELECT j.id, f.kind, f.relevance, f.judged_at FROM json_each(?) AS e "
+            "SELECT j.id, f.kind, f.relevance, f.judged_at, f.answers FROM json_each(?) AS e "
             "CROSS JOIN judgements AS j ON j.id = e.value "
             "CROSS JOIN judgements AS f ON f.topic = j.topic AND f.doc = j.doc AND f.annotator = j.annotator "
             "AND f.counts_as = j.counts_as AND f.id < j.id ORDER BY f.id DESC",
             (json_text(entries),),
         )
-        for entry, *row in rows:
-            earlier.setdefault(entry, []).append(EarlierJudgement(*row))
+        for entry, *row, answers in rows:
+            earlier.setdefault(entry, []).append(EarlierJudgement._make((*row, parse_answers(answers))))
         return earlier
 
     def last_topic(self, annotator: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -12,7 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.core import clock
-from collection.core.records import CountsAs, Judgement
+from collection.core.questions import parse_answers
+from collection.core.records import Answer, CountsAs, Judgement
 from collection.store import columns as columns_of
 from collection.store.connection import (
     POOL_IF_TEXTS_MISSING,
@@ -31,7 +33,7 @@ _SQL = {
 }
 """SQL of columns of the log that differ from their name: the keys of topics and documents, and uuids."""
 
-_LONG = ("seconds", "probability", "away", "note", "passages")
+_LONG = ("seconds", "probability", "away", "note", "passages", "answers")
 """Columns with fractions or texts of any length; see :func:`collection.store.columns.read`."""
 
 
@@ -77,6 +79,14 @@ class LogEntry(NamedTuple):
     query_id: str
     doc_id: str
     counts_as: CountsAs
+
+
+class LastGrade(NamedTuple):
+    """An annotator's current judgement of a pair: a grade or "cannot judge"; None if there is no judgement."""
+
+    grade: int | str | None = None
+    counts_as: CountsAs | None = None
+    answers: Mapping[str, Answer] = {}
 
 
 class PairOpinion(NamedTuple):
@@ -155,6 +165,7 @@ class JudgementTables(Repository):
         row["conditions"] = pair.conditions
         row["judged_at"] = judgement.judged_at or clock.now()
         row["passages"] = json.dumps(judgement.passages) if judgement.passages else None
+        row["answers"] = json.dumps(judgement.answers, sort_keys=True) if judgement.answers else None
         del row["query_id"], row["doc_id"]
         self.connection.insert("judgements", row)
 
@@ -239,21 +250,44 @@ class JudgementTables(Repository):
             # The null of a text column with some values is a float.
             marked = [tuple(map(tuple, json.loads(p))) if isinstance(p, str) else () for p in frame["passages"]]
             frame["passages"] = pd.Series(marked, index=frame.index, dtype=object)
+        if "answers" in columns:
+            answers = [parse_answers(written) for written in frame["answers"]]
+            frame["answers"] = pd.Series(answers, index=frame.index, dtype=object)
         return frame[list(columns)]
 
-    def last_grades(self, annotator: str) -> dict[tuple[str, str], tuple[int | str, CountsAs]]:
+    def given_answers(self, question: str) -> list[Answer]:
+        """Return the different answers to a question in the whole log, in no order that means anything."""
+        distinct = self.connection.column(
+            "SELECT DISTINCT answers FROM judgements WHERE answers IS NOT NULL ORDER BY answers"
+        )
+        return list(dict.fromkeys(answers[question] for answers in map(parse_answers, distinct) if question in answers))
+
+    def count_answers(self) -> dict[str, int]:
+        """Count the entries of the whole log with an answer to each question, also to removed ones, by name."""
+        rows = self.connection.execute(
+            "SELECT answers, count(*) FROM judgements WHERE answers IS NOT NULL GROUP BY answers ORDER BY answers"
+        )
+        counts: Counter[str] = Counter()
+        for written, number in rows:
+            counts.update(dict.fromkeys(parse_answers(written), number))
+        return dict(sorted(counts.items()))
+
+    def last_grades(self, annotator: str) -> dict[tuple[str, str], LastGrade]:
         """Return an annotator's current judgement of each pair, including surplus ones but not adjudications.
 
-        (query_id, doc_id) -> the grade or "cannot judge", and what it counts as; "judgement" wins over "surplus".
+        Keys are (query_id, doc_id); "judgement" wins over "surplus".
         """
         rows = self.connection.execute(
-            "SELECT t.query_id, d.doc_id, CASE j.kind WHEN 'graded' THEN j.relevance ELSE j.kind END, l.counts_as "
-            "FROM latest_judgements AS l JOIN judgements AS j ON j.id = l.judgement "
+            "SELECT t.query_id, d.doc_id, CASE j.kind WHEN 'graded' THEN j.relevance ELSE j.kind END, l.counts_as, "
+            "j.answers FROM latest_judgements AS l JOIN judgements AS j ON j.id = l.judgement "
             "JOIN topics AS t ON t.topic = l.topic JOIN documents AS d ON d.doc = l.doc WHERE l.annotator = ? "
             "AND NOT l.undone AND l.counts_as <> 'adjudication' ORDER BY l.counts_as = 'judgement', l.judgement",
             (annotator,),
         )
-        return {(query_id, doc_id): (grade, counts_as) for query_id, doc_id, grade, counts_as in rows}
+        return {
+            (query_id, doc_id): LastGrade(grade, counts_as, parse_answers(answers))
+            for query_id, doc_id, grade, counts_as, answers in rows
+        }
 
     def progress(self, query_id: str | None = None) -> pd.DataFrame:
         """Count pairs and judgements of each topic, in the order of topics.

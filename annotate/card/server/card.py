@@ -18,10 +18,14 @@ from annotate.card.server.document_payload import PREFIX, TEXT_CAP
 from annotate.card.server.wire import PairFilter
 from collection.campaign.log.results import CANNOT_JUDGE_REASONS
 from collection.core.characters import without_bidi
+from collection.core.questions import QuestionKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from streamlit.components.v2.types import ComponentRenderer
 
+    from collection.core.questions import Question
     from collection.core.records import GradeScale
 
 KEYS: dict[str, dict[str, Any]] = json.loads((FOLDER / "keys.json").read_text(encoding="utf-8"))
@@ -49,15 +53,60 @@ def grade_buttons(scale: GradeScale) -> list[GradeButton]:
     ]
 
 
+class AnswerButton(TypedDict):
+    """An answer to a question: its grade or name, a short label, and the whole sentence."""
+
+    value: int | str
+    label: str
+    sentence: str
+
+
+# The functional form, since a field is called "from".
+QuestionData = TypedDict(
+    "QuestionData",
+    {
+        "name": str,
+        "sentence": str,
+        "kind": QuestionKind,
+        "required": bool,
+        "from": int | None,
+        "to": int | None,
+        "answers": list[AnswerButton],
+    },
+)
+"""A question besides the main one; it is asked at the main grades between `from` and `to`, where None is no bound."""
+
+
+def question_data(questions: Iterable[Question]) -> list[QuestionData]:
+    """Make the data of questions, in their order."""
+    return [
+        {
+            "name": question.name,
+            "sentence": without_bidi(question.sentence),
+            "kind": question.kind,
+            "required": question.required,
+            "from": question.asked_from,
+            "to": question.asked_to,
+            "answers": [
+                {"value": value, "label": without_bidi(question.label(value)), "sentence": without_bidi(sentence)}
+                for value, sentence in question.answers.items()
+            ],
+        }
+        for question in questions
+    ]
+
+
 class CardData(TypedDict):
     """The data that a page gives its card; see also :func:`mount`.
 
-    `query_id` is the topic to start with, None for the annotator's last one. `card` are the manager's settings
-    (:class:`.JudgingPageSettings`). The card for adjudication also has `filter`, and
-    `pair`, ``(query_id, doc_id)``, which it shows each time that the number `picked` has changed.
+    `questions` are those besides the main one; the cards for lists and preferences have none. `query_id` is the topic
+    to start with, None for the annotator's last one. `card` are the manager's settings (:class:`.JudgingPageSettings`).
+    The card for adjudication also has `filter`, and `pair`, ``(query_id, doc_id)``, which it shows each time that the
+    number `picked` has changed.
     """
 
     scale: list[GradeButton]
+    questions: list[QuestionData]
     query_id: str | None
     card: dict[str, object]
     filter: NotRequired[PairFilter]

@@ -63,6 +63,8 @@ def _checker(kind: Any, name: str, marks: Marks = ()) -> Check:
         check_value = partial(_check_literal, arguments, name)
     elif origin is list:
         check_value = partial(_check_list, _checker(arguments[0], name), name, marks)
+    elif origin is dict:
+        check_value = partial(_check_values, _checker(arguments[1], name), name, marks)
     else:
         check_value = partial(CHECKS[origin or kind], name, marks)
     return check_value
@@ -118,6 +120,15 @@ def _check_list(check_item: Check, name: str, marks: Marks, value: object) -> li
     return [check_item(item) for item in value]
 
 
+def _check_values(check_item: Check, name: str, marks: Marks, value: object) -> dict[str, Any]:
+    """Check an object of values of one type, with any names that can be stored."""
+    form = _mark(wire.Form, marks)
+    try:
+        return {_check_text(name, (), key): check_item(item) for key, item in _check_object(name, (), value).items()}
+    except RequestError as error:
+        raise RequestError(f"expected {name} as {form.words}") if form else error from None
+
+
 def _check_text(name: str, marks: Marks, value: object) -> str:
     """Check a text that is not empty and can be stored."""
     if not isinstance(value, str) or not value:
@@ -168,9 +179,15 @@ def read_decisions(
         except RequestError as error:
             refused.append(RefusedDecision(uuid, str(error)))
             continue
-        lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
-        readable.append(record(annotator=annotator, **fields | lists))
+        readable.append(record(annotator=annotator, **{name: _with_tuples(value) for name, value in fields.items()}))
     return readable, refused
+
+
+def _with_tuples(value: object) -> Any:
+    """Return a value with tuples in place of lists, as records have them."""
+    if isinstance(value, dict):
+        return {name: _with_tuples(each) for name, each in value.items()}
+    return tuple(value) if isinstance(value, list) else value
 
 
 def refusals(refused: Iterable[RefusedDecision]) -> list[wire.Refused]:

@@ -10,7 +10,7 @@ from annotate.card.server import wire
 from annotate.card.server.document_payload import FIELD_CAP, TEXT_CAP
 from collection.campaign import Campaign
 from collection.core.errors import BusyError
-from collection.core.records import Role
+from collection.core.records import Answer, Role
 from collection.documents.rendering import cut
 
 LONGEST_LOGGED = 20_000  # characters of a logged text that are sent; imported ones may be longer
@@ -60,7 +60,7 @@ def logged_grade(row: Row) -> int | None:
 
 def said_judgement(row: Row) -> wire.SaidJudgement:
     """Return the judgement in a row of the log."""
-    return {
+    said: wire.SaidJudgement = {
         "kind": row["kind"],
         "note": logged_text(row, "note"),
         "relevance": logged_grade(row),
@@ -68,6 +68,14 @@ def said_judgement(row: Row) -> wire.SaidJudgement:
         "flagged": bool(row["flagged"]),
         "passages": list(row["passages"]),
     }
+    if row["answers"]:
+        said["answers"] = wire_answers(row["answers"])
+    return said
+
+
+def wire_answers(answers: Mapping[str, Answer]) -> wire.Answers:
+    """Return answers with lists of tags, as JSON has them."""
+    return {name: list(answer) if isinstance(answer, tuple) else answer for name, answer in answers.items()}
 
 
 def topic_words(words: Mapping[str, str]) -> wire.TopicWords:

@@ -122,8 +122,9 @@ def _settings(campaign: Campaign, annotator: str, request: wire.SettingsRequest)
 
 
 def _json(record: History) -> Mapping[str, object]:
-    """A record as a JSON object."""
-    return {name: _json_value(value) for name, value in record._asdict().items()}
+    """A record as a JSON object, without empty answers to the other questions."""
+    fields = {name: value for name, value in record._asdict().items() if value or name != "answers"}
+    return {name: _json_value(value) for name, value in fields.items()}
 
 
 def _json_value(value: Any) -> object:

@@ -363,8 +363,7 @@ def _document(campaign: Campaign, annotator: str, request: wire.DocumentRequest)
     document, query_id = campaign.corpus.document(request["doc_id"]), request.get("query_id")
     if document is None:
         raise RequestError("there is no such document")
-    (shown,) = document_payloads(campaign, [document], query_id, cap=None)
-    whole = cast(wire.DocumentAnswer, shown)
+    (whole,) = document_payloads(campaign, [document], query_id, cap=None)
     if request.get("said"):
         if query_id is None:
             raise RequestError("expected query_id as a string")

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import pandas as pd
 
@@ -25,6 +25,7 @@ from annotate.card.server.handlers import (
     said_judgement,
     save_and_hand_out,
     topic_words,
+    wire_answers,
 )
 from annotate.server.request_bodies import RequestError
 from collection.adjudication import filter_queue, list_opinions
@@ -302,7 +303,7 @@ class Adjudications(UnitRoutes):
         adjudications = self.campaign.log.adjudications(self.annotator).iloc[::-1].head(limit)
         titles = self.campaign.store.corpus.titles(set(adjudications["doc_id"]))
         rows = adjudications.to_dict("records")
-        return [{**_adjudication(row), "title": cut(titles[row["doc_id"]], FIELD_CAP)} for row in rows]
+        return [_adjudication(row) | {"title": cut(titles[row["doc_id"]], FIELD_CAP)} for row in rows]
 
     def unit(self, request: wire.UnitRequest) -> wire.Unit:
         """Return a pair, open or not."""
@@ -343,17 +344,21 @@ def _queue(campaign: Campaign, _version: Hashable) -> pd.DataFrame:
 
 def _opinion(row: Row, text: str) -> wire.Opinion:
     """One annotator's judgement; `text` is the document's."""
-    return {
-        **said_judgement(row),
+    more = {
         "annotator": row["annotator"],
         "quotes": [text[start:end][:LONGEST_QUOTE] for start, end in row["passages"][:MOST_QUOTES]],
         "seconds": None if pd.isna(row["seconds"]) else round(float(row["seconds"]), 1),
         "judged_at": logged_text(row, "judged_at"),
     }
+    return cast(wire.Opinion, {**said_judgement(row), **more})
 
 
 def _adjudication(row: Row) -> wire.PastAdjudication:
-    return {**_past(row), "doc_id": row["doc_id"], "kind": row["kind"], "relevance": logged_grade(row)}
+    grade = {"doc_id": row["doc_id"], "kind": row["kind"], "relevance": logged_grade(row)}
+    past = cast(wire.PastAdjudication, {**_past(row), **grade})
+    if row["answers"]:
+        past["answers"] = wire_answers(row["answers"])
+    return past
 
 
 def _past(row: Row) -> wire.PastDecision:

@@ -64,6 +64,10 @@ SHOWN, CHOSEN = Most(200, "documents in shown"), Most(200, "documents in chosen"
 TIME = Form("a time in ISO 8601")
 SECONDS, NOTE, SOURCE = Lenient(read_seconds), Lenient(read_note), Lenient(read_source)
 FLAG, PASSAGES = Lenient(read_flag), Lenient(read_passages)
+ANSWERS = Form("an object with a grade, an answer or a list of tags for each question")
+Answers = Annotated[dict[str, int | str | list[str]], ANSWERS]
+"""Answers to the questions besides the main one, by their names: a grade, the name of an answer, or names of tags."""
+
 UNREAD = Lenient(lambda value: value)
 """A decision: each is read on its own, so that one that is refused does not keep the others from being saved."""
 
@@ -85,6 +89,23 @@ class MachineLabel(TypedDict):
     relevance: float
 
 
+class SaidGrade(TypedDict):
+    """The annotator's grade of a document."""
+
+    kind: Kind
+    relevance: int | None
+    reason: str | None
+
+
+class SaidJudgement(SaidGrade):
+    """The annotator's judgement of a document."""
+
+    note: str | None
+    flagged: bool
+    passages: list[tuple[int, int]]
+    answers: NotRequired[Answers]  # To the other questions, if there are any.
+
+
 class DocumentPayload(TypedDict):
     """A document as the annotator sees it, without a word on how it came into the pool."""
 
@@ -102,6 +123,7 @@ class DocumentPayload(TypedDict):
     title_terms: list[tuple[int, int]]  # The same for the title.
     qualification: NotRequired[bool]  # Everybody judges this document for the topic.
     label: NotRequired[MachineLabel]  # Only if the manager shows labels; the server records that it was seen.
+    said: NotRequired[SaidJudgement | None]  # The annotator's judgement: it is to be completed, or was asked for.
 
 
 class Topic(TypedDict):
@@ -157,6 +179,7 @@ class JudgementDecision(Decision):
     doc_id: str
     kind: Kind
     relevance: int | None  # Null unless `kind` is "graded".
+    answers: NotRequired[Answers]  # To the other questions; [] confirms that no tag applies.
     flagged: Annotated[bool, FLAG]
     passages: Annotated[list[tuple[int, int]], Most(100), PASSAGES]  # The server leaves out further ones.
 
@@ -187,6 +210,7 @@ class AdjudicationDecision(Decision):
     doc_id: str
     kind: Kind
     relevance: int | None  # Null unless `kind` is "graded".
+    answers: NotRequired[Answers]  # To the other questions; [] confirms that no tag applies.
 
 
 class Refused(TypedDict):
@@ -239,22 +263,6 @@ class SyncProgress(TypedDict):
 
     all: Progress
     topic: NotRequired[Progress]
-
-
-class SaidGrade(TypedDict):
-    """The annotator's grade of a document."""
-
-    kind: Kind
-    relevance: int | None
-    reason: str | None
-
-
-class SaidJudgement(SaidGrade):
-    """The annotator's judgement of a document."""
-
-    note: str | None
-    flagged: bool
-    passages: list[tuple[int, int]]
 
 
 class RecentJudgement(DocumentPayload, SaidJudgement):
@@ -311,8 +319,6 @@ class DocumentRequest(TypedDict):
 
 class DocumentAnswer(DocumentPayload):
     """A document with its whole text."""
-
-    said: NotRequired[SaidJudgement | None]
 
 
 class WhyRequest(Pair):
@@ -386,6 +392,7 @@ class EarlierJudgement(TypedDict):
     kind: Kind
     relevance: int | None
     judged_at: str
+    answers: NotRequired[Answers]  # To the other questions, if there are any.
 
 
 class PastJudgement(SaidJudgement):
@@ -551,6 +558,7 @@ class PastAdjudication(PastDecision):
     doc_id: str
     kind: Kind
     relevance: int | None
+    answers: NotRequired[Answers]  # To the other questions, if there are any.
 
 
 class PlannedComparison(TypedDict):

@@ -6,7 +6,7 @@ from uuid import uuid4
 import streamlit as st
 
 from annotate.auth import session
-from annotate.card.server.card import ADJUDICATION, CardData, grade_buttons, mount
+from annotate.card.server.card import ADJUDICATION, CardData, grade_buttons, mount, question_data
 from annotate.card.server.wire import PairFilter
 from annotate.views.widgets import display, pickers, widgets
 from annotate.views.widgets.display import text, timestamp
@@ -108,5 +108,8 @@ with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="d
 if waiting:
     st.caption(for_texts)
 pair = st.session_state.get(PAIR)
-data = CardData(scale=grade_buttons(scale), query_id=None, card={}, filter=conditions, pair=pair, picked=picked)
+questions = question_data(campaign.settings.questions())
+data = CardData(
+    scale=grade_buttons(scale), questions=questions, query_id=None, card={}, filter=conditions, pair=pair, picked=picked
+)
 mount(data, ADJUDICATION, "adjudicate")

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from annotate.auth import session
-from annotate.card.server.card import CARDS, grade_buttons, mount
+from annotate.card.server.card import CARDS, grade_buttons, mount, question_data
 from annotate.views.widgets import widgets
 
 now = session.current()
@@ -17,4 +17,6 @@ if step.page in ("import", "pool"):
 else:
     settings = now.campaign.settings.judging_page()
     scale = grade_buttons(now.campaign.settings.grades) if settings.task == "grades" else []
-    mount({"scale": scale, "query_id": st.query_params.get("topic"), "card": asdict(settings)}, CARDS[settings.task])
+    questions = question_data(now.campaign.settings.questions() if settings.task == "grades" else ())
+    topic = st.query_params.get("topic")
+    mount({"scale": scale, "questions": questions, "query_id": topic, "card": asdict(settings)}, CARDS[settings.task])

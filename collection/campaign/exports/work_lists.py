@@ -76,7 +76,7 @@ class WorkLists:
                     metadata=about,
                 )
             )
-        formats.write_work_list(rows, self.settings.grades.sentences, path)
+        formats.write_work_list(rows, self.settings.grades.sentences, path, self.settings.questions())
         return len(rows)
 
     def annotators(self) -> list[str]:

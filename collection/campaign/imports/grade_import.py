@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -21,16 +22,17 @@ from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.settings.loop_settings import EVERYWHERE
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
-from collection.core.errors import ConflictError, DoubtError, FormatError, InputError, place
+from collection.core.errors import ConflictError, DoubtError, FormatError, InputError, JudgementError, place
 from collection.core.phrases import count, join, plural
-from collection.core.records import QRELS_ANNOTATOR, CountsAs, Judgement
+from collection.core.questions import Question, describe_bounds, write_answer
+from collection.core.records import QRELS_ANNOTATOR, Answer, CountsAs, Judgement
 from collection.formats import kinds
 from collection.formats.labels import NoTopicsError
 from collection.formats.source import FilePath
 from collection.id_matches import describe_alike, find_alike, loose_key, without_invisible
 from collection.machine_labels.judgements import PEOPLE
 from collection.machine_labels.model_families import find_model, find_source
-from collection.store import Added
+from collection.store import Added, LastGrade
 from collection.store.machine_labels import LabelKind
 
 _BY_PEOPLE = 'If people gave them, import the file with --by-people (page Import: "Grades are by people")'
@@ -244,17 +246,23 @@ class GradeImport:
                 raise FormatError(path, row.line, f"a pair that is assigned to {row.annotator!r}", actual, hint)
             if grade not in self.settings.grades:
                 raise FormatError(path, row.line, f"a grade of this campaign ({self.settings.grades})", f"{grade}")
-            before, _ = grades_before[row.annotator].get((row.query_id, row.doc_id), (None, None))
-            if before == grade:
+            last = grades_before[row.annotator].get((row.query_id, row.doc_id), LastGrade())
+            for name in row.answers:
+                if name in self._questions and not self._questions[name].is_asked(int(grade)):
+                    wanted = f"no answer to {name!r}, which is asked at {describe_bounds(self._questions[name])}"
+                    raise FormatError(path, row.line, wanted, f"one with grade {grade}")
+            answers, before = self._answers(path, row.line, int(grade), row.answers, last), last.grade
+            if before == grade and answers == last.answers:
                 same += 1
                 continue
-            if before is not None and not self.session.replace:
+            if before not in (None, grade) and not self.session.replace:
                 actual = f"{grade}; use --replace to overwrite it"
                 raise FormatError(path, row.line, f"{before}, the grade of {row.annotator!r} in the campaign", actual)
             new, changed = new + (before is None), changed + (before is not None)
             judgement = Judgement(
                 str(uuid4()), row.annotator, row.query_id, row.doc_id, "graded", int(grade), source="work list"
             )
+            judgement = judgement._replace(answers=answers)
             surplus += self.judging.write(judgement, leased_only=True) == "surplus"
         people = count(len({row.annotator for row in rows}), "annotator")
         self.session.added(path, "judgement", Added(new, changed, same), f" from a work list by {people}")
@@ -350,7 +358,7 @@ class GradeImport:
         for row, annotator, query_id, doc_id in order[_LABEL[:3]].itertuples(name=None):
             pair = (query_id, doc_id)
             is_requested = pair in pooled or open_modes[query_id] in EVERYWHERE
-            counts_already = grades_before[annotator].get(pair, (None, None))[1] == "judgement"
+            counts_already = grades_before[annotator].get(pair, LastGrade()).counts_as == "judgement"
             if not is_requested or counts_already or annotator.startswith(QRELS_ANNOTATOR):
                 continue
             if self.demand.has_room_for_label(annotator, query_id, doc_id, taken[pair]):
@@ -374,7 +382,8 @@ class GradeImport:
             details = dict(zip(columns, row, strict=True))
             annotator, query_id, doc_id, relevance = (details.pop(name) for name in _LABEL)
             counted: CountsAs = details.pop("counts_as")
-            before, as_before = grades_before[annotator].get((query_id, doc_id), (None, None))
+            last = grades_before[annotator].get((query_id, doc_id), LastGrade())
+            before, as_before, _ = last
             if before is not None and before != relevance and not self.session.replace:
                 if annotator.startswith(QRELS_ANNOTATOR):
                     thing, line = "file", formats.find_pair_line(path, query_id, doc_id)
@@ -387,7 +396,12 @@ class GradeImport:
             if as_before == "judgement":
                 counted = "judgement"
             surplus += counted == "surplus"
-            if before == relevance and counted == as_before:
+            given = details.pop("answers", None) or {}
+            answers = last.answers
+            if given or (answers and before != relevance):
+                line = self._find_line(path, annotator, query_id, doc_id) if given else None
+                answers = self._answers(path, line, int(relevance), given, last)
+            if before == relevance and counted == as_before and answers == last.answers:
                 same += 1
                 continue
             new, changed = new + (before is None), changed + (before is not None)
@@ -397,5 +411,43 @@ class GradeImport:
             judgement = Judgement(
                 uuid, annotator, query_id, doc_id, "graded", int(relevance), source="imported", counts_as=counted
             )
-            self.judging.write(judgement._replace(**{n: v for n, v in details.items() if v is not None}))
+            others = {name: value for name, value in details.items() if value is not None}
+            self.judging.write(judgement._replace(answers=answers, **others))
         return Added(new, changed, same), surplus
+
+    @cached_property
+    def _questions(self) -> dict[str, Question]:
+        return {question.name: question for question in self.settings.questions()}
+
+    def _answers(
+        self, path: FilePath, line: int | None, grade: int, given: Mapping[str, Answer], last: LastGrade
+    ) -> dict[str, Answer]:
+        """Return the answers that a judgement has after an import: those of the file and the former ones still asked.
+
+        Raises
+        ------
+        FormatError
+            An answer that its question does not have.
+        ConflictError
+            Another answer than that in the campaign, with the same grade and without ``replace``.
+        """
+        questions = self._questions
+        answers: dict[str, Answer] = {}
+        for name, answer in given.items():
+            try:
+                answers[name] = questions[name].read(answer) if name in questions else answer
+            except JudgementError as error:
+                wanted, _, found = str(error).removeprefix("expected ").rpartition(", found ")
+                raise FormatError(path, line, wanted, found) from None
+            before = last.answers.get(name, answers[name])
+            if before != answers[name] and last.grade == grade and not self.session.replace:
+                raise ConflictError(
+                    f"{place(path, line)}: expected {write_answer(before)!r}, the answer to {name!r} in the campaign, "
+                    f"found {write_answer(answers[name])!r}; use --replace to overwrite it"
+                )
+        kept = {
+            name: answer
+            for name, answer in last.answers.items()
+            if last.grade == grade or (name in questions and questions[name].is_asked(grade))
+        }
+        return dict(sorted((kept | answers).items()))

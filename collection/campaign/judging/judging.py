@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -17,7 +18,7 @@ from collection.campaign.judging.history import JudgingHistory
 from collection.campaign.judging.judging_demand import JudgingDemand
 from collection.campaign.judging.search import DocumentSearch
 from collection.campaign.judging.topic_tasks import TopicTasks
-from collection.campaign.log.decision_checks import check_annotator, check_judgement
+from collection.campaign.log.decision_checks import check_annotator, check_judgement, checked_answers
 from collection.campaign.log.results import Feedback, JudgeResult, NextPairs, RefusedDecision
 from collection.campaign.loop.active_learning import ActiveLearning
 from collection.campaign.loop.loop_round import LoopRound
@@ -29,7 +30,7 @@ from collection.campaign.settings.loop_settings import IN_POOL, LOOPING
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import JudgementError
-from collection.core.records import QRELS_ANNOTATOR, Candidate, CountsAs, Judgement
+from collection.core.records import QRELS_ANNOTATOR, Answer, Candidate, CountsAs, Judgement
 from collection.store import PairState, Selection, Store
 
 LONGEST_IN_LOOP = 600.0
@@ -77,7 +78,7 @@ class Judging:
         self.demand: JudgingDemand = JudgingDemand(self.store, self.settings)
         self.search: DocumentSearch = DocumentSearch(self.store, self.settings, self.demand)
         self.topic_tasks: TopicTasks = TopicTasks(self.store, self.settings)
-        self.adjudication: Adjudication = Adjudication(self.store, self.write)
+        self.adjudication: Adjudication = Adjudication(self.store, partial(self.write, from_card=True))
         self.history: JudgingHistory = JudgingHistory(self.store, self.settings, self.progress, self.topic_tasks)
         self.explanations: Explanations = Explanations(self.store, self.settings, self.corpus, self.active_learning)
 
@@ -347,6 +348,7 @@ class Judging:
         note: str | None = None,
         flagged: bool = False,
         passages: Sequence[tuple[int, int]] = (),
+        answers: Mapping[str, Answer] | None = None,
         source: str = "script",
         uuid: str | None = None,
     ) -> Judgement:
@@ -362,6 +364,8 @@ class Judging:
             Record it as the adjudicated grade of the pair, beside the annotator's own judgement.
         note, flagged, passages, source
             See :class:`~collection.core.records.Judgement`.
+        answers
+            Answers to the other questions of the campaign, by name: a grade, the name of an answer, or names of tags.
         uuid
             Makes writing idempotent; a new one if left out.
 
@@ -373,8 +377,8 @@ class Judging:
         Raises
         ------
         JudgementError
-            Unknown topic or document, a grade outside the campaign's scale, nothing to undo, or a name that differs
-            from another annotator's only in case.
+            Unknown topic or document, a grade outside the campaign's scale, an answer that is unknown, not asked for or
+            missing, nothing to undo, or a name that differs from another annotator's only in case.
         """
         if (relevance is not None) + (cannot_judge is not None) + undo != 1:
             raise JudgementError("expected exactly one of relevance, cannot_judge and undo")
@@ -391,6 +395,7 @@ class Judging:
             counts_as="adjudication" if adjudicate else "judgement",
             flagged=flagged,
             passages=tuple(passages),
+            answers=dict(answers or {}),
         )
         self._check_spelling(annotator)
         self.write(judgement)
@@ -446,8 +451,12 @@ class Judging:
                 f"expected the annotator's name as in the campaign, {spellings[0]!r}, found {annotator!r}"
             )
 
-    def write(self, judgement: Judgement, *, leased_only: bool = False) -> CountsAs:
-        """Write a judgement, and return what it counts as; JudgementError if it is invalid."""
+    def write(self, judgement: Judgement, *, leased_only: bool = False, from_card: bool | None = None) -> CountsAs:
+        """Write a judgement, and return what it counts as; JudgementError if it is invalid.
+
+        `from_card` is `leased_only` if left out: a card may have been opened before the questions were changed.
+        """
+        from_card = leased_only if from_card is None else from_card
         j, topic, document = judgement, f"topic {judgement.query_id!r}", f"document {judgement.doc_id!r}"
         with self.store.transaction():
             check_annotator(j, "judgement")
@@ -469,6 +478,9 @@ class Judging:
             if leased_only and pair.judgement is None:
                 j, pair = self._if_wanted(j, pair)
             check_judgement(j, self.settings.grades, pair.judgement)
+            is_complete = not from_card and j.source != "imported"
+            if j.answers or is_complete:  # without answers, a card and a file need no look at the questions
+                j = j._replace(answers=checked_answers(j, self.settings.questions(), complete=is_complete))
             if j.source != "imported" or j.strategy is None:  # an imported log may have its own selections
                 j = j._replace(
                     strategy=pair.strategy,

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 from collection.core.characters import require_writable
 from collection.core.errors import JudgementError
-from collection.core.phrases import count
-from collection.core.records import CHOICE_KINDS, PREFERENCE_KINDS, Choice, GradeScale, Judgement, Preference
+from collection.core.phrases import count, join
+from collection.core.questions import MOST_QUESTIONS, Question, describe_bounds, find_missing, kind_of, read_answer
+from collection.core.records import (
+    CHOICE_KINDS,
+    PREFERENCE_KINDS,
+    Answer,
+    Choice,
+    GradeScale,
+    Judgement,
+    Preference,
+)
 
 
 def check_annotator(decision: Judgement | Choice | Preference, what: str) -> None:
@@ -40,6 +49,46 @@ def check_judgement(j: Judgement, grades: GradeScale, current: int | None) -> No
                 pass
             case _:
                 raise JudgementError(f"expected a passage as (start, end) with 0 <= start < end, found {passage!r}")
+
+
+def checked_answers(j: Judgement, questions: Sequence[Question], *, complete: bool) -> dict[str, Answer]:
+    """Return the answers of a judgement in their form, by question in the order of the names.
+
+    Parameters
+    ----------
+    questions
+        The questions of the campaign besides the main one.
+    complete
+        Whether an unknown question, a question that is not asked at this grade, and (except for adjudications) a
+        missing required answer are refused. A card that was opened before the questions were changed may lack answers,
+        or have others: those are kept if they are well formed.
+
+    Raises
+    ------
+    JudgementError
+        An answer is not valid.
+    """
+    by_name, answers = {question.name: question for question in questions}, {}
+    if j.answers and j.kind != "graded":
+        raise JudgementError(f"expected no answers with {j.kind!r}, found one to {next(iter(j.answers))!r}")
+    if len(j.answers) > MOST_QUESTIONS:
+        raise JudgementError(f"expected answers to at most {MOST_QUESTIONS} questions, found {len(j.answers)}")
+    for name, answer in sorted(j.answers.items()):
+        question = by_name.get(name)
+        if complete and question is None:
+            known = join(by_name) if by_name else "none"
+            raise JudgementError(f"expected answers to the questions of this campaign ({known}), found {name!r}")
+        if complete and question is not None and not question.is_asked(j.relevance):
+            raise JudgementError(f"the question {name!r} is asked at {describe_bounds(question)}, found {j.relevance}")
+        try:
+            answers[name] = read_answer(answer) if question is None else question.check(answer)
+        except JudgementError:
+            if complete or question is None or kind_of(answer) != question.kind:
+                raise
+            answers[name] = read_answer(answer)
+    if complete and j.counts_as != "adjudication" and (missing := find_missing(questions, j.relevance, answers)):
+        raise JudgementError(f"expected an answer to the question {missing[0].name!r}, found none")
+    return answers
 
 
 def check_choice(c: Choice, documents: Container[str], most: int) -> None:

@@ -14,6 +14,7 @@ from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.campaign.settings.loop_settings import LoopSettings
 from collection.campaign.settings.settings import About
 from collection.core.errors import CampaignError, CleverdonError
+from collection.core.questions import read_questions
 
 REQUIRED = ("grades", "id", "title")
 """Settings without which there is no campaign."""
@@ -28,6 +29,7 @@ FORMS: Mapping[str, Any] = {
     "about": About,
     "backups": {"every_hours": int, "keep": int, "keep_days": int},
     "backup_problem": str | None,
+    "questions": list[dict[str, Any]],
     "tour": bool,
     "address": str | None,
     "ports": dict[str, int],
@@ -84,6 +86,8 @@ def find_damage(stored: Mapping[str, Any]) -> dict[str, str]:
     problems = {name: _problem(stored[name], form) for name, form in FORMS.items() if name in stored}
     if not problems.get("grades"):
         problems["grades"] = _grades(stored.get("grades"))
+    if not problems.get("questions"):
+        problems["questions"] = _questions(stored.get("questions", []))
     return missing | {name: problem for name, problem in problems.items() if problem}
 
 
@@ -91,6 +95,14 @@ def _grades(grades: Any) -> str | None:
     if isinstance(grades, dict) and not all(re.fullmatch(r"-?\d+", grade) for grade in grades):
         return f"expected whole numbers as grades, found {sorted(grades)}"
     return "expected at least 2 grades" if isinstance(grades, dict) and len(grades) < 2 else None
+
+
+def _questions(questions: Any) -> str | None:
+    try:
+        read_questions(questions)
+    except CleverdonError as error:
+        return str(error)
+    return None
 
 
 def _problem(value: Any, form: Any) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,9 +13,17 @@ from collection.assignment import AssignmentSettings
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.campaign.settings.loop_settings import MODES, LoopSettings
 from collection.core.characters import is_web_address, require_writable
-from collection.core.errors import FormatError, InputError, require_known
+from collection.core.errors import FormatError, InputError, JudgementError, require_known
 from collection.core.phrases import join
-from collection.core.records import GRADE_SCALES, GradeScale
+from collection.core.questions import (
+    EXAMPLE,
+    Question,
+    check_questions,
+    describe_bounds,
+    read_questions,
+    write_answer,
+)
+from collection.core.records import GRADE_SCALES, HIGHEST_GRADE, Answer, GradeScale, read_scale
 from collection.formats.source import quote
 from collection.store import Store
 
@@ -23,6 +32,9 @@ CARD_BYTES = 20_000
 
 LONGEST_GUIDELINES = 200_000
 """Maximum number of characters."""
+
+QUESTIONS = "questions"
+"""Key of the stored questions."""
 
 SCALE_EXAMPLE = '{"0": "Not relevant", "1": "Relevant"}'
 
@@ -187,6 +199,41 @@ class Settings:
             self.store.settings.put("card", asdict(settings))
         return settings
 
+    def questions(self) -> tuple[Question, ...]:
+        """Return the questions besides the main one, in their order."""
+        stored = self.store.settings.get(QUESTIONS, [])
+        return self.store.cached("settings", stored, lambda: read_questions(stored), member=QUESTIONS)
+
+    def set_questions(self, questions: Iterable[Question]) -> tuple[Question, ...]:
+        """Set the questions besides the main one, in their order; judgements already made keep their answers.
+
+        A question that is added is asked from then on, one that is left out is not asked any more.
+
+        Raises
+        ------
+        InputError
+            Two questions of the same name, more than 20, a bound that excludes every grade of the campaign, or a
+            question without an answer that annotators have given, or of another kind than the one they answered.
+
+        Examples
+        --------
+        >>> from collection import Campaign, Question
+        >>> scale = {0: "Not credible", 1: "Credible"}
+        >>> with Campaign.create("wings") as campaign:
+        ...     _ = campaign.settings.set_questions([Question("credibility", "Is it credible?", "grades", scale)])
+        ...     [question.name for question in campaign.settings.questions()]
+        ['credibility']
+        """
+        questions = tuple(questions)
+        require_asked(questions, self.grades)
+        with self.store.transaction():
+            before = {question.name: question for question in self.questions()}
+            changed_ones = [each for each in questions if before.get(each.name) != each]
+            for question in changed_ones:
+                _check_given_answers(question, self.store.judgements.given_answers(question.name))
+            self.store.settings.put(QUESTIONS, [question.to_json() for question in questions])
+        return questions
+
     def collection(self) -> About:
         """Return the manager's description of the collection."""
         return self._read("about", About)
@@ -237,26 +284,71 @@ class Settings:
         require_known("topic", self.modes(), query_id)
 
 
+def require_asked(questions: Sequence[Question], grades: GradeScale) -> None:
+    """Raise InputError for two questions of one name, for too many, and for one that is asked at none of the grades."""
+    check_questions(questions)
+    for question in questions:
+        if not any(map(question.is_asked, grades.sentences)):
+            raise InputError(
+                f"question {question.name!r}: expected bounds that include a grade of this campaign ({grades}), found "
+                f"{describe_bounds(question)}"
+            )
+
+
+def _check_given_answers(question: Question, given: Iterable[Answer]) -> None:
+    """Raise InputError unless the question has all answers that annotators have given to it."""
+    for answer in given:
+        try:
+            question.check(answer)
+        except JudgementError as error:
+            raise InputError(
+                f"question {question.name!r}: annotators have given the answer {write_answer(answer)!r}, which has to "
+                f"stay ({error}); restore it, or give the question another name"
+            ) from None
+
+
 def read_grades(grades: str | Path) -> GradeScale:
-    """A grade scale by name (``0-1``, ``0-3``) or from a JSON file that maps each grade to a sentence."""
+    """A grade scale by its ends, such as ``0-3`` or ``1-5``, or from a JSON file that maps each grade to a sentence."""
     if str(grades) in GRADE_SCALES:
         return GRADE_SCALES[str(grades)]
     path = Path(grades)
     if not path.is_file():
+        if (scale := read_scale(str(grades))) is not None:
+            return scale
         raise InputError(
-            f"grades: expected {', '.join(GRADE_SCALES)} or a JSON file for any other scale, like {SCALE_EXAMPLE}, "
-            f"found {str(grades)!r}, which is not a file"
+            f"grades: expected the lowest and the highest grade, such as 0-3, or a JSON file with sentences, like "
+            f"{SCALE_EXAMPLE}, found {str(grades)!r}, which is not a file"
         )
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        raise FormatError(path, line, f"grades as JSON, like {SCALE_EXAMPLE}", f"invalid JSON ({error})") from error
-    wanted = f"two or more grades from 0 to 9, like {SCALE_EXAMPLE}"
+    content = _read_json(path, f"grades as JSON, like {SCALE_EXAMPLE}")
+    wanted = f"two or more grades from 0 to {HIGHEST_GRADE}, like {SCALE_EXAMPLE}"
     if not isinstance(content, dict):
         raise FormatError(path, None, wanted, quote(json.dumps(content)))
-    if len(content) < 2 or not all(len(grade) == 1 and grade in "0123456789" for grade in content):
+    if len(content) < 2 or not all(re.fullmatch("0|[1-9][0-9]?", g) and int(g) <= HIGHEST_GRADE for g in content):
         raise FormatError(path, None, wanted, join(map(repr, content)) or "none")
     for grade, sentence in content.items():
         require_writable(sentence, f"{path}: sentence of grade {grade}")
     return GradeScale({int(grade): str(sentence) for grade, sentence in content.items()})
+
+
+def read_questions_file(path: Path | str) -> tuple[Question, ...]:
+    """Read questions from a JSON file, a list of objects (:func:`collection.core.questions.read_question`).
+
+    Raises :class:`FormatError`.
+    """
+    path = Path(path)
+    try:
+        content = _read_json(path, f"questions as JSON, like [{EXAMPLE}]")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    try:
+        return read_questions(content)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _read_json(path: Path, wanted: str) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        raise FormatError(path, line, wanted, f"invalid JSON ({error})") from error

@@ -438,18 +438,41 @@ def test_grades_from_a_file(tmp_path: Path) -> None:
         assert campaign.settings.grades == GradeScale({0: "No", 4: "Best: nothing better"})
         assert campaign.settings.grades.label(4) == "Best"
     for text, message in [
-        ("[1, 2]", r"grades\.json: expected two or more grades from 0 to 9"),
-        ('{"0": "only one"}', r"grades\.json: expected two or more grades from 0 to 9, .* found '0'"),
+        ("[1, 2]", r"grades\.json: expected two or more grades from 0 to 20"),
+        ('{"0": "only one"}', r"grades\.json: expected two or more grades from 0 to 20, .* found '0'"),
         ('{"0": "a", "x": "b"}', r"grades\.json: expected .* found '0' and 'x'"),
         ('{"0": "a",\n"1" "b"}', r"grades\.json, line 2: expected grades as JSON, .* found invalid JSON"),
-        ('{"0": "a", "12": "b"}', r"grades\.json: expected two or more grades from 0 to 9"),
+        ('{"0": "a", "21": "b"}', r"grades\.json: expected two or more grades from 0 to 20"),
     ]:
         file.write_text(text)
         with pytest.raises(InputError, match=message):
             Campaign.create(tmp_path / "bad", grades=file)
     assert not (tmp_path / "bad").exists()
-    with pytest.raises(InputError, match="0-1, 0-3 or a JSON file for any other scale"):
-        Campaign.create(tmp_path / "bad", grades="0-5")
+    with pytest.raises(InputError, match="the lowest and the highest grade, such as 0-3, or a JSON file"):
+        Campaign.create(tmp_path / "bad", grades="0.5")
+
+
+@pytest.mark.parametrize(
+    ("ends", "grades", "level"),
+    [("0-2", [0, 1, 2], 1), ("1-5", [1, 2, 3, 4, 5], 2), ("0-20", list(range(21)), 1), ("3-4", [3, 4], 4)],
+)
+def test_scales_by_their_ends(tmp_path: Path, ends: str, grades: list[int], level: int) -> None:
+    """The lowest grade is never relevant by default."""
+    with Campaign.create(tmp_path / "scale", grades=ends) as campaign:
+        scale = campaign.settings.grades
+        assert list(scale.sentences) == grades
+        assert scale.label(grades[0]) == "Lowest"
+        assert scale.label(grades[-1]) == "Highest"
+        assert len({scale.label(grade) for grade in scale.sentences}) == len(grades)
+        assert campaign.settings.loop().level == level
+    with Campaign(tmp_path / "scale") as campaign:
+        assert campaign.settings.grades == scale
+
+
+@pytest.mark.parametrize("ends", ["0-21", "5-1", "3-3", "0-", "-1-3", "a-b"])
+def test_scales_that_are_none(tmp_path: Path, ends: str) -> None:
+    with pytest.raises(InputError, match=r"grades: expected"):
+        Campaign.create(tmp_path / "bad", grades=ends)
 
 
 def test_a_secret_is_made_where_files_cannot_be_linked(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,277 @@
+"""Further questions of a campaign: set, answered, logged, written to files and read back."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from collection import Campaign, Judgement, Question
+from collection.core.errors import CampaignError, ConflictError, FormatError, InputError, JudgementError
+from collection.core.questions import read_questions
+from tests.collection.core.test_questions import CREDIBILITY, EXCLUSION, TAGS
+from tests.helpers import fails, fill, ok
+
+ASKED = read_questions([CREDIBILITY, EXCLUSION, TAGS])
+
+
+@pytest.fixture
+def asking(campaign: Campaign) -> Campaign:
+    """A campaign that asks for credibility, a reason of exclusion, and tags."""
+    campaign.settings.set_questions(ASKED)
+    return campaign
+
+
+def answers(campaign: Campaign) -> list[object]:
+    return list(campaign.store.judgements.table(current=False)["answers"])
+
+
+def test_one_decision_keeps_all_answers(asking: Campaign) -> None:
+    given = {"tags": ["protocol", "review"], "credibility": 3}
+    judgement = asking.judging.judge("ann", "1", "d1", 2, answers=given)
+    asking.judging.judge("ann", "1", "d1", 0, answers={"exclusion": "design", "tags": ()})
+    asking.judging.judge("ann", "1", "d1", undo=True)
+    assert judgement.answers == given
+    assert answers(asking) == [
+        {"credibility": 3, "tags": ("review", "protocol")},
+        {"exclusion": "design", "tags": ()},
+        {},
+    ]
+    written = asking.store.connection.column("SELECT answers FROM judgements ORDER BY id")
+    assert written == [
+        '{"credibility": 3, "tags": ["review", "protocol"]}',
+        '{"exclusion": "design", "tags": []}',
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("relevance", "given", "message"),
+    [
+        (0, {}, "expected an answer to the question 'exclusion', found none"),
+        (2, {"exclusion": "design", "credibility": 1}, "'exclusion' is asked at grade 0, found 2"),
+        (2, {"credibility": 4}, "expected a grade of 'credibility'"),
+        (2, {"credibility": 1, "topicality": 1}, "expected answers to the questions of this campaign"),
+        (2, {"credibility": 1, "tags": ["other"]}, "expected tags of 'tags'"),
+    ],
+)
+def test_answers_that_are_refused(asking: Campaign, relevance: int, given: dict[str, object], message: str) -> None:
+    with pytest.raises(JudgementError, match=message):
+        asking.judging.judge("ann", "1", "d1", relevance, answers=given)  # type: ignore[arg-type]
+    assert answers(asking) == []
+
+
+def test_cannot_judge_has_no_answers(asking: Campaign) -> None:
+    asking.judging.judge("ann", "1", "d1", cannot_judge="broken")
+    with pytest.raises(JudgementError, match="expected no answers with 'cannot judge'"):
+        asking.judging.judge("ann", "1", "d1", cannot_judge="broken", answers={"tags": ()})
+
+
+def test_a_card_of_before_the_questions_were_changed_loses_nothing(asking: Campaign) -> None:
+    """Missing answers are accepted, and those to unknown and removed questions and answers are kept."""
+    asking.judging.next_pairs("ann", "1", 3)
+    given = [
+        Judgement("u1", "ann", "1", "d2", "graded", 2),
+        Judgement("u2", "ann", "1", "d1", "graded", 0, answers={"credibility": 1, "removed": ("x",)}),
+        Judgement("u3", "ann", "1", "d6", "graded", 0, answers={"exclusion": "language"}),
+    ]
+    result = asking.judging.judge_many(given, leased_only=True)
+    assert result.saved == ["u1", "u2", "u3"]
+    assert not result.refused
+    assert answers(asking) == [{}, {"credibility": 1, "removed": ("x",)}, {"exclusion": "language"}]
+
+
+@pytest.mark.parametrize(
+    "given", [{"tags": "review"}, {"other": 0.5}, {"other": ["x" * 41]}, {"other": None}, {"other": -1}]
+)
+def test_malformed_answers_of_a_card_are_refused_alone(asking: Campaign, given: dict[str, object]) -> None:
+    asking.judging.next_pairs("ann", "1", 2)
+    bad = Judgement("u1", "ann", "1", "d2", "graded", 2, answers=given)  # type: ignore[arg-type]
+    result = asking.judging.judge_many([bad, Judgement("u2", "ann", "1", "d1", "graded", 2)], leased_only=True)
+    assert [each.uuid for each in result.refused] == ["u1"]
+    assert result.saved == ["u2"]
+
+
+def test_questions_are_changed_in_mid_campaign(asking: Campaign) -> None:
+    """Used answers stay; a removed question keeps its answers in the log and may come back."""
+    asking.judging.judge("ann", "1", "d1", 0, answers={"exclusion": "design"})
+    credibility, exclusion, tags = ASKED
+    language = Question("exclusion", exclusion.sentence, "choice", {"design": "Wrong design", "language": "Language"})
+    assert asking.settings.set_questions([language, tags]) == (language, tags)
+    without = Question("exclusion", exclusion.sentence, "choice", {"population": "Population", "language": "Language"})
+    with pytest.raises(InputError, match=r"given the answer 'design', which has to stay"):
+        asking.settings.set_questions([without])
+    with pytest.raises(InputError, match=r"given the answer 'design', which has to stay"):
+        asking.settings.set_questions([Question("exclusion", "Why?", "tags", dict(exclusion.answers))])
+    assert asking.settings.questions() == (language, tags)
+    asking.settings.set_questions([])
+    assert asking.settings.questions() == ()
+    asking.judging.judge("ann", "1", "d2", 0)
+    asking.settings.set_questions([exclusion, credibility])
+    assert answers(asking) == [{"exclusion": "design"}, {}]
+
+
+def test_questions_that_would_never_be_asked_are_refused(campaign: Campaign) -> None:
+    with pytest.raises(
+        InputError, match=r"bounds that include a grade of this campaign \(0, 1, 2, 3\), found grades from 4"
+    ):
+        campaign.settings.set_questions(read_questions([{**CREDIBILITY, "from": 4}]))
+
+
+def test_damaged_questions_are_found(asking: Campaign) -> None:
+    asking.close()
+    with sqlite3.connect(asking.directory / "campaign.db") as database:
+        database.execute("UPDATE settings SET value = ? WHERE key = 'questions'", (json.dumps([{"name": "x"}]),))
+    with pytest.raises(CampaignError, match="the setting 'questions' is damaged"):
+        Campaign(asking.directory)
+
+
+def fresh(asking: Campaign, name: str, *, questions: tuple[Question, ...] = ASKED) -> Campaign:
+    """Another campaign with the same topics and documents."""
+    other = Campaign.create(asking.directory.parent / name, questions=questions)
+    fill(other, ["1", "2"], [f"d{n}" for n in range(1, 9)])
+    return other
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet", "jsonl.gz"])
+def test_a_log_is_read_back_as_it_was_written(asking: Campaign, tmp_path: Path, ending: str) -> None:
+    asking.judging.judge("ann", "1", "d1", 2, answers={"credibility": 3, "tags": ["review"]})
+    asking.judging.judge("ann", "1", "d2", 0, answers={"exclusion": "design", "tags": []})
+    asking.judging.judge("bob", "2", "d4", 1, answers={"credibility": 0})
+    asking.exports.files.write(judgements=tmp_path / f"log.{ending}")
+    with fresh(asking, "other") as other:
+        other.imports.import_files(labels=tmp_path / f"log.{ending}")
+        expected, found = (each.store.judgements.table() for each in (asking, other))
+        assert found["answers"].tolist() == expected["answers"].tolist()
+        before = len(answers(other))
+        other.imports.import_files(labels=tmp_path / f"log.{ending}")
+        assert len(answers(other)) == before
+
+
+def test_columns_of_a_table(asking: Campaign, tmp_path: Path) -> None:
+    asking.judging.judge("ann", "1", "d1", 2, answers={"credibility": 3, "tags": ["protocol", "review"]})
+    asking.judging.judge("ann", "1", "d2", 0, answers={"exclusion": "design", "tags": []})
+    for ending in ("csv", "parquet"):
+        asking.exports.files.write(judgements=tmp_path / f"log.{ending}")
+    table = pd.read_csv(tmp_path / "log.csv", dtype=str, keep_default_na=False)
+    named = [f"answers.{name}" for name in ("credibility", "exclusion", "tags")]
+    assert table[named].to_numpy().tolist() == [["3", "", "review|protocol"], ["", "design", "|"]]
+    parquet = pd.read_parquet(tmp_path / "log.parquet")
+    assert parquet["answers.credibility"].tolist()[0] == 3
+    assert parquet["answers.tags"].tolist() == [
+        "review|protocol",
+        "|",
+    ]
+
+
+def test_without_answers_the_log_has_no_further_column(asking: Campaign, tmp_path: Path) -> None:
+    asking.judging.judge("ann", "1", "d1", cannot_judge="broken")
+    asking.exports.files.write(judgements=tmp_path / "log.jsonl")
+    assert "answers" not in json.loads((tmp_path / "log.jsonl").read_text())
+    asking.exports.files.write(judgements=tmp_path / "log.csv")
+    assert "answers" not in (tmp_path / "log.csv").read_text()
+
+
+def test_a_log_of_a_campaign_with_other_questions(asking: Campaign, tmp_path: Path) -> None:
+    """Answers to unknown questions are kept; an answer that a known question does not have is an error."""
+    asking.judging.judge("ann", "1", "d1", 0, answers={"exclusion": "design"})
+    asking.exports.files.write(judgements=tmp_path / "log.csv")
+    with fresh(asking, "none", questions=()) as other:
+        other.imports.import_files(labels=tmp_path / "log.csv")
+        assert answers(other) == [{"exclusion": "design"}]
+    why = Question("exclusion", "Why?", "choice", {"age": "Wrong age", "place": "Wrong place"})
+    with fresh(asking, "another", questions=(why,)) as other:
+        with pytest.raises(
+            FormatError, match=r"log\.csv, line 2: expected an answer of 'exclusion' \(age, place\), found 'design'"
+        ):
+            other.imports.import_files(labels=tmp_path / "log.csv")
+        assert answers(other) == []
+
+
+def test_labels_with_answers_in_words(asking: Campaign, tmp_path: Path) -> None:
+    """Further answers come without replacing anything; another answer needs --replace."""
+    (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\nann,1,d1,0\n")
+    asking.imports.import_files(labels=tmp_path / "labels.csv")
+    head = "annotator,query_id,doc_id,relevance,answers.exclusion,answers.tags\n"
+    (tmp_path / "labels.csv").write_text(f"{head}ann,1,d1,0,wrong population,Protocol | review\n")
+    asking.imports.import_files(labels=tmp_path / "labels.csv")
+    assert answers(asking) == [{}, {"exclusion": "population", "tags": ("review", "protocol")}]
+    (tmp_path / "labels.csv").write_text(f"{head}ann,1,d1,0,design,\n")
+    with pytest.raises(ConflictError, match=r"line 2: expected 'population', the answer to 'exclusion'.*--replace"):
+        asking.imports.import_files(labels=tmp_path / "labels.csv")
+    asking.imports.import_files(labels=tmp_path / "labels.csv", replace=True)
+    assert answers(asking)[-1] == {"exclusion": "design", "tags": ("review", "protocol")}
+    (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\nann,1,d1,2\n")
+    asking.imports.import_files(labels=tmp_path / "labels.csv", replace=True)
+    assert answers(asking)[-1] == {"tags": ("review", "protocol")}, "what is not asked at the new grade is left out"
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_a_work_list_has_a_column_for_each_question(asking: Campaign, tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"list.{ending}"
+    asking.people.accounts.add("ann", "annotator")
+    assert asking.exports.work_lists.write("ann", path, pairs=3) == 3
+    table = pd.read_csv(path, dtype=str) if ending == "csv" else pd.read_excel(path, dtype=str)
+    named = [f"answers.{name}" for name in ("credibility", "exclusion", "tags")]
+    place = table.columns.get_loc("relevance")
+    assert table.columns[place + 1 : place + 4].tolist() == named
+    assert "Why is it excluded? (one answer, at grade 0)\npopulation: Wrong population" in table["questions"][0]
+    table[["relevance", *named]] = [["2", "1", None, "protocol"], ["0", None, "Wrong study design", "|"], [None] * 4]
+    if ending == "csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_excel(path, index=False)
+    asking.imports.import_files(labels=path)
+    assert answers(asking) == [{"credibility": 1, "tags": ("protocol",)}, {"exclusion": "design", "tags": ()}]
+    asking.imports.import_files(labels=path)
+    assert len(answers(asking)) == 2
+
+
+def test_a_work_list_with_an_answer_that_is_not_asked(asking: Campaign, tmp_path: Path) -> None:
+    asking.people.accounts.add("ann", "annotator")
+    asking.exports.work_lists.write("ann", tmp_path / "list.csv", pairs=1)
+    table = pd.read_csv(tmp_path / "list.csv", dtype=str).assign(relevance="3", **{"answers.exclusion": "design"})
+    table.to_csv(tmp_path / "list.csv", index=False)
+    with pytest.raises(FormatError, match="line 2: expected no answer to 'exclusion', which is asked at grade 0"):
+        asking.imports.import_files(labels=tmp_path / "list.csv")
+
+
+def test_the_history_has_answers(asking: Campaign) -> None:
+    asking.judging.judge("ann", "1", "d1", 2, answers={"credibility": 3})
+    asking.judging.judge("ann", "1", "d1", 0, answers={"exclusion": "design"})
+    (entry,) = asking.judging.history.judgements("ann").entries
+    assert entry.answers == {"exclusion": "design"}
+    assert [former.answers for former in entry.former] == [{"credibility": 3}]
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    file = tmp_path / "questions.json"
+    file.write_text(json.dumps([CREDIBILITY, TAGS]))
+    printed = ok("new", tmp_path / "c", "--grades", "0-2", "--questions", file)
+    assert 'credibility: "How credible is this page?" One grade of 0, 1, 2, 3; grades from 1' in printed
+    shown = json.loads(ok("judging-page", tmp_path / "c", "--format", "json"))
+    assert shown["questions"] == [CREDIBILITY, TAGS]
+    file.write_text(json.dumps([EXCLUSION]))
+    assert 'exclusion: "Why is it excluded?"' in ok("judging-page", tmp_path / "c", "--questions", file)
+    file.write_text("[]")
+    assert "question" not in ok("judging-page", tmp_path / "c", "--questions", file)
+    assert "questions" not in json.loads(ok("judging-page", tmp_path / "c", "--format", "json"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[", "line 1: expected questions as JSON"),
+        ("{}", "questions.json: questions: expected a list of objects"),
+        ('[{"name": "x", "question": "X?", "tags": ["a"]}]', "expected 2 to 20 answers, found 1"),
+        (None, "cannot be read"),
+    ],
+)
+def test_files_without_questions(campaign: Campaign, tmp_path: Path, content: str | None, message: str) -> None:
+    file = tmp_path / "questions.json"
+    if content is not None:
+        file.write_text(content)
+    assert message in fails("judging-page", campaign.directory, "--questions", file)
