@@ -51,8 +51,8 @@ def backup(
 ) -> None:
     """Write a backup of a campaign, also while people judge.
 
-    The backup is one zip file with checksums. It has the database, runs, images and secrets, but neither exports nor
-    your own files in DIR. An existing FILE is never overwritten.
+    The backup is one zip file with checksums. It has the database, runs, images, PDF files and secrets, but neither
+    exports nor your own files in DIR. An existing FILE is never overwritten.
 
     The exit status is 1 if a file of the campaign, and therefore of the backup, is missing or damaged; 2 if no backup
     was made.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import DIRECTORY, FILE, WRITTEN, expand_folders, open_inputs
+from collection.cli.options import DIRECTORY, FILE, WRITTEN, expand_documents, expand_folders, open_inputs
 from collection.cli.output import confirm, echo, print_notices, progress_line
 from collection.core.characters import one_line
 from collection.core.errors import DoubtError, InputError
@@ -30,13 +30,13 @@ def _require_list_ending(ctx: click.Context, param: click.Parameter, path: Path 
     return path
 
 
-def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
-    """Return the files of a folder: of a directory in BEIR's layout the part, of any other all; or the file itself."""
+def _topic_files(path: Path) -> tuple[Path, ...]:
+    """Return the files of a folder, of a directory in BEIR's layout the queries only; or the file itself."""
     from collection import formats
 
     with suppress(InputError):
         if path.is_dir():
-            return tuple(map(Path, getattr(formats.find_collection(path), part)))
+            return tuple(map(Path, formats.find_collection(path).topics))
     return expand_folders((path,))
 
 
@@ -47,8 +47,9 @@ def _part(path: Path, part: Literal["documents", "topics"]) -> tuple[Path, ...]:
     "--documents",
     multiple=True,
     type=FILE,
-    help="Documents (JSONL, Parquet, CSV, XLSX, TSV, TREC, RIS, nbib, ciw, BibTeX, EndNote XML, ir_datasets:ID) or a "
-    "folder of them (of a BEIR directory, the corpus only); repeatable.",
+    help="Documents (JSONL, Parquet, CSV, XLSX, TSV, TREC, RIS, nbib, ciw, BibTeX, EndNote XML, ir_datasets:ID), a "
+    "folder of them (of a BEIR directory, the corpus only), or a folder of PDF, HTML, Markdown and text files, each of "
+    "which is a document; repeatable.",
 )
 @click.option(
     "--topics",
@@ -105,15 +106,13 @@ def import_(
     if not any(files.values()):
         raise click.UsageError("expected a file to import, such as --documents, --topics, --run or --qrels")
     for name in ("documents", "runs"):
-        expanded = expand_folders(files[name])
-        if name == "documents":  # of a directory in BEIR's layout the corpus only
-            expanded = tuple(file for path in files[name] for file in _part(path, "documents"))
+        expanded = (expand_documents if name == "documents" else expand_folders)(files[name])
         if files[name] and not expanded:
             option = {"runs": "--run"}.get(name, f"--{name}")
             raise click.UsageError(f"{option}: expected files, found the empty folder {files[name][0]}")
         files[name] = expanded
     if files["topics"] is not None:
-        topic_files = _part(files["topics"], "topics")
+        topic_files = _topic_files(files["topics"])
         if len(topic_files) != 1:
             raise click.UsageError(
                 f"--topics: expected a file or a folder with one, found {count(len(topic_files), 'file')}"

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from collection.core import layout
+from collection.core.errors import InputError
 
 if TYPE_CHECKING:
     from collection.formats import Source
@@ -247,6 +248,25 @@ def expand_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
             expanded += sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
         else:
             expanded.append(path)
+    return tuple(expanded)
+
+
+def expand_documents(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Replace folders by files of documents: of a directory in BEIR's layout the corpus, of any other all files.
+
+    A folder in which each file is a document stays.
+    """
+    from collection import formats
+
+    expanded: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            expanded.append(path)
+            continue
+        try:
+            expanded += map(Path, formats.find_collection(path).documents)
+        except InputError:
+            expanded += (path,) if formats.is_document_folder(path) else expand_folders((path,))
     return tuple(expanded)
 
 

@@ -7,12 +7,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from collection.cli.options import COUNT, FILE, expand_folders, open_campaign
+from collection.cli.options import COUNT, FILE, expand_documents, open_campaign
 from collection.cli.output import confirm, echo, print_notices
 from collection.core.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from collection.campaign import Campaign
+
+
+def _document_ids(path: Path) -> Iterable[str]:
+    """The ids of the documents in a file or folder; of files that are one document each, without reading them."""
+    from collection import formats
+
+    if path.is_dir():
+        return formats.find_files(path).files
+    return (document.doc_id for _, document in formats.read_documents(path))
 
 
 @click.command()
@@ -61,9 +72,9 @@ def remove(
         "documents": [
             *documents,
             *(
-                document.doc_id
-                for file in expand_folders((documents_in,) if documents_in else ())
-                for _, document in formats.read_documents(file)
+                doc_id
+                for file in expand_documents((documents_in,) if documents_in else ())
+                for doc_id in _document_ids(file)
             ),
         ],
         "runs": list(runs),

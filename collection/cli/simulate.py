@@ -16,6 +16,7 @@ from collection.cli.options import (
     INPUT,
     WRITTEN,
     SectionedCommand,
+    expand_documents,
     expand_folders,
     form_option,
     grade,
@@ -143,7 +144,7 @@ def simulate(
         settings |= {"stops": tuple(dict.fromkeys((*settings["stops"], "betting"))), "target": 1 - risk}
     with progress_line("reading documents") as progress:
         ready = cases(
-            (document for path in expand_folders(documents) for _, document in formats.read_documents(path)),
+            (document for path in expand_documents(documents) for _, document in formats.read_documents(path)),
             all_topics,
             frame,
             ranked,

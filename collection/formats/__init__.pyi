@@ -13,7 +13,12 @@ from .clicks import read_clicks as read_clicks, write_clicks as write_clicks
 from .columns import to_pyterrier as to_pyterrier
 from .costs import find_run_line as find_run_line, read_costs as read_costs
 from .datasets import download as download
-from .documents import read_documents as read_documents
+from .document_folder import (
+    find_files as find_files,
+    is_document as is_document,
+    is_document_folder as is_document_folder,
+)
+from .documents import has_pdf_files as has_pdf_files, read_documents as read_documents
 from .folder import (
     CHECKSUMS as CHECKSUMS,
     WrittenFile as WrittenFile,
@@ -40,6 +45,7 @@ from .labels import (
     write_labels as write_labels,
 )
 from .objects import is_binary as is_binary
+from .pdf import PdfFile as PdfFile
 from .qrels import (
     QrelsForm as QrelsForm,
     find_pair_line as find_pair_line,

@@ -79,8 +79,8 @@ QUERY_TEXTS: dict[str, tuple[str, ...]] = {
 def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> dict[str, object]:
     """A document as a line of ``corpus.jsonl``: ``_id``, ``title``, ``text``, then the metadata.
 
-    `place_of` turns the name of an image file into its path relative to the corpus. A metadata field that would be read
-    as the id, the text or images is written as ``other_NAME``.
+    `place_of` turns the name of an image or PDF file into its path relative to the corpus. A metadata field that would
+    be read as the id, the text or images is written as ``other_NAME``.
 
     >>> corpus_record(Document("d1", "Wings", "Flow past a wing.", {"year": 1957, "docno": "A-1"}))
     {'_id': 'd1', 'title': 'Wings', 'text': 'Flow past a wing.', 'other_docno': 'A-1', 'year': 1957}
@@ -90,6 +90,8 @@ def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> d
     for name, value in document.metadata.items():
         if name == "images" and (named := _images(value, place_of)):
             more[name] = named
+        elif name == "pdf" and isinstance(value, Mapping) and isinstance(value.get("file"), str):
+            more[name] = place_of(value["file"])
         elif name in record or name in documents.ID or name in images.FIELDS:
             more[f"other_{name}"] = value
         else:

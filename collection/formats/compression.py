@@ -84,6 +84,10 @@ _DECLARATION = re.compile(
 )
 """The name of the encoding at the beginning of XML, and of BibTeX as JabRef writes it."""
 
+_HTML = re.compile(rb"\s*<(?:!doctype\s+html|html|head|!--)", re.I)
+_META = re.compile(rb"<meta\b[^>]{0,200}?\bcharset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.I)
+"""The beginning of an HTML page, and the encoding that it declares."""
+
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -159,16 +163,19 @@ def _encoding(head: bytes) -> str | None:
 
 
 def _declared(head: bytes) -> str | None:
-    """The encoding that XML or JabRef's BibTeX declares; None if it is UTF-8, or cannot be that of the declaration."""
-    match = _DECLARATION.match(head)
+    """The encoding that XML, HTML or JabRef's BibTeX declares; None for UTF-8 or if it cannot be the declaration's."""
+    match = _DECLARATION.match(head) or (_META.search(head) if _HTML.match(head) else None)
     if match is None:
         return None
     try:
-        codec = codecs.lookup((match[1] or match[2]).decode("ascii"))
+        codec = codecs.lookup(next(filter(None, match.groups())).decode("ascii"))
         is_ascii = codec.decode(match[0])[0] == match[0].decode("ascii")
     except (LookupError, ValueError, TypeError):  # also codecs that are none of text
         return None
-    return codec.name if is_ascii and codec.name not in ("utf-8", "utf-8-sig", "ascii") else None
+    if not is_ascii or codec.name in ("utf-8", "utf-8-sig", "ascii"):
+        return None
+    # Browsers read pages that declare ISO 8859-1 as Windows-1252.
+    return "cp1252" if match.re is _META and codec.name == "iso8859-1" else codec.name
 
 
 class _Stream(io.RawIOBase):

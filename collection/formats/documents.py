@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
+from pathlib import Path
 
-from collection.core.errors import FormatError
+from collection.core.errors import FormatError, as_path
 from collection.core.records import Document
 from collection.formats import (
     columns,
     delimited,
+    document_folder,
     fields,
     images,
     kinds,
@@ -30,12 +32,14 @@ _BARE = {2: ["doc_id", "text"], 3: ["doc_id", "title", "text"], 4: ["doc_id", "u
 
 
 @opens_once
-def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
+def read_documents(path: FilePath, copies: Path | None = None) -> Iterator[tuple[int, Document]]:
     """Read documents one by one; only their ids are kept in memory.
 
     Parameters
     ----------
     path
+        A folder in which each file is a document (text, Markdown, HTML or PDF; the id is the path in the folder), a
+        file of these kinds except text, or a file with many documents:
         JSONL, Parquet, CSV or XLSX with a header, TSV with or without one (id, text; id, title, text; or id, url,
         title, text), TREC's markup (``<DOC> <DOCNO>``), or ``ir_datasets:ID``. The id is ``doc_id``, ``docno``,
         ``_id``, ``id`` or ``docid``; the text ``text``, ``contents``, ``body`` or ``abstract``; then ``title``; every
@@ -46,21 +50,33 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
         PubMed's and Web of Science's tagged formats, Refer, BibTeX, EndNote XML, and tables with titles and abstracts
         (or authors, DOIs) but no id.
 
+        In JSONL, ``pdf`` can name a PDF file, as a path relative to the file.
+    copies
+        An empty folder for copies of PDF files without active content; None if the files are not shown.
+
     Yields
     ------
     tuple of int and Document
         The line where the document begins, and the document; a missing text is ''. Images are in the metadata as
-        ``images``, a :class:`~collection.formats.images.ImageList`; their files are not opened. Errors are raised when
-        their line is reached. An identical repetition of a document is dropped.
+        ``images``, a :class:`~collection.formats.images.ImageList`; their files are not opened. A PDF file is in the
+        metadata as ``pdf``, a :class:`~collection.formats.pdf.PdfFile`. Errors are raised when their line is reached.
+        An identical repetition of a document is dropped.
 
     Warns
     -----
     FormatWarning
         Text outside of records, columns that are not understood, and repetitions that were dropped.
     """
+    if as_path(path).is_dir() or document_folder.is_document(path):
+        files = document_folder.read_files(path)
+        return document_folder.with_pdf_files(path, files, copies, need_pdf=True)
     kinds.refuse_other(path, WANTED)
+    return _read_many(path, copies)
+
+
+def _read_many(path: FilePath, copies: Path | None) -> Iterator[tuple[int, Document]]:
     if (records := objects.records(path, WANTED)) is not None:
-        return _from_objects(path, records)
+        return _with_named_pdf_files(path, _from_objects(path, records), copies)
     if workbook.is_workbook(path):
         return _from_table(path, ",")
     number, line = fields.first_line(path, WANTED)
@@ -78,6 +94,26 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
     return _from_table(path, separator)
 
 
+def has_pdf_files(path: FilePath) -> bool:
+    """Return whether reading documents may mean reading PDF files, which takes long."""
+    if source.is_dataset(path):
+        return False
+    if as_path(path).is_dir() or document_folder.is_document(path):
+        return True
+    if source.suffix(path) not in (".jsonl", ".ndjson", ".json"):
+        return False
+    try:
+        with source.open_bytes(path, WANTED) as file:
+            before = b""
+            while block := file.read(source.CHUNK):
+                if b'"pdf"' in before + block:
+                    return True
+                before = block[-4:]
+    except (FormatError, *source.BROKEN):  # reading it again raises the error where the line is known
+        pass
+    return False
+
+
 def _from_objects(path: FilePath, records: Iterator[tuple[int, dict[str, object]]]) -> Iterator[tuple[int, Document]]:
     first = list(islice(records, 1))
     records = chain(first, records)
@@ -87,6 +123,15 @@ def _from_objects(path: FilePath, records: Iterator[tuple[int, dict[str, object]
         yield from references.to_table_references(path, records)
     else:
         yield from _documents(path, records, with_images=True)
+
+
+def _with_named_pdf_files(
+    path: FilePath, documents: Iterator[tuple[int, Document]], copies: Path | None
+) -> Iterator[tuple[int, Document]]:
+    if not has_pdf_files(path):
+        return documents
+    named = ((number, document_folder.name_pdf_file(path, document)) for number, document in documents)
+    return document_folder.with_pdf_files(path, named, copies, need_pdf=False)
 
 
 def _from_table(path: FilePath, separator: str) -> Iterator[tuple[int, Document]]:

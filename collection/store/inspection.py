@@ -106,9 +106,11 @@ class Inspection:
             for row in self._rows("SELECT run, file, topics, rows, deepest FROM runs ORDER BY run")
         ]
 
-    def metadata_with_images(self) -> Iterator[dict[str, Any]]:
-        """Yield the metadata of each document that may have images, in the order of import."""
-        sql = """SELECT metadata FROM documents WHERE metadata LIKE '%"images"%' ORDER BY doc"""
+    def metadata_with_files(self) -> Iterator[dict[str, Any]]:
+        """Yield the metadata of each document that may have images or a PDF file, in the order of import."""
+        sql = """
+            SELECT metadata FROM documents WHERE metadata LIKE '%"images"%' OR metadata LIKE '%"pdf"%' ORDER BY doc
+        """
         for (metadata,) in self._rows(sql):
             yield json.loads(metadata)
 

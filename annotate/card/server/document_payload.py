@@ -7,6 +7,7 @@ from annotate.card.server import wire
 from collection.campaign import Campaign
 from collection.campaign.corpus.document_view import excerpts_of
 from collection.campaign.corpus.images import images_of
+from collection.campaign.corpus.pdf_files import pdf_of
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.core.records import Document
 from collection.documents.rendering import MOST_PLACES, cut, find_terms, form_of
@@ -74,6 +75,8 @@ def other_fields(document: Document) -> dict[str, object]:
         isinstance(each, dict) and {"file", "link"} & set(each) for each in named
     )
     reserved = {"images"} if has_images else set()
+    if pdf_of(document.metadata) is not None:
+        reserved.add("pdf")
     if form_of(document.metadata) is not None:
         reserved.add("format")
     return {name[:FIELD_CAP]: _brief(value) for name, value in document.metadata.items() if name not in reserved}

@@ -122,8 +122,8 @@ class JudgingService:
         name = request.path_params["name"]
         if await self._tokens.signed_in(request, self._threads["aside"]) is None:
             return PlainTextResponse("You are not signed in.", 401)
-        path = await self._threads["aside"].run(lambda campaign: campaign.corpus.view.image_file(name))
-        if path is None:
+        path = await self._threads["aside"].run(lambda campaign: campaign.corpus.view.content_file(name))
+        if path is None or path.suffix == ".pdf":
             return PlainTextResponse("There is no such file.", 404)
         return FileResponse(path, media_type=IMAGE_TYPES[path.suffix[1:]], headers=FILE_HEADERS)
 

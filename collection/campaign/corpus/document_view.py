@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from collection.campaign.corpus.images import FOLDER, NAME
+from collection.campaign.corpus.content_files import FOLDER, NAME
+from collection.campaign.corpus.images import images_of
+from collection.campaign.corpus.pdf_files import pdf_of
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.campaign.settings.settings import Settings
 from collection.core.records import Document
 from collection.documents import rendering
 from collection.documents.rendering import Shown
 from collection.store import Store
+
+
+def named_files(metadata: Iterable[Mapping[str, object]]) -> set[str]:
+    """Return the files of the campaign that the metadata of documents name."""
+    named: set[str | None] = set()
+    for each in metadata:
+        named |= {image.file for image in images_of(each)}
+        if pdf := pdf_of(each):
+            named |= {pdf.file, pdf.shown}
+    return {name for name in named if name is not None}
 
 
 def excerpts_of(shown: Shown, terms: Sequence[str], settings: JudgingPageSettings) -> list[tuple[int, int, str]] | None:
@@ -41,8 +53,8 @@ class DocumentView:
         words = self.store.corpus.topic_words([query_id]).get(query_id)
         return [] if words is None else rendering.terms(f"{words['title']} {words['description']}")
 
-    def image_file(self, name: str) -> Path | None:
-        """Path of a file named in a document's metadata; None if it does not exist."""
+    def content_file(self, name: str) -> Path | None:
+        """Path of an image or PDF file named in a document's metadata; None if it does not exist."""
         place = self.directory / FOLDER / name
         return place if NAME.match(name) and place.is_file() else None
 

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
-import secrets
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
 from collection import formats
-from collection.core.layout import IMAGES, create_private, make_folder, sync_folder
-
-FOLDER = IMAGES
-
-NAME = re.compile(r"[0-9a-f]{64}\.(?:" + "|".join(formats.IMAGE_TYPES) + r")\Z")
-"""File names: the SHA-256 of the content, and its type."""
+from collection.campaign.corpus.content_files import NAME, ContentFiles
 
 
 class DocumentImage(NamedTuple):
@@ -52,26 +43,12 @@ def images_of(metadata: Mapping[str, object], hosts: Iterable[str] = ()) -> list
     return images
 
 
-def named_files(metadata: Iterable[Mapping[str, object]]) -> set[str]:
-    """Return the files of the images that the metadata of documents name."""
-    return {image.file for each in metadata for image in images_of(each) if image.file is not None}
-
-
 class ImageImport:
-    """Copies images into a campaign, in one import.
-
-    Parameters
-    ----------
-    directory
-        The campaign's.
-    written
-        Gets every new file, and the folder if it is new, so that an import that fails can remove them.
-    """
+    """Copies images into a campaign, in one import; parameters are those of :class:`.ContentFiles`."""
 
     def __init__(self, directory: Path, written: list[Path]) -> None:
-        self.folder, self.written = directory / FOLDER, written
+        self.content = ContentFiles(directory, written)
         self.files: set[str] = set()
-        self.new = 0
         self.links: dict[str, int] = {}
 
     def add(self, path: str | PathLike[str], number: int, named: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
@@ -85,35 +62,11 @@ class ImageImport:
         entries: list[dict[str, str]] = []
         for each in named:
             if "path" in each:
-                content, kind = formats.read_image(path, number, each["path"])
-                name = f"{hashlib.sha256(content).hexdigest()}.{kind}"
-                self._write(name, content)
+                name = self.content.write(*formats.read_image(path, number, each["path"]))
+                self.files.add(name)
                 entries.append({"file": name, "alt": each["alt"]})
             else:
                 host = formats.parse_host(each["link"]) or ""
                 self.links[host] = self.links.get(host, 0) + 1
                 entries.append({"link": each["link"], "alt": each["alt"]})
         return entries
-
-    def _write(self, name: str, content: bytes) -> None:
-        """Write a file completely and durably before the database names it."""
-        self.files.add(name)
-        target = self.folder / name
-        if target.exists():
-            return
-        if not self.folder.is_dir():
-            make_folder(self.folder)
-            self.written.append(self.folder)
-        part = self.folder / f"{name}.{secrets.token_hex(4)}.part"
-        self.written += [target, part]
-        with create_private(part) as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-        self.new += 1
-
-    def sync(self) -> None:
-        """Make the names of the new files durable."""
-        if self.new:
-            sync_folder(self.folder)

@@ -13,8 +13,10 @@ from urllib.parse import quote
 import pandas as pd
 
 from collection import export, formats
+from collection.campaign.corpus.content_files import FOLDER
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.corpus.images import FOLDER, images_of
+from collection.campaign.corpus.images import images_of
+from collection.campaign.corpus.pdf_files import pdf_of
 from collection.campaign.exports.collection_card import (
     DEFAULTS,
     CollectionCard,
@@ -127,23 +129,26 @@ class CollectionExport:
                 if number % 1000 == 0:
                     tell("documents", number, total)
                 if corpus == "all" or document.doc_id in judged:
-                    self._copy_images(document, folder)
+                    self._copy_files(document, folder)
                     yield document
 
         formats.write_corpus(wanted(), folder / "corpus.jsonl", lambda file: f"{FOLDER}/{file}")
 
-    def _copy_images(self, document: Document, folder: Path) -> None:
-        for image in images_of(document.metadata):
-            if image.file is None or (folder / FOLDER / image.file).exists():
+    def _copy_files(self, document: Document, folder: Path) -> None:
+        """Copy images and PDF file of a document, as they were imported."""
+        files = [("image", image.file) for image in images_of(document.metadata)]
+        files += [("PDF file", pdf.file)] if (pdf := pdf_of(document.metadata)) else []
+        for kind, file in files:
+            if file is None or (folder / FOLDER / file).exists():
                 continue
-            source = self.corpus.view.image_file(image.file)
+            source = self.corpus.view.content_file(file)
             if source is None:
                 raise CampaignError(
-                    f"document {document.doc_id!r} refers to the image {image.file}, which is missing in "
+                    f"document {document.doc_id!r} refers to the {kind} {file}, which is missing in "
                     f"{self.directory / FOLDER}; import the document again"
                 )
             (folder / FOLDER).mkdir(exist_ok=True)
-            shutil.copyfile(source, folder / FOLDER / image.file)
+            shutil.copyfile(source, folder / FOLDER / file)
 
     def _write_tables(self, folder: Path, collected: CollectionQrels, choices: CollectionChoices) -> None:
         qrels = collected.exported

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 import pandas as pd
@@ -16,7 +18,9 @@ import pandas as pd
 from collection import comparison, formats
 from collection.campaign.corpus import stored_runs
 from collection.campaign.corpus.corpus import Corpus
-from collection.campaign.corpus.images import ImageImport, named_files
+from collection.campaign.corpus.document_view import named_files
+from collection.campaign.corpus.images import ImageImport
+from collection.campaign.corpus.pdf_files import PdfImport, pdf_of
 from collection.campaign.imports.duplicate_records import DuplicateRecords
 from collection.campaign.imports.grade_import import GradeImport
 from collection.campaign.imports.import_session import ImportSession, count_left_out
@@ -173,6 +177,7 @@ class Importer:
             _opened(grades) as opened_grades,
             session.noting_warnings(),
             layout.storage_errors(self.directory),
+            files.read_pdf_files([*parts.documents, *documents]),
             self._uncommitted(files.written),
             self.store.transaction(),
         ):
@@ -202,7 +207,7 @@ class Importer:
                 with suppress(CleverdonError), self.store.transaction():
                     with Inspection(self.directory / layout.DATABASE) as inspection:
                         used = {run["file"] for run in inspection.runs()}
-                        used |= named_files(inspection.metadata_with_images())
+                        used |= named_files(inspection.metadata_with_files())
                     _remove([place for place in written if place.name not in used])
             raise
 
@@ -274,7 +279,7 @@ class _DocumentCheck:
             self.invisible.append(document.doc_id)
         self._like_topics += document.doc_id in self.topics
         self._longest = max(self._longest, len(document.title) + len(document.text or ""))
-        self._images = self._images or "images" in document.metadata
+        self._images = self._images or not {"images", "pdf"}.isdisjoint(document.metadata)
 
     def question(self) -> str:
         """Say why the file seems to have something else than documents; empty if it does not."""
@@ -302,6 +307,31 @@ class _FileImport:
         self.written: list[Path] = []
         self.without_text: Counter[str] = Counter()
         self.texts_wanted: set[str] = set()
+        self._read: dict[str, Path] = {}
+
+    @contextmanager
+    def read_pdf_files(self, paths: Iterable[FilePath]) -> Iterator[None]:
+        """Read the documents that have PDF files, which would block other writers for long inside a transaction."""
+        with TemporaryDirectory(prefix="cleverdon-") as scratch:
+            for number, path in enumerate(paths):
+                if not formats.has_pdf_files(path):
+                    continue
+                copies = Path(scratch, str(number))
+                copies.mkdir()
+                self._read[str(path)] = Path(scratch, f"{number}.pickle")
+                with self._read[str(path)].open("wb") as file:
+                    for done, each in enumerate(formats.read_documents(path, copies), start=1):
+                        pickle.dump(each, file)
+                        self.tell(f"{Path(path).name}: documents read", done, None)
+            yield
+
+    def _documents(self, path: FilePath) -> Iterator[tuple[int, Document]]:
+        if str(path) not in self._read:
+            yield from formats.read_documents(path)
+            return
+        with self._read[str(path)].open("rb") as file:
+            while file.peek(1):
+                yield pickle.load(file)
 
     def import_topics(self, path: FilePath, *, question: bool = False) -> None:
         if question:
@@ -320,16 +350,17 @@ class _FileImport:
         if question:
             self.session.refuse_other(path, kinds.DOCUMENTS)
         self.check = _DocumentCheck(set(self.store.corpus.topics()["query_id"]))
-        images = ImageImport(self.directory, self.written)
+        images, pdfs = ImageImport(self.directory, self.written), PdfImport(self.directory, self.written)
         waiting, self.blank = sum(self.store.pool.count_without_text().values()), 0
         try:
             with _named(path):
-                added = self.store.corpus.add_documents(self._counted(path, images), replace=self.replace)
+                added = self.store.corpus.add_documents(self._counted(path, images, pdfs), replace=self.replace)
         except ConflictError:  # with documents that have the ids of the file's topics, perhaps
             self._refuse_doubtful(path, question)
             raise
         self._refuse_doubtful(path, question)
-        images.sync()
+        images.content.sync()
+        pdfs.content.sync()
         self.tell(f"{Path(path).name}: documents", sum(added), sum(added))
         merged = self.duplicates.merge()
         self.duplicates.remember(path)
@@ -345,7 +376,9 @@ class _FileImport:
             have = plural(released, "has a text now", "have a text now")
             self.session.done(path, f"{count(released, 'pooled pair')} {have} and can be judged")
         if images.files:
-            self.session.done(path, f"{count(len(images.files), 'image')} ({images.new:,} new)")
+            self.session.done(path, f"{count(len(images.files), 'image')} ({images.content.new:,} new)")
+        if pdfs.files:
+            self.session.done(path, f"{count(len(pdfs.files), 'PDF file')}, which annotators see")
         self.session.invisible(path, "document", self.check.invisible)
         if short := self.check.notice():
             undo = f"`cleverdon remove {self.directory} --documents-in FILE`"
@@ -366,19 +399,21 @@ class _FileImport:
         if question and not self.session.accept_doubts and (doubt := self.check.question()):
             raise DoubtError(f"{path}: expected documents, found a file that {doubt}; nothing was imported")
 
-    def _counted(self, path: FilePath, images: ImageImport) -> Iterator[Document]:
-        screened = self.duplicates.screen(path, formats.read_documents(path))
+    def _counted(self, path: FilePath, images: ImageImport, pdfs: PdfImport) -> Iterator[Document]:
+        screened = self.duplicates.screen(path, self._documents(path))
         for number, (line, document) in enumerate(screened, start=1):
             if number % 1000 == 0:
                 self.tell(f"{Path(path).name}: documents", number, None)
             self.check.add(document)
-            named = document.metadata.get("images")
+            metadata = document.metadata
+            named = metadata.get("images")
             if isinstance(named, ImageList):
-                images_read = images.add(path, line, named)
-                yield document._replace(metadata={**document.metadata, "images": images_read})
-            else:
-                self.blank += not (document.title.strip() or (document.text or "").strip())
-                yield document
+                metadata = {**metadata, "images": images.add(path, line, named)}
+            if "pdf" in metadata:
+                metadata = pdfs.add(path, line, metadata)
+            is_seen = isinstance(named, ImageList) or pdf_of(metadata) is not None
+            self.blank += not (is_seen or document.title.strip() or (document.text or "").strip())
+            yield document if metadata is document.metadata else document._replace(metadata=metadata)
 
     def import_runs(self, runs: Sequence[tuple[str, formats.Source]]) -> None:
         before = self._promised_orders() if runs else {}

@@ -25,7 +25,8 @@ from shlex import quote
 from typing import IO
 
 from collection.active_learning import features
-from collection.campaign.corpus import images, stored_runs
+from collection.campaign.corpus import stored_runs
+from collection.campaign.corpus.document_view import named_files
 from collection.campaign.operations import stored_settings
 from collection.core import clock, layout
 from collection.core.errors import CampaignError, FormatError, InputError
@@ -79,8 +80,8 @@ class Manifest:
 def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupReport:
     """Write a backup of a campaign to a new file, which only its owner may read.
 
-    It has the database as it is at one moment, the runs and images, embeddings that a manager provided, and, with
-    `secrets`, ``.secret`` and ``sso.toml``. Features that Cleverdon computes, exports, other backups and files of
+    It has the database as it is at one moment, the runs, images and PDF files, embeddings that a manager provided, and,
+    with `secrets`, ``.secret`` and ``sso.toml``. Features that Cleverdon computes, exports, other backups and files of
     others are left out. The campaign is only read, and needs no migration.
 
     Raises
@@ -143,9 +144,9 @@ def _names(directory: Path, database: Path, secrets: bool) -> list[str]:
     """The files beside the database that belong to it."""
     with Inspection(database) as inspection:
         names = [f"{layout.RUNS}/{run['file']}" for run in inspection.runs()]
-        named = images.named_files(inspection.metadata_with_images())
+        named = named_files(inspection.metadata_with_files())
         blocks = stored_settings.sound(inspection.settings, database).get("features", {}).get("blocks", [])
-    with suppress(OSError):  # no folder; or it cannot be read, and then neither can the images
+    with suppress(OSError):  # no folder; or it cannot be read, and then neither can they
         named |= {file.name for file in (directory / layout.IMAGES).iterdir() if file.is_file()}
     names += [f"{layout.IMAGES}/{file}" for file in sorted(named)]
     if "dense" in blocks:

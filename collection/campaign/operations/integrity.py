@@ -13,7 +13,9 @@ from shlex import quote
 from typing import IO, Any
 
 from collection.active_learning import features
-from collection.campaign.corpus import images, stored_runs
+from collection.campaign.corpus import stored_runs
+from collection.campaign.corpus.content_files import NAME
+from collection.campaign.corpus.document_view import named_files
 from collection.campaign.log.results import ProgressCallback
 from collection.campaign.operations import backup_archive, stored_settings
 from collection.campaign.operations.backup_archive import OpenBackup
@@ -28,7 +30,7 @@ HEAD = 4096
 """Bytes of a file of features that say how many numbers it has."""
 RESTORED = "after restoring, "
 """When to do what a finding in a backup asks for."""
-IMAGES_AGAIN = "import the documents with their images again: `cleverdon import DIR --documents FILE --replace`"
+FILES_AGAIN = "import the documents with their files again: `cleverdon import DIR --documents FILE --replace`"
 
 
 def check(path: Path | str, progress: ProgressCallback | None = None) -> list[Finding]:
@@ -74,13 +76,13 @@ def _check_directory(directory: Path, progress: ProgressCallback | None) -> list
 
 
 def find_damage(directory: Path, progress: ProgressCallback | None = None) -> list[Finding]:
-    """Check the database, runs, images and features of a campaign: what an earlier backup may have intact."""
+    """Check the database, runs, files and features of a campaign: what an earlier backup may have intact."""
     findings: list[Finding] = []
     try:
         with Inspection(directory / layout.DATABASE) as inspection:
             findings += _about("database", _database(inspection, "restore a backup with `cleverdon restore FILE NEW`"))
             findings += _about("runs", _runs(directory, inspection, progress))
-            findings += _about("images", _own_images(directory, inspection, progress))
+            findings += _about("images", _own_content_files(directory, inspection, progress))
             findings += _about("features", _features(directory, inspection))
     except CampaignError as error:
         findings.append(Finding(True, str(error), "database"))
@@ -144,7 +146,7 @@ class _Unpacked:
         yield from _about("database", _database(inspection, "use another backup"))
         yield from _about("runs", self._check_runs(inspection))
         digests = {Path(name).name: self.files[name][1] for name in self._in(layout.IMAGES)}
-        yield from _about("images", _images(inspection, digests, RESTORED))
+        yield from _about("images", _content_files(inspection, digests, RESTORED))
         if "dense" in inspection.settings.get("features", {}).get("blocks", []):  # others are built again
             stored = self._in(layout.FEATURES)
             intact = [self._unpack(name, None if name.endswith(".json") else HEAD) for name in stored]
@@ -230,9 +232,15 @@ def _run_problem(problem: str, directory: Path | None = None) -> Finding:
     return Finding(True, f"{problem}; {when}import the run again: `cleverdon import {where} --run FILE --replace`")
 
 
-def _own_images(directory: Path, inspection: Inspection, progress: ProgressCallback | None) -> Iterator[Finding]:
-    """Unreadable, damaged, missing and unnamed images of a directory."""
-    digests, present = {}, [file for file in _files(directory / layout.IMAGES) if images.NAME.match(file.name)]
+def _kind(names: Iterable[str]) -> str:
+    """What the files that documents name are."""
+    kinds = {name.endswith(".pdf") for name in names}
+    return "file" if len(kinds) > 1 else "PDF file" if True in kinds else "image"
+
+
+def _own_content_files(directory: Path, inspection: Inspection, progress: ProgressCallback | None) -> Iterator[Finding]:
+    """Unreadable, damaged, missing and unnamed images and PDF files of a directory."""
+    digests, present = {}, [file for file in _files(directory / layout.IMAGES) if NAME.match(file.name)]
     unreadable = []
     for number, file in enumerate(present, 1):
         digests[file.name] = file.stem
@@ -246,28 +254,29 @@ def _own_images(directory: Path, inspection: Inspection, progress: ProgressCallb
         if progress:
             progress("reading images", number, len(present))
     if unreadable:
-        hint = f"look at the disk, or delete {plural(len(unreadable), 'it', 'them')} and {IMAGES_AGAIN}"
-        yield Finding(True, f"{_some(unreadable, 'image')} cannot be read; {hint}")
-    yield from _images(inspection, digests)
+        hint = f"look at the disk, or delete {plural(len(unreadable), 'it', 'them')} and {FILES_AGAIN}"
+        yield Finding(True, f"{_some(unreadable, _kind(unreadable))} cannot be read; {hint}")
+    yield from _content_files(inspection, digests)
 
 
-def _images(inspection: Inspection, digests: Mapping[str, str], when: str = "") -> Iterator[Finding]:
-    """Damaged, missing and unnamed images."""
-    named = images.named_files(inspection.metadata_with_images())
+def _content_files(inspection: Inspection, digests: Mapping[str, str], when: str = "") -> Iterator[Finding]:
+    """Damaged, missing and unnamed images and PDF files."""
+    named = named_files(inspection.metadata_with_files())
     if damaged := [name for name, digest in digests.items() if digest != Path(name).stem]:
         of_other = f"{plural(len(damaged), 'has', 'have')} another content than when imported"
-        hint = f"{when}delete {plural(len(damaged), 'it', 'them')} and {IMAGES_AGAIN}"
-        yield Finding(True, f"{_some(damaged, 'image')} {of_other}; {hint}")
+        hint = f"{when}delete {plural(len(damaged), 'it', 'them')} and {FILES_AGAIN}"
+        yield Finding(True, f"{_some(damaged, _kind(damaged))} {of_other}; {hint}")
     if missing := sorted(named - digests.keys()):
         yield Finding(
             True,
-            f"{_some(missing, 'image')} of documents {plural(len(missing), 'is', 'are')} missing; {when}{IMAGES_AGAIN}",
+            f"{_some(missing, _kind(missing))} of documents {plural(len(missing), 'is', 'are')} missing; {when}"
+            f"{FILES_AGAIN}",
         )
     if unnamed := [name for name in digests if name not in named]:
         yield Finding(
             False,
-            f"{_some(unnamed, 'image')} {plural(len(unnamed), 'belongs', 'belong')} to no document; {when}you may "
-            f"delete {plural(len(unnamed), 'it', 'them')}",
+            f"{_some(unnamed, _kind(unnamed))} {plural(len(unnamed), 'belongs', 'belong')} to no document; {when}you "
+            f"may delete {plural(len(unnamed), 'it', 'them')}",
         )
 
 

@@ -189,7 +189,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "store.corpus.topics": lambda c: c.store.corpus.topics(),
     "store.pool.without_text": lambda c: c.store.pool.count_without_text(),
     "store.pool.with_text": lambda c: c.store.pool.with_text(100),
-    "corpus.view.image_file": lambda c: c.corpus.view.image_file("none.png"),
+    "corpus.view.content_file": lambda c: c.corpus.view.image_file("none.png"),
     "corpus.view.quoted": lambda c: c.corpus.view.quoted(c.store.judgements.table()),
     "corpus.view.shown": lambda c: c.corpus.view.shown(c.store.corpus.documents(["d01"])["d01"]),
     "corpus.view.topic_terms": lambda c: c.corpus.view.topic_terms("1"),

@@ -997,7 +997,7 @@ def test_images_go_with_their_documents(judged: Campaign, tmp_path: Path) -> Non
     with Campaign.create(tmp_path / "again") as again:
         again.imports.import_files(documents=[tmp_path / "c" / "corpus.jsonl"])
         assert again.corpus.document("d9") == judged.corpus.document("d9")
-        assert again.corpus.view.image_file(file.name) is not None
+        assert again.corpus.view.content_file(file.name) is not None
 
 
 @pytest.mark.slow

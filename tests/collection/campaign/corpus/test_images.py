@@ -444,7 +444,7 @@ def test_a_campaign_that_is_copied_has_its_files(shown: Campaign, tmp_path: Path
     shown.close()
     shutil.copytree(shown.directory, tmp_path / "copy")
     with Campaign(tmp_path / "copy") as copy:
-        place = copy.corpus.view.image_file(name_of(PNG, "png"))
+        place = copy.corpus.view.content_file(name_of(PNG, "png"))
         assert place is not None
         assert place.read_bytes() == PNG
         assert os.path.commonpath([place, tmp_path / "copy"]) == str(tmp_path / "copy")

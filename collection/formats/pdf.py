@@ -1,0 +1,182 @@
+"""PDF files as documents: their text, by PDFium, and a copy without active content of a file that has some."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Timer
+from typing import Any, NamedTuple, TypeVar
+
+from collection.core.threads import map_ahead
+
+T = TypeVar("T")
+
+LARGEST = 200_000_000
+"""Bytes of a PDF file; browsers show larger ones slowly or not at all."""
+MOST_PAGES = 5_000
+"""Pages of which the text is read."""
+MOST_CHARACTERS = 8_000_000
+"""Characters of a text; it ends with the page before."""
+MEMORY = 2 << 30
+"""Bytes of a process that reads."""
+SECONDS = 120.0
+"""Time after which the reading of a file ends; its text is what was read by then."""
+PROCESSES = 4
+"""Maximum number of files that are read at the same time."""
+
+_READER = Path(__file__).with_name("pdf_reader.py")
+_LINE_END = re.compile(r"[ \t]*\r\n?|[ \t]+\n")
+_HYPHEN = re.compile("\ufffe|\xad(?=\\s)")  # PDFium writes U+FFFE for a hyphen at which it joins two lines
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\uffff\ud800-\udfff]")
+_NO_TITLE = re.compile(
+    r"\W*|untitled\W*\d*|microsoft (?:word|powerpoint|excel)\b.*"
+    r"|.*\.(?:docx?|odt|rtf|tex|dvi|e?ps|pdf|indd|pptx?|xlsx?|qxd|pmd|wpd|html?|txt)",
+    re.I | re.S,
+)
+"""Titles that programs write by themselves: names of files, mostly."""
+
+
+class PdfText(NamedTuple):
+    """What a PDF file has.
+
+    `problem` is "", or says why it is no document: "password", "damaged", "large". `text` is that of the first `read`
+    of all `pages`. `copy` is a file without the active content of this one, None if it has none. Only a file that is
+    `checked` for active content may be shown in a browser.
+    """
+
+    problem: str = ""
+    title: str = ""
+    text: str = ""
+    sha256: str = ""
+    pages: int = 0
+    read: int = 0
+    copy: Path | None = None
+    checked: bool = False
+
+
+class PdfFile(NamedTuple):
+    """The PDF file of a document, in its metadata; `shown` is the file for the browser, None if it must not show it."""
+
+    path: Path
+    sha256: str
+    pages: int
+    shown: Path | None
+
+
+def read_texts(
+    files: Iterable[tuple[T, Path | None]], copies: Path | None = None
+) -> Iterator[tuple[T, PdfText | None]]:
+    """Read PDF files, several at the same time.
+
+    Parameters
+    ----------
+    files
+        Any value and the path of a file, or None.
+    copies
+        An empty folder for copies without active content. Without it, no file is checked.
+
+    Yields
+    ------
+    tuple
+        The value, and what its file has, in the same order; None for None.
+    """
+    with ExitStack() as stack:
+        idle: SimpleQueue[_Reader] = SimpleQueue()
+        processes = min(os.cpu_count() or 1, PROCESSES)
+        for _ in range(processes):
+            idle.put(stack.enter_context(closing(_Reader())))
+
+        def read(item: tuple[T, Path | None, Path | None]) -> tuple[T, PdfText | None]:
+            value, path, copy = item
+            if path is None:
+                return value, None
+            reader = idle.get()
+            try:
+                return value, reader.read(path, copy)
+            finally:
+                idle.put(reader)
+
+        numbered = ((value, path, copies and copies / f"{number}.pdf") for number, (value, path) in enumerate(files))
+        yield from map_ahead(read, numbered, processes)
+
+
+class _Reader:
+    """A process that reads files; it is started for the first one, and again after it has ended."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def read(self, path: Path, copy: Path | None) -> PdfText:
+        """What a file has; "damaged" also if the process ends before it knows the pages."""
+        try:
+            with path.open("rb") as file:
+                if b"%PDF-" not in file.read(1024):
+                    return PdfText("damaged")
+                if os.fstat(file.fileno()).st_size > LARGEST:
+                    return PdfText("large")
+                file.seek(0)
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            return PdfText("damaged")
+        said: dict[str, Any] = {}
+        pages: list[str] = []
+        timer = None
+        try:
+            if self._process is None:
+                self._process = self._start()
+            process = self._process
+            assert process.stdin is not None
+            assert process.stdout is not None
+            timer = Timer(SECONDS, process.kill)
+            timer.start()
+            asked = {"path": str(path.absolute()), "copy": str(copy or "")}
+            process.stdin.write(json.dumps(asked).encode() + b"\n")
+            process.stdin.flush()
+            while not said.keys() & {"done", "error"}:
+                answer = json.loads(process.stdout.readline())
+                pages += [answer["text"]] if "text" in answer else []
+                said |= answer
+        except (OSError, ValueError):  # the process has ended: a line is missing or cut
+            self.close()
+        finally:
+            if timer is not None:
+                timer.cancel()
+        if "pages" not in said:
+            return PdfText(said.get("error", "damaged"))
+        title = " ".join(said["title"].split())
+        return PdfText(
+            title="" if _NO_TITLE.fullmatch(title) else _UNSEEN.sub("", title),
+            text="\n\n".join(filter(None, map(_cleaned, pages))),
+            sha256=digest,
+            pages=said["pages"],
+            read=len(pages),
+            copy=copy if said.get("active") else None,
+            checked="active" in said and copy is not None,
+        )
+
+    @staticmethod
+    def _start() -> subprocess.Popen[bytes]:
+        # -P: not the current directory, which may have a pypdfium2.py.
+        limits = (MEMORY, 2 * LARGEST, MOST_PAGES, MOST_CHARACTERS)
+        command = [sys.executable, "-P", str(_READER), *map(str, limits)]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+
+
+def _cleaned(page: str) -> str:
+    """The text of a page without what is not seen."""
+    return _UNSEEN.sub("", _HYPHEN.sub("", _LINE_END.sub("\n", page))).strip()
