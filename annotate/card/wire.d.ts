@@ -543,6 +543,8 @@ export interface SyncRequest {
   alone?: boolean;
   /** Topics that `next` must not name. */
   tried?: string[];
+  /** Names of those that the card asks besides the main one. */
+  questions?: string[];
   /** The annotator leaves the page: only save, and end what is reserved for them. */
   leave?: boolean;
 }
@@ -629,7 +631,10 @@ export interface TopicsAnswer {
 }
 
 /** Ask for the annotator's topics. */
-export interface TopicsRequest {}
+export interface TopicsRequest {
+  /** As for `sync`. */
+  questions?: string[];
+}
 
 /** Topics of the annotator, or pairs of the filter, without those whose document has no text. */
 export interface UnitProgress {

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -176,9 +176,28 @@ def status(campaign: Campaign, form: str) -> None:
             [a["annotator"], a["judgements"], (a["last_at"] or "-")[:16].replace("T", " ")] for a in state["annotators"]
         ]
         print_table(["annotator", "judgements", "last judgement (UTC)"], rows)
+    _print_questions(state.get("questions", ()))
     echo()
     qrels = {"list": "sparse-qrels", "preference": "preference-qrels"}.get((state["decisions"] or {}).get("task", ""))
     print_next(campaign.directory, state["next"], qrels or "qrels")
+
+
+def _print_questions(questions: Sequence[Mapping[str, Any]]) -> None:
+    """Print how often each question was asked, and whose judgements lack an answer."""
+    if not questions:
+        return
+    echo()
+    rows = [[each["name"], each["asked"], each["missing"], "yes" if each["again"] else "no"] for each in questions]
+    print_table(["question", "judgements", "answers missing", "handed out again"], rows)
+    lacking = [
+        [each["name"], row["annotator"], row["asked"], row["missing"]]
+        for each in questions
+        for row in each["annotators"]
+        if row["missing"]
+    ]
+    if lacking:
+        echo()
+        print_table(["question", "annotator", "judgements", "answers missing"], lacking)
 
 
 @main.command()
@@ -188,6 +207,9 @@ def status(campaign: Campaign, form: str) -> None:
 @click.option("--annotator", required=True, metavar="A", help="Annotator who judges.")
 @click.option("--grade", type=int, metavar="G", help="Grade on the campaign's scale.")
 @click.option("--cannot-judge", metavar="REASON", help="Reason why the pair cannot be graded.")
+@click.option(
+    "--answer", "answers", multiple=True, metavar="NAME=A", help="Answer to another question; tags as a|b; repeatable."
+)
 @click.option("--undo", is_flag=True, help="Undo the annotator's judgement of the pair.")
 @click.option("--adjudicate", is_flag=True, help="Record the grade as adjudicated, separate from A's own judgement.")
 @click.option("--flag", is_flag=True, help="Flag the pair for review; the Annotators page lists it.")
@@ -198,6 +220,7 @@ def judge(
     annotator: str,
     grade: int | None,
     cannot_judge: str | None,
+    answers: tuple[str, ...],
     undo: bool,
     adjudicate: bool,
     flag: bool,
@@ -209,10 +232,26 @@ def judge(
     For example:
       cleverdon judge DIR --topic 301 --doc d7 --annotator ann --grade 2
     """
+    from collection.core.questions import parse_answer
+
     if (grade is not None) + (cannot_judge is not None) + undo != 1:
         raise click.UsageError("expected one of --grade, --cannot-judge or --undo")
+    given, questions = {}, {question.name: question for question in campaign.settings.questions()}
+    for written in answers:
+        name, separator, text = written.partition("=")
+        if not separator:
+            raise click.UsageError(f"expected --answer as NAME=ANSWER, found {written!r}")
+        given[name] = questions[name].read(parse_answer(text)) if name in questions else parse_answer(text)
     judgement = campaign.judging.judge(
-        annotator, topic, doc, grade, cannot_judge=cannot_judge, undo=undo, adjudicate=adjudicate, flagged=flag
+        annotator,
+        topic,
+        doc,
+        grade,
+        cannot_judge=cannot_judge,
+        undo=undo,
+        adjudicate=adjudicate,
+        flagged=flag,
+        answers=given,
     )
     row = campaign.progress.topics(topic).iloc[0]
     pooled = campaign.corpus.in_pool(topic, doc)

@@ -69,8 +69,13 @@ def describe_matches(name: str, aligned: Aligned, index: QrelsIndex) -> Iterator
         yield ask_for_ids(name, found, aligned.unnamed, "qrels", index.documents[:3].to_pylist())
 
 
-def describe_grades(measures: Sequence[Measure], index: QrelsIndex) -> Iterator[str]:
-    """Write notes on topics without a relevant document, and on fractions of grades below the default level."""
+def describe_grades(
+    measures: Sequence[Measure], index: QrelsIndex, scale: Sequence[float] | None = None
+) -> Iterator[str]:
+    """Write notes on topics without a relevant document, and on grades that the default level makes what they are not.
+
+    These are fractions below it, and the lowest grade of a `scale` that does not begin with 0.
+    """
     levels = {m: m.parameters.get("rel", m.entry.parameters.get("rel")) for m in measures if not m.entry.descriptive}
     best = index.judged.max(axis=1, initial=UNJUDGED)
     judged = best > UNJUDGED
@@ -85,6 +90,12 @@ def describe_grades(measures: Sequence[Measure], index: QrelsIndex) -> Iterator[
             )
             break
     usual = [measure for measure, level in levels.items() if level == 1 and "rel" not in measure.parameters]
+    if usual and scale and len(scale) > 1 and min(scale) >= 1:
+        lowest, second, *_ = sorted(scale)
+        yield (
+            f"grade {lowest:g}, the lowest of the scale, counts as relevant ({', '.join(map(str, usual))}). Try "
+            f"--relevance-level {second:g}, or {usual[0](rel=second)}"
+        )
     below = index.judged[(index.judged > 0) & (index.judged < 1)]
     if usual and len(below) and index.highest >= 1:
         lowest = float(below.min())
@@ -348,7 +359,12 @@ def evaluate(
         "unjudged": list(map(float, unjudged)),
     }
     notes = [each.note for each in given if each.note]
-    notes += [*describe_doubts(doubts), *matches, *out_of_reach(measured, index), *describe_grades(measured, index)]
+    notes += [
+        *describe_doubts(doubts),
+        *matches,
+        *out_of_reach(measured, index),
+        *describe_grades(measured, index, scale),
+    ]
     if with_bounds:
         notes += [assumed_grades(scale, index.levels), *describe_search(measured)]
     return Evaluation(columns, coverage, shares, dict(zip(labels, measured, strict=True)), notes=tuple(notes))

@@ -324,6 +324,15 @@ class GradeScale:
         sentence = self.sentences[grade]
         return sentence.split(":", 1)[0].strip() or sentence.strip(": ") or str(grade)
 
+    def levels(self, current: int | None = None) -> list[int]:
+        """The grades that can be the minimum relevant one: all but the lowest, and the `current` one, lowest first.
+
+        >>> GRADE_SCALES["0-3"].levels()
+        [1, 2, 3]
+        """
+        lowest = min(self.sentences)
+        return [grade for grade in self.sentences if grade > lowest or 0 < grade == current]
+
     @property
     def names(self) -> dict[str, int]:
         """Labels and sentences in lower case -> grade, except those that several grades share.

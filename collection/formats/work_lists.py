@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
 from collection.core.errors import FormatError
-from collection.core.questions import NO_TAGS, Question, describe_bounds
+from collection.core.questions import NO_TAGS, Question, describe_bounds, write_answer
 from collection.core.records import Answer
 from collection.formats import delimited, fields, source, spreadsheet, workbook
 from collection.formats.fields import LABEL_ALIASES
@@ -34,7 +34,10 @@ _WIDTHS = {"topic": 40, "title": 30, "text": 90, "relevance": 12, "grades": 40, 
 
 
 class WorkListRow(NamedTuple):
-    """A pair of a work list; in a returned file, with its line and the grade (None: not judged yet)."""
+    """A pair of a work list with the grade (None: not judged yet) and the other answers; in a returned file, its line.
+
+    In a new list, only pairs whose judgement is to be completed have a grade.
+    """
 
     campaign: str
     annotator: str
@@ -83,7 +86,9 @@ def write_work_list(
     asked = "\n\n".join(map(_describe_question, questions))
     cells = [
         [row.campaign, row.annotator, row.query_id, row.topic, row.doc_id, row.title,
-         *(_cell(row.metadata.get(name)) for name in more), row.text, "", *("" for _ in others), meaning]
+         *(_cell(row.metadata.get(name)) for name in more), row.text,
+         "" if row.relevance is None else str(row.relevance),
+         *("" if each.name not in row.answers else write_answer(row.answers[each.name]) for each in questions), meaning]
         for row in rows
     ]  # fmt: skip
     if questions:

@@ -33,6 +33,11 @@ from collection.store.machine_labels import (
     MachineLabelTables,
     SampleInUse as SampleInUse,
 )
+from collection.store.missing_answers import (
+    AskedQuestion as AskedQuestion,
+    MissingAnswerTables,
+    MissingCount as MissingCount,
+)
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand as Demand, QueueTables, Selection as Selection
 from collection.store.removal import RemovalTables
@@ -116,6 +121,7 @@ class Store:
         self.corpus: CorpusTables = CorpusTables(self.connection)
         self.pool: PoolTables = PoolTables(self.connection, self.corpus)
         self.judgements: JudgementTables = JudgementTables(self.connection)
+        self.missing_answers: MissingAnswerTables = MissingAnswerTables(self.connection)
         self.queue: QueueTables = QueueTables(self.connection)
         self.reservations: ReservationTables = ReservationTables(self.connection)
         self.assignments: AssignmentTables = AssignmentTables(self.connection)

@@ -323,11 +323,15 @@ class JudgementTables(Repository):
         )
 
     def versions(self) -> tuple[tuple[object, ...], int]:
-        """Return the versions of topics, pool, assignments and texts, and the number of the last entry in the log."""
+        """Return the versions of topics, pool, assignments and texts, and the number of the last entry in the log.
+
+        The last of the versions is the stored setting of the questions, as JSON, or None.
+        """
         *content, logged = self.connection.execute(
             "SELECT (SELECT count(*) FROM topics), (SELECT coalesce(max(pool_round), 0) FROM pool_rounds), "
             "(SELECT value FROM settings WHERE key = 'assignment_version'), "
             "(SELECT value FROM settings WHERE key = 'documents_version'), "
+            "(SELECT value FROM settings WHERE key = 'questions'), "
             "(SELECT coalesce(max(id), 0) FROM judgements)"
         ).fetchone()
         return tuple(content), logged

@@ -201,6 +201,24 @@ class QueueTables(Repository):
         )
 
     @writes
+    def lease_again(
+        self, query_id: str, doc_ids: Iterable[str], annotator: str, at: float, until: float, *, behind: int = 0
+    ) -> None:
+        """Reserve pairs that an annotator has judged already, as :meth:`lease` does; how they were selected stays."""
+        self.connection.executemany(
+            """
+            INSERT INTO leases (topic, doc, annotator, until, since, ahead)
+            SELECT topic, doc, ?, ?, ?, ? FROM topics, documents WHERE query_id = ? AND doc_id = ?
+            ON CONFLICT (topic, doc, annotator) DO UPDATE SET
+                until = CASE WHEN leases.ahead IS NULL THEN max(leases.until, excluded.until) ELSE excluded.until END,
+                ahead = CASE WHEN leases.ahead IS NULL AND leases.until > excluded.since THEN NULL
+                        ELSE excluded.ahead END,
+                since = excluded.since
+            """,
+            [(annotator, until, at, ahead, query_id, doc_id) for ahead, doc_id in enumerate(doc_ids, behind)],
+        )
+
+    @writes
     def number_conditions(self, conditions: str) -> int:
         """Return the number of a set of conditions under which the loop selects, a new one if it has none."""
         self.connection.execute("INSERT OR IGNORE INTO loop_conditions (conditions) VALUES (?)", (conditions,))

@@ -5,7 +5,7 @@ so that it never blocks the event loop. All judgements are written in one thread
 """
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -208,7 +208,8 @@ def _topics(campaign: Campaign, annotator: str, request: wire.TopicsRequest) -> 
             )
             if query_id in first:
                 topics[-1]["first"] = True
-    work = campaign.judging.topic_with_work(annotator, wait=False) if topics else None
+    asked = request.get("questions", ())
+    work = campaign.judging.topic_with_work(annotator, wait=False, questions=asked) if topics else None
     return {"topics": topics, "last": last, "work": work}
 
 
@@ -226,6 +227,7 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, request: wire.Sy
         if document["doc_id"] in pairs.qualification:
             document["qualification"] = True
         _add_label(document, handed_out.labels)
+    _add_said(campaign, annotator, query_id, answer["documents"], pairs.again)
     if request.get("recent"):
         answer["recent"] = _recent(campaign, annotator, query_id)
     answer["progress"] = _progress(campaign, annotator, query_id)
@@ -302,7 +304,8 @@ def _hand_out(
     answer["query_id"] = query_id
     loop_round, count = trainer.latest(query_id), min(max(want, 0), MOST_WANTED)
     # It asks again while the model is behind. If not alone, another card of this annotator keeps its documents.
-    card = Client(IN_LOOP, waits=False, alone=request.get("alone", True))
+    asked = request.get("questions", ())
+    card = Client(IN_LOOP, waits=False, alone=request.get("alone", True), questions=asked)
     pairs = campaign.judging.next_pairs(annotator, query_id, count, holding, loop_round=loop_round, client=card)
     answer |= {"closed": pairs.closed, "first": pairs.first}
     behind = needs_round = False
@@ -320,7 +323,9 @@ def _hand_out(
     in_hand = set(holding) - set(pairs.closed)
     if want > 0 and not (pairs.documents or in_hand or pairs.first or behind):
         tried, topics = request.get("tried", []), loop_round.topics if loop_round else ()
-        answer["next"] = campaign.judging.topic_with_work(annotator, query_id, tried, topics, wait=False)
+        answer["next"] = campaign.judging.topic_with_work(
+            annotator, query_id, tried, topics, wait=False, questions=asked
+        )
         answer["budget"] = campaign.progress.budget.used_up(query_id)
     labels = _show_labels(campaign, annotator, query_id, [document.doc_id for document in pairs.documents])
     return _HandedOut(query_id, pairs, labels, needs_round)
@@ -351,6 +356,18 @@ def _show_labels(campaign: Campaign, annotator: str, query_id: str, doc_ids: lis
 def _add_label(document: wire.DocumentPayload, labels: Mapping[str, wire.MachineLabel]) -> None:
     if document["doc_id"] in labels:
         document["label"] = labels[document["doc_id"]]
+
+
+def _add_said(
+    campaign: Campaign, annotator: str, query_id: str, documents: list[wire.DocumentPayload], again: Sequence[str]
+) -> None:
+    """Add the annotator's judgement to documents that are handed out again."""
+    wanted = {document["doc_id"]: document for document in documents if document["doc_id"] in again}
+    log = campaign.store.judgements.table(annotator=annotator, query_id=query_id) if wanted else None
+    if log is not None:
+        log = log[log["doc_id"].isin(list(wanted)) & (log["counts_as"] == "judgement")]
+        for row in log.to_dict("records"):
+            wanted[row["doc_id"]]["said"] = said_judgement(row)
 
 
 def _feedback(campaign: Campaign, feedback: Feedback) -> wire.QualificationFeedback:

@@ -59,7 +59,7 @@ class Lenient(NamedTuple):
 
 
 SENT, HELD, TRIED, NAMES = Most(50), Most(1000), Most(1000), Most(1000)
-"""Decisions or skips; documents, pairs or topics that a card holds; topics; annotators."""
+"""Decisions or skips; documents, pairs or topics that a card holds; topics; annotators or questions."""
 SHOWN, CHOSEN = Most(200, "documents in shown"), Most(200, "documents in chosen")
 TIME = Form("a time in ISO 8601")
 SECONDS, NOTE, SOURCE = Lenient(read_seconds), Lenient(read_note), Lenient(read_source)
@@ -226,6 +226,8 @@ class Refused(TypedDict):
 class TopicsRequest(TypedDict):
     """Ask for the annotator's topics."""
 
+    questions: NotRequired[Annotated[list[str], NAMES]]  # As for `sync`.
+
 
 class TopicsAnswer(TypedDict):
     """The annotator's topics in the campaign's order."""
@@ -248,6 +250,7 @@ class SyncRequest(TypedDict):
     recent: NotRequired[bool]  # Also answer the latest judgements of the topic.
     alone: NotRequired[bool]  # False: another card of the annotator is open, and keeps its documents.
     tried: NotRequired[Annotated[list[str], TRIED]]  # Topics that `next` must not name.
+    questions: NotRequired[Annotated[list[str], NAMES]]  # Names of those that the card asks besides the main one.
     leave: NotRequired[bool]  # The annotator leaves the page: only save, and end what is reserved for them.
 
 

@@ -15,7 +15,8 @@ from collection.pooling import strategies
 
 campaign = session.current().campaign
 counts, settings = campaign.store.judgements.counts(), campaign.settings.loop()
-LEVELS = {g: f"{g} · {campaign.settings.grades.label(g)}" for g in campaign.settings.grades.sentences if g > 0}
+scale = campaign.settings.grades
+LEVELS = {g: f"{g} · {scale.label(g)}" for g in scale.levels(settings.level)}
 MODE_LABELS = {name: label for name, (label, _) in MODES.items()}
 RANDOM_DRAWS = {"automatic": "Automatic", "number": "After a number of irrelevant documents", "never": "Never"}
 ADAPTIVE = strategies(adaptive=True)

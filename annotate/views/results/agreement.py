@@ -49,7 +49,7 @@ if not labels_of(frame).several.any():
     st.stop()
 
 answer = st.container()  # drawn first, computed from the settings below it
-is_graded = sum(g > 0 for g in campaign.settings.grades.sentences) > 1
+is_graded = len(campaign.settings.grades.sentences) > 2
 with st.expander("Settings: annotators, grades and intervals"):
     hint = "Imported qrels are the annotator qrels:NAME."
     chosen = st.multiselect("Annotators", everybody, default=everybody, help=hint)

@@ -58,8 +58,8 @@ def pick_share(label: str, least: float, most: float, now: float, key: str, step
 def pick_level(key: str, help: str | None = None) -> int:
     """Draw the field for the minimum relevant grade."""
     campaign = session.current().campaign
-    grades = [g for g in campaign.settings.grades.sentences if g > 0]
     usual = campaign.settings.loop().level
+    grades = campaign.settings.grades.levels(usual)
     index = grades.index(usual) if usual in grades else 0
     return st.selectbox("Minimum relevant grade", grades, index=index, key=key, help=help)
 

@@ -10,6 +10,7 @@ from collection import formats
 from collection.assignment import LEASES
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.judging.judging import WORK_LIST, Judging
+from collection.campaign.progress.missing_answers import handed_out_again
 from collection.campaign.settings.settings import Settings
 from collection.core import clock, layout
 from collection.core.characters import natural_key
@@ -17,7 +18,7 @@ from collection.core.errors import InputError, UnknownNameError
 from collection.core.records import QRELS_ANNOTATOR
 from collection.core.topic_fields import full_narrative
 from collection.formats import WorkListRow
-from collection.store import Store
+from collection.store import LastGrade, Store
 
 PAIRS = 50
 """Number of pairs in a work list by default."""
@@ -57,13 +58,14 @@ class WorkLists:
         listed = self._hand_out(annotator, pairs)
         topics = {topic.query_id: topic for topic in self.store.corpus.topic_records(list(dict(listed)))}
         documents = self.store.corpus.documents([doc_id for _, doc_id in listed])
-        rows = []
+        questions, rows = self.settings.questions(), []
+        former = self.store.judgements.last_grades(annotator) if handed_out_again(questions) else {}
         for query_id, doc_id in listed:
             shown = self.corpus.view.shown(documents[doc_id], settings)
             topic = topics[query_id]
             narrative = full_narrative(topic.narrative, topic.fields, with_speakers=True)
             words = "\n".join(filter(None, (topic.title, topic.description, narrative)))
-            about = documents[doc_id].metadata
+            about, said = documents[doc_id].metadata, former.get((query_id, doc_id), LastGrade())
             rows.append(
                 WorkListRow(
                     self.settings.campaign_id,
@@ -74,9 +76,11 @@ class WorkLists:
                     shown.title,
                     shown.text,
                     metadata=about,
+                    relevance=said.grade if isinstance(said.grade, int) else None,
+                    answers=said.answers,
                 )
             )
-        formats.write_work_list(rows, self.settings.grades.sentences, path, self.settings.questions())
+        formats.write_work_list(rows, self.settings.grades.sentences, path, questions)
         return len(rows)
 
     def annotators(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -52,6 +52,8 @@ class Client(NamedTuple):
     """Whether it waits until a round is made if there is none; otherwise what is held stays as it is."""
     alone: bool = True
     """Whether the annotator judges in one place only: their leases in other topics end when they come to this one."""
+    questions: Collection[str] | None = None
+    """Names of the questions besides the main one that it asks, so that it can complete a judgement; None: all."""
 
 
 SCRIPT, WORK_LIST = Client(), Client(alone=False)
@@ -95,7 +97,9 @@ class Judging:
         """Give an annotator the next documents of a topic, on lease.
 
         In the pool, the annotator keeps what they hold and gets more behind it. In the loop, the latest round reorders
-        everything that is held but not on screen. The first document is taken to be on screen.
+        everything that is held but not on screen. The first document is taken to be on screen. Documents whose
+        judgement lacks an answer to a question that is asked again come after the others of the pool, and in the loop,
+        which need not end, before them.
 
         Parameters
         ----------
@@ -119,12 +123,11 @@ class Judging:
             with self.store.transaction():
                 self.store.queue.end_leases(query_id, annotator, clock.seconds())
             return NextPairs([], holding, None, None, first=next(iter(first), None))
-        release = client.alone and not holding
         if first:
-            return self._from_pool(annotator, query_id, count, holding, qualification=True, release=release)
+            return self._from_pool(annotator, query_id, count, holding, client, qualification=True)
         if mode not in ("loop", "loop-in-pool"):
-            pairs = self._from_pool(annotator, query_id, count, holding, release=release)
-            beyond = {*pairs.closed, *self.store.pool.find_missing(query_id, holding)}
+            pairs = self._from_pool(annotator, query_id, count, holding, client)
+            beyond = {*pairs.closed, *pairs.again, *self.store.pool.find_missing(query_id, holding)}
             if mode in IN_POOL or pairs.documents or not beyond.issuperset(holding):
                 return pairs
         if loop_round is not None and loop_round.mode != mode:
@@ -133,7 +136,7 @@ class Judging:
             return NextPairs([], [], holding, None)
         length = len(holding) + count if client.in_loop is None else client.in_loop
         loop_round = loop_round or self.active_learning.next_round(query_id)
-        return self._from_loop(annotator, query_id, length, holding, loop_round, release=release)
+        return self._from_loop(annotator, query_id, length, holding, loop_round, client)
 
     def topic_with_work(
         self,
@@ -143,6 +146,7 @@ class Judging:
         among: Sequence[str] = (),
         *,
         wait: bool = True,
+        questions: Collection[str] | None = None,
     ) -> str | None:
         """Find a topic that has documents for the annotator now, or return None.
 
@@ -154,6 +158,8 @@ class Judging:
         wait
             If decisive pairs are judged, select them if needed, and find only topics that have some, those with the
             most first. If False, find any topic with unjudged documents.
+        questions
+            As in :class:`Client`.
 
         Raises
         ------
@@ -175,7 +181,10 @@ class Judging:
             place = {query_id: number for number, query_id in enumerate(decisive.topics)}
             in_order = sorted(in_order, key=lambda query_id: place.get(query_id, len(place)))
         open_ = [query_id for query_id in in_order if query_id not in {*exclude, after} and modes[query_id] != "closed"]
+        incomplete = self.progress.missing_answers.topics(annotator, questions)
         for query_id in open_:
+            if query_id in incomplete:
+                return query_id
             pool, done, _ = standings[query_id]
             pooled = modes[query_id] not in ("loop", "loop-in-pool") and done < pool
             if pooled and self.demand.open_in_pool(query_id, annotator, at, 1):
@@ -186,7 +195,7 @@ class Judging:
 
     def _loop_has_work(self, query_id: str, annotator: str, at: float, decisive: NextDecisivePairs | None) -> bool:
         """Tell whether a topic's loop needs second opinions, or has unjudged documents within the budgets."""
-        if self._second_opinions(query_id, annotator, at, 1):
+        if self.settings.assignment().annotators > 1 and self._second_opinions(query_id, annotator, at, 1):
             return True
         rows = self.progress.loop_scope.loop_rows()[query_id]
         if decisive is not None:
@@ -200,11 +209,11 @@ class Judging:
         query_id: str,
         count: int,
         holding: Sequence[str],
+        client: Client,
         *,
         qualification: bool = False,
-        release: bool,
     ) -> NextPairs:
-        """Choose documents of the pool, or of the qualification set alone; `release` is as in :meth:`_from_loop`."""
+        """Choose documents of the pool, or of the qualification set alone."""
         lease = self.settings.assignment().lease * 60
         with self.store.transaction():
             at = clock.seconds()  # others have ended reservations while this waited for the transaction
@@ -216,9 +225,13 @@ class Judging:
             if beyond := in_hand - {c.doc_id for c in candidates}:
                 elsewhere = self.demand.candidates(query_id, annotator, at, [d for d in holding if d in beyond])
                 open_ |= {c.doc_id for c in assignment.next_pairs(elsewhere)}
-            held = [doc_id for doc_id in holding if doc_id in open_]
             fresh = [doc_id for doc_id in waiting if doc_id not in in_hand][: max(count, 0)]
-            if release:
+            again = list[str]()
+            if not qualification and (len(fresh) < count or not in_hand <= open_):
+                again = self.progress.missing_answers.find(query_id, annotator, client.questions)
+                open_ |= in_hand.intersection(again)
+            held = [doc_id for doc_id in holding if doc_id in open_]
+            if client.alone and not holding:
                 self.store.queue.end_leases(query_id, annotator, at, keep=fresh, others=True)
             self.store.queue.prolong(query_id, held, annotator, at, until)
             order = None
@@ -226,12 +239,18 @@ class Judging:
                 order = self.store.queue.number_conditions(self.active_learning.describe_order(query_id))
             chosen = [Selection(doc_id, conditions=order) for doc_id in fresh]
             self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(held))
-            if not held and not fresh and self.settings.mode(query_id) != "pool-then-loop":
+            is_last = (again or not (held or fresh)) and self.settings.mode(query_id) != "pool-then-loop"
+            if is_last and not held and not fresh:
                 fresh = self.demand.take_over(query_id, annotator, at, until, count)
+            if is_last and again:
+                more = [doc_id for doc_id in again if doc_id not in in_hand][: max(count - len(fresh), 0)]
+                self.store.queue.lease_again(query_id, more, annotator, at, until, behind=len(held) + len(fresh))
+                fresh += more
         documents = self.store.corpus.documents(fresh)
         closed = [d for d in holding if d not in open_]
         first = fresh if qualification else []
-        return NextPairs([documents[d] for d in fresh], closed, None, None, qualification=first)
+        incomplete = [d for d in again if d in in_hand or d in fresh]
+        return NextPairs([documents[d] for d in fresh], closed, None, None, qualification=first, again=incomplete)
 
     def _pool_candidates(
         self, annotator: str, query_id: str, count: int, holding: Sequence[str], at: float, qualification: bool
@@ -250,8 +269,6 @@ class Judging:
 
     def _second_opinions(self, query_id: str, annotator: str, at: float, most: int) -> list[str]:
         """Return documents of a loop that others have judged and more annotators are to judge, the oldest first."""
-        if self.settings.assignment().annotators == 1:
-            return []
         judged = self.store.queue.judged_by_others(query_id, annotator, at)
         numbers = self.demand.wanted_outside_pool(query_id, [doc_id for doc_id, _, _ in judged]).tolist()
         wanted = [
@@ -268,10 +285,10 @@ class Judging:
         length: int,
         holding: Sequence[str],
         loop_round: LoopRound,
-        *,
-        release: bool,
+        client: Client,
     ) -> NextPairs:
-        """Choose documents of a round; `release`: end what the annotator held before, also in other topics."""
+        """Choose documents of a round; a client that starts ends what the annotator held before, also elsewhere."""
+        release = client.alone and not holding
         if self.settings.loop().budget:
             self.progress.budget.most_in_loop()  # may read all runs, so it is cached before the transaction
         with self.store.transaction():
@@ -281,7 +298,8 @@ class Judging:
             unavailable = self.store.queue.count_unavailable(query_id, at, annotator)
             since = self.store.judgements.count_entries(query_id) - loop_round.model_round
             enough = length + len(holding) + unavailable + since + SPARE
-            second = self._second_opinions(query_id, annotator, at, enough)
+            assigned = self.settings.assignment()
+            second = self._second_opinions(query_id, annotator, at, enough) if assigned.annotators > 1 else []
             # Second opinions come first, so that there are soon judgements to compare.
             selections = {doc_id: Selection(doc_id, "overlap", None, loop_round.model_round) for doc_id in second}
             selections |= {
@@ -296,29 +314,36 @@ class Judging:
             ]
             open_ = [c.doc_id for c in assignment.next_pairs(candidates)]
             # The document on screen was selected by an earlier round, and keeps its lease.
-            on_screen = [d for d in holding[:1] if d in open_]
+            again = self.progress.missing_answers.find(query_id, annotator, client.questions)
+            on_screen = [d for d in holding[:1] if d in open_ or d in again]
             others = [d for d in open_ if d in selections and d not in on_screen]
             room = self.progress.budget.room(query_id, annotator, alone=release)
             if room is not None:
-                others = _within(others, second, room - len(set(on_screen).difference(second)))
+                others = _within(others, second, room - len(set(on_screen).difference(second, again)))
+            others = [d for d in again if d not in on_screen] + others
             order = on_screen + others[: max(length - len(on_screen), 0)]
             self.store.queue.end_leases(query_id, annotator, at, keep=[*holding, *order], others=release)
-            until = at + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
-            self.store.queue.prolong(query_id, [d for d in holding if d in open_], annotator, at, until)
+            until = at + min(assigned.lease * 60, LONGEST_IN_LOOP)
+            self.store.queue.prolong(query_id, [d for d in holding if d in open_ or d in again], annotator, at, until)
             left = loop_round.left - self.store.judgements.count_newly_judged(query_id, since) - unavailable
             conditions, chosen = self.store.queue.number_conditions(loop_round.order), []
+            judged = [d for d in order if d in again and d not in on_screen]
+            self.store.queue.lease_again(query_id, judged, annotator, at, until, behind=len(on_screen))
             for d in order:
+                if d in again:
+                    continue
                 if d not in on_screen:
                     by = None if d in second else conditions
                     chosen.append(_with_probability(selections[d], left)._replace(conditions=by))
                 left -= d not in second  # a draw excludes the unjudged documents before it
-            self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(on_screen))
+            self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(on_screen) + len(judged))
             if not order and not self.active_learning.is_short(loop_round):
                 order = self.demand.take_over(query_id, annotator, at, until, length)
         fresh = [d for d in order if d not in set(holding)]
         documents = self.store.corpus.documents(fresh)
         closed = [d for d in holding if d not in set(order)]
-        return NextPairs([documents[d] for d in fresh], closed, order, loop_round.model_round)
+        incomplete = [d for d in order if d in again]
+        return NextPairs([documents[d] for d in fresh], closed, order, loop_round.model_round, again=incomplete)
 
     def skip(self, annotator: str, query_id: str, doc_id: str) -> None:
         """Skip a pair: it comes again for this annotator after the others of the topic."""

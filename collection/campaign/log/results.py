@@ -73,6 +73,8 @@ class NextPairs(NamedTuple):
     """Ids of `documents` that everybody judges."""
     first: str | None = None
     """A topic whose qualification set the annotator has to judge before anything else."""
+    again: Sequence[str] = ()
+    """Ids of documents, held or in `documents`, that the annotator has judged and whose judgement lacks an answer."""
 
 
 class RefusedDecision(NamedTuple):

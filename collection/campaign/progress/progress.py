@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ import pandas as pd
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.progress.judging_budget import JudgingBudget
 from collection.campaign.progress.loop_scope import LoopScope
+from collection.campaign.progress.missing_answers import MissingAnswers, handed_out_again
 from collection.campaign.settings.loop_settings import EVERYWHERE
 from collection.campaign.settings.settings import Settings
 from collection.store import Store
@@ -73,11 +74,13 @@ class Progress:
     def __post_init__(self) -> None:
         self.loop_scope: LoopScope = LoopScope(self.store, self.settings, self.corpus)
         self.budget: JudgingBudget = JudgingBudget(self.store, self.settings, self.loop_scope)
+        self.missing_answers: MissingAnswers = MissingAnswers(self.store, self.settings)
 
     def standing(self, query_id: str, annotator: str) -> Standing:
         """Count the pairs of a topic that need no judgement by an annotator, and all pairs.
 
-        Pairs without a text are left out. In a loop over the whole collection: judged pairs, and None; in one with a
+        Pairs without a text are left out, and pairs that the annotator gets again for a missing answer are not done. In
+        a loop over the whole collection: judged pairs, and None; in one with a
         budget None, too, since :meth:`totals` has what the budget allows. Only the qualification set counts until it is
         judged, and in topics that are not assigned to the annotator.
         """
@@ -85,7 +88,7 @@ class Progress:
         if query_id in left or not self.store.assignments.is_for(query_id, annotator):
             count = len(self.store.assignments.qualification_ids(query_id))
             return Standing(count - left.get(query_id, 0), count)
-        numbers = self.store.assignments.standings_for(annotator, [query_id])
+        numbers = self._count(annotator, self.store.judgements.versions()[0], [query_id])
         scopes, _, limited = self._scopes()
         return _in_scope(numbers, scopes, limited)[query_id]
 
@@ -223,20 +226,41 @@ class Progress:
 
         Cached: the topic that `changed` is up to date, the others within :data:`OTHERS_AFTER`.
         """
-        logged, at, counted = self.store.judgements.versions()[1], time.monotonic(), self._counted()
+        (versions, logged), at, counted = self.store.judgements.versions(), time.monotonic(), self._counted()
         known = counted.get(annotator)
         if known is None:
             own = set(self.store.assignments.topics_for(annotator))
-            numbers = {q: n for q, n in self.store.assignments.standings_for(annotator).items() if q in own}
+            numbers = {q: n for q, n in self._count(annotator, versions).items() if q in own}
             counted[annotator] = known = _Standings(logged, at, numbers)
         if known.logged != logged:
             if changed in known.topics:
-                known.topics[changed] = self._standing_now(annotator, changed, known, logged)
+                now = self._standing_now(annotator, changed, known, logged)
+                known.topics |= self._without_incomplete({changed: now}, annotator, versions)
             if at >= known.at + OTHERS_AFTER:
                 others = set(self.store.judgements.topics_since(known.logged)) & known.topics.keys() - {changed}
-                known.topics |= self.store.assignments.standings_for(annotator, others)
+                known.topics |= self._count(annotator, versions, others)
                 known.logged, known.at = logged, at
         return known.topics
+
+    def _count(
+        self, annotator: str, versions: tuple[object, ...], query_ids: Iterable[str] | None = None
+    ) -> dict[str, tuple[int, int, int]]:
+        """Count as :meth:`standings`; `versions` are those of :meth:`.JudgementTables.versions`."""
+        numbers = self.store.assignments.standings_for(annotator, query_ids)
+        return self._without_incomplete(numbers, annotator, versions)
+
+    def _without_incomplete(
+        self, numbers: Mapping[str, tuple[int, int, int]], annotator: str, versions: tuple[object, ...]
+    ) -> dict[str, tuple[int, int, int]]:
+        """Take the pairs that the annotator gets again for a missing answer out of the done and judged ones."""
+        again = handed_out_again(self.settings.questions()) if versions[-1] is not None else ()
+        if not again:
+            return dict(numbers)
+        missing = self.missing_answers.counts(annotator, again, numbers)
+        return {
+            query_id: (pool, done - missing.get(query_id, (0, 0))[0], judged - missing.get(query_id, (0, 0))[1])
+            for query_id, (pool, done, judged) in numbers.items()
+        }
 
     def _counted(self) -> dict[str, _Standings]:
         """Return the cached progress of annotators in the topics, pool and assignments as they are now."""

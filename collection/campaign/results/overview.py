@@ -111,7 +111,8 @@ class Overview:
         counts judged pairs outside the pool. ``recall_across_topics`` is missing without calibration topics,
         ``budget_left`` (pairs that can still be judged within the budget) without a budget or a topic in a loop, and
         ``ready_to_stop`` (topic -> documents judged, and in scope) without a loop that reached the target recall, and
-        ``system_order`` (what it advised last) unless decisive pairs are judged and it was asked.
+        ``system_order`` (what it advised last) unless decisive pairs are judged and it was asked. ``questions`` is
+        missing without questions besides the main one; see :meth:`questions`.
         """
         progress = self.progress.topics()
         left, promise = self.progress.budget.left(), self.recall.across_topics.state().summary
@@ -132,12 +133,31 @@ class Overview:
             **({"budget_left": left.total} if left and left.topics else {}),
             **({"system_order": advice.sentence} if (advice := self.system_order.last_advice()) else {}),
             **({"recall_across_topics": promise} if promise else {}),
+            **({"questions": questions} if (questions := self.questions()) else {}),
             **({"ready_to_stop": ready} if (ready := self.recall.ready_topics()) else {}),
             "per_topic": per_topic,
             "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
             "next": self.next_step(progress)._asdict(),
             "decisions": self.decisions(),
         }
+
+    def questions(self) -> list[dict[str, Any]]:
+        """Return the questions besides the main one with the number of their answers, as plain data.
+
+        ``name``, ``question``, ``required``, ``again``, ``asked`` (current judgements at whose grade it is asked),
+        ``missing`` (of these, without an answer; both 0 for an optional question), and ``annotators`` (``annotator``,
+        ``asked``, ``missing``).
+        """
+        questions = self.settings.questions()
+        table = self.progress.missing_answers.table() if questions else pd.DataFrame()
+        states = []
+        for question in questions:
+            rows = table[table["question"] == question.name].drop(columns="question")
+            asked, missing = (int(rows[name].sum()) for name in ("asked", "missing"))
+            about = {"name": question.name, "question": question.sentence, "required": question.required}
+            counts = {"asked": asked, "missing": missing, "annotators": rows.to_dict("records")}
+            states.append(about | {"again": question.again} | counts)
+        return states
 
     def next_step(self, progress: pd.DataFrame | None = None) -> NextStep:
         """Return the next step for the manager; `progress` is what :meth:`.Progress.topics` returns, if it is known."""

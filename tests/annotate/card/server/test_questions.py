@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -84,6 +85,35 @@ def test_one_adjudication_carries_all_answers(campaign: Campaign) -> None:
         again = post(client, "adjudication/unit", unit='["1", "d1"]')
         assert again["former"]["answers"] == {"credibility": 2, "tags": ["review"]}
     assert campaign.log.adjudications()["answers"].tolist() == [{"credibility": 2, "tags": ("review",)}]
+
+
+def test_a_judgement_that_lacks_an_answer_is_handed_out_with_what_was_said(
+    client: TestClient, campaign: Campaign
+) -> None:
+    """Only to a card that asks the question, and until it is answered; then it counts as done again."""
+    for doc_id in ("d2", "d1", "d6"):
+        post(client, "sync", query_id="1", want=3)
+        post(client, "sync", decisions=[judged(doc_id, 2, answers={"tags": ["review"]}, note="so")])
+    campaign.settings.set_questions([replace(question, again=True) for question in ASKED])
+    assert post(client, "sync", query_id="1", want=3, questions=["tags"])["documents"] == []
+    assert post(client, "sync", query_id="1", want=3)["documents"] == []
+    answer = post(client, "sync", query_id="1", want=2, questions=["credibility", "exclusion", "tags"])
+    assert [document["doc_id"] for document in answer["documents"]] == ["d2", "d1"]
+    said = answer["documents"][0]["said"]
+    assert (said["kind"], said["relevance"], said["note"], said["answers"]) == ("graded", 2, "so", {"tags": ["review"]})
+    assert answer["progress"]["topic"] == {"judged": 0, "pool": 3}
+    item = judged("d2", 2, answers={"tags": ["review"], "credibility": 3})
+    answer = post(client, "sync", decisions=[item], query_id="1", holding=["d1"], want=2, questions=["credibility"])
+    assert (answer["saved"], answer["closed"]) == ([item["uuid"]], [])
+    assert [document["doc_id"] for document in answer["documents"]] == ["d6"]
+    assert answer["progress"]["topic"] == {"judged": 1, "pool": 3}
+    topics = post(client, "topics", questions=["credibility"])
+    assert topics["topics"][0]["judged"] == 1
+    other = post(client, "sync", query_id="2", want=3)
+    held = [document["doc_id"] for document in other["documents"]]
+    done = [judged(doc_id, 0, query_id="2") for doc_id in held]
+    again = post(client, "sync", decisions=done, query_id="2", want=3, questions=["credibility"])
+    assert (again["documents"], again["next"]) == ([], "1")
 
 
 def test_the_data_of_the_card() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -275,3 +277,182 @@ def test_files_without_questions(campaign: Campaign, tmp_path: Path, content: st
     if content is not None:
         file.write_text(content)
     assert message in fails("judging-page", campaign.directory, "--questions", file)
+
+
+def again(campaign: Campaign, *names: str) -> None:
+    """Ask the questions again where an answer is missing."""
+    questions = [
+        replace(each, again=each.name in names, required=each.required or each.name in names) for each in ASKED
+    ]
+    campaign.settings.set_questions(questions)
+
+
+def hand_out(
+    campaign: Campaign, annotator: str = "ann", query_id: str = "1", count: int = 9
+) -> tuple[list[str], list[str]]:
+    """The documents that an annotator gets who starts in a topic, and those of them that are to be completed."""
+    pairs = campaign.judging.next_pairs(annotator, query_id, count)
+    return [document.doc_id for document in pairs.documents], list(pairs.again)
+
+
+def test_judgements_that_lack_an_answer_come_again_after_the_others(campaign: Campaign) -> None:
+    """To those who made them, oldest first, until the answer is given; the judgement stays current meanwhile."""
+    for doc_id, grade in (("d2", 2), ("d1", 0)):
+        campaign.judging.judge("ann", "1", doc_id, grade)
+    campaign.judging.judge("bob", "2", "d4", 3)
+    assert hand_out(campaign) == (["d6"], [])
+    again(campaign, "credibility")
+    assert hand_out(campaign) == (["d6", "d2"], ["d2"]), "credibility is not asked at grade 0"
+    again(campaign, "credibility", "exclusion")
+    assert hand_out(campaign) == (["d6", "d2", "d1"], ["d2", "d1"])
+    assert hand_out(campaign, "cat")[1] == []
+    assert hand_out(campaign, "bob", "2")[1] == ["d4"]
+    assert len(campaign.store.judgements.table()) == 3
+    given = Judgement("u1", "ann", "1", "d2", "graded", 2, answers={"credibility": 1})
+    assert campaign.judging.judge_many([given], leased_only=True).saved == ["u1"]
+    assert hand_out(campaign) == (["d6", "d1"], ["d1"])
+    campaign.judging.skip_handed_out("ann", [("1", "d1")])
+    assert hand_out(campaign) == (["d6", "d1"], ["d1"]), "what was skipped still comes"
+    campaign.judging.judge("ann", "1", "d1", cannot_judge="broken")
+    assert hand_out(campaign) == (["d6"], [])
+    campaign.settings.set_questions([])
+    assert hand_out(campaign, "bob", "2")[1] == []
+
+
+def test_skipped_judgements_come_last(campaign: Campaign) -> None:
+    for doc_id in ("d2", "d1", "d6"):
+        campaign.judging.judge("ann", "1", doc_id, 2)
+    again(campaign, "credibility")
+    assert hand_out(campaign) == (["d2", "d1", "d6"], ["d2", "d1", "d6"])
+    campaign.judging.skip_handed_out("ann", [("1", "d2")])
+    assert hand_out(campaign) == (["d1", "d6", "d2"], ["d1", "d6", "d2"])
+
+
+def test_held_documents_stay_while_their_answer_is_missing(campaign: Campaign) -> None:
+    for doc_id in ("d2", "d1", "d6"):
+        campaign.judging.judge("ann", "1", doc_id, 2)
+    again(campaign, "credibility")
+    hand_out(campaign, count=2)
+    pairs = campaign.judging.next_pairs("ann", "1", 1, ["d2", "d1"])
+    assert ([each.doc_id for each in pairs.documents], pairs.closed, list(pairs.again)) == (
+        ["d6"],
+        [],
+        ["d2", "d1", "d6"],
+    )
+    again(campaign)
+    assert campaign.judging.next_pairs("ann", "1", 1, ["d2", "d1"]).closed == ["d2", "d1"]
+
+
+def test_how_a_pair_was_chosen_stays_with_its_completed_judgement(campaign: Campaign) -> None:
+    campaign.judging.next_pairs("ann", "1", 1)
+    campaign.judging.judge_many([Judgement("u1", "ann", "1", "d2", "graded", 2)], leased_only=True)
+    campaign.store.connection.db.execute("UPDATE leases SET strategy = 'random', probability = 0.25, model_round = 7")
+    again(campaign, "credibility")
+    assert "d2" in hand_out(campaign)[1]
+    campaign.judging.judge_many(
+        [Judgement("u2", "ann", "1", "d2", "graded", 2, answers={"credibility": 1})], leased_only=True
+    )
+    last = campaign.store.judgements.table().iloc[-1]
+    assert last[["strategy", "probability", "model_round", "revises"]].tolist() == ["random", 0.25, 7, "u1"]
+
+
+def test_the_annotators_progress_counts_what_comes_again(campaign: Campaign) -> None:
+    for doc_id in ("d2", "d1", "d6"):
+        campaign.judging.judge("ann", "1", doc_id, 2)
+    campaign.judging.judge("ann", "1", "d8", 2)  # outside the pool
+    progress = campaign.progress
+    assert progress.annotator_standing("1", "ann").topic == progress.standing("1", "ann") == (3, 3)
+    again(campaign, "credibility")
+    assert progress.annotator_standing("1", "ann").topic == progress.standing("1", "ann") == (0, 3)
+    assert progress.totals("ann") == (0, 6)
+    assert progress.standing("1", "bob") == (3, 3)
+    campaign.judging.judge("ann", "1", "d2", 2, answers={"credibility": 1})
+    assert progress.annotator_standing("1", "ann") == ((1, 3), (1, 6))
+    with Campaign(campaign.directory) as other:
+        assert other.progress.annotator_standing("1", "ann") == ((1, 3), (1, 6))
+    assert progress.topics("1").iloc[0]["left"] == 0, "the campaign has all judgements that it needs"
+    assert campaign.judging.topic_with_work("ann", "2") == "1"
+    assert campaign.judging.topic_with_work("ann", "2", questions=()) is None
+    assert campaign.judging.topic_with_work("bob", "2") is None
+    campaign.settings.set_loop(topics=["1"], mode="closed")
+    assert campaign.judging.topic_with_work("ann", "2") is None
+    assert hand_out(campaign) == ([], [])
+
+
+@pytest.mark.parametrize("mode", ["loop", "pool-then-loop", "loop-in-pool"])
+def test_in_a_loop_they_come_before_new_documents(campaign: Campaign, mode: str) -> None:
+    for doc_id, grade in (("d2", 2), ("d1", 0), ("d6", 1)):
+        campaign.judging.judge("ann", "1", doc_id, grade)
+    campaign.settings.set_loop(mode=mode)
+    before = campaign.judging.next_pairs("ann", "1", 2)
+    again(campaign, "credibility")
+    pairs = campaign.judging.next_pairs("ann", "1", 4)
+    assert pairs.order is not None
+    assert pairs.order[:2] == list(pairs.again) == ["d2", "d6"]
+    assert pairs.order[2:4] == [each.doc_id for each in before.documents]
+    pairs = campaign.judging.next_pairs("ann", "1", 0, pairs.order[:2])
+    assert (pairs.closed, list(pairs.again)) == ([], ["d2", "d6"])
+
+
+def test_answers_are_counted_by_question_and_annotator(campaign: Campaign) -> None:
+    campaign.judging.judge("ann", "1", "d2", 2)
+    campaign.judging.judge("ann", "1", "d1", 0)
+    campaign.judging.judge("bob", "1", "d6", 1)
+    campaign.judging.judge("bob", "2", "d4", cannot_judge="broken")
+    campaign.judging.judge("cat", "1", "d2", 1, adjudicate=True)
+    again(campaign, "credibility")
+    campaign.judging.judge("bob", "1", "d6", 3, answers={"credibility": 1})
+    table = campaign.progress.missing_answers.table()
+    assert table.to_numpy().tolist() == [
+        ["credibility", "ann", 1, 1],
+        ["credibility", "bob", 1, 0],
+        ["exclusion", "ann", 1, 1],
+    ]
+    state = json.loads(ok("status", campaign.directory, "--format", "json"))["questions"]
+    assert [(each["name"], each["asked"], each["missing"], each["again"]) for each in state] == [
+        ("credibility", 2, 1, True),
+        ("exclusion", 1, 1, False),
+        ("tags", 0, 0, False),
+    ]
+    printed = ok("status", campaign.directory)
+    assert "answers missing" in printed
+    assert re.search(r"exclusion +ann +1 +1", printed)
+
+
+def test_a_work_list_has_what_is_to_be_completed(campaign: Campaign, tmp_path: Path) -> None:
+    """With the grade and the answers that there are; only the missing one is to be filled in."""
+    path = tmp_path / "list.csv"
+    for doc_id in ("d2", "d1", "d6"):
+        campaign.judging.judge("ann", "1", doc_id, 2)
+    for doc_id in ("d4", "d5", "d7"):
+        campaign.judging.judge("ann", "2", doc_id, 0)
+    again(campaign, "credibility")
+    assert campaign.exports.work_lists.write("ann", path) == 3
+    table = pd.read_csv(path, dtype=str)
+    assert table["relevance"].tolist() == ["2", "2", "2"]
+    table["answers.credibility"] = ["3", "0", None]
+    table.to_csv(path, index=False)
+    campaign.imports.import_files(labels=path)
+    assert answers(campaign)[6:] == [{"credibility": 3}, {"credibility": 0}]
+    assert hand_out(campaign)[1] == ["d6"]
+
+
+def test_the_command_judge_takes_answers(asking: Campaign) -> None:
+    pair = ["judge", asking.directory, "--topic", "1", "--doc", "d1", "--annotator", "ann"]
+    ok(*pair, "--grade", "2", "--answer", "credibility=3", "--answer", "tags=protocol|review")
+    assert answers(asking) == [{"credibility": 3, "tags": ("review", "protocol")}]
+    assert "expected an answer to the question 'exclusion'" in fails(*pair, "--grade", "0")
+    assert "expected answers to the questions" in fails(*pair, "--grade", "0", "--answer", "other=1")
+
+
+def test_handing_out_the_pool_never_reads_the_questions(campaign: Campaign) -> None:
+    """While there are other documents, no statement more is run for them."""
+    run: list[str] = []
+    campaign.judging.next_pairs("ann", "1", 1)
+    campaign.store.connection.db.conn.set_trace_callback(run.append)
+    campaign.judging.next_pairs("ann", "1", 1, ["d2"])
+    campaign.progress.annotator_standing("1", "ann")
+    campaign.judging.judge_many([Judgement("u1", "ann", "1", "d2", "graded", 2)], leased_only=True)
+    campaign.store.connection.db.conn.set_trace_callback(None)
+    assert any("INSERT INTO" in statement for statement in run)
+    assert not [statement for statement in run if "FROM settings WHERE key = 'questions'" in statement[:60]]
