@@ -589,12 +589,21 @@ export interface TokenRequest {
   annotator: string;
 }
 
+/** A field of a topic, as text, that is shown on request. */
+export interface TopicField {
+  name: string;
+  text: string;
+}
+
 /** A topic of the annotator with its progress. */
 export interface TopicPayload {
   query_id: string;
   title: string;
   description: string;
   narrative: string;
+  /** Oldest first. */
+  turns?: TopicTurn[];
+  fields?: TopicField[];
   /** Documents to judge; null in a loop over the whole collection or with a budget. */
   pool: number | null;
   judged: number;
@@ -611,12 +620,22 @@ export interface TopicTime {
   words: string;
 }
 
+/** What was said in a conversation before the question. */
+export interface TopicTurn {
+  /** "" if the file does not say who. */
+  speaker: string;
+  text: string;
+}
+
 /** The topic of a unit. */
 export interface TopicWords {
   query_id: string;
   title: string;
   description: string;
   narrative: string;
+  /** Oldest first. */
+  turns?: TopicTurn[];
+  fields?: TopicField[];
   /** The manager's, for annotators; "" if there is none. */
   note: string;
 }

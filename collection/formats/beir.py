@@ -145,7 +145,8 @@ def write_topics(topics: pd.DataFrame, path: FilePath) -> None:
             if clash := topic.fields.keys() & set(TOPICS.names):
                 raise InputError(f"topic {topic.query_id}: expected other names of fields, found {min(clash)!r}")
             texts = dict(zip(TOPICS.names, topic, strict=False))
-            file.write(json_line({**texts, **topic.fields}))
+            fields = {"fields": topic.fields} if "fields" in topic.fields else topic.fields
+            file.write(json_line({**texts, **fields}))
 
 
 def write_beir_qrels(frame: pd.DataFrame, path: FilePath) -> None:

@@ -239,6 +239,14 @@ def _is_own(record: Mapping[str, object]) -> bool:
     return all(isinstance(record.get(name), str) for name in TOPICS.names)
 
 
+def _with_own_fields(record: Mapping[str, object]) -> Mapping[str, object]:
+    """A record of our own export with the members of ``fields``, if it has no other field, as its fields."""
+    inner = record.get("fields")
+    if not isinstance(inner, dict) or record.keys() != {*TOPICS.names, "fields"}:
+        return record
+    return {**inner, **{name: record[name] for name in TOPICS.names}}
+
+
 def _are_topics(name: str, turns: object) -> bool:
     """Tell whether a field has turns of a conversation that are topics, rather than those before a question."""
     if not isinstance(turns, list) or not turns or not all(isinstance(turn, dict) for turn in turns):
@@ -301,7 +309,7 @@ def _topic(path: FilePath, number: int, record: Mapping[str, object], others: _O
         found = "more lists or objects inside each other"
         raise FormatError(path, number, f"fields with a depth of at most {DEEPEST}", found, "flatten them")
     is_own = _is_own(record)
-    record = record if is_own else _with_inner(record)
+    record = _with_own_fields(record) if is_own else _with_inner(record)
     id_name, query_id = fields.find_id(path, number, record, ID)
     if query_id.startswith("#"):
         hint = "in runs and qrels, lines that begin with # are comments; rename the topic"

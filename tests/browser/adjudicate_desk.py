@@ -70,6 +70,7 @@ class AdjudicationDesk(Desk):
         doc = next(doc for doc in self.pool[query_id] if doc["doc_id"] == doc_id)
         words = {"query_id": query_id, "title": f"Topic {query_id}", "description": RIVERS}
         words |= {"narrative": "A passage answers it if it names the place.", "note": self.notes.get(query_id, "")}
+        words |= self.context
         shown = as_sent(doc, f"Topic {query_id} {RIVERS}", self.cap)
         said = self.current().get((query_id, doc_id))
         return {"topic": words, "documents": [shown], "opinions": self.opinions.get(doc_id, two()), "former": said}

@@ -300,8 +300,8 @@ class Desk(StandIn):
 
     `order` puts it into the loop: ids, best first. `why` is what a document's panel is answered; `guidelines` are None
     for a route that fails; `settled` and `surplus` say of which documents a judgement is answered with feedback, or
-    kept without counting. `first` is the topic that alone is handed out. `long_ago` are documents whose judgements the
-    first answer leaves out.
+    kept without counting. `context` has the turns and fields of each topic. `first` is the topic that alone is handed
+    out. `long_ago` are documents whose judgements the first answer leaves out.
     """
 
     campaign = "frames: 2026"
@@ -323,6 +323,7 @@ class Desk(StandIn):
         self.alike: dict[str, list[tuple[str, float]]] = {}
         self.time: dict[str, Any] = TIME
         self.long_ago: set[str] = set()
+        self.context: dict[str, Any] = {}
 
     def progress(self, query_id: str) -> dict[str, int | None]:
         """Judged and pooled of one topic; in the loop without an end."""
@@ -345,6 +346,7 @@ class Desk(StandIn):
                     "narrative": "A relevant document says how. One that only names it is related.",
                     **self.progress(query_id),
                     "without_text": 0,
+                    **self.context,
                 }
                 for query_id in self.pool
             ],

@@ -69,7 +69,8 @@ def topics(count: int = 30, size: int = 5) -> dict[str, list[dict[str, Any]]]:
 class Desk(StandIn):
     """The stand-in of the server for lists and preferences: topics with their documents.
 
-    `held` are units that others hold, which lists and preferences disregard.
+    `held` are units that others hold, which lists and preferences disregard; `context` has the turns and fields of each
+    topic.
     """
 
     watch = WATCH
@@ -79,6 +80,7 @@ class Desk(StandIn):
         super().__init__(task, card, scale=None)
         self.pool = pool or topics()
         self.guidelines = "<p>Choose what answers it.</p>"
+        self.context: dict[str, Any] = {}
 
     def subject(self, decision: dict[str, Any]) -> tuple[str, ...]:
         pair = () if self.task == "list" else tuple(sorted((decision["left"], decision["right"])))
@@ -111,6 +113,7 @@ class Desk(StandIn):
         """A topic as it is handed out."""
         words = {"query_id": query_id, "title": f"Topic {query_id}", "description": RIVERS}
         words |= {"narrative": "A passage answers it if it names the place.", "note": self.notes.get(query_id, "")}
+        words |= self.context
         shown = [as_sent(doc, f"Topic {query_id} {RIVERS}", self.cap) for doc in self.pool[query_id]]
         said = self.decided(query_id)
         if self.task == "list":

@@ -1,6 +1,8 @@
 """Handlers of the cards' requests: what one is, and what several of them do."""
 
+import json
 from collections.abc import Callable, Hashable, Mapping
+from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
@@ -10,9 +12,12 @@ from annotate.card.server import wire
 from annotate.card.server.document_payload import FIELD_CAP, TEXT_CAP
 from collection.campaign import Campaign
 from collection.core.errors import BusyError
-from collection.core.records import Answer, Role
+from collection.core.records import Answer, Role, Topic
+from collection.core.topic_fields import read_context
 from collection.documents.rendering import cut
 
+TURN_CAP = 4_000  # characters of a turn or another field of a topic that are sent
+MOST_TURNS, MOST_FIELDS, NAME_CAP = 50, 50, 100
 LONGEST_LOGGED = 20_000  # characters of a logged text that are sent; imported ones may be longer
 
 T = TypeVar("T")
@@ -78,12 +83,36 @@ def wire_answers(answers: Mapping[str, Answer]) -> wire.Answers:
     return {name: list(answer) if isinstance(answer, tuple) else answer for name, answer in answers.items()}
 
 
+def topic_of(topic: Topic) -> wire.Topic:
+    """Return a topic with the turns before its question and its other fields, as far as the card shows them."""
+    words: wire.Topic = {
+        "query_id": topic.query_id,
+        "title": cut(topic.title, FIELD_CAP),
+        "description": cut(topic.description, TEXT_CAP),
+        "narrative": cut(topic.narrative, TEXT_CAP),
+    }
+    if topic.fields:
+        context = read_context(topic.fields)
+        turns: list[wire.TopicTurn] = [
+            {"speaker": cut(speaker, NAME_CAP), "text": _shorten(text)} for speaker, text in context.turns[-MOST_TURNS:]
+        ]
+        others: list[wire.TopicField] = [
+            {"name": cut(name, NAME_CAP), "text": _shorten(text)}
+            for name, text in islice(context.others.items(), MOST_FIELDS)
+        ]
+        if turns:
+            words["turns"] = turns
+        if others:
+            words["fields"] = others
+    return words
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= TURN_CAP else f"{cut(text, TURN_CAP)} …"
+
+
 def topic_words(words: Mapping[str, str]) -> wire.TopicWords:
     """Return a topic of a unit from :meth:`collection.store.corpus.CorpusTables.topic_words`."""
-    return {
-        "query_id": words["query_id"],
-        "title": cut(words["title"], FIELD_CAP),
-        "description": cut(words["description"], TEXT_CAP),
-        "narrative": cut(words["narrative"], TEXT_CAP),
-        "note": cut(words["note"], TEXT_CAP),
-    }
+    texts = (words[name] for name in ("query_id", "title", "description", "narrative"))
+    topic = Topic._make([*texts, json.loads(words["fields"])])
+    return {**topic_of(topic), "note": cut(words["note"], TEXT_CAP)}

@@ -20,7 +20,7 @@ from annotate.auth.tokens import TOKEN_HEADER, Bearer, CurrentTokens, Tokens
 from annotate.card.server import fields, history_routes, unit_routes, wire
 from annotate.card.server.card_modules import card_modules
 from annotate.card.server.document_payload import FIELD_CAP, FILE_HEADERS, FILES, PREFIX, TEXT_CAP, document_payloads
-from annotate.card.server.handlers import PostRoute, said_judgement, save_and_hand_out
+from annotate.card.server.handlers import PostRoute, said_judgement, save_and_hand_out, topic_of
 from annotate.card.server.trainer import NoModelError, Trainer
 from annotate.card.server.wire import Payload
 from annotate.server.campaign_thread import CampaignThread
@@ -192,20 +192,12 @@ def _topics(campaign: Campaign, annotator: str, request: wire.TopicsRequest) -> 
     standings = campaign.progress.topic_standings(annotator, last)
     without_text, first = campaign.store.pool.count_without_text(), campaign.recall.across_topics.pending()
     topics: list[wire.TopicPayload] = []
-    for query_id, title, description, narrative in campaign.store.corpus.topics().itertuples(index=False):
+    for topic in campaign.store.corpus.topic_records():
+        query_id = topic.query_id
         if query_id in own:
             standing = standings[query_id]
-            topics.append(
-                {
-                    "query_id": query_id,
-                    "title": cut(title, FIELD_CAP),
-                    "description": cut(description, TEXT_CAP),
-                    "narrative": cut(narrative, TEXT_CAP),
-                    "pool": standing.goal,
-                    "judged": standing.done,
-                    "without_text": without_text.get(query_id, 0),
-                }
-            )
+            counts = {"pool": standing.goal, "judged": standing.done, "without_text": without_text.get(query_id, 0)}
+            topics.append(cast(wire.TopicPayload, {**topic_of(topic), **counts}))
             if query_id in first:
                 topics[-1]["first"] = True
     asked = request.get("questions", ())

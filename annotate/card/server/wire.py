@@ -126,6 +126,20 @@ class DocumentPayload(TypedDict):
     said: NotRequired[SaidJudgement | None]  # The annotator's judgement: it is to be completed, or was asked for.
 
 
+class TopicTurn(TypedDict):
+    """What was said in a conversation before the question."""
+
+    speaker: str  # "" if the file does not say who.
+    text: str
+
+
+class TopicField(TypedDict):
+    """A field of a topic, as text, that is shown on request."""
+
+    name: str
+    text: str
+
+
 class Topic(TypedDict):
     """A topic."""
 
@@ -133,6 +147,8 @@ class Topic(TypedDict):
     title: str
     description: str
     narrative: str
+    turns: NotRequired[list[TopicTurn]]  # Oldest first.
+    fields: NotRequired[list[TopicField]]
 
 
 class TopicPayload(Topic):

@@ -10,8 +10,10 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from annotate.auth import session
 from annotate.views.widgets import display, widgets
 from annotate.views.widgets.display import text
+from collection.core.characters import without_bidi
 from collection.core.phrases import count
 from collection.core.records import sort_naturally
+from collection.core.topic_fields import full_narrative
 
 USUAL = "as the campaign"
 
@@ -26,18 +28,24 @@ def edit_topics(
 ) -> None:
     """Draw the topics, the last column (its `values`) editable, and a button to save the changes.
 
-    `save` gets the changed rows; `unit` is the noun for one of them.
+    Topics with other fields have these in a column of their own. `save` gets the changed rows; `unit` is the noun for
+    one of them.
     """
-    topics = sort_naturally(session.current().campaign.store.corpus.topics())[["query_id", "title"]].reset_index(
-        drop=True
-    )
+    records = session.current().campaign.store.corpus.topic_records()
+    topics = sort_naturally(pd.DataFrame([topic[:2] for topic in records], columns=["query_id", "title"], dtype="str"))
+    topics = topics.reset_index(drop=True)
+    fields = {topic.query_id: full_narrative("", topic.fields, with_speakers=True) for topic in records}
+    if any(fields.values()):
+        topics["fields"] = topics["query_id"].map(fields).map(without_bidi)
+        *former, (last, column) = columns.items()
+        columns = {**dict(former), "fields": text("Other fields", 200), last: column}
     name = list(columns)[-1]
     topics[name] = topics["query_id"].map(values)
     edited = display.data_editor(
         topics,
         hide_index=True,
         height=display.height(topics, most),
-        disabled=["query_id", "title"],
+        disabled=list(columns)[:-1],
         key=f"{name}s-{hash(tuple(topics[name]))}",  # a new table after each save, here or elsewhere
         alt=alt,
         column_config=columns,

@@ -549,7 +549,9 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=12,
 )
-FIELDS = st.dictionaries(NAMES | st.sampled_from(["history", "turns", "text", "id", "metadata", "topics"]), VALUES)
+FIELDS = st.dictionaries(
+    NAMES | st.sampled_from(["history", "turns", "text", "id", "metadata", "topics", "fields"]), VALUES
+)
 
 
 @tries(400, deadline=None)

@@ -7,6 +7,7 @@ import { outstanding } from "../../core/state.js";
 import { sentence } from "../frame/bar.js";
 import { cut, make } from "../frame/nodes.js";
 import { figure } from "../frame/phrases.js";
+import { topicContext } from "./context.js";
 
 /** Ms until progress is drawn after a key: the next document first. */
 const AFTER_FRAMES = 30;
@@ -26,6 +27,8 @@ export const shownTopic = ({ item, state: { scope } }) => topicOf(scope, item?.u
  */
 export function topicText(view, topicOn) {
   const need = view.node("need");
+  const drawContext = topicContext(view, (name) => name);
+  const drawNewContext = topicContext(view, (name) => `newTopic${name.charAt(0).toUpperCase()}${name.slice(1)}`);
   let isNew = false;
   /** @type {Topic | TopicWords | null} */
   let drawn = null;
@@ -46,6 +49,7 @@ export function topicText(view, topicOn) {
       const description = topic.description === name ? "" : topic.description;
       if (isNew) {
         view.setLine("newTopicWhy", sentence(view, view.state.scope.why ?? null).join(""));
+        drawNewContext(topic);
         view.setText("newTopicTitle", name);
         view.setLine("newTopicDescription", description);
         view.setLine("newTopicNarrative", topic.narrative);
@@ -53,6 +57,7 @@ export function topicText(view, topicOn) {
         if (!wasNew) view.letGo(); // a button that was pressed last would be pressed by Enter once more
       }
       if (topic === drawn) return;
+      drawContext(topic);
       view.setText("foldTitle", name);
       view.setText("topicTitle", name);
       view.setText("description", description);

@@ -19,7 +19,7 @@ from annotate.card.server.routes import JudgingService
 from collection import Campaign, Document
 from collection.campaign.operations import backup_archive
 from collection.core.errors import BusyError
-from collection.core.records import Choice, Preference
+from collection.core.records import Choice, Preference, Topic
 from tests.annotate.card import wire_files
 from tests.conftest import judging_token, signed_in
 from tests.helpers import AS_JSON, fill, judged, post, put, sql_steps
@@ -121,6 +121,16 @@ def test_topics(client: TestClient) -> None:
         "judged": 0,
         "without_text": 0,
     }
+
+
+def test_topics_with_the_turns_before_the_question_and_other_fields(client: TestClient, campaign: Campaign) -> None:
+    said = [{"speaker": "user", "text": f"Question {n}?"} for n in range(60)]
+    fields = {"history": [*said, {"role": "system", "content": "x" * 5000}], "ptkb": {"1": "I teach."}, "stance": ""}
+    put(campaign, topics=[Topic("1", "running average", fields=fields)])
+    topic = post(client, "topics")["topics"][0]
+    assert (len(topic["turns"]), topic["turns"][0]) == (50, said[11])
+    assert topic["turns"][-1] == {"speaker": "system", "text": f"{'x' * 4000} …"}
+    assert topic["fields"] == [{"name": "ptkb", "text": "1: I teach."}]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from annotate.auth.tokens import TOKEN_HEADER
 from annotate.card.server import unit_routes
 from collection import Campaign, Document
-from collection.core.records import Choice, Preference, Role
+from collection.core.records import Choice, Preference, Role, Topic
 from tests.conftest import judging_token
 from tests.helpers import Opened, decision, post, put, sql_steps
 
@@ -200,6 +200,20 @@ def test_long_texts_are_cut(client: TestClient, listing: Campaign) -> None:
         True,
         unit_routes.UNIT_CAP + 5,
     )
+
+
+def test_a_topic_has_its_turns_and_fields(client: TestClient, listing: Campaign) -> None:
+    turn = {"speaker": "user", "text": "What is a window?"}
+    put(listing, topics=[Topic("1", "running average", fields={"history": [turn], "stance": "pro"})])
+    assert sync(client, want=1)["units"][0]["topic"] == {
+        "query_id": "1",
+        "title": "running average",
+        "description": "",
+        "narrative": "",
+        "note": "",
+        "turns": [turn],
+        "fields": [{"name": "stance", "text": "pro"}],
+    }
 
 
 # --- preferences --------------------------------------------------------------------------------------
