@@ -8,6 +8,7 @@ import { mountable } from "./view/frame/mount.js";
 import { count } from "./view/frame/phrases.js";
 import { opinions } from "./view/panels/opinions.js";
 import { grades, wordsOf } from "./view/units/grades.js";
+import { questions } from "./view/units/questions.js";
 import { PAIR_TEXTS } from "./view/units/unit_rest.js";
 import { unitParts } from "./view/units/units.js";
 
@@ -19,10 +20,11 @@ export default mountable({
   place: "adjudication:",
   noun: "adjudication",
   one: "pair",
-  parts: (view) => [
-    ...unitParts(view, opinions(view), PAIR_TEXTS),
-    grades(view, ". Record this as the adjudicated grade."),
-  ],
+  parts(view) {
+    const [progress, ...others] = unitParts(view, opinions(view), PAIR_TEXTS);
+    const judging = [questions(view), ...others, grades(view, ". Record this as the adjudicated grade.")];
+    return progress ? [progress, ...judging] : judging; // Escape leaves a question before an earlier decision
+  },
   scroller: (view) => view.node("scroller"),
   requested({ card }, { pair, picked }) {
     if (!pair || picked === picks.get(card)) return null;

@@ -10,7 +10,7 @@ import { DrawnDocument } from "./view/document/drawn_document.js";
 import { highlights } from "./view/document/highlights.js";
 import { nearDuplicates } from "./view/document/near_duplicates.js";
 import { passages } from "./view/document/passages.js";
-import { bar, keyHint, said } from "./view/frame/bar.js";
+import { bar, discardedWords, keyHint, said } from "./view/frame/bar.js";
 import { byInput } from "./view/frame/keys.js";
 import { menu } from "./view/frame/menu.js";
 import { mountable } from "./view/frame/mount.js";
@@ -24,6 +24,7 @@ import { shownTopic, topics } from "./view/panels/topics.js";
 import { why } from "./view/panels/why.js";
 import { commonParts } from "./view/units/common.js";
 import { grades, wordsOf } from "./view/units/grades.js";
+import { questions } from "./view/units/questions.js";
 
 const TO_NOTE = { open: "Saved with your grade for this document.", decided: "Saved with the grade you gave." };
 
@@ -34,6 +35,7 @@ function parts(view) {
     documentPart(view, drawn),
     highlights(view, () => drawn.marked),
     passages(view, drawn),
+    questions(view),
     grades(view),
     feedback(view),
     breaks(view),
@@ -62,12 +64,12 @@ export default mountable({
   words: wordsOf,
   heard: (_, { unit }) => `Now: ${grade.title(unit)}`,
   notices: {
-    "looking-back": (view, { decision }) => {
+    "looking-back": (view, { decision, discarded }) => {
       const isFar = view.state.look !== view.state.history.at(-1); // one key from however far back
       const way = `${keyHint(view, "forward", ", ")}${isFar ? byInput(", Esc to return", "") : ""}`;
-      return `: ${said(view, decision)} – grade again to change it${way}`;
+      return `: ${said(view, decision)}${discarded ? "; the change before was not finished" : ""} – grade again to change it${way}`;
     },
-    "forward-to-open": () => "Back to the unjudged document.",
+    "forward-to-open": (_, { discarded }) => `${discardedWords(discarded)}Back to the unjudged document.`,
     "no-earlier": () => "No earlier judgements.",
     "already-decided": (view) => `This document is already judged${keyHint(view, "forward", ": press ")}.`,
     "only-one": () => "This is the only document left in this topic.",

@@ -16,12 +16,17 @@ the pool and in the loop. Printed as Markdown tables, nothing is asserted:
   that no card took, since Streamlit was drawing the page anew, are counted apart;
 - the time from the command to a usable card, and memory.
 
-    python tests/benchmarks/bench_card.py [--seconds N] [--apart]
+With `--beside CHECKOUT`, only this: the same campaign is served by that checkout, by this one, and by this one with
+three further questions, and each is judged in turn, a document here and a document there, so that whatever else the
+machine does concerns all alike.
+
+    python tests/benchmarks/bench_card.py [--seconds N] [--apart] [--beside CHECKOUT]
 """
 
 import argparse
 import os
 import random
+import shutil
 import signal
 import statistics
 import subprocess
@@ -40,11 +45,13 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from collection import Campaign
+from collection.core.questions import read_questions
 from tests.benchmarks.bench_judging import TOPICS, annotate, build, high
 from tests.browser.chromium import HELP, find
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.serving import free_port, use_link
 
+ROOT = Path(__file__).parents[2]
 BESIDE = (0, 9, 19)
 LOOK = 0.3
 """Seconds that a document is looked at, where the card's speed is measured."""
@@ -124,26 +131,43 @@ WATCH = """
 """
 
 
-class Server:
-    """`cleverdon serve`, and a page of it with the card of the annotator `a0`."""
+QUESTIONED = WATCH.replace(
+    "return id && id.checkVisibility() ? id.textContent : null;",
+    """if (!id || !id.checkVisibility()) return null;
+    const question = node("asked")?.querySelector(".cd-current b")?.nextElementSibling?.textContent;
+    return question ? `${id.textContent} ${question}` : id.textContent;""",
+).replace("{subtree: true,", "{subtree: true, attributeFilter: ['class'],")
+"""The same with each question as a screen of its own."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory, self.port = directory, free_port()
-        with Campaign(directory) as campaign:
-            self.link = campaign.people.accounts.make_signin_link("a0")
+QUESTIONS: list[dict[str, object]] = [
+    {"name": "credibility", "question": "How credible is this page?", "grades": "0-3"},
+    {"name": "quality", "question": "How well is it written?", "grades": "0-3"},
+    {"name": "type", "question": "What is it?", "one_of": ["article", "report", "letter", "advertisement"]},
+]
+
+
+class Server:
+    """`cleverdon serve`, of this checkout or of another one, and a page of it with the card of the annotator `a0`."""
+
+    def __init__(self, directory: Path, checkout: Path = ROOT) -> None:
+        self.directory, self.port, self.checkout = directory, free_port(), checkout
+        code = "import sys; from collection import Campaign\n"
+        code += "with Campaign(sys.argv[1]) as campaign: print(campaign.people.accounts.make_signin_link('a0'))"
+        command = [sys.executable, "-c", code, str(directory)]
+        self.link = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=True).stdout.strip()
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
         command = [sys.executable, "-m", "collection.cli", "serve", str(self.directory), "--no-browser"]
         command += ["--as", "boss", "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=self.checkout)
         assert self.process.stdout is not None
         while "/signin?token=" not in (line := self.process.stdout.readline()):
             assert line, "the server has ended"
 
-    def open(self, page: Page) -> None:
+    def open(self, page: Page, watch: str = WATCH) -> None:
         """Sign in, and have the card with a document on screen."""
-        page.add_init_script(WATCH)
+        page.add_init_script(watch)
         use_link(page, f"http://127.0.0.1:{self.port}/signin?token={self.link}")
         page.goto(f"http://127.0.0.1:{self.port}/judge?topic=0")
         page.wait_for_function("window.shown?.()", timeout=60_000)
@@ -195,6 +219,73 @@ def main(seconds: float, apart: bool) -> None:
     table("SIGKILL in mid-judging", [*heads, "not taken", "processes left"], killed)
     heads = ["mode", "s from the command to a usable card", "MB at the start", "judged", "MB then"]
     table("Start and memory (server + the process that learns)", heads, room)
+
+
+def beside_checkout(checkout: Path, seconds: float) -> None:
+    """The card of another checkout, of this one, and of this one with further questions, judged in turn."""
+    path = find(light=False)
+    if path is None:
+        sys.exit(HELP)
+    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as driver:
+        first = Path(scratch) / "campaign"
+        code = "import sys; from pathlib import Path; from tests.benchmarks.bench_judging import build\n"
+        code += "build(Path(sys.argv[1]), 'pool', 1)"
+        subprocess.run([sys.executable, "-c", code, str(first)], cwd=checkout, check=True)
+        names = ("before", "one question", "four questions")
+        directories = [first, *(shutil.copytree(first, first.with_name(name)) for name in ("one", "four"))]
+        with Campaign(directories[2]) as campaign:
+            campaign.settings.set_questions(read_questions(QUESTIONS))
+        servers = [Server(each, where) for each, where in zip(directories, (checkout, ROOT, ROOT), strict=True)]
+        browser = driver.chromium.launch(executable_path=path, args=ARGUMENTS)
+        pages = [
+            browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True).new_page() for _ in names
+        ]
+        try:
+            for server, page, watch in zip(servers, pages, (WATCH, WATCH, QUESTIONED), strict=True):
+                server.start()
+                server.open(page, watch)
+            keys = [1, 1, 1 + len(QUESTIONS)]
+            judged = in_turn(pages, keys, seconds)
+            columns = [of_keys(page) for page in pages]
+        finally:
+            browser.close()
+            for server in servers:
+                server.kill(signal.SIGTERM)
+    rows = [
+        [name, str(judged), str(count), *map(spread, columns[n]), *per_document(columns[n], count)]
+        for n, (name, count) in enumerate(zip(names, keys, strict=True))
+    ]
+    heads = ["card", "documents", "keys each", "text ms", "painted ms", "text ms a document", "painted ms a document"]
+    table("In turn: median / 95th percentile", heads, rows)
+    for what, before, now in zip(("text", "painted"), *columns[:2], strict=True):
+        paired = statistics.median(b / a for a, b in zip(before, now, strict=True))
+        medians = statistics.median(now) / statistics.median(before)
+        print(f"\n{what}: {medians:.3f} of before; median of the pairs: {paired:.3f}")
+
+
+def in_turn(pages: list[Page], keys: list[int], seconds: float) -> int:
+    """Look at a document of each card and judge it, until the time is over; how many on each, without the first ten."""
+    chance, judged, pressed = random.Random(0), 0, [0 for _ in pages]
+    until = time.monotonic() + seconds
+    while judged < 20 or time.monotonic() < until:
+        for n in chance.sample(range(len(pages)), len(pages)):
+            pages[n].bring_to_front()
+            pages[n].wait_for_timeout(1000 * LOOK * chance.uniform(0.5, 1.5))
+            for _ in range(keys[n]):
+                pages[n].keyboard.press(str(chance.randrange(1, 4)), delay=HELD)
+                pressed[n] += 1
+                pages[n].wait_for_function("n => seen.times.length >= n", arg=pressed[n])
+        judged += 1
+        if judged == 10:  # code is compiled by then
+            for page in pages:
+                page.evaluate("() => { seen.times = []; }")
+            pressed = [0 for _ in pages]
+    return judged - 10
+
+
+def per_document(columns: tuple[list[float], list[float]], keys: int) -> list[str]:
+    """What all keys of a document take together."""
+    return [spread([sum(times[at : at + keys]) for at in range(0, len(times), keys)]) for times in columns]
 
 
 def one_mode(
@@ -399,7 +490,11 @@ if __name__ == "__main__":
         help="the browser on a core of its own (Linux), as annotators have machines of their own: for its speed only, "
         "since server, model and clients share what is left",
     )
+    parser.add_argument("--beside", type=Path, help="only compare with the card of this checkout, in turn")
     options = parser.parse_args()
+    if options.beside:
+        beside_checkout(options.beside, options.seconds)
+        sys.exit()
     if options.seconds > 18:
         parser.error("one topic is judged from the first row to the last: its documents last for 18 seconds a row")
     main(options.seconds, options.apart)

@@ -33,6 +33,13 @@ KNOWN = {**CARDS, "adjudication": ADJUDICATION}
 REASONS = ["Not in a language I read", "The text is broken or empty", "Needs knowledge that I do not have"]
 TEXT_CAP = 2000
 SAID = ("kind", "relevance", "reason", "note", "flagged", "passages")
+
+
+def said_of(row: dict[str, Any]) -> dict[str, Any]:
+    """What a judgement says: `answers` only if it has any."""
+    return {name: row[name] for name in (*SAID, *({"answers"} & set(row)))}
+
+
 TIME = {
     "today": {"judgements": 61, "active": "40 min", "away": "12 min"},
     "session": {"judgements": 42, "active": "27 min", "away": "4 min"},
@@ -163,6 +170,46 @@ def document(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+def question(name: str, kind: str, answers: dict[Any, str], **changes: Any) -> dict[str, Any]:
+    """A further question as the page gives it to its card: answers with their labels."""
+    options = [{"value": value, "label": label, "sentence": f"{label}."} for value, label in answers.items()]
+    bounds = {"required": True, "from": None, "to": None}
+    return {"name": name, "sentence": f"What about {name}?", "kind": kind, "answers": options, **bounds, **changes}
+
+
+HEALTH = [
+    question(
+        "credibility",
+        "grades",
+        dict(enumerate(["Not credible", "Doubtful", "Credible", "Very credible"])),
+        sentence="How credible is this page, judged by its sources, its author and its date?",
+        **{"from": 1},
+    ),
+    question(
+        "exclusion",
+        "choice",
+        {
+            "population": "Wrong population",
+            "intervention": "Wrong intervention",
+            "comparator": "Wrong comparator",
+            "outcome": "Wrong outcome",
+            "design": "Wrong study design",
+            "language": "Not in English",
+            "other": "Another reason",
+        },
+        sentence="Why is it excluded?",
+        to=0,
+    ),
+    question(
+        "tags",
+        "tags",
+        {tag: tag for tag in ("review", "protocol", "animal study", "retracted")},
+        sentence="Which of these apply?",
+        required=False,
+    ),
+]
+"""Three questions: one for relevant documents, one for the others, and tags for all."""
+
 NEED = "How can a rolling mean be computed over a time series with gaps?"
 
 
@@ -206,6 +253,7 @@ class StandIn:
         self.task = task
         self.card = card
         self.scale = [] if scale is None else [dict(button) for button in grade_buttons(GRADE_SCALES[scale])]
+        self.questions: list[dict[str, Any]] = []
         self.log: list[dict[str, Any]] = []
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.tokens: dict[str, str | None] = {}
@@ -359,7 +407,7 @@ class Desk(StandIn):
         for at, ((query_id, doc_id), row) in enumerate(self.current().items(), 1):
             before = [r for r in self.log if (r["query_id"], r["doc_id"]) == (query_id, doc_id) and r is not row]
             found = self.pool[query_id][doc_id]
-            said = {name: row[name] for name in SAID}
+            said = said_of(row)
             minute = {"judged_at": f"2026-03-12T14:{self.log.index(row) % 60:02d}:00Z"}
             former = [{name: r[name] for name in ("kind", "relevance", "reason")} | minute for r in before[::-1]]
             of = {"id": at, "query_id": query_id, "topic": f"rolling mean {query_id}", "doc_id": doc_id}
@@ -464,7 +512,7 @@ class Desk(StandIn):
             reply["chooser"] = ["A model chooses the next document.", learned]
         if ask["recent"]:
             reply["recent"] = [
-                self.shown(*pair) | {name: row[name] for name in ("query_id", *SAID)}
+                self.shown(*pair) | {"query_id": row["query_id"]} | said_of(row)
                 for pair, row in reversed(current.items())
                 if pair[1] not in self.long_ago
             ]
@@ -475,7 +523,7 @@ class Desk(StandIn):
         whole = as_sent(self.pool[ask["query_id"]][ask["doc_id"]], f"rolling mean {ask['query_id']} {NEED}", None)
         said = self.current().get((ask["query_id"], ask["doc_id"]))
         if ask.get("said") and said:
-            whole["said"] = {name: said[name] for name in SAID}
+            whole["said"] = said_of(said)
         return whole
 
     def found(self, ask: dict[str, Any]) -> dict[str, Any]:
@@ -578,6 +626,7 @@ class Harness:
             "campaign": desk.campaign,
             "annotator": query.get("annotator", "ada"),
             "scale": desk.scale,
+            "questions": desk.questions,
             "reasons": REASONS,
             "query_id": query.get("query_id"),
             "text_cap": desk.cap,

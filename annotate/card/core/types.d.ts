@@ -11,7 +11,7 @@ import type {
 } from "../wire.d.ts";
 import type { Turn } from "./state.js";
 
-export type Doc = DocumentPayload & { said?: Answer & Marks };
+export type Doc = DocumentPayload;
 export type Topic = TopicPayload;
 export type Place = [start: number, end: number];
 

@@ -1,6 +1,6 @@
 /** Types of a card's view and of its parts. */
 
-import type { Decision, Item, Kind, Notice, Place } from "../core/types.js";
+import type { Decision, Item, Kind, Notice, Place, Question } from "../core/types.js";
 import type { Own } from "../shell/arrangement.js";
 import type { Segment } from "./document/text.js";
 import type { View } from "./frame/view.js";
@@ -24,6 +24,14 @@ export interface KeyEntry {
   help: string;
 }
 
+/** Keys that nobody can change: those of grades are listed one by one, those of questions where there are any. */
+export interface FixedKey {
+  keys: string[];
+  help: string;
+  scale?: boolean;
+  questions?: boolean;
+}
+
 /** The data that a page gives its card; see `CardData` in annotate/card/server/card.py. */
 export interface CardData {
   campaign: string;
@@ -31,6 +39,8 @@ export interface CardData {
   token: string;
   routes: string;
   scale: GradeButton[];
+  /** Further questions; missing on cards that do not ask any. */
+  questions?: Question[];
   reasons: string[];
   text_cap: number;
   own: Partial<Own> | null;
@@ -38,7 +48,7 @@ export interface CardData {
   /** The manager's settings. */
   card: { marking?: boolean; near?: boolean; most_chosen?: number; rest_after?: number };
   /** Default keys by action, and the fixed ones. */
-  keys: { actions: Record<string, KeyEntry>; fixed: { keys: string[]; help: string; scale?: boolean }[] };
+  keys: { actions: Record<string, KeyEntry>; fixed: FixedKey[] };
   caps: Record<string, string>;
   filter?: unknown;
   pair?: [queryId: string, docId: string] | null;
@@ -112,8 +122,14 @@ export interface Part {
   /** Actions of buttons without a key, by their `data-do`. */
   clicks?: Record<string, (button: HTMLElement, event: MouseEvent) => unknown>;
   panels?: Record<string, Panel>;
-  /** The action of a digit; null for none. */
+  /** The action of a digit that was typed; null for none. */
   digit?(digit: number): ((source: Source) => unknown) | null;
+  /** The action of a key that stands for a whole number; where it is missing, that of the digit. */
+  number?(number: number): ((source: Source) => unknown) | null;
+  /** The action of a key that no one can change; undefined for none. */
+  fixedKey?(key: "Enter" | "Backspace"): Reaction | undefined;
+  /** The action of a key where a node of the card has the focus; undefined for its usual one. */
+  keyAt?(event: KeyboardEvent, target: HTMLElement): Reaction | undefined;
   /** Escape where no panel is open. */
   stepBack?(): Reaction;
   /** False keeps a click on an action from being carried out. */

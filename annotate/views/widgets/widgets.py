@@ -272,6 +272,9 @@ def metrics(values: Mapping[str, str | int]) -> None:
             st.metric(label, value if isinstance(value, str) else f"{value:,}", width="content")
 
 
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.ASCII | re.IGNORECASE)
+"""Code of the language of a document, as browsers read it."""
+
 HTML_STYLE = """<style>
 .html { overflow-wrap: anywhere; --line: color-mix(in srgb, currentColor 25%, transparent); }
 .html :is(h3, h4, h5, h6) { padding: 0.9rem 0 0.3rem; }
@@ -290,14 +293,21 @@ HTML_STYLE = """<style>
 </style>"""
 
 
-def safe_html(html: str, kind: Literal["document", "guidelines", "card"], height: int | None = None) -> None:
-    """Draw HTML that is safe already, in the style of its kind; above `height` pixels it scrolls."""
+def safe_html(
+    html: str, kind: Literal["document", "guidelines", "card"], height: int | None = None, language: str = ""
+) -> None:
+    """Draw HTML that is safe already, in the style of its kind; above `height` pixels it scrolls.
+
+    Browsers do not translate a document: it is judged as it is. `language` is its code, such as "en".
+    """
     # Unlike a container of Streamlit, it takes the focus, so that keys scroll it in every browser.
     name = {"document": "Document", "guidelines": "Guidelines", "card": "Collection card"}[kind]
     scrolls = (
         "" if height is None else f' tabindex="0" role="region" aria-label="{name}" style="max-height: {height}px"'
     )
-    st.html(f'{HTML_STYLE}<div class="html {kind}" dir="auto"{scrolls}>{without_bidi(html)}</div>')
+    kept = ' translate="no"' if kind == "document" else ""
+    kept += f' lang="{language}"' if language else ""
+    st.html(f'{HTML_STYLE}<div class="html {kind}" dir="auto"{kept}{scrolls}>{without_bidi(html)}</div>')
 
 
 def document(document: Document) -> None:
@@ -320,7 +330,9 @@ def document(document: Document) -> None:
         html = f'<{tag} class="text">{escape(text.rstrip())}</{tag}>'
     else:
         html = "" if images else "&nbsp;"
-    safe_html(html + "".join(map(_image, images)), "document", height=340)
+    said = document.metadata.get("lang", document.metadata.get("language"))
+    language = said if isinstance(said, str) and LANGUAGE.fullmatch(said) else ""
+    safe_html(html + "".join(map(_image, images)), "document", height=340, language=language)
     if is_long:
         st.caption(f"First {LONG_TEXT:,} of {len(shown.text):,} characters.")
 

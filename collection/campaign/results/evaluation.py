@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -55,15 +55,10 @@ class RunEvaluator:
     corpus: Corpus
     qrels: QrelsBuilder
 
-    def for_question(self, name: str | None, answer: str | None = None) -> RunEvaluator:
-        """The same with the qrels of a further question; see :meth:`.QrelsBuilder.for_question`."""
-        return replace(self, qrels=self.qrels.for_question(name, answer))
-
     def cache_key(self) -> str:
         """Cache key of all results, which changes with judgements, pool, runs and costs."""
         runs = self.store.corpus.runs_signature()
-        question = () if self.qrels.question is None else (self.qrels.question,)
-        return repr((self.store.judgements.versions(), runs, self.store.corpus.costs().to_csv(), *question))
+        return repr((self.store.judgements.versions(), runs, self.store.corpus.costs().to_csv()))
 
     def evaluate(
         self,
@@ -96,7 +91,7 @@ class RunEvaluator:
             measures,
             strangers=True,
             with_bounds=with_bounds,
-            grades=self.qrels.scale,
+            grades=self.settings.grades.sentences,
         )
         evaluated, costs = [c.run for c in evaluation.coverage], self.store.corpus.costs()
         if len(comparison.unknown_costs(evaluated, costs)) == len(costs):
@@ -182,7 +177,7 @@ class RunEvaluator:
             measures,
             pool=self.store.pool.pairs(),
             texts=self._features_of,
-            scale=self.qrels.scale,
+            scale=self.settings.grades.sentences,
             strangers=True,
             **options,
         )
@@ -264,6 +259,6 @@ class RunEvaluator:
             depth=depth,
             rel=rel,
             with_bounds=with_bounds,
-            grades=self.qrels.scale,
+            grades=self.settings.grades.sentences,
             unjudged=unjudged,
         )

@@ -38,14 +38,16 @@ export class GradeDesk extends Desk {
     this.elsewhere = null;
     /** @type {{ query_id: string, doc_id: string }[]} */
     this.skips = [];
-    /** Judgements without an answer to one of these are handed out again. @type {Question[]} */
+    /** Judgements without an answer to one of these are handed out again, if the card asks it. @type {Question[]} */
     this.questions = [];
+    /** @type {Question[]} */
+    this.asked = [];
   }
 
   /** @param {string} queryId @param {string} docId */
   isJudged(queryId, docId) {
     const said = this.saidOf(queryId, docId);
-    return said !== null && isComplete(this.questions, said);
+    return said !== null && isComplete(this.asked, said);
   }
 
   /** @param {string} queryId @param {string} docId */
@@ -87,6 +89,7 @@ export class GradeDesk extends Desk {
 
   /** @param {string} route @param {any} body */
   reply(route, body) {
+    this.asked = this.questions.filter(({ name }) => body.questions?.includes(name));
     if (route === "topics") return this.ownTopics();
     if (route === "document") {
       const said = this.saidOf(body.query_id, body.doc_id);

@@ -63,7 +63,9 @@ function gradeServer(inLoop, campaign = { questions: [] }) {
   /** @type {Server["log"]} */
   const log = new Map();
   let round = 0;
-  const isDone = (/** @type {Sent} */ decision) => isComplete(campaign.questions, decision);
+  /** Those that the card asks. @type {Question[]} */
+  let asked = [];
+  const isDone = (/** @type {Sent} */ decision) => isComplete(asked, decision);
   const all = (/** @type {string} */ queryId) =>
     [...standing(grade, log).values()].filter(({ query_id }) => query_id === queryId);
   const judged = (/** @type {string} */ queryId) => all(queryId).filter(isDone);
@@ -78,6 +80,7 @@ function gradeServer(inLoop, campaign = { questions: [] }) {
   return {
     log,
     answer(route, body) {
+      asked = campaign.questions.filter(({ name }) => body.questions?.includes(name));
       if (route === "topics")
         return {
           topics: TOPICS.map((id) => ({ ...topic(id), ...progress(id), without_text: 0 })),

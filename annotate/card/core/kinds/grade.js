@@ -40,13 +40,16 @@ function wanted(state) {
   return unseen < LOW ? missing : 0;
 }
 
+/** The questions that the card asks: judgements without an answer to one of these may be handed out again. @param {State<GradeScope>} state */
+const asking = ({ questions }) => (questions.length ? { questions: questions.map(({ name }) => name) } : {});
+
 /** @param {State<GradeScope>} state @param {number} want */
 function ask(state, want) {
   const { scope, tabs, wantsRecent: recent } = state;
   const tried = scope.tried.slice(-MOST_TRIED);
   const skips = scope.skips.slice(0, MOST_SENT);
   const alone = !Object.keys(tabs).length; // else the other tab's reservations are left to it
-  const body = { skips, query_id: scope.topic, alone, recent, tried };
+  const body = { skips, query_id: scope.topic, alone, recent, tried, ...(scope.topic !== null && asking(state)) };
   return syncRequest(state, "sync", want, nameOf, body, { visit: scope.visit, skips: skips.length });
 }
 
@@ -158,7 +161,7 @@ export const grade = {
     const waits = state.outbox.length > 0 || scope.skips.length > 0;
     // After a failure, unsent judgements go first, so that they do not wait for the topics.
     if (state.mounted && scope.topicsDue && !(waits && state.sync.failures))
-      return { lane: "sync", route: "topics", body: {}, context: contextOf({ ...state, outbox: [] }) };
+      return { lane: "sync", route: "topics", body: asking(state), context: contextOf({ ...state, outbox: [] }) };
     const want = wanted(state);
     const isHungry = want > 0 && !state.exhausted && !scope.inLoop;
     const asks = state.mounted && scope.topic !== null && (state.wantsRecent || state.due || isHungry);

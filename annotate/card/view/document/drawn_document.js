@@ -4,7 +4,7 @@
 
 import { causeOf, Failure } from "../../shell/network.js";
 import { drawChips } from "../frame/chips.js";
-import { cut, forward, make, setHidden } from "../frame/nodes.js";
+import { cut, forward, languageOf, make, setHidden } from "../frame/nodes.js";
 import { count } from "../frame/phrases.js";
 import { drawPictures } from "./pictures.js";
 import { countFirst, piecesOf } from "./places.js";
@@ -42,8 +42,7 @@ export class DrawnDocument {
     if (former?.images !== doc.images) drawPictures(nodes.pictures, doc);
     if (former?.metadata !== doc.metadata) drawChips(nodes.chips, doc.metadata, mostChips);
     // Browsers choose letters and line ends by the language that a document says it is in.
-    const said = doc.metadata.lang ?? doc.metadata.language;
-    const lang = typeof said === "string" && /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(said) ? said : "";
+    const lang = languageOf(doc.metadata.lang ?? doc.metadata.language);
     for (const node of [nodes.title, nodes.text]) if (node && node.lang !== lang) node.lang = lang;
     if (!nodes.title || !nodes.docId) return;
     const title = cut(doc.title || doc.doc_id, 1_000);

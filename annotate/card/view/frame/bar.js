@@ -3,6 +3,7 @@
 /** @import { Notice, Part, Refusal, View } from "../types.js" */
 
 import { causeOf, Failure } from "../../shell/network.js";
+import { heardQuestion } from "../units/question_words.js";
 import { byInput } from "./keys.js";
 import { apart, cut, make, smallButton } from "./nodes.js";
 import { asSentence, count, plural } from "./phrases.js";
@@ -42,6 +43,9 @@ export function keyHint(view, name, before) {
 /** A notice's decision in a few words. @param {View} view @param {Notice["decision"]} decision */
 export const said = (view, decision) => (decision ? view.face.words(view, decision) : "");
 
+/** What became of an earlier decision that was left before its last answer. @param {Notice["discarded"]} discarded */
+export const discardedWords = (discarded) => (discarded ? "Not changed: answers were missing. " : "");
+
 /** The reason why nothing can be decided. @param {View} view */
 const nothingHere = ({ face, texts }) =>
   texts.restTitle === ONE_MOMENT ? `The next ${face.one} is loading.` : `There is no ${face.one} on screen.`;
@@ -59,9 +63,12 @@ const SENTENCES = {
   decided: (view, { decision, revised }) =>
     `: ${said(view, decision)}${revised ? ", revised" : ""}${keyHint(view, "undo", " – ")}`,
   undone: (view, { decision }) => `: ${said(view, decision)}, undone`,
-  "looking-back": (view, { decision }) =>
-    `: ${said(view, decision)} – answer again to change it${keyHint(view, "forward", ", ")}`,
-  "forward-to-open": () => "Back to the first undecided one.",
+  "looking-back": (view, { decision, discarded }) =>
+    `: ${said(view, decision)}${discarded ? "; the change before was not finished" : ""} – answer again to change it${keyHint(view, "forward", ", ")}`,
+  unfinished: (view, { decision }) => `: ${said(view, decision)} – not saved yet`,
+  "main-question": () => ": grade it again; nothing is saved yet",
+  "answer-required": () => "This question needs an answer.",
+  "forward-to-open": (_, { discarded }) => `${discardedWords(discarded)}Back to the first undecided one.`,
   "nothing-here": (view) =>
     view.waiting
       ? `Not recorded: this is a new topic. ${byInput("Press Enter to begin.", "Tap the button to begin.")}`
@@ -148,9 +155,9 @@ export function bar(view) {
   function speak() {
     timer = 0;
     const { item, state } = view;
-    const now = { notice: state.notice, drawn: item?.drawn ?? null };
+    const now = { notice: state.notice, drawn: item?.on ?? null };
     const said = heard.notice === now.notice ? "" : sentence(view, now.notice).join("");
-    const shown = item ? view.face.heard(view, item) : "";
+    const shown = !item ? "" : item.question ? heardQuestion(view, item) : view.face.heard(view, item);
     const parts = [said, heard.drawn !== now.drawn ? shown : ""].filter(Boolean);
     heard = now;
     view.setText("spoken", parts.map((part) => cut(part.replace(/\.$/, ""), 300)).join(". "));
@@ -171,7 +178,7 @@ export function bar(view) {
       if (drawn.refused !== refused)
         view.node("refused").replaceChildren(...refused.map((each) => drawRefused(view, each)));
       drawn = { notice, refused };
-      if (!timer && (heard.notice !== notice || heard.drawn !== (item?.drawn ?? null)))
+      if (!timer && (heard.notice !== notice || heard.drawn !== (item?.on ?? null)))
         timer = window.setTimeout(speak, PAUSE_ALOUD);
     },
   };

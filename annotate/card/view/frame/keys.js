@@ -26,6 +26,7 @@ export const byInput = (keyed, touched) => (hasNoKeyboard() ? touched : keyed);
 export function labelOf({ data }, name) {
   const grade = data.scale.find((each) => `digit:${each.grade}` === name);
   if (grade) return `${grade.grade} ${grade.label}`;
+  if (name.startsWith("digit:")) return `Answer ${name.slice("digit:".length)}`;
   const label = data.keys.actions[name]?.label ?? name;
   return name === "help" ? byInput(label, "Grades") : label; // without a keyboard the panel lists the grades alone
 }
@@ -141,6 +142,8 @@ export class Keys {
       return inside && leavesField(event, target) ? () => this.leaveField(target) : null;
     }
     if (!inside && path.some((node) => node.matches(FOREIGN))) return null;
+    const at = inside ? view.parts.find((part) => part.keyAt)?.keyAt?.(event, target) : undefined;
+    if (at !== undefined) return at;
     if (event.key in SCROLL && path.some((node) => this.scrollsItself(node))) return null;
     return this.reaction(event);
   }
@@ -177,7 +180,12 @@ export class Keys {
     if (key === "Escape") return openPanel ? () => view.setPanel(null) : this.escape();
     if (event.shiftKey && (key === "ArrowLeft" || key === "ArrowRight"))
       return this.sideways(key === "ArrowLeft" ? -1 : 1);
-    if (key === "Enter" && view.waiting && (!openPanel || openPanel.beside)) return () => view.begin();
+    const isFree = !openPanel || openPanel.beside;
+    if (key === "Enter" && view.waiting && isFree) return () => view.begin();
+    if ((key === "Enter" || key === "Backspace") && isFree) {
+      const fixed = this.view.parts.find((part) => part.fixedKey)?.fixedKey?.(key);
+      if (fixed !== undefined) return fixed;
+    }
     const known = this.actionOf(pressed);
     const run = known && (() => known.run("key"));
     if (known?.anywhere || (openPanel && known?.panel === view.panel)) return run;
@@ -191,11 +199,13 @@ export class Keys {
 
   /** The action of a key besides scrolling; a digit may have another key, `digit:2`. @param {Pressed} pressed @returns {Action | null} */
   actionOf({ key, digit }) {
-    const name = this.names.get(key) ?? `digit:${digit}`;
-    const known = this.view.actions.get(name);
-    const meant = /^digit:(\d+)$/.exec(name)?.[1];
-    if (known || !meant) return known ?? null;
-    const run = this.view.parts.find((part) => part.digit)?.digit?.(Number(meant));
+    const own = this.names.get(key);
+    const known = this.view.actions.get(own ?? "");
+    const meant = own === undefined ? digit : /^digit:(\d+)$/.exec(own)?.[1];
+    if (known || meant === undefined || meant === null) return known ?? null;
+    const answers = this.view.parts.find((part) => part.digit);
+    const number = Number(meant);
+    const run = own !== undefined && answers?.number ? answers.number(number) : answers?.digit?.(number);
     return run ? { run } : null;
   }
 
@@ -273,9 +283,10 @@ export class Keys {
       return keyLine([cap ? kbd(cap) : "no key"], actions[name]?.help ?? "");
     });
     view.node("actionKeys").replaceChildren(...lines);
-    const fixedLines = fixed.flatMap(({ keys, help, scale }) => {
+    const asks = Boolean(view.data.questions?.length);
+    const fixedLines = fixed.flatMap(({ keys, help, scale, questions = false }) => {
       const caps = keys.flatMap((key) => [key === "\u2026" ? key : kbd(this.print(key)), " "]);
-      return scale ? [] : keyLine(caps, help); // grades are listed one by one
+      return scale || (questions && !asks) ? [] : keyLine(caps, help); // grades are listed one by one
     });
     view.node("fixedKeys").replaceChildren(...fixedLines);
   }

@@ -31,7 +31,8 @@ export function mountable(face) {
     root.cleverdon = view;
     const leave = attach(view);
     slots[SLOT] = leave;
-    card.dispatch({ type: "mount", fresh, requested: face.requested(view, data, fresh), filter: data.filter });
+    const { filter, questions = [] } = data;
+    card.dispatch({ type: "mount", fresh, requested: face.requested(view, data, fresh), filter, questions });
     return leave;
   };
 }

@@ -16,11 +16,16 @@ export function setPressed(node, isPressed) {
 /** @param {string} text @param {number} length */
 export const cut = (text, length) => (text.length > length ? `${text.slice(0, length)} …` : text);
 
+/** The code of a language that a document or topic says it is in, such as "en" or "pt-BR"; "" for anything else. @param {unknown} said */
+export const languageOf = (said) =>
+  typeof said === "string" && /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(said) ? said : "";
+
 /** Properties that browsers show or read aloud as text. */
 const SPOKEN = /** @type {const} */ (["title", "ariaLabel", "alt"]);
 
 /**
- * A new element with these properties and children; no tooltip and no name of it overrides the direction of writing.
+ * A new element with these properties and children; no tooltip and no name of it overrides the direction of writing, and
+ * no browser translates a text of a campaign.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -35,6 +40,7 @@ export function make(tag, properties, ...children) {
     const text = Reflect.get(others, name);
     if (typeof text === "string") Reflect.set(node, name, forward(text));
   }
+  if (node.classList.contains("cd-apart")) node.translate = false;
   Object.assign(node.dataset, dataset);
   node.append(...children);
   return node;

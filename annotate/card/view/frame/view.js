@@ -24,6 +24,11 @@ export class View {
     for (const node of [frame, .../** @type {NodeListOf<HTMLElement>} */ (frame.querySelectorAll("[data-part]"))]) {
       this.nodes[(node.dataset.part ?? "").replace(/-(.)/g, (_, letter) => letter.toUpperCase())] = node;
     }
+    // What is judged is never translated by the browser.
+    for (const node of /** @type {NodeListOf<HTMLElement>} */ (
+      frame.querySelectorAll(".cd-apart, .cd-document, .cd-text")
+    ))
+      node.translate = false;
     /** The texts of parts as they are drawn. @type {Record<string, string>} */
     this.texts = {};
     /** @type {string | null} */

@@ -3,7 +3,7 @@
 /** @import { QualificationFeedback, Part, View } from "../types.js" */
 
 import { apart, cut, make } from "../frame/nodes.js";
-import { wordsOf } from "../units/grades.js";
+import { gradeWords } from "../units/grades.js";
 
 /** @param {View} view @returns {Part} */
 export function feedback(view) {
@@ -28,13 +28,13 @@ function drawFeedback(view, { uuid, doc_id, title, relevance, settled, note }) {
   const own = view.state.history.find(({ decision }) => decision.uuid === uuid)?.decision;
   const said = own ?? { kind: relevance === null ? "cannot judge" : "graded", relevance };
   const same = said.kind === "graded" && said.relevance === settled;
-  const reference = wordsOf(view, { kind: "graded", relevance: settled });
+  const reference = gradeWords(view, { kind: "graded", relevance: settled });
   const answer = same ? "It matches the reference grade." : `Reference grade: ${reference}.`;
   return make(
     "li",
     { className: same ? "cd-same" : "cd-other-grade" },
     apart("b", cut(title || doc_id, 120)),
-    make("span", {}, `Your grade: ${wordsOf(view, said)}. ${answer}`),
+    make("span", {}, `Your grade: ${gradeWords(view, said)}. ${answer}`),
     ...(note ? [apart("span", cut(note, 600), "cd-settled-note")] : []),
   );
 }

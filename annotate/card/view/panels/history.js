@@ -1,14 +1,16 @@
 // The last judgements in a drawer: looked through by topic, grade and words, and opened again.
 
-/** @import { Entry, Part, PastJudgement, Reaction, Topic, View } from "../types.js" */
+/** @import { Answers, Entry, Part, PastJudgement, Reaction, Topic, View } from "../types.js" */
 
 import { idOf } from "../../core/kinds/pairs.js";
+import { same } from "../../core/state.js";
 import { ONE_MOMENT } from "../frame/bar.js";
 import { byInput } from "../frame/keys.js";
 import { apart, cut, forward, make } from "../frame/nodes.js";
 import { figure, plural } from "../frame/phrases.js";
-import { gradeBadge, lookBack, wordsOf } from "../units/grades.js";
+import { gradeBadge, gradeWords, lookBack, wordsOf } from "../units/grades.js";
 import { headLine, ListBox } from "../units/list_box.js";
+import { answerWords } from "../units/question_words.js";
 import { PAUSE } from "./search.js";
 import { nameOfTopic, shownTopic } from "./topics.js";
 
@@ -22,12 +24,12 @@ const NEAR_END_PX = 600;
 /** @type {Record<string, number>} */
 const STEPS = { ArrowUp: -1, ArrowDown: 1, PageUp: -6, PageDown: 6, Home: -Infinity, End: Infinity };
 
-/** @typedef {{ kind: string, relevance?: number | null, reason?: string | null, judged_at?: string | null }} Former */
+/** @typedef {{ kind: string, relevance?: number | null, reason?: string | null, judged_at?: string | null, answers?: Answers }} Former */
 
 /**
  * A judged pair; `former` is what was said before, newest first.
  *
- * @typedef {Omit<Partial<PastJudgement>, "former" | "kind" | "judged_at"> & Former & { query_id: string, doc_id: string,
+ * @typedef {Omit<Partial<PastJudgement>, "former" | "kind" | "judged_at" | "answers"> & Former & { query_id: string, doc_id: string,
  *           title: string, former: Former[] }} Row
  */
 
@@ -50,7 +52,11 @@ export function meets(row, { topic, grade, words }, text = "") {
 }
 
 /** @param {Former} a @param {Former} b */
-const isSame = (a, b) => a.kind === b.kind && a.relevance === b.relevance && (a.reason ?? null) === (b.reason ?? null);
+const isSame = (a, b) =>
+  a.kind === b.kind &&
+  a.relevance === b.relevance &&
+  (a.reason ?? null) === (b.reason ?? null) &&
+  same(a.answers ?? {}, b.answers ?? {});
 
 /** A judgement that this browser knows of, over the server's row of the pair. @param {Entry} entry @param {Row | undefined} known @param {Topic[]} topics @returns {Row} */
 function rowOf({ decision, title, order }, known, topics) {
@@ -234,7 +240,7 @@ export function history(view) {
 
 /** @param {View} view @param {Row} past */
 function drawRow(view, past) {
-  const said = make("span", { className: "cd-past-said cd-apart" }, forward(cut(wordsOf(view, past), 120)));
+  const said = make("span", { className: "cd-past-said cd-apart" }, forward(cut(gradeWords(view, past), 120)));
   const flag = past.flagged ? [make("span", { className: "cd-badge cd-flag" }, "Flagged")] : [];
   const time = past.judged_at ? [make("time", { dateTime: past.judged_at }, whenOf(past.judged_at))] : [];
   const former = past.former.slice(0, 3).map((each) => {
@@ -247,6 +253,7 @@ function drawRow(view, past) {
     { className: "cd-past-body" },
     headLine(past.title || past.doc_id, said, ...flag),
     make("div", { className: "cd-past-line" }, ...time, topic, ...former),
+    ...(past.answers ? [apart("div", cut(answerWords(view, past.answers).join("; "), 300), "cd-past-note")] : []),
     ...(past.note ? [apart("div", cut(past.note, 300), "cd-past-note")] : []),
   );
   return [gradeBadge(view, past), body];

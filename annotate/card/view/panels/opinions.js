@@ -6,6 +6,7 @@ import { paint } from "../document/highlights.js";
 import { rangesOf } from "../document/text.js";
 import { apart, cut, make, setPressed, smallButton } from "../frame/nodes.js";
 import { gradeBadge } from "../units/grades.js";
+import { answerWords } from "../units/question_words.js";
 import { Tile } from "../units/tile.js";
 
 /** Characters of a note, and its lines, beyond which it is folded. */
@@ -43,7 +44,7 @@ export function opinions(view) {
       const { segments } = tile;
       const places = () => all.flatMap(({ passages }) => passages.flatMap((place) => rangesOf(segments, place)));
       paint("cd-passage", [all, segments], places);
-      const shown = [all, isNamed, view.data.scale];
+      const shown = [all, isNamed, view.data.scale, view.data.questions];
       if (shown.every((each, i) => each === drawn[i])) return;
       drawn = shown;
       view.setHidden("nobody", all.length > 0);
@@ -54,18 +55,19 @@ export function opinions(view) {
 
 /** @param {View} view @param {Opinion} opinion @param {number} i @param {boolean} isNamed */
 function drawOpinion(view, opinion, i, isNamed) {
-  const { kind, relevance, reason, note, flagged, quotes } = opinion;
+  const { kind, relevance, reason, note, flagged, quotes, answers } = opinion;
   const known = view.data.scale.find(({ grade }) => grade === relevance);
   const label = kind === "graded" ? (known?.label ?? String(relevance)) : "Cannot judge";
   const flag = flagged ? [make("span", { className: "cd-badge cd-flag" }, "Flagged")] : [];
-  const words = [reason ?? "", note ?? "", ...quotes];
+  const said = answerWords(view, answers);
+  const words = [said.join("\n"), reason ?? "", note ?? "", ...quotes];
   const isLong = words.some((each) => each.length > FOLDED || each.split("\n").length > FOLDED_LINES);
   return make(
     "li",
     { className: isLong ? "cd-opinion cd-folded" : "cd-opinion" },
     make("p", { className: "cd-opinion-head" }, gradeBadge(view, opinion), apart("b", label), ...flag),
     whoLine(opinion, i, isNamed),
-    ...words.flatMap((each, at) => (each ? apart(at < 2 ? "p" : "q", each) : [])),
+    ...words.flatMap((each, at) => (each ? apart(at < 3 ? "p" : "q", each) : [])),
     ...(isLong ? [smallButton("Show all", "open-opinion")] : []),
   );
 }

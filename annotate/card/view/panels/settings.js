@@ -4,6 +4,7 @@
 
 import { labelOf, SCROLL, TAKEN } from "../frame/keys.js";
 import { apart, make, setHidden, smallButton } from "../frame/nodes.js";
+import { keyNumbers } from "../units/question_words.js";
 
 /** @typedef {"size" | "measure" | "leading"} Look */
 
@@ -122,7 +123,9 @@ export function settings(view) {
   function drawKeys() {
     const { keys, own, data, actions } = view;
     if (!rows.length) {
-      rows = [...data.scale.map(({ grade }) => `digit:${grade}`), ...actions.keys()].map((name) => keyRow(view, name));
+      rows = [...keyNumbers(data).map((number) => `digit:${number}`), ...actions.keys()].map((name) =>
+        keyRow(view, name),
+      );
       view.node("keyRows").replaceChildren(...rows.map(({ row }) => row));
     }
     for (const { name, ask, shown, reset } of rows) {

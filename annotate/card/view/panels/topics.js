@@ -5,12 +5,23 @@
 import { countOf, topicOf } from "../../core/kinds/counts.js";
 import { outstanding } from "../../core/state.js";
 import { sentence } from "../frame/bar.js";
-import { cut, make } from "../frame/nodes.js";
+import { cut, languageOf, make } from "../frame/nodes.js";
 import { figure } from "../frame/phrases.js";
 import { topicContext } from "./context.js";
 
 /** Ms until progress is drawn after a key: the next document first. */
 const AFTER_FRAMES = 30;
+
+/** Fields that name the language of a topic, and the nodes of what is written in it. */
+const LANGUAGES = new Set(["lang", "language"]);
+const TEXTS = ["topicTitle", "description", "narrative", "turns", "earlierTurns"];
+const NEW_TEXTS = [
+  "newTopicTitle",
+  "newTopicDescription",
+  "newTopicNarrative",
+  "newTopicTurns",
+  "newTopicEarlierTurns",
+];
 
 /** @param {{ query_id: string, title: string }} topic */
 export const nameOfTopic = ({ title, query_id }) => title || query_id;
@@ -33,6 +44,14 @@ export function topicText(view, topicOn) {
   /** @type {Topic | TopicWords | null} */
   let drawn = null;
   let isScrolled = false;
+  /** Browsers choose letters and line ends by the language. @param {Topic | TopicWords} topic */
+  function setLanguage({ fields = [] }) {
+    const said = fields.find(({ name }) => LANGUAGES.has(name.toLowerCase()));
+    const lang = languageOf(said?.text.trim());
+    for (const node of [...TEXTS, ...NEW_TEXTS].map((name) => view.node(name)))
+      if (node.lang !== lang) node.lang = lang;
+  }
+
   return {
     clicks: {
       begin: () => view.begin(),
@@ -57,6 +76,7 @@ export function topicText(view, topicOn) {
         if (!wasNew) view.letGo(); // a button that was pressed last would be pressed by Enter once more
       }
       if (topic === drawn) return;
+      setLanguage(topic);
       drawContext(topic);
       view.setText("foldTitle", name);
       view.setText("topicTitle", name);

@@ -2,11 +2,17 @@
 
 /** @import { Answer, Item, Part, Source, View } from "../types.js" */
 
+import { unfinishedOf } from "../../core/questions.js";
 import { entryOf, outstanding } from "../../core/state.js";
-import { apart, labelled, make } from "../frame/nodes.js";
+import { apart, make } from "../frame/nodes.js";
+import { answerButton, layOut, markAnswers, ONE_DIGIT } from "./answers.js";
+import { answerWords } from "./question_words.js";
 
-/** A judgement in a few words. @param {View} view @param {Answer} answer */
-export function wordsOf({ data: { scale } }, { kind, relevance, reason }) {
+/** A judgement in a few words, with its answers to further questions. @param {View} view @param {Answer} answer */
+export const wordsOf = (view, answer) => [gradeWords(view, answer), ...answerWords(view, answer.answers)].join("; ");
+
+/** The main grade of a judgement in a few words. @param {View} view @param {Answer} answer */
+export function gradeWords({ data: { scale } }, { kind, relevance, reason }) {
   if (kind !== "graded") return reason ? `cannot judge (${reason})` : "cannot judge";
   const known = scale.find(({ grade }) => grade === relevance);
   return known ? `${relevance} ${known.label}` : String(relevance);
@@ -32,7 +38,9 @@ export function standingOf({ card: { kind }, state }, id, said) {
   const entry = entryOf(kind, state, id);
   if (entry) return entry.decision;
   const last = outstanding(state).findLast(({ decision }) => kind.subject(decision) === id);
-  return last?.decision.kind === "undone" || state.units.some((unit) => unit.id === id) ? null : said;
+  if (last?.decision.kind === "undone") return null;
+  const open = state.units.find((unit) => unit.id === id);
+  return open && !open.said ? null : said;
 }
 
 /**
@@ -47,29 +55,10 @@ export function lookBack(view, { query_id, doc_id, title, kind, relevance = null
   if (view.panel && view.state.fetching === null) view.setPanel(null);
 }
 
-/**
- * Marks the answer of the decision on screen, or of one that was undone; "cannot judge" has its own button.
- *
- * @param {View} view @param {Item | null} item @param {HTMLElement[]} buttons @param {string | undefined} current
- */
-export function markAnswers(view, item, buttons, current) {
-  const stands = Boolean(item?.entry);
-  for (const button of [...buttons, view.node("cannotJudge")]) {
-    const isCurrent = (button.dataset.grade ?? button.dataset.do) === current?.replace(" ", "-");
-    button.ariaPressed = String(isCurrent && stands);
-    button.classList.toggle("cd-former", isCurrent && !stands);
-  }
-}
-
-/** Answers beside one another, in two lines where it is narrow. @param {HTMLElement} node @param {number} columns */
-export function setColumns(node, columns, narrow = columns) {
-  node.style.setProperty("--cd-grades", String(columns));
-  node.style.setProperty("--cd-grades-narrow", String(narrow));
-}
-
 /** Panels that cover the document, and what must not be clicked behind them. */
 const COVERS = new Set(["search", "history"]);
-const JUDGES = new Set(["grade", "undo", "skip", "cannot-judge", "back", "forward"]);
+const ANSWERS = ["answer", "pass-question", "clear-answer", "step-back"];
+const JUDGES = new Set(["grade", "undo", "skip", "cannot-judge", "back", "forward", ...ANSWERS]);
 
 /** @param {View} view @param {string} hint what a grade does, after its words @returns {Part} */
 export function grades(view, hint = "") {
@@ -85,11 +74,6 @@ export function grades(view, hint = "") {
   return {
     clicks: { grade: ({ dataset }) => give(Number(dataset.grade), "click") },
 
-    digit(digit) {
-      const isGrade = view.data.scale.some(({ grade }) => grade === digit);
-      return isGrade ? (source) => give(digit, source) : null;
-    },
-
     mayClick(name) {
       if (!COVERS.has(view.panel ?? "") || !JUDGES.has(name)) return true;
       view.card.say(`Close the ${view.panel} first: it covers the document.`);
@@ -102,11 +86,11 @@ export function grades(view, hint = "") {
       if (drawn === JSON.stringify(scale)) return undefined;
       drawn = JSON.stringify(scale);
       marked = [];
-      setColumns(node, scale.length, scale.length <= 4 ? scale.length : Math.ceil(scale.length / 2));
+      layOut(node, scale.length, true);
+      const isDense = scale.length > ONE_DIGIT;
       const buttons = scale.map(({ grade, label, sentence }) => {
-        const button = labelled(`${grade}`, label, `${grade} ${sentence}`, { do: "grade", grade: `${grade}` });
+        const button = answerButton(grade, label, sentence, { do: "grade", grade: `${grade}` }, isDense);
         button.title += hint;
-        button.append(ownCap(grade));
         return button;
       });
       node.replaceChildren(...buttons);
@@ -120,13 +104,23 @@ export function grades(view, hint = "") {
 
     /** Marks the grade that is on screen, or was before undo; without anything to grade, the buttons say so. */
     render(item) {
-      node.classList.toggle("cd-idle", item === null || view.panel === "search");
-      const decision = item?.entry?.decision ?? item?.unit.before;
-      const stands = item?.entry !== null;
+      const isIdle = item === null || view.panel === "search";
+      node.classList.toggle("cd-idle", isIdle);
+      view.node("choices").classList.toggle("cd-idle", isIdle);
+      const begun =
+        item && view.state.questions.length ? unfinishedOf(view.state, item.unit, item.entry, item.subject) : null;
+      const decision = begun ?? item?.entry?.decision ?? item?.unit.before;
+      const stands = item?.entry !== null && !begun;
       if (marked[0] === decision && marked[1] === stands) return;
       marked = [decision, stands];
-      const current = decision?.kind === "graded" ? String(decision.relevance) : decision?.kind;
-      markAnswers(view, item, /** @type {HTMLElement[]} */ ([...node.children]), current);
+      const what = begun ? "graded" : /** @type {Answer | undefined} */ (decision)?.kind;
+      const current = what === "graded" ? String(decision?.relevance) : what;
+      const buttons = /** @type {HTMLElement[]} */ ([...node.children]);
+      for (const { dataset } of buttons) {
+        if (begun) dataset.mark = "chosen";
+        else delete dataset.mark;
+      }
+      markAnswers(view, item, buttons, current, Boolean(item?.entry) && !begun);
     },
 
     /** Closes the panel once the unit that was fetched from it is on screen. */

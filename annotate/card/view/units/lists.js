@@ -6,7 +6,7 @@ import { chosenOf } from "../../core/state.js";
 import { Segment } from "../document/text.js";
 import { cut, forward, make, setHidden } from "../frame/nodes.js";
 import { count, plural } from "../frame/phrases.js";
-import { markAnswers, setColumns } from "./grades.js";
+import { markAnswers, setColumns } from "./answers.js";
 import { Tile } from "./tile.js";
 import { decisionIn } from "./units.js";
 

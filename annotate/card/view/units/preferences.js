@@ -5,7 +5,7 @@
 import { OTHER_WAY } from "../../core/kinds/preference.js";
 import { figure } from "../frame/phrases.js";
 import { drawCount } from "../panels/topics.js";
-import { markAnswers, setColumns } from "./grades.js";
+import { markAnswers, setColumns } from "./answers.js";
 import { Tile } from "./tile.js";
 import { decisionIn, unitOf } from "./units.js";
 

@@ -1,0 +1,117 @@
+"""A campaign with three further questions in the browser: two annotators by keys, and a manager who adjudicates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from collection import Campaign
+from collection.core.questions import Question
+from collection.core.records import Answer, Document, Topic
+from tests.browser.serving import Serving, open_card, saved, sent, sign_in
+from tests.helpers import put
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+
+SIZE = 8
+QUESTIONS = [
+    Question(
+        "credibility",
+        "How credible is this page?",
+        "grades",
+        {grade: f"{label}: credible to that extent" for grade, label in enumerate(("Not", "Little", "Rather", "Very"))},
+        asked_from=1,
+    ),
+    Question(
+        "exclusion",
+        "Why is it excluded?",
+        "choice",
+        {f"reason{n}": f"Reason {n}: one of seven" for n in range(1, 8)},
+        asked_to=0,
+    ),
+    Question("tags", "Which of these apply?", "tags", {"review": "Review", "protocol": "Protocol"}, required=False),
+]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
+    """A campaign with eight pairs that two annotators judge."""
+    directory = tmp_path_factory.mktemp("questions") / "campaign"
+    documents = [f"d{number}" for number in range(SIZE)]
+    with Campaign.create(directory, title="Health") as campaign:
+        texts = [Document(d, f"Page {d}", f"What the page {d} says of sleep.") for d in documents]
+        put(campaign, [Topic("1", "sleep and health")], texts, {"run": {"1": documents}})
+        campaign.people.pools.add("depth", depth=SIZE)
+        campaign.people.assignments.update(annotators=2)
+        campaign.settings.set_questions(QUESTIONS)
+    return (directory,)
+
+
+def said_by(number: int, second: bool) -> tuple[int, dict[str, Answer], list[str]]:
+    """The grade and answers of an annotator on a document, and the keys that give them; the second differs on some."""
+    grade = (number + (second and number == 3)) % 4
+    answers: dict[str, Answer] = {}
+    keys = [str(grade)]
+    if grade:
+        credibility = (number + (second and number == 6)) % 4
+        answers["credibility"] = credibility
+        keys.append(str(credibility))
+    else:
+        answers["exclusion"] = f"reason{number % 7 + 1}"
+        keys.append(str(number % 7 + 1))
+    if number % 2 or (second and number == 0):
+        answers["tags"] = ("protocol",)
+        keys.append("2")
+    return grade, answers, [*keys, "Enter"]
+
+
+def decisions(log: pd.DataFrame) -> dict[str, tuple[int, dict[str, Answer]]]:
+    """The grade and answers of each document."""
+    rows = zip(log["doc_id"], log["relevance"], log["answers"], strict=True)
+    return {doc_id: (int(relevance), dict(answers)) for doc_id, relevance, answers in rows}
+
+
+def press_all(page: Page, shown: str, keys: Callable[[int], list[str]], count: int) -> list[int]:
+    """Answer all documents by keys; the numbers of the documents in their order."""
+    order: list[int] = []
+    for _ in range(count):
+        place = page.locator(shown)
+        expect(place).not_to_be_empty()
+        document = place.inner_text()
+        order.append(int(document.removeprefix("d")))
+        for key in keys(order[-1]):
+            page.keyboard.press(key)
+        expect(page.locator(shown).filter(has_text=document)).to_have_count(0)
+    return order
+
+
+def test_answers_of_two_annotators_and_their_adjudication_are_in_the_log(
+    serving: Serving, make_window: Callable[..., BrowserContext]
+) -> None:
+    shown = "[data-part=document]:not([hidden]) [data-part=doc-id]"
+    for name, second in (("ben", False), ("cai", True)):
+        page = open_card(make_window(), serving, name, "1")
+        order = press_all(page, shown, lambda number: said_by(number, second)[2], SIZE)  # noqa: B023
+        saved(page)
+        with Campaign(serving.directory) as campaign:
+            log = decisions(campaign.store.judgements.table(annotator=name))
+        assert log == {f"d{number}": said_by(number, second)[:2] for number in order}
+
+    page = sign_in(make_window(), serving)
+    page.goto(f"{serving.url}/adjudicate")
+    shown = "[data-part=document]:not([hidden]) [data-name=id]"
+    expect(page.locator(shown)).not_to_be_empty()
+    expect(page.locator("[data-part=opinion-list]")).to_contain_text("tags: Protocol")
+    with Campaign(serving.directory) as campaign:
+        differing = {int(doc_id.removeprefix("d")) for doc_id in campaign.judging.adjudication.queue()["doc_id"]}
+    assert 3 in differing  # on which the grades differ
+    order = press_all(page, shown, lambda number: said_by(number, True)[2], len(differing))
+    assert set(order) == differing
+    sent(page)
+    with Campaign(serving.directory) as campaign:
+        log = decisions(campaign.store.judgements.table().query("counts_as == 'adjudication'"))
+    assert log == {f"d{number}": said_by(number, True)[:2] for number in differing}
