@@ -27,5 +27,6 @@ from collection.adjudication.judgement_matrix import (
     JudgementMatrix as JudgementMatrix,
     RuleResult as RuleResult,
 )
+from collection.adjudication.question_answers import NOT_GIVEN as NOT_GIVEN, QuestionAnswers as QuestionAnswers
 from collection.adjudication.rule_comparison import RuleDifference as RuleDifference, compare as compare
 from collection.adjudication.rules import ADJUDICATION_RULES as ADJUDICATION_RULES

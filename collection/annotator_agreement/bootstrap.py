@@ -23,7 +23,15 @@ _CELLS = 250_000
 """Size of a batch of numbers, chosen to stay in the processor's cache."""
 
 
-def values(labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int = 0, by: By = "pairs") -> pd.DataFrame:
+def values(
+    labels: Labels,
+    *,
+    level: float = 1,
+    resamples: int = 1000,
+    seed: int = 0,
+    by: By = "pairs",
+    nominal: bool = False,
+) -> pd.DataFrame:
     """Every coefficient of the labels, graded and binary, with 95% percentile intervals.
 
     Parameters
@@ -35,6 +43,9 @@ def values(labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int
     by
         Bootstrap unit. Annotators who interpret a topic differently disagree on many of its pairs, and only the
         intervals by topics reflect that.
+    nominal
+        Whether the grades are names without an order: there are then only the nominal coefficients, and no binary
+        scale.
 
     Returns
     -------
@@ -47,7 +58,7 @@ def values(labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int
     InputError
         `resamples`, `by` or `level` is out of range.
     """
-    return build_frame(compute_rows(labels, level=level, resamples=resamples, seed=seed, by=by))
+    return build_frame(compute_rows(labels, level=level, resamples=resamples, seed=seed, by=by, nominal=nominal))
 
 
 def build_frame(rows: list[tuple[object, ...]], keys: Sequence[str] = ()) -> pd.DataFrame:
@@ -57,7 +68,13 @@ def build_frame(rows: list[tuple[object, ...]], keys: Sequence[str] = ()) -> pd.
 
 
 def compute_rows(
-    labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int = 0, by: By = "pairs"
+    labels: Labels,
+    *,
+    level: float = 1,
+    resamples: int = 1000,
+    seed: int = 0,
+    by: By = "pairs",
+    nominal: bool = False,
 ) -> list[tuple[object, ...]]:
     """The rows of :func:`values`, since many frames would take longer to make than their rows."""
     if by not in get_args(By):
@@ -67,9 +84,9 @@ def compute_rows(
     if not np.isfinite(level):
         raise InputError(f"level: expected a finite grade, found {level:g}")
     rows: list[tuple[object, ...]] = []
-    for scale in get_args(Scale):
+    for scale in ("graded",) if nominal else get_args(Scale):
         scaled = labels if scale == "graded" else labels.binary(level)
-        entries = [entry for entry in COEFFICIENTS if scale in entry.scales]
+        entries = [e for e in COEFFICIENTS if scale in e.scales and (not nominal or e.measurement == "nominal")]
         patterns = Patterns(scaled)
         sums = patterns.label_sums()
         resampled = _resample(patterns, scaled, entries, resamples, seed, by)

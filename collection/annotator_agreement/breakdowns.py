@@ -46,6 +46,7 @@ class AgreementOptions(TypedDict, total=False):
     resamples: int
     seed: int
     by: By
+    nominal: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,6 +99,11 @@ class Agreement(Displayed):
     windows: pd.DataFrame
     notes: tuple[str, ...]
 
+    @property
+    def is_nominal(self) -> bool:
+        """Return whether the grades were compared as names without an order."""
+        return not (self.values["coefficient"] == "alpha-ordinal").any()
+
     def chart(self) -> alt.LayerChart:
         """Draw the coefficients over all pairs with their intervals."""
         from collection.charts.intervals import coefficients_chart
@@ -122,6 +128,7 @@ def agreement(
     by: By = "pairs",
     grades: Iterable[float] | None = None,
     sides: Collection[BreakdownName] = BREAKDOWNS,
+    nominal: bool = False,
 ) -> Agreement:
     """Compute inter-annotator agreement.
 
@@ -129,7 +136,7 @@ def agreement(
     ----------
     frame
         As for :meth:`Labels.of`. Annotators may have graded different pairs.
-    level, resamples, seed, by
+    level, resamples, seed, by, nominal
         As for :func:`values`.
     grades
         The scale, if it has grades that were never given.
@@ -155,10 +162,16 @@ def agreement(
     0.828
     """
     labels = frame if isinstance(frame, Labels) else Labels.of(frame, grades)
-    over_all = values(labels, level=level, resamples=resamples, seed=seed, by=by)
+    over_all = values(labels, level=level, resamples=resamples, seed=seed, by=by, nominal=nominal)
     frames = {
         side: break_down(
-            labels, side, level=level, resamples=resamples, seed=seed, by="pairs" if side == "topics" else by
+            labels,
+            side,
+            level=level,
+            resamples=resamples,
+            seed=seed,
+            by="pairs" if side == "topics" else by,
+            nominal=nominal,
         )
         if side in sides
         else build_frame([], KEYS[side])

@@ -33,19 +33,19 @@ def format_with_interval(row: pd.Series) -> str:
     return f"{row['value']:.3f}" + ("" if isnan(row["low"]) else f" ({row['low']:.3f} to {row['high']:.3f})")
 
 
-def interpret(agreement: Agreement) -> list[str]:
+def interpret(agreement: Agreement, *, of_relevance: bool = True) -> list[str]:
     """Report what was compared, how alpha reads by convention, its values, and overlap next to published values.
 
     Alpha is read for the order of the grades, for exact grades, and for relevant or not, since each tolerates other
     disagreements: none alone makes the grades reliable. There is no other verdict, because how much agreement is enough
-    depends on the purpose of the collection.
+    depends on the purpose of the collection. Published values concern the grades of relevance (`of_relevance`) only.
     """
     people = count(len(agreement.annotators), "annotator")
     several = f"{count(agreement.several, 'pair')} {plural(agreement.several, 'has', 'have')} 2 or more grades"
     sentences = [
         f"{people} gave {count(agreement.judgements, 'grade')} to {count(agreement.pairs, 'pair')}; {several}."
     ]
-    alpha = select_value(agreement.values, "alpha-ordinal")
+    alpha = select_value(agreement.values, "alpha-nominal" if agreement.is_nominal else "alpha-ordinal")
     if isnan(alpha["value"]):
         return [*sentences, f"Agreement cannot be computed: {alpha['note']}."]
     views = _views(agreement)
@@ -57,12 +57,14 @@ def interpret(agreement: Agreement) -> list[str]:
     sentences.append(f"Krippendorff's alpha: {join(values)}.{counted}")
     sentences.append(
         f"By convention, alpha is reliable from {FIRM:g} on, and tentative conclusions are possible from {TENTATIVE:g} "
-        "on; lower values are common for relevance judgements."
+        f"on{'; lower values are common for relevance judgements' if of_relevance else ''}."
     )
     if any(_read(view.row).startswith(CHANCE) for view in views):
         sentences.append(
             f"Let a second annotator judge more pairs: {count(agreement.several, 'pair')} do not show agreement."
         )
+    if not of_relevance:
+        return sentences
     overlap = select_value(agreement.values, "overlap", "binary")
     if not isnan(overlap["value"]):
         sentences.append(
@@ -83,7 +85,9 @@ class _View(NamedTuple):
 
 
 def _views(agreement: Agreement) -> list[_View]:
-    """The views that differ on this scale: with two grades all are the same."""
+    """The views that differ on this scale: with two grades all are the same, and names have no others."""
+    if agreement.is_nominal:
+        return [_View("nominal", "", "", select_value(agreement.values, "alpha-nominal"))]
     ordinal, nominal = (select_value(agreement.values, f"alpha-{name}") for name in ("ordinal", "nominal"))
     binary = select_value(agreement.values, "alpha-nominal", "binary")
     level = f"{agreement.level:g}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import parse_one
-from collection.cli.options import FILE, FORMAT, parse_scale
+from collection.cli.options import FILE, FORMAT, QUESTION, parse_scale
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.errors import FormatError, InputError
 from collection.core.phrases import count
@@ -53,6 +53,7 @@ COLUMNS = ("observed", "cohen", "cohen-quadratic", "alpha-ordinal", "ac1")
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only this topic; repeatable.")
 @click.option("--without", multiple=True, metavar="NAME", help="Leave out this annotator; repeatable.")
 @click.option("--measure", metavar="M", help="Also compare the rankings of runs by each annotator's grades.")
+@QUESTION
 @click.option("--coefficient", default="alpha-ordinal", metavar="C", help="Coefficient to sort the topics by.")
 @click.option("--resamples", type=click.IntRange(min=0), default=1000, help="Bootstrap samples; 0 = no intervals.")
 @click.option("--by", type=click.Choice(["pairs", "topics"]), default="pairs", help="Bootstrap unit.")
@@ -65,6 +66,8 @@ def agreement(
     topics: tuple[str, ...],
     without: tuple[str, ...],
     measure: str | None,
+    question: str | None,
+    answer: str | None,
     coefficient: str,
     **options: Any,
 ) -> None:
@@ -75,25 +78,33 @@ def agreement(
 
     For example:
       cleverdon agreement DIR --measure nDCG@10
+      cleverdon agreement DIR --question credibility
       cleverdon agreement labels.csv --by topics
     """
     from collection import annotator_agreement, formats
     from collection.annotator_agreement import COEFFICIENTS
     from collection.campaign import Campaign
 
-    label = COEFFICIENTS[coefficient].label  # report an unknown name before the computation
+    COEFFICIENTS[coefficient]  # report an unknown name before the computation
     conclusions: list[Conclusion] | None = None
     parsed = None if measure is None else parse_one(measure)
     if source.is_dir():
         if grades is not None:
             raise InputError(f"--grades applies to a file of labels; the campaign {source} has its own grade scale")
         with Campaign(source) as campaign, progress_line("computing agreement"):
-            report = campaign.results.agreement.report(topics=topics, without=without, level=level, **options)
+            study = campaign.results.agreement.for_question(question, answer)
+            if study.question is not None and study.question.question.kind == "tags" and answer is None:
+                _print_answers(study.by_answer(topics=topics, without=without, **options, sides=()), form)
+                return
+            report = study.report(topics=topics, without=without, level=level, **options)
             if parsed is not None:
-                conclusions = campaign.results.agreement.conclusions(parsed, topics=topics, without=without)
+                conclusions = study.conclusions(parsed, topics=topics, without=without)
     else:
+        if question is not None or answer is not None:
+            raise InputError(f"--question needs a campaign; expected its directory, found the file {source}")
         if measure is not None:
             raise InputError(f"--measure needs the runs of a campaign; expected its directory, found the file {source}")
+        study = None
         labels = annotator_agreement.select_labels(formats.read_labels(source), topics=topics, without=without)
         level = 1 if level is None else level
         if grades is not None:
@@ -105,27 +116,62 @@ def agreement(
             raise InputError(f"{source}: {error}") from None
     if form == "json":
         rows = [c._asdict() | {"tau": None if c.note else c.tau} for c in conclusions or ()]
-        print_json({**vars(report), **({} if conclusions is None else {"conclusions": rows})})
+        asked = {"question": question, "answer": answer, "labels": study.scale} if study and question else {}
+        print_json({**vars(report), **({} if conclusions is None else {"conclusions": rows}), **asked})
         return
-    for sentence in annotator_agreement.interpret(report)[0 if report.judgements else 1 :]:
+    _print_report(report, coefficient, of_relevance=question is None)
+    if report.several and conclusions is not None:
+        _print_conclusions(conclusions, str(parsed))
+    print_notices(report.notes)
+
+
+def _print_report(report: Agreement, coefficient: str, *, of_relevance: bool) -> None:
+    """Print what agreement means, the coefficients over all, and the breakdowns."""
+    from collection.annotator_agreement import COEFFICIENTS, interpret
+
+    sentences = interpret(report, of_relevance=of_relevance)
+    for sentence in sentences[0 if report.judgements else 1 :]:
         echo(sentence)
     if not report.several:
         echo("Judge pairs a second time in the app, or import grades with `cleverdon import DIR --labels FILE`.")
-        print_notices(report.notes)
         return
     echo()
     _print_values(report)
     _print_narrow("pairs of annotators", report.between, ["a", "b", "pairs"])
+    if report.is_nominal and coefficient not in set(report.topics["coefficient"]):
+        coefficient = "alpha-nominal"
     by = report.topics[(report.topics["coefficient"] == coefficient)].drop_duplicates("query_id")
     order = sort_naturally(by).sort_values("value", kind="stable", na_position="last")["query_id"].tolist()
+    label = COEFFICIENTS[coefficient].label
     _print_narrow(f"topics, lowest {label} first", report.topics, ["query_id", "pairs"], order)
     if len(report.annotators) > 2:
         _print_narrow(
             "each annotator vs. the majority of the others", report.rest, ["annotator", "pairs", "difference"]
         )
     _print_narrow("over time, by the last judgement of each pair", report.windows, ["window", "pairs", "last_at"])
-    if conclusions is not None:
-        _print_conclusions(conclusions, str(parsed))
+
+
+def _print_answers(by_answer: dict[str, Agreement], form: str) -> None:
+    """Print the agreement on each tag, and its mean over the tags that have a value."""
+    import numpy as np
+
+    from collection.annotator_agreement import format_with_interval, select_value
+
+    names = ("observed", "cohen", "alpha-nominal", "ac1")
+    values = {name: [select_value(report.values, name)["value"] for report in by_answer.values()] for name in names}
+    means = {name: float(np.nanmean(of)) if any(not isnan(v) for v in of) else None for name, of in values.items()}
+    if form == "json":
+        print_json({"answers": {answer: vars(report) for answer, report in by_answer.items()}, "means": means})
+        return
+    report = next(iter(by_answer.values()))
+    people, pairs = count(len(report.annotators), "annotator"), count(report.several, "pair")
+    echo(f"{people} answered; {pairs} with 2 or more answers. Each tag is compared by whether it was given.\n")
+    rows = [
+        [answer, *(format_with_interval(select_value(report.values, name)) for name in names)]
+        for answer, report in by_answer.items()
+    ]
+    mean = ["mean", *("none" if means[name] is None else f"{means[name]:.3f}" for name in names)]
+    print_table(["tag", *names], [*rows, mean], numbers=True)
     print_notices(report.notes)
 
 
@@ -149,12 +195,16 @@ def _print_values(report: Agreement) -> None:
     for entry in COEFFICIENTS:
         of_entry = report.values[report.values["coefficient"] == entry.name]
         rows_of = {str(row["scale"]): format_with_interval(row) for _, row in of_entry.iterrows()}
+        if not rows_of:
+            continue
         cells = [rows_of.get(scale, "") for scale in ("graded", "binary")]
         notes = {str(scale): note for scale, note in zip(of_entry["scale"], of_entry["note"], strict=True) if note}
         if len(set(notes.values())) > 1:
             notes = {scale: f"{scale}: {note}" for scale, note in notes.items()}
         rows.append([entry.name, entry.label, *cells, entry.tolerates, "; ".join(dict.fromkeys(notes.values()))])
     header = ["coefficient", "name", "graded", f"binary (grade {report.level:g}+)", "tolerates", "note"]
+    if report.is_nominal:
+        header, rows = ["coefficient", "name", "value", "note"], [[*row[:3], row[-1]] for row in rows]
     of_all = {row[-1] for row in rows} if len({row[-1] for row in rows}) == 1 else set()
     width = len(header) - bool(of_all)
     print_table(header[:width], [row[:width] for row in rows])
@@ -169,10 +219,13 @@ def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[
     """Print some coefficients of each key on a line; nothing for an empty frame."""
     if frame.empty:
         return
-    graded = frame[(frame["scale"] == "graded") & frame["coefficient"].isin(COLUMNS)]
-    wide = graded.pivot(index=keys, columns="coefficient", values="value")[list(COLUMNS)]
-    overlap = frame[frame["coefficient"] == "overlap"].set_index(keys)["value"]
-    wide = wide.assign(overlap=overlap.reindex(wide.index))
+    graded = frame[(frame["scale"] == "graded") & frame["coefficient"].isin([*COLUMNS, "alpha-nominal"])]
+    wide = graded.pivot(index=keys, columns="coefficient", values="value")
+    if "alpha-ordinal" not in wide:  # names without an order
+        wide = wide[["observed", "cohen", "alpha-nominal", "ac1"]]
+    else:
+        overlap = frame[frame["coefficient"] == "overlap"].set_index(keys)["value"]
+        wide = wide[list(COLUMNS)].assign(overlap=overlap.reindex(wide.index))
     if order is not None:
         wide = wide.loc[order] if wide.index.nlevels == 1 else wide.reindex(order, level=0)
     echo(f"\n{title}")

@@ -60,6 +60,9 @@ COLLECTION_OPTIONS = combine_options(
 )  # fmt: skip
 """The options of `cleverdon export` for a whole collection."""
 
+CHOICES = ("name", "corpus", "query_text", "with_runs", "name_annotators")
+"""Options of a collection that :class:`.CollectionChoices` has by the same names."""
+
 DECISIONS = ("sparse_qrels", "choices", "preferences", "preference_qrels")
 """Options for files of choices and preferences."""
 
@@ -130,6 +133,8 @@ TRAINING_OPTIONS = combine_options(
     type=click.Choice(["all", "finished"]),
     help="Topics of the qrels, also in a collection: all with a grade (default), or finished ones.",
 )
+@_qrels("--question", metavar="NAME", help="Further question of --qrels and --labels; by default the main one.")
+@_qrels("--answer", metavar="KEY", help="Answer or tag of --question: given (1) or not given (0).")
 @_labels(
     "--machine-labels",
     type=(str, WRITTEN),
@@ -173,6 +178,8 @@ def export(
     pairs: int,
     machine_labels: tuple[str, Path] | None,
     fill_with: str | None,
+    question: str | None,
+    answer: str | None,
     **options: Any,
 ) -> None:
     """Export qrels, logs, training data or a whole collection.
@@ -181,6 +188,7 @@ def export(
 
     For example:
       cleverdon export DIR --qrels qrels.txt --judgements log.jsonl
+      cleverdon export DIR --qrels credibility.txt --question credibility
       cleverdon export DIR --collection out --licence CC-BY-4.0
       cleverdon export DIR --triples triples.tsv --negatives hard
     """
@@ -197,12 +205,14 @@ def export(
     if not any([*requested, *(options[name] for name in TRAINING_FILES)]):
         raise click.UsageError("expected a file to export, such as --qrels, --judgements, --pool or --collection")
     _refuse_options_without_output(topics, fill_with, plain["qrels"] or collection, worklist)
+    _refuse_question(question, [fill_with, collection], [plain["qrels"], plain["labels"]])
     options |= {"worklist": worklist[1] if worklist else None, "machine_labels": machine_labels and machine_labels[1]}
     _require_different(path for path in (*options.values(), collection) if isinstance(path, Path))
     chosen = parse_rule(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
+    builder = campaign.results.qrels.for_question(question, answer)
     with progress_line("exporting") as progress:
-        graded = campaign.results.qrels.topics_with_grades(chosen) if qrels or collection else TopicsWithGrades()
+        graded = builder.topics_with_grades(chosen) if qrels or collection else TopicsWithGrades()
         only = graded.select(topics or "all")
         written = campaign.exports.files.write(
             **plain,
@@ -212,16 +222,18 @@ def export(
             include_unjudged_topics=include_unjudged_topics,
             topics=only,
             fill_with=fill_with if qrels else None,
+            question=question,
+            answer=answer,
         )
         written |= _write_named(campaign, machine_labels, worklist, pairs)
         label_notices = _label_notices(
             campaign, fill_with, [qrels, collection and collection / "qrels.txt"], machine_labels
         )
-        decisive = campaign.results.qrels.count_decisive_pairs(topics=only) if qrels or collection else 0
+        decisive = builder.count_decisive_pairs(topics=only) if qrels or collection else 0
         left_out, has_unjudged = [], unjudged or qrels_form == "strata"
         to_include = f"{'' if has_unjudged else '--unjudged '}--include-unjudged-topics"
         if qrels is not None and not include_unjudged_topics and (has_unjudged or (decisive and only is None)):
-            left_out = campaign.results.qrels.unjudged_topics(qrels_form, rule=chosen)
+            left_out = builder.unjudged_topics(qrels_form, rule=chosen)
         if decided:
             written |= campaign.exports.files.write_decisions(**decided, choice_rule=options["choice_rule"])
         training = _write_training(campaign, options, chosen)
@@ -229,15 +241,14 @@ def export(
         if about:
             campaign.settings.set_collection(**about)
         if collection:
-            named = ("name", "corpus", "query_text", "with_runs", "name_annotators")
             choices = CollectionChoices(
-                rule=chosen, topics=only, fill_with=fill_with, **{name: options[name] for name in named}
+                rule=chosen, topics=only, fill_with=fill_with, **{name: options[name] for name in CHOICES}
             )
             report = campaign.exports.collection.write(
                 collection, choices, replace=options["replace"], progress=progress
             )
         estimated = (qrels or collection) and ADJUDICATION_RULES[chosen.name].estimates
-        caution = campaign.results.qrels.with_sources(chosen).caution if estimated else ""
+        caution = builder.with_sources(chosen).caution if estimated else ""
     for path, rows in written.items():
         echo(f"{path}: {count(rows, 'line')}")
     if collection:
@@ -269,6 +280,14 @@ def _refuse_options_without_output(
     given = click.get_current_context().get_parameter_source("pairs")
     if worklist is None and given is ParameterSource.COMMANDLINE:
         raise click.UsageError("--pairs limits a work list: expected --worklist ANNOTATOR FILE too")
+
+
+def _refuse_question(question: str | None, others: Iterable[object], outputs: Iterable[Path | None]) -> None:
+    """Refuse --question beside what has the main question only, and without a file that it concerns."""
+    if question is not None and (any(others) or not any(outputs)):
+        raise click.UsageError(
+            "--question selects the question of --qrels or --labels, without --fill-with and --collection"
+        )
 
 
 def _write_named(

@@ -9,7 +9,17 @@ import click
 
 from collection.cli.evaluate import parse_measures
 from collection.cli.methods import Names
-from collection.cli.options import BOUNDS, COUNT, FILE, FORMAT, grade, measures_option, parse_scale, runs_argument
+from collection.cli.options import (
+    BOUNDS,
+    COUNT,
+    FILE,
+    FORMAT,
+    QUESTION,
+    grade,
+    measures_option,
+    parse_scale,
+    runs_argument,
+)
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.errors import FormatError, InputError
 from collection.core.phrases import count
@@ -68,6 +78,7 @@ def read_groups(path: Path) -> dict[str, str]:
     default="unknown",
     help="Unjudged documents: unknown, or not-relevant if all were examined and only relevant ones recorded.",
 )
+@QUESTION
 @BOUNDS
 @click.option("--grades", metavar="SCALE", type=parse_scale, help="Grade scale of QRELS for --bounds, such as 0-3.")
 @FORMAT
@@ -81,6 +92,8 @@ def reusability(
     rule: str | None,
     topics: str | None,
     unjudged: Unjudged,
+    question: str | None,
+    answer: str | None,
     bounds: bool,
     grades: list[float] | None,
     form: str,
@@ -114,10 +127,11 @@ def reusability(
         if grades is not None:
             raise InputError(f"--grades needs QRELS; the campaign {source} has its own grade scale")
         with Campaign(source) as campaign, progress_line("leaving runs out"):
-            rel = relevance_level or campaign.settings.loop().level
-            with_grades = campaign.results.qrels.topics_with_grades(rule, closed_early=False)
+            evaluation = campaign.results.evaluation.for_question(question, answer)
+            rel = relevance_level or evaluation.qrels.level
+            with_grades = evaluation.qrels.topics_with_grades(rule, closed_early=False)
             taken = with_grades.select(topics)
-            report = campaign.results.evaluation.reusability(
+            report = evaluation.reusability(
                 list(parse_measures(names, rel)), rule=rule, topics=taken, rel=rel, **options
             )
         if taken is not None:
@@ -126,6 +140,8 @@ def reusability(
     else:
         if rule is not None:
             raise InputError(f"--rule needs a campaign; {source} is not a directory")
+        if question is not None or answer is not None:
+            raise InputError(f"--question needs a campaign; {source} is not a directory")
         if topics is not None:
             raise InputError(f"--topics needs a campaign; {source} is not a directory")
         with formats.opened(source) as file:

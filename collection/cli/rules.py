@@ -9,7 +9,7 @@ import click
 
 from collection.cli.evaluate import parse_one
 from collection.cli.methods import Names
-from collection.cli.options import FORMAT, open_campaign
+from collection.cli.options import FORMAT, QUESTION, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.phrases import count, percent
 
@@ -25,8 +25,17 @@ if TYPE_CHECKING:
 )
 @click.option("--against", type=Names(family="rules"), metavar="RULE", required=True, help="Second rule.")
 @click.option("-m", "--measure", metavar="M", help="Also compare the rankings of runs by this measure.")
+@QUESTION
 @FORMAT
-def rules(campaign: Campaign, rule: str | None, against: str, measure: str | None, form: str) -> None:
+def rules(
+    campaign: Campaign,
+    rule: str | None,
+    against: str,
+    measure: str | None,
+    question: str | None,
+    answer: str | None,
+    form: str,
+) -> None:
     """Compare two adjudication rules on a campaign.
 
     `cleverdon methods rules` lists the rules. Parameters follow in brackets: majority(ties=higher).
@@ -38,7 +47,8 @@ def rules(campaign: Campaign, rule: str | None, against: str, measure: str | Non
 
     parsed = None if measure is None else parse_one(measure)
     with progress_line("comparing rules"):
-        compared = campaign.results.evaluation.compare_rules(rule or DEFAULT_RULE, against, parsed)
+        evaluation = campaign.results.evaluation.for_question(question, answer)
+        compared = evaluation.compare_rules(rule or DEFAULT_RULE, against, parsed)
     if form == "json":
         print_json(_facts(compared))
         return

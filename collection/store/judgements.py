@@ -144,15 +144,14 @@ class JudgementTables(Repository):
         ).fetchone()
         return None if row is None else LogEntry(*row)
 
-    def opinions(self) -> pd.DataFrame:
+    def opinions(self, *, answers: bool = False) -> pd.DataFrame:
         """Return the current judgements and adjudications as adjudication reads them, oldest first.
 
-        ``annotator``, ``kind``, ``relevance``, ``counts_as``; and the keys of the pair as ``query_id`` and ``doc_id``,
-        for which :meth:`name_pairs` puts the ids.
+        ``annotator``, ``kind``, ``relevance``, ``counts_as``, ``answers`` where they are wanted; and the keys of the
+        pair as ``query_id`` and ``doc_id``, for which :meth:`name_pairs` puts the ids.
         """
-        return self.table(columns=("annotator", "topic", "doc", "kind", "relevance", "counts_as")).rename(
-            columns={"topic": "query_id", "doc": "doc_id"}
-        )
+        columns = ["annotator", "topic", "doc", "kind", "relevance", "counts_as", *(["answers"] if answers else [])]
+        return self.table(columns=columns).rename(columns={"topic": "query_id", "doc": "doc_id"})
 
     def name_pairs(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Put ids in place of the keys in ``query_id`` and ``doc_id``; sort by topic, as imported, and document id."""

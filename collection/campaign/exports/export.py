@@ -52,6 +52,8 @@ class Exporter:
         include_unjudged_topics: bool = False,
         topics: Collection[str] | None = None,
         fill_with: str | None = None,
+        question: str | None = None,
+        answer: str | None = None,
     ) -> dict[str, int]:
         """Write the files that are named; each is replaced as a whole or left as it was.
 
@@ -75,6 +77,8 @@ class Exporter:
         fill_with
             Name of a label set for the pooled pairs without a grade in the qrels. FILE.labels.json next to the qrels
             says for each pair who gave its grade.
+        question, answer
+            The question of the qrels and labels, as for :meth:`.QrelsBuilder.for_question`; by default the main one.
 
         Returns
         -------
@@ -86,7 +90,7 @@ class Exporter:
         InputError
             A file belongs to the campaign (then nothing is written), or cannot be written.
         UnknownNameError, CampaignError
-            As :meth:`.LabelFiles.filled`.
+            As :meth:`.LabelFiles.filled` and :meth:`.QrelsBuilder.for_question`.
         """
         log, quoted = self.store.judgements, self.corpus.view.quoted
         mark_seen = self.label_files.mark_seen
@@ -98,17 +102,20 @@ class Exporter:
                 "machine labels fill the unjudged pairs of a plain qrels file: expected no other form of qrels and no "
                 "unjudged pairs"
             )
+        if question is not None and ((qrels or labels) is None or fill_with is not None):
+            raise InputError("a question applies to a file of qrels or labels without machine labels; name one")
+        of_question, study = self.qrels.for_question(question, answer), self.agreement.for_question(question, answer)
         return self._write(
             (
                 qrels,
                 lambda path: (
-                    self._write_qrels(path, rule, qrels_form, unjudged, include_unjudged_topics, topics)
+                    self._write_qrels(path, of_question, rule, qrels_form, unjudged, include_unjudged_topics, topics)
                     if fill_with is None
                     else self._write_filled_qrels(path, rule, topics, fill_with)
                 ),
             ),
             (judgements, _table(lambda: mark_seen(quoted(log.table(current=False))), formats.write_judgements)),
-            (labels, _table(lambda: self.agreement.labels().sort_values(by_annotator), formats.write_labels)),
+            (labels, _table(lambda: study.labels().sort_values(by_annotator), formats.write_labels)),
             (passages, lambda path: formats.write_passages(quoted(log.table()), path)),
             (pool, _table(self.store.pool.pairs, formats.write_pool)),
             (missing_documents, _table(self.store.corpus.missing_documents, formats.write_lines)),
@@ -155,6 +162,7 @@ class Exporter:
     def _write_qrels(
         self,
         path: Path | str,
+        qrels: QrelsBuilder,
         rule: RuleChoice,
         form: QrelsForm,
         unjudged: bool,
@@ -163,14 +171,14 @@ class Exporter:
     ) -> int:
         """Write qrels, and next to them the report that the TREC form has no room for, not even as a comment."""
         chosen = adjudication.parse_rule(rule)
-        report = self.qrels.rule_report(chosen, topics=topics)
-        frame = self.qrels.in_form(
+        report = qrels.rule_report(chosen, topics=topics)
+        frame = qrels.in_form(
             form, rule=chosen, unjudged=unjudged, include_unjudged_topics=unjudged_topics, topics=topics
         )
         if form != "judged" or unjudged:
             report |= {"form": form, "unjudged": int((frame["relevance"] < 0).sum())}
         if form == "strata" or unjudged:
-            left_out = [] if unjudged_topics else self.qrels.unjudged_topics(form, rule=chosen)
+            left_out = [] if unjudged_topics else qrels.unjudged_topics(form, rule=chosen)
             report |= {"unjudged_topics_left_out": len(left_out)}
         formats.write_qrels(frame, path, form=form)
         remove_stale_report(path)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from collection import adjudication, annotator_agreement as agreeing, comparison
+from collection.adjudication import QuestionAnswers
 from collection.annotator_agreement import Agreement, Labels, annotator_statistics
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.results.rank_comparison import compare_ranks
@@ -53,11 +54,33 @@ class Conclusion(NamedTuple):
 
 @dataclass(eq=False)
 class AgreementStudy:
-    """Inter-annotator agreement, and statistics of each annotator."""
+    """Inter-annotator agreement, and statistics of each annotator.
+
+    `question` is the question that annotators answer: None is the main one; see :meth:`for_question`.
+    """
 
     store: Store
     settings: Settings
     corpus: Corpus
+    question: QuestionAnswers | None = None
+
+    def for_question(self, name: str | None, answer: str | None = None) -> AgreementStudy:
+        """The same for a further question, in pairs that two annotators answered; None is the main one.
+
+        Grades are compared by their order, the answers to a choice as names, and of tags one at a time
+        (:meth:`by_answer` has all). `answer` compares whether this answer or tag was given (1) or not (0).
+
+        Raises
+        ------
+        InputError, UnknownNameError
+            There is no such question or answer.
+        """
+        return replace(self, question=None if name is None else self.settings.question_answers(name, answer))
+
+    @property
+    def scale(self) -> Mapping[int, str]:
+        """The grades of the question, with their sentences or, of answers, their labels."""
+        return self.settings.grades.sentences if self.question is None else self.question.scale
 
     def labels(self, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> pd.DataFrame:
         """Every annotator's current grades, without adjudications.
@@ -72,7 +95,8 @@ class AgreementStudy:
         Returns
         -------
         DataFrame
-            ``annotator`` (for imported qrels ``qrels:NAME``), ``query_id``, ``doc_id``, ``relevance`` (int64),
+            ``annotator`` (for imported qrels ``qrels:NAME``), ``query_id``, ``doc_id``, ``relevance`` (int64, a key of
+            :attr:`scale`),
             ``judged_at`` (ISO 8601; null where the grade was imported), ``seconds``, ``note``, ``source``; oldest
             first.
 
@@ -83,27 +107,58 @@ class AgreementStudy:
         """
         for query_id in topics:
             self.settings.require_topic(query_id)
-        judged = self.store.judgements.table(columns=(*LABELS, "kind", "counts_as"))
+        if self.question is not None and self.question.question.kind == "tags":
+            self.question.require_grades()
+        judged = self._judgements(*LABELS, "kind", "counts_as")
         graded = judged[(judged["kind"] == "graded") & (judged["counts_as"] == "judgement")]
         frame = graded[list(LABELS)].astype({"relevance": "int64"})
         frame["judged_at"] = frame["judged_at"].mask(frame["source"] == "imported")
         frame = agreeing.select_labels(frame, without=without)
         return (frame[frame["query_id"].isin(list(topics))] if topics else frame).reset_index(drop=True)
 
+    def _judgements(self, *columns: str) -> pd.DataFrame:
+        """Current judgements and adjudications that answer the question, and those of "cannot judge"."""
+        if self.question is None:
+            return self.store.judgements.table(columns=columns)
+        read = list(dict.fromkeys([*columns, "relevance", "answers"]))
+        return self.question.select(self.store.judgements.table(columns=read))[list(columns)]
+
     def report(
         self, *, topics: Sequence[str] = (), without: Sequence[str] = (), level: float | None = None, **options: Any
     ) -> Agreement:
-        """Inter-annotator agreement by the labels; the default `level` is that of the loop's settings.
+        """Inter-annotator agreement by the labels.
 
+        The default `level` is that of the loop's settings, for a further question its second lowest grade.
         `options` are ``resamples``, ``seed``, ``by``, ``sides`` of :func:`collection.annotator_agreement.agreement`.
         """
         labels = self.labels(topics=topics, without=without)
-        level = self.settings.loop().level if level is None else level
-        agreement = agreeing.agreement(labels, level=level, grades=self.settings.grades.sentences, **options)
+        if level is None:
+            level = self.settings.loop().level if self.question is None else self.question.level
+        nominal = self.question is not None and self.question.is_nominal
+        agreement = agreeing.agreement(labels, level=level, grades=self.scale, nominal=nominal, **options)
         return replace(agreement, notes=(*agreement.notes, *self._left_out(labels, topics, without)))
 
+    def by_answer(
+        self, *, topics: Sequence[str] = (), without: Sequence[str] = (), **options: Any
+    ) -> dict[str, Agreement]:
+        """Agreement on whether each answer or tag was given, by answer; parameters as for :meth:`report`.
+
+        Raises
+        ------
+        InputError
+            The question has grades.
+        """
+        if self.question is None or self.question.question.kind == "grades":
+            raise InputError("agreement by answer needs a question with a choice or tags, found one with grades")
+        return {
+            answer: self.for_question(self.question.question.name, answer).report(
+                topics=topics, without=without, **options
+            )
+            for answer in map(str, self.question.answers)
+        }
+
     def _left_out(self, labels: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> Iterable[str]:
-        judged = self.store.judgements.table(columns=("annotator", "query_id", "kind", "counts_as"))
+        judged = self._judgements("annotator", "query_id", "kind", "counts_as")
         if topics:
             judged = judged[judged["query_id"].isin(list(topics))]
         own = judged[(judged["counts_as"] == "judgement") & ~judged["annotator"].isin(list(without))]
@@ -114,6 +169,14 @@ class AgreementStudy:
             yield f'{cannot:,} "cannot judge" {plural(cannot, "judgement")} left out.'
         if adjudicated := int((judged["counts_as"] == "adjudication").sum()):
             yield f"{count(adjudicated, 'adjudication')} left out: adjudications are not independent opinions."
+        if self.question is None:
+            return
+        graded = self.for_question(None).labels(topics=topics)["annotator"]
+        if others := int((~graded.isin(list(without))).sum()) - len(labels):
+            yield (
+                f"{count(others, 'judgement')} left out: the question {self.question.question.name!r} was not asked at "
+                f"{plural(others, 'its grade', 'their grades')}, or has no answer."
+            )
         if seen := int((labels_seen(labels, self.store.machine_labels.views()) != "").sum()):
             yield (
                 f"{count(seen, 'judgement')} {plural(seen, 'was', 'were')} given after the annotator saw a machine "
@@ -123,7 +186,9 @@ class AgreementStudy:
     def cache_key(self) -> str:
         """Cache key of :meth:`report` and :meth:`conclusions`."""
         runs = self.store.corpus.runs()
-        return repr((self.store.judgements.versions(), self.settings.loop().level, list(runs["run"] + runs["sha256"])))
+        question = () if self.question is None else (self.question,)
+        state = self.store.judgements.versions(), self.settings.loop().level, list(runs["run"] + runs["sha256"])
+        return repr((*state, *question))
 
     def conclusions(
         self,
@@ -144,6 +209,8 @@ class AgreementStudy:
             The measure needs more than grades.
         """
         measure = as_measure(measure)
+        if self.question is not None:
+            self.question.require_grades()
         if measure.entry.needs:
             raise InputError(f"{measure} needs qrels with {measure.entry.needs}, which annotators' grades do not have")
         labels = self.labels(topics=topics, without=without)
@@ -151,7 +218,7 @@ class AgreementStudy:
         if not runs:
             return []
         parts = {str(name): part for name, part in labels.groupby("annotator")}
-        met = Labels.of(labels, self.settings.grades.sentences).met()
+        met = Labels.of(labels, self.scale).met()
         couples = met if most is None else sorted(sorted(met, key=met.__getitem__, reverse=True)[:most])
         return [_compare_orders(runs, measure, parts[a], parts[b], a, b) for a, b in couples]
 

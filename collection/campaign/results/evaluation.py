@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -55,10 +55,15 @@ class RunEvaluator:
     corpus: Corpus
     qrels: QrelsBuilder
 
+    def for_question(self, name: str | None, answer: str | None = None) -> RunEvaluator:
+        """The same with the qrels of a further question; see :meth:`.QrelsBuilder.for_question`."""
+        return replace(self, qrels=self.qrels.for_question(name, answer))
+
     def cache_key(self) -> str:
         """Cache key of all results, which changes with judgements, pool, runs and costs."""
         runs = self.store.corpus.runs_signature()
-        return repr((self.store.judgements.versions(), runs, self.store.corpus.costs().to_csv()))
+        question = () if self.qrels.question is None else (self.qrels.question,)
+        return repr((self.store.judgements.versions(), runs, self.store.corpus.costs().to_csv(), *question))
 
     def evaluate(
         self,
@@ -91,7 +96,7 @@ class RunEvaluator:
             measures,
             strangers=True,
             with_bounds=with_bounds,
-            grades=self.settings.grades.sentences,
+            grades=self.qrels.scale,
         )
         evaluated, costs = [c.run for c in evaluation.coverage], self.store.corpus.costs()
         if len(comparison.unknown_costs(evaluated, costs)) == len(costs):
@@ -177,7 +182,7 @@ class RunEvaluator:
             measures,
             pool=self.store.pool.pairs(),
             texts=self._features_of,
-            scale=self.settings.grades.sentences,
+            scale=self.qrels.scale,
             strangers=True,
             **options,
         )
@@ -259,6 +264,6 @@ class RunEvaluator:
             depth=depth,
             rel=rel,
             with_bounds=with_bounds,
-            grades=self.settings.grades.sentences,
+            grades=self.qrels.scale,
             unjudged=unjudged,
         )

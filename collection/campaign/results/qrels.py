@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import pandas as pd
 
 from collection import adjudication, export, preferences
-from collection.adjudication import Adjudicated, ChosenRule
+from collection.adjudication import Adjudicated, ChosenRule, QuestionAnswers
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.progress.progress import Progress
 from collection.campaign.settings.loop_settings import DECISIVE
@@ -67,12 +67,56 @@ class TopicsWithGrades(NamedTuple):
 
 @dataclass(eq=False)
 class QrelsBuilder:
-    """Adjudication of judgements, choices and preferences into qrels."""
+    """Adjudication of judgements, choices and preferences into qrels.
+
+    `question` is the question that judgements answer: None is the main one; see :meth:`for_question`.
+    """
 
     store: Store
     settings: Settings
     corpus: Corpus
     progress: Progress
+    question: QuestionAnswers | None = None
+
+    def for_question(self, name: str | None, answer: str | None = None) -> QrelsBuilder:
+        """The same for a further question; None is the main one.
+
+        A pair has a grade if its grade by the same rule in the main question is one at which the question is asked, and
+        if somebody answered it. A pair without a row was not asked the question, or nobody answered it.
+
+        Parameters
+        ----------
+        name
+            Name of the question.
+        answer
+            Of a choice or tags, the answer whose presence is the grade: each annotator gave it (1) or not (0).
+
+        Raises
+        ------
+        InputError, UnknownNameError
+            There is no such question or answer, or a question without grades lacks one.
+
+        Examples
+        --------
+        >>> campaign.results.qrels.for_question("credibility").build()  # doctest: +SKIP
+        """
+        if name is None:
+            if answer is not None:
+                raise InputError(f"the answer {answer!r} belongs to a question; name the question too")
+            return replace(self, question=None)
+        question = self.settings.question_answers(name, answer)
+        question.require_grades()
+        return replace(self, question=question)
+
+    @property
+    def scale(self) -> Mapping[int, str]:
+        """The grades of the question, with their sentences."""
+        return self.settings.grades.sentences if self.question is None else self.question.scale
+
+    @property
+    def level(self) -> int:
+        """The minimum relevant grade of the question: that of the loop, or the second lowest grade."""
+        return self.settings.loop().level if self.question is None else self.question.level
 
     def build(self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str) -> pd.DataFrame:
         """Qrels from judgements: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
@@ -96,14 +140,20 @@ class QrelsBuilder:
 
     def _adjudicate(self, rule: ChosenRule) -> Adjudicated:
         """The grades of all topics by a rule; those by the rule used last are cached for all connections."""
+        question = self.question
 
         def compute() -> Adjudicated:
-            adjudicated = adjudication.adjudicate(self.store.judgements.opinions(), rule)
+            opinions = self.store.judgements.opinions(answers=question is not None)
+            adjudicated = adjudication.adjudicate(opinions if question is None else question.select(opinions), rule)
             return replace(adjudicated, grades=self.store.judgements.name_pairs(adjudicated.grades))
 
         with self.store.snapshot():
             key = (str(rule), self.store.judgements.last_entry())
-            return self.store.cached("adjudicated", key, compute, shared=True)
+            if question is None:
+                return self.store.cached("adjudicated", key, compute, shared=True)
+            main = self.for_question(None).with_sources(rule).grades
+            adjudicated = self.store.cached("adjudicated answers", (*key, repr(question)), compute, shared=True)
+        return replace(adjudicated, grades=_select_asked(adjudicated.grades, main, question))
 
     def from_choices(self, rule: str = "majority") -> pd.DataFrame:
         """Sparse qrels from choices: ``query_id``, ``doc_id``, ``relevance``; documents not chosen have no row.
@@ -203,7 +253,8 @@ class QrelsBuilder:
         topics = None if topics is None else list(topics)
         every = self.with_sources(chosen)
         selected = replace(every, grades=select_topics(every.grades, topics))
-        judgements = select_topics(self.store.judgements.table(columns=OPINION), topics)
+        judgements = self.store.judgements.table(columns=OPINION if self.question is None else (*OPINION, "answers"))
+        judgements = select_topics(judgements if self.question is None else self.question.select(judgements), topics)
         decisive = self.count_decisive_pairs(topics=topics)
         adjudicated = judgements["counts_as"] == adjudication.ADJUDICATION
         graded = judgements[~adjudicated & (judgements["kind"] == "graded")]
@@ -212,7 +263,8 @@ class QrelsBuilder:
             "parameters": chosen.parameters,
             "description": adjudication.ADJUDICATION_RULES[chosen.name].description,
             **({} if selected.converged is None else {"rounds": selected.rounds, "converged": selected.converged}),
-            "grades": {str(g): s for g, s in self.settings.grades.sentences.items()},
+            **({} if self.question is None else self.question.facts()),
+            "grades": {str(g): s for g, s in self.scale.items()},
             "topics": int(selected.grades["query_id"].nunique()),
             **(
                 {}
@@ -262,6 +314,15 @@ class QrelsBuilder:
 def select_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:
     """The rows of these topics (``query_id``), or all."""
     return frame if topics is None else frame[frame["query_id"].isin(list(topics))]
+
+
+def _select_asked(grades: pd.DataFrame, main: pd.DataFrame, question: QuestionAnswers) -> pd.DataFrame:
+    """The grades of pairs whose main grade is one at which the question is asked; all of one that is always asked."""
+    if question.question.asked_from is None and question.question.asked_to is None:
+        return grades
+    asked = main.loc[[question.question.is_asked(grade) for grade in main["relevance"]], ["query_id", "doc_id"]]
+    chosen = pd.MultiIndex.from_frame(grades[["query_id", "doc_id"]]).isin(pd.MultiIndex.from_frame(asked))
+    return grades[chosen].reset_index(drop=True)
 
 
 def _count_names(judgements: pd.DataFrame) -> dict[str, int]:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from collection.adjudication import QuestionAnswers
 from collection.assignment import AssignmentSettings
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.campaign.settings.loop_settings import MODES, LoopSettings
@@ -233,6 +234,18 @@ class Settings:
                 _check_given_answers(question, self.store.judgements.given_answers(question.name))
             self.store.settings.put(QUESTIONS, [question.to_json() for question in questions])
         return questions
+
+    def question_answers(self, name: str, answer: str | None = None) -> QuestionAnswers:
+        """Return the answers to a further question, or one of them, as results take them.
+
+        Raises
+        ------
+        InputError, UnknownNameError
+            There is no such question, or it has no such answer.
+        """
+        questions = {question.name: question for question in self.questions()}
+        require_known("question", questions, name)
+        return QuestionAnswers.of(questions[name], self.store.judgements.given_answers(name), answer)
 
     def collection(self) -> About:
         """Return the manager's description of the collection."""
