@@ -268,6 +268,7 @@ export interface PairFilter {
   query_id?: string | null;
   distance?: number | null;
   names?: string[];
+  question?: string | null;
 }
 
 /** The manager's current adjudication of a pair. */

@@ -17,6 +17,7 @@ from collection.adjudication.dawid_skene import fit_dawid_skene as fit_dawid_ske
 from collection.adjudication.disagreement import (
     Disagreements as Disagreements,
     count_disagreements as count_disagreements,
+    differ_on as differ_on,
     filter_queue as filter_queue,
     list_disagreements as list_disagreements,
     list_opinions as list_opinions,

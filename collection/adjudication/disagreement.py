@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ import pandas as pd
 from collection.adjudication.judgement_matrix import ADJUDICATION
 from collection.core.arrays import Bools
 from collection.core.frames import JUDGEMENTS
+from collection.core.questions import MAIN_QUESTION, Question
+from collection.core.records import Answer
 
 OPINION_COLUMNS = (
     "uuid", "annotator", "kind", "relevance", "reason", "note", "seconds", "judged_at", "source", "flagged", "passages",
@@ -45,16 +48,21 @@ def count_disagreements(judgements: pd.DataFrame) -> Disagreements:
 
 
 def list_disagreements(
-    judgements: pd.DataFrame, topics: Sequence[str] | None = None, *, ended: bool = False
+    judgements: pd.DataFrame,
+    topics: Sequence[str] | None = None,
+    *,
+    ended: bool = False,
+    questions: Sequence[Question] = (),
 ) -> pd.DataFrame:
     """List the pairs on which current judgements differ and that no adjudication has ended yet.
 
-    A grade and "cannot judge" differ too, with distance 0.
+    A grade and "cannot judge" differ too, with distance 0, and so do different answers to one of the `questions`; who
+    was not asked a question or did not answer it differs from nobody.
 
     Parameters
     ----------
     judgements
-        :data:`collection.core.frames.JUDGEMENTS`, current ones.
+        :data:`collection.core.frames.JUDGEMENTS`, current ones; with `questions` also ``answers`` (dicts).
     topics
         Topics in their order, for pairs of the same distance; that of `judgements` if left out.
     ended
@@ -65,7 +73,8 @@ def list_disagreements(
     DataFrame
         One row per pair: ``query_id``, ``doc_id``, ``distance`` (between the highest and the lowest grade),
         ``annotators`` (how many), ``grades`` (as "0 2 2", with "?" for "cannot judge"), ``names`` (a tuple, in the
-        order of the grades), ``ended``. Largest distance first, then by topic, then in order of the first judgement.
+        order of the grades), ``ended``, ``differs`` (a tuple of the questions on which they differ, "relevance" for
+        the main one). Largest distance first, then by topic, then in order of the first judgement.
 
     Examples
     --------
@@ -82,12 +91,22 @@ def list_disagreements(
     ]
     grade = pd.to_numeric(decisions["relevance"]).astype("Float64").where(decisions["kind"] == "graded")
     # -1 stands for "cannot judge", so that it differs from every grade.
+    differs = _find_differing_answers(decisions, questions)
     decisions = decisions[[*pair, "annotator"]].assign(grade=grade.fillna(-1).astype("int64"), graded=grade)
     grouped = decisions.groupby(pair, sort=False)
     bounds = grouped.agg(
         low=("graded", "min"), high=("graded", "max"), kinds=("grade", "nunique"), annotators=("grade", "size")
     )
-    open_pairs = bounds[bounds["kinds"] > 1].reset_index()
+    keys = list(bounds.index)
+    bounds["differs"] = pd.Series(
+        [
+            ((MAIN_QUESTION,) if kinds > 1 else ()) + tuple(differs.get(key, ()))
+            for key, kinds in zip(keys, bounds["kinds"], strict=True)
+        ],
+        index=bounds.index,
+        dtype=object,
+    )
+    open_pairs = bounds[bounds["differs"].map(len).to_numpy(dtype=np.int64) > 0].reset_index()
     open_pairs["ended"] = (
         pd.MultiIndex.from_frame(open_pairs[pair]).isin(_ended(judgements)) if len(open_pairs) else False
     )
@@ -108,7 +127,29 @@ def list_disagreements(
             each[tuple(key)].append((name, "?" if grade < 0 else str(grade)))
     result["grades"] = [" ".join(grade for _, grade in words) for words in each.values()]
     result["names"] = pd.Series([tuple(name for name, _ in words) for words in each.values()], dtype=object)
-    return result[[*pair, "distance", "annotators", "grades", "names", "ended"]].astype({"ended": bool})
+    return result[[*pair, "distance", "annotators", "grades", "names", "ended", "differs"]].astype({"ended": bool})
+
+
+def differ_on(answers: Iterable[Mapping[str, Answer]], questions: Iterable[Question]) -> list[str]:
+    """Names of the questions to which these decisions on one pair give different answers.
+
+    >>> tags = Question("tags", "Which apply?", "tags", {"a": "A", "b": "B"})
+    >>> differ_on([{"tags": ("a",)}, {"tags": ("a", "b")}, {}], [tags]), differ_on([{"tags": ("a",)}, {}], [tags])
+    (['tags'], [])
+    """
+    given = list(answers)
+    return [q.name for q in questions if len({each[q.name] for each in given if q.name in each}) > 1]
+
+
+def _find_differing_answers(decisions: pd.DataFrame, questions: Sequence[Question]) -> dict[tuple[str, str], list[str]]:
+    """The questions on which annotators differ, by pair; pairs without any are missing."""
+    if not questions:
+        return {}
+    answers: dict[tuple[str, str], list[Mapping[str, Answer]]] = defaultdict(list)
+    for query_id, doc_id, given in zip(*(decisions[c] for c in ("query_id", "doc_id", "answers")), strict=True):
+        if given:
+            answers[query_id, doc_id].append(given)
+    return {key: names for key, given in answers.items() if (names := differ_on(given, questions))}
 
 
 def filter_queue(
@@ -118,10 +159,11 @@ def filter_queue(
     query_id: str | None = None,
     distance: int | None = None,
     names: Sequence[str] = (),
+    question: str | None = None,
 ) -> pd.DataFrame:
     """Keep the rows of a queue (:meth:`.Adjudication.queue`) that meet all conditions.
 
-    `why` is "disagreement" or "qualification"; all `names` have judged the pair.
+    `why` is "disagreement" or "qualification"; all `names` have judged the pair; they differ on the `question`.
     """
     wanted = np.ones(len(queue), dtype=np.bool_)
     for column, value in (("why", why), ("query_id", query_id), ("distance", distance)):
@@ -129,6 +171,8 @@ def filter_queue(
             wanted &= (queue[column] == value).to_numpy(dtype=np.bool_)
     if names:
         wanted &= np.array([set(names) <= set(each) for each in queue["names"]], dtype=np.bool_)
+    if question is not None:
+        wanted &= np.array([question in each for each in queue["differs"]], dtype=np.bool_)
     return queue[wanted].reset_index(drop=True)
 
 

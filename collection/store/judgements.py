@@ -96,6 +96,7 @@ class PairOpinion(NamedTuple):
     kind: str
     relevance: int | None
     counts_as: CountsAs
+    answers: Mapping[str, Answer] = {}
 
 
 class JudgementTables(Repository):
@@ -128,12 +129,16 @@ class JudgementTables(Repository):
     def opinions_on(self, query_id: str, doc_id: str) -> list[PairOpinion]:
         """Return the current judgements and adjudications of a pair, oldest first."""
         rows = self.connection.execute(
-            "SELECT j.annotator, j.kind, j.relevance, cj.counts_as FROM current_judgements AS cj JOIN judgements AS j "
-            "ON j.id = cj.judgement WHERE cj.topic = (SELECT topic FROM topics WHERE query_id = ?) "
+            "SELECT j.annotator, j.kind, j.relevance, cj.counts_as, j.answers "
+            "FROM current_judgements AS cj JOIN judgements AS j ON j.id = cj.judgement "
+            "WHERE cj.topic = (SELECT topic FROM topics WHERE query_id = ?) "
             "AND cj.doc = (SELECT doc FROM documents WHERE doc_id = ?) ORDER BY cj.judgement",
             (query_id, doc_id),
         )
-        return list(map(PairOpinion._make, rows))
+        return [
+            PairOpinion(annotator, kind, relevance, counts_as, parse_answers(answers))
+            for annotator, kind, relevance, counts_as, answers in rows
+        ]
 
     def find_entry(self, uuid: str) -> LogEntry | None:
         """Return the entry with this uuid, or None."""

@@ -529,6 +529,7 @@ class PairFilter(TypedDict, total=False):
     query_id: str | None
     distance: Annotated[int | None, Whole(0, 999)]
     names: Annotated[list[str], NAMES]
+    question: str | None
 
 
 class UnitSyncRequest(TypedDict):

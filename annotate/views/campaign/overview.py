@@ -110,6 +110,23 @@ elif len(annotators := campaign.store.judgements.annotators()):
         )
 if not decisions:
     widgets.grade_scale(campaign.settings.grades)
+if questions := state.get("questions"):
+    with st.expander(f"Questions ({len(questions)})"):
+        asked = "Current judgements at whose grade it is asked; 0 for an optional question."
+        columns: display.Columns = {
+            "name": "Question",
+            "question": text("Sentence", "medium"),
+            "asked": number("Judgements", help=asked),
+            "missing": number("Answers missing", help="Judgements at whose grade it is asked, without an answer."),
+        }
+        display.table(pd.DataFrame(questions)[list(columns)], columns, alt="Answers to each question")
+        lacking = [{"name": each["name"], **row} for each in questions for row in each["annotators"] if row["missing"]]
+        if lacking:
+            display.table(
+                pd.DataFrame(lacking),
+                {"name": "Question", "annotator": "Annotator", "asked": "Judgements", "missing": "Answers missing"},
+                alt="Missing answers of each annotator",
+            )
 if len(runs := campaign.store.corpus.runs()):
     with st.expander(f"Runs ({len(runs)})"):
         lines = number("Lines", "localized")

@@ -14,11 +14,13 @@ from annotate.views.widgets.service_cache import cached
 from collection.adjudication import filter_queue
 from collection.core.characters import without_bidi
 from collection.core.phrases import count, plural
+from collection.core.questions import MAIN_QUESTION
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.settings.grades
 PAIR, LISTED, PICKED = (f"adjudicate-{name}" for name in ("pair", "listed", "picked"))
 picked = st.session_state.get(PICKED, "")
+questions = campaign.settings.questions()
 
 WIDE = 700  # pixels of a table in a popover, at most
 WHY = {"disagreement": "Disagreements", "qualification": "Qualification pairs without a reference grade"}
@@ -67,18 +69,27 @@ with above.popover("Filter", icon=":material/filter_list:"):
     topics = {q: without_bidi(f"{q}: {titles[q]}") for q in titles.index if q in known}
     topic = st.selectbox("Topic", ["", *topics], format_func=lambda q: topics.get(q, "All topics"), key="topic")
     distances = {-1: "Any"} | {d: str(d) for d in sorted(map(int, everything["distance"].unique()), reverse=True)}
-    distances |= {0: "0: a grade and “cannot judge”"} if 0 in distances else {}
+    same = "0: same grade, or “cannot judge”" if questions else "0: a grade and “cannot judge”"
+    distances |= {0: same} if 0 in distances else {}
     distance = pickers.pick("Difference between highest and lowest grade", distances, -1, "distance")
     annotators = sorted({name for names in everything["names"] for name in names})
     people = st.multiselect("Judged by (all of)", annotators, format_func=without_bidi, key="people")
     apart = None if distance < 0 else distance
     conditions = PairFilter(why=why or None, query_id=topic or None, distance=apart, names=people)
+    if questions:
+        differing = {MAIN_QUESTION: "Grade"} | {question.name: question.name for question in questions}
+        label = "Annotators differ on"
+        about = st.selectbox(label, ["", *differing], format_func=lambda q: differing.get(q, "Anything"), key="about")
+        conditions |= {"question": about or None}
 
 with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queue-open") as listed:
     if listed.open:
         left = filter_queue(everything[~everything["ended"]], **conditions)
         st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
         columns = {"query_id": "Topic", "grades": "Grades", "distance": "Grade difference", "doc_id": "Document"}
+        if questions:
+            left["differs"] = [", ".join(differing.get(name, name) for name in names) for names in left["differs"]]
+            columns["differs"] = "Different"
         key = f"queue-{picked}"  # a new table has no row selected
         display.table(left, columns, on_select=partial(pick, key), selection_mode="single-row", key=key, width=WIDE)
         st.caption('Select a row to show the pair. "?" means "cannot judge".')
@@ -108,8 +119,13 @@ with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="d
 if waiting:
     st.caption(for_texts)
 pair = st.session_state.get(PAIR)
-questions = question_data(campaign.settings.questions())
 data = CardData(
-    scale=grade_buttons(scale), questions=questions, query_id=None, card={}, filter=conditions, pair=pair, picked=picked
+    scale=grade_buttons(scale),
+    questions=question_data(questions),
+    query_id=None,
+    card={},
+    filter=conditions,
+    pair=pair,
+    picked=picked,
 )
 mount(data, ADJUDICATION, "adjudicate")

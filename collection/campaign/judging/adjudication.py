@@ -9,6 +9,7 @@ import pandas as pd
 
 from collection import adjudication
 from collection.campaign.log.results import JudgeResult, RefusedDecision
+from collection.campaign.settings.settings import Settings
 from collection.core.errors import JudgementError
 from collection.core.records import Judgement
 from collection.store import Store
@@ -19,6 +20,7 @@ class Adjudication:
     """Adjudication of the pairs on which annotators disagree."""
 
     store: Store
+    settings: Settings
     _write: Callable[[Judgement], object]
     """Write a judgement to the log, inside a transaction."""
 
@@ -39,13 +41,17 @@ class Adjudication:
     def cache_key(self) -> tuple[Hashable, ...]:
         """Cache key of :meth:`queue`: differs where the queue may differ."""
         qualification = self.store.assignments.qualification_set()[["query_id", "doc_id"]]
-        return *self.store.judgements.versions(), tuple(qualification.itertuples(index=False, name=None))
+        pairs = tuple(qualification.itertuples(index=False, name=None))
+        return *self.store.judgements.versions(), pairs, repr(self.settings.questions())
 
     def _queue(self, ended: bool) -> pd.DataFrame:
         judgements = self.store.judgements.table(several=True)
         pair = ["query_id", "doc_id"]
         queue = adjudication.list_disagreements(
-            judgements, self.store.corpus.topics()["query_id"].tolist(), ended=ended
+            judgements,
+            self.store.corpus.topics()["query_id"].tolist(),
+            ended=ended,
+            questions=self.settings.questions(),
         )
         queue = queue.assign(why="disagreement")
         # An adjudicator who could not judge a pair has ended it too, though it has no grade.
@@ -60,7 +66,7 @@ class Adjudication:
             sides = adjudication.list_opinions(judgements, query_id, doc_id)
             grades = " ".join("?" if pd.isna(grade) else str(grade) for grade in sides["relevance"])
             names = tuple(sides["annotator"])
-            rows.append((query_id, doc_id, 0, len(sides), grades, names, is_over, "qualification"))
+            rows.append((query_id, doc_id, 0, len(sides), grades, names, is_over, (), "qualification"))
         return pd.concat([queue, pd.DataFrame(rows, columns=queue.columns)], ignore_index=True) if rows else queue
 
     def adjudicate(self, judgements: Sequence[Judgement]) -> JudgeResult:
@@ -105,7 +111,10 @@ class Adjudication:
                 raise JudgementError(f"{last.annotator} has already adjudicated this pair, {decision}")
             return
         # As list_disagreements() tells for all pairs: "cannot judge" differs from every grade.
-        differ = len({each.relevance for each in opinions if each.counts_as == "judgement"}) > 1
+        said = [each for each in opinions if each.counts_as == "judgement"]
+        differ = len({each.relevance for each in said}) > 1 or adjudication.differ_on(
+            (each.answers for each in said), self.settings.questions()
+        )
         if not differ and (j.query_id, j.doc_id) not in waiting:
             raise JudgementError("annotators do not disagree on this pair")
         if self.store.corpus.find_held_back([j.doc_id]):

@@ -80,7 +80,7 @@ class Judging:
         self.demand: JudgingDemand = JudgingDemand(self.store, self.settings)
         self.search: DocumentSearch = DocumentSearch(self.store, self.settings, self.demand)
         self.topic_tasks: TopicTasks = TopicTasks(self.store, self.settings)
-        self.adjudication: Adjudication = Adjudication(self.store, partial(self.write, from_card=True))
+        self.adjudication: Adjudication = Adjudication(self.store, self.settings, partial(self.write, from_card=True))
         self.history: JudgingHistory = JudgingHistory(self.store, self.settings, self.progress, self.topic_tasks)
         self.explanations: Explanations = Explanations(self.store, self.settings, self.corpus, self.active_learning)
 

@@ -209,10 +209,12 @@ class Overview:
 
     def _next_adjudication_step(self) -> NextStep | None:
         """Return the next step where annotators disagree and nobody has adjudicated; None where nobody disagrees."""
-        disagreements = len(adjudication.list_disagreements(self.store.judgements.table(several=True)))
+        asked = self.settings.questions()
+        disagreements = len(adjudication.list_disagreements(self.store.judgements.table(several=True), questions=asked))
         if not disagreements:
             return None
-        pairs = f"{count(disagreements, 'pair')} {plural(disagreements, 'has', 'have')} different grades"
+        what = "grades or answers" if asked else "grades"
+        pairs = f"{count(disagreements, 'pair')} {plural(disagreements, 'has', 'have')} different {what}"
         return NextStep(
             "adjudicate",
             f"{pairs}: adjudicate {plural(disagreements, 'it', 'them')}, or choose a rule on the Export page.",

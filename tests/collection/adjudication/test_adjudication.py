@@ -430,7 +430,8 @@ def test_the_queue_begins_with_the_largest_distance_then_topics_in_order() -> No
 def test_an_empty_queue_has_its_columns() -> None:
     found = list_disagreements(judged("ann 1 x 2\nbob 1 x 2"))
     assert found.empty
-    assert list(found.columns) == ["query_id", "doc_id", "distance", "annotators", "grades", "names", "ended"]
+    columns = ["query_id", "doc_id", "distance", "annotators", "grades", "names", "ended", "differs"]
+    assert list(found.columns) == columns
     assert list_disagreements(THREE.iloc[:0]).empty
 
 
