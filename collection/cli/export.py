@@ -33,6 +33,7 @@ EMPTY = {
     "machine_labels": "the label set has no labels with a grade",
     "worklist": "no pairs are left for this annotator",
     "missing_documents": "every pooled document has a text",
+    "topic_file": "the campaign has no topics yet",
     "sparse_qrels": "no document is chosen by this rule",
     "choices": "nothing has been chosen from lists yet",
     "preferences": "no documents have been compared yet",
@@ -62,6 +63,9 @@ COLLECTION_OPTIONS = combine_options(
 
 CHOICES = ("name", "corpus", "query_text", "with_runs", "name_annotators")
 """Options of a collection that :class:`.CollectionChoices` has by the same names."""
+
+FILES = ("qrels", "judgements", "labels", "passages", "pool", "missing_documents", "topic_file")
+"""Options for files that :meth:`.Exporter.write` writes."""
 
 DECISIONS = ("sparse_qrels", "choices", "preferences", "preference_qrels")
 """Options for files of choices and preferences."""
@@ -160,6 +164,7 @@ TRAINING_OPTIONS = combine_options(
     help="Pairs for an annotator to judge in a spreadsheet, FILE.csv or FILE.xlsx.",
 )
 @_logs("--pairs", type=COUNT, default=50, help="Maximum number of pairs in the work list.")
+@_logs("--topic-file", type=WRITTEN, help="All topics, FILE.jsonl (all fields), FILE.xml (TREC XML), FILE.txt (TREC).")
 @_logs("--missing-documents", type=WRITTEN, help="Ids of pooled documents without text, one per line.")
 @DECISION_OPTIONS
 @COLLECTION_OPTIONS
@@ -197,7 +202,7 @@ def export(
     from collection.campaign.results.qrels import TopicsWithGrades
     from collection.export import selection_caution
 
-    plain = {name: options[name] for name in ("qrels", "judgements", "labels", "passages", "pool", "missing_documents")}
+    plain = {name: options[name] for name in FILES}
     decided, about = (
         {name: options[name] for name in names if options[name] is not None} for names in (DECISIONS, ABOUT)
     )

@@ -67,6 +67,7 @@ from .spreadsheet import to_tsv as to_tsv
 from .topics import read_topics as read_topics
 from .training_examples import write_training as write_training
 from .trec_eval_files import read_levels as read_levels, read_reference_scores as read_reference_scores
+from .trec_topics import write_topic_file as write_topic_file
 from .work_lists import (
     WorkListRow as WorkListRow,
     is_work_list as is_work_list,

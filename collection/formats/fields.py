@@ -129,7 +129,7 @@ def array_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, ob
             raise FormatError(path, line, wanted, quote(text[at : at + 100]) if at < len(text) else "its end") from None
         if not isinstance(member, dict):
             raise FormatError(path, line, wanted, quote(json.dumps(member)))
-        yield line, {name: as_json(path, line, value) for name, value in member.items()}
+        yield line, {str(as_json(path, line, name)): as_json(path, line, value) for name, value in member.items()}
 
 
 def _after_gap(text: str, at: int) -> int:

@@ -20,7 +20,7 @@ ID = (
 )  # fmt: skip
 """Names of the id of a topic, in files of all forms."""
 
-_ELEMENTS = ("topic", "inex_topic", "productionrequest", "query", "question", "event", "target", "session")
+ELEMENTS = ("topic", "inex_topic", "productionrequest", "query", "question", "event", "target", "session")
 """Elements that are a topic in XML; the first of them that a file has."""
 
 _LEADING_WORDS = {
@@ -40,7 +40,7 @@ _LEADING_WORDS = {
 }
 """Sections of TREC's topics over the years, and the word that repeats the name at the begin of their text."""
 
-_INLINE = frozenset({"p", "br", "b", "i", "em", "strong", "u", "sub", "sup", "ul", "ol", "li", "a", "span"})
+INLINE = frozenset({"p", "br", "b", "i", "em", "strong", "u", "sub", "sup", "ul", "ol", "li", "a", "span"})
 """Tags within a text, which begin no section."""
 
 _NEAR = 200
@@ -50,7 +50,7 @@ _TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*)((?:\s[^<>]*)?)>")
 _ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))""")
 _LANGUAGE = re.compile(r"^[a-z]{2}-(?=(?:title|desc|narr)$)")
 """Language before a name, as in CLEF's ``<EN-title>``."""
-_PLURALS = {"subtopic": "subtopics"}
+PLURALS = {"subtopic": "subtopics"}
 """Elements with attributes whose list has another name."""
 _DECLARATION = re.compile(r"<\?xml[^<>]*\?>")
 
@@ -101,7 +101,7 @@ def _member(name: str, attributes: Iterable[tuple[str, str]], text: str, members
     if not values and not members:
         return name, text
     value = {**values, **({"text": text} if text else {}), **members}
-    return (_PLURALS.get(name, name), [value]) if values else (name, value)
+    return (PLURALS.get(name, name), [value]) if values else (name, value)
 
 
 def _own_attributes(attributes: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -155,7 +155,7 @@ def _section_tags(text: str) -> Iterator[re.Match[str]]:
         name, at = _LANGUAGE.sub("", tag[2].lower()), tag.start()
         before = text[max(at - _NEAR, last) : at].rpartition("\n")
         alone = not before[2].strip() and (bool(before[1]) or at - last < _NEAR)
-        if name in ("top", opened, *_LEADING_WORDS) or (name not in _INLINE and alone):
+        if name in ("top", opened, *_LEADING_WORDS) or (name not in INLINE and alone):
             last, opened = tag.end(), "" if tag[1] else name
             yield tag
 
@@ -183,7 +183,7 @@ def _xml(path: FilePath, text: str) -> list[tuple[int, dict[str, object]]]:
     A file of several topics without an element around them is read, too.
     """
     names = {tag[1].lower() for tag in re.finditer(r"<([A-Za-z][\w.-]*)", text)}
-    element = next((name for name in _ELEMENTS if name in names), "topic")
+    element = next((name for name in ELEMENTS if name in names), "topic")
     body = text.lstrip()
     skipped = text[: len(text) - len(body)].count("\n")
     siblings = _DECLARATION.sub(lambda match: "\n" * match[0].count("\n"), body, count=1)
@@ -229,7 +229,7 @@ class _TopicElements:
             if len(self._open) > DEEPEST:
                 line = self._parser.CurrentLineNumber
                 raise FormatError(self.path, line, f"elements with a depth of at most {DEEPEST}", "more of them")
-            self._open.append(self._open[-1] if name in _INLINE else _Element(name, pairs))
+            self._open.append(self._open[-1] if name in INLINE else _Element(name, pairs))
 
     def _text(self, text: str) -> None:
         if self._open:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
@@ -15,7 +14,7 @@ from collection.formats.fields import LABEL_ALIASES
 from collection.formats.judgements import read_answers
 from collection.formats.labels import read_grade
 from collection.formats.source import FilePath, opens_once, quote
-from collection.formats.write import ANSWERS, replacing, replacing_bytes
+from collection.formats.write import ANSWERS, NOT_XML, replacing, replacing_bytes
 
 WANTED = "a work list"
 COLUMNS = ("work_list", "annotator", "query_id", "topic", "doc_id", "title", "text", "relevance", "grades")
@@ -115,10 +114,6 @@ def _describe_question(question: Question) -> str:
     )
 
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML file can have, and so no workbook."""
-
-
 def _cell(value: object) -> str:
     """A value of metadata as a text; a list, such as authors, with semicolons."""
     return "; ".join(map(str, value)) if isinstance(value, list) else str(value or "")
@@ -140,7 +135,7 @@ def _write_workbook(
             if not text:  # a grade or another answer
                 continue
             cell = sheet.cell(number, place)
-            cell.value = _NOT_XML.sub("\ufffd", text)[:LONGEST_CELL]
+            cell.value = NOT_XML.sub("\ufffd", text)[:LONGEST_CELL]
             cell.data_type = "s"  # else text that begins with = would be a formula
             cell.quotePrefix = True  # text also after somebody edited the cell
             cell.alignment = Alignment(wrap_text=True, vertical="top")

@@ -27,6 +27,9 @@ from collection.formats.columns import rename_columns
 from collection.formats.qrels import QrelsForm
 from collection.formats.source import FilePath
 
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML file can have, and so no workbook."""
+
 _WHOLE = ("relevance", "pool_rank", "model_round")
 """Integer fields of a judgement; pandas holds them as floats if there are nulls."""
 

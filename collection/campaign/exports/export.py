@@ -14,6 +14,7 @@ from collection.campaign.results.agreement import AgreementStudy
 from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, select_topics
 from collection.core import layout
 from collection.core.errors import InputError
+from collection.core.topic_fields import to_frame
 from collection.formats import QrelsForm
 from collection.store import Store
 
@@ -46,6 +47,7 @@ class Exporter:
         passages: Path | str | None = None,
         pool: Path | str | None = None,
         missing_documents: Path | str | None = None,
+        topic_file: Path | str | None = None,
         rule: RuleChoice = None,
         qrels_form: QrelsForm = "judged",
         unjudged: bool = False,
@@ -72,6 +74,9 @@ class Exporter:
             TSV with the header ``query_id doc_id strategy rank``, for samples also the probability and stratum.
         missing_documents
             Ids of pooled documents without a text, one per line.
+        topic_file
+            All topics: ``.jsonl`` with all fields, ``.xml`` in TREC's XML, else TREC's SGML. A FormatWarning names the
+            fields that were left out.
         rule, qrels_form, unjudged, include_unjudged_topics, topics
             As for :meth:`.QrelsBuilder.in_form`.
         fill_with
@@ -119,6 +124,7 @@ class Exporter:
             (passages, lambda path: formats.write_passages(quoted(log.table()), path)),
             (pool, _table(self.store.pool.pairs, formats.write_pool)),
             (missing_documents, _table(self.store.corpus.missing_documents, formats.write_lines)),
+            (topic_file, _table(lambda: to_frame(self.store.corpus.topic_records()), formats.write_topic_file)),
         )
 
     def write_decisions(

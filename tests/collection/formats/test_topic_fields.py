@@ -13,9 +13,18 @@ from collection import formats
 from collection.campaign import Campaign
 from collection.core.errors import ConflictError, FormatError
 from collection.core.records import Topic
-from collection.core.topic_fields import DEEPEST, Turn, full_narrative, read_context, to_frame, to_topics, topic_text
+from collection.core.topic_fields import (
+    DEEPEST,
+    Turn,
+    full_narrative,
+    read_context,
+    spell_fields,
+    to_frame,
+    to_topics,
+    topic_text,
+)
 from collection.formats.topics import LONGEST_CONVERSATION
-from tests.helpers import cases, tries
+from tests.helpers import cases, ok, run, tries
 
 
 def user(text: str) -> dict[str, str]:
@@ -686,3 +695,63 @@ def test_queries_have_other_fields_as_metadata(tmp_path: Path) -> None:
     }
     formats.write_queries(to_frame([Topic("1", "trams")]), tmp_path / "queries.jsonl")
     assert (tmp_path / "queries.jsonl").read_text() == '{"_id": "1", "text": "trams"}\n'
+
+
+@pytest.mark.parametrize(
+    ("track", "left_out"),
+    [
+        ("Web 2009", []),
+        ("Touché 2020", []),
+        ("FIRE 2023", []),
+        ("NTCIR-4", []),
+        ("CAsT 2021", []),
+        ("iKAT 2024", ["conversation title", "ptkb"]),
+    ],
+)
+def test_trec_xml_has_what_it_can_hold_and_names_the_rest(tmp_path: Path, track: str, left_out: list[str]) -> None:
+    topics = FILES[track][1]
+    path = tmp_path / "topics.xml"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        formats.write_topic_file(to_frame(topics), path)
+    kept = [{k: v for k, v in topic.fields.items() if k not in left_out} for topic in topics]
+    said = [str(each.message) for each in caught]
+    assert [spell_fields(topic.fields) for topic in read(path)] == list(map(spell_fields, kept)), said
+    assert [topic.fields.get("subtopics") for topic in read(path)] == [each.get("subtopics") for each in kept]
+    assert [topic[:3] for topic in read(path)] == [topic[:3] for topic in topics]
+    assert [topic.narrative.split() for topic in read(path)] == [topic.narrative.split() for topic in topics]
+    assert len(said) == bool(left_out)
+    assert all(name in said[0] for name in left_out[:1])
+
+
+def test_trec_sgml_has_title_description_and_narrative(tmp_path: Path) -> None:
+    topic = Topic("301", "A & B", "Is <b> it?", "x\ny", {"stance": "pro", "empty": []})
+    path = tmp_path / "topics.txt"
+    with pytest.warns(match="left out 1 field, which only JSONL can hold: stance"):
+        formats.write_topic_file(to_frame([topic, Topic("302", "Trams")]), path)
+    assert path.read_text().startswith("<top>\n\n<num> Number: 301\n<title> A &amp; B\n\n<desc> Description:\n")
+    assert read(path) == [Topic("301", "A & B", "Is <b> it?", "x y"), Topic("302", "Trams")]
+
+
+@tries(200, deadline=None)
+@given(FIELDS, TEXTS)
+def test_trec_xml_of_any_fields_is_read(tmp_path_factory: pytest.TempPathFactory, fields: Any, title: str) -> None:
+    """What is written as an element is read as the same text; other fields are left out."""
+    path = tmp_path_factory.mktemp("fields", numbered=True) / "topics.xml"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        formats.write_topic_file(to_frame([Topic("q1", f"t {title}", fields=fields)]), path)
+    (found,) = read(path)
+    assert found.query_id == "q1"
+    assert found.fields.keys() <= fields.keys()
+
+
+def test_a_command_writes_topics(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "campaign") as campaign, campaign.transaction():
+        campaign.store.corpus.add_topics(FILES["iKAT 2023"][1])
+    out = tmp_path / "topics.jsonl"
+    assert "topics.jsonl: 2 lines" in ok("export", tmp_path / "campaign", "--topic-file", out)
+    assert read(out) == FILES["iKAT 2023"][1]
+    done = run("export", tmp_path / "campaign", "--topic-file", tmp_path / "topics.xml")
+    assert "left out" in done.stderr
+    assert "which only JSONL can hold" in done.stderr
