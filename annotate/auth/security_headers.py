@@ -42,8 +42,8 @@ def page_policy(image_hosts: Iterable[str] = ()) -> str:
     """Return the policy of Streamlit's pages, with the hosts that the manager allows images from.
 
     Components need scripts and images from ``blob:``, styles of elements need ``'unsafe-inline'``, a font of the tables
-    is in a ``data:`` address, and the code that reads Streamlit's messages tries WebAssembly. Nothing needs ``eval``:
-    Streamlit draws charts with Vega's interpreter.
+    is in a ``data:`` address, and the code that reads Streamlit's messages tries WebAssembly. PDF files are the only
+    answers of this server that allow a frame. Nothing needs ``eval``: Streamlit draws charts with Vega's interpreter.
     """
     images = " ".join(f"{host}:*" for host in image_hosts)
     return "; ".join(
@@ -53,6 +53,7 @@ def page_policy(image_hosts: Iterable[str] = ()) -> str:
             "style-src 'self' 'unsafe-inline'",
             "connect-src 'self'",
             "font-src 'self' data:",
+            "frame-src 'self'",
             f"img-src 'self' data: blob: {images}".rstrip(),
             "media-src 'self'",
             "manifest-src 'self'",

@@ -10,6 +10,7 @@ import { DrawnDocument } from "./view/document/drawn_document.js";
 import { highlights } from "./view/document/highlights.js";
 import { nearDuplicates } from "./view/document/near_duplicates.js";
 import { passages } from "./view/document/passages.js";
+import { pdfPart } from "./view/document/pdf.js";
 import { bar, discardedWords, keyHint, said } from "./view/frame/bar.js";
 import { byInput } from "./view/frame/keys.js";
 import { menu } from "./view/frame/menu.js";
@@ -33,6 +34,7 @@ function parts(view) {
   const drawn = new DrawnDocument(/** @type {DocumentNodes} */ (view.nodes), 12);
   return [
     documentPart(view, drawn),
+    pdfPart(view, drawn),
     highlights(view, () => drawn.marked),
     passages(view, drawn),
     questions(view),

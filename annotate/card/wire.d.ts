@@ -50,6 +50,7 @@ export interface DocumentAnswer {
   /** The document's other fields. */
   metadata: Record<string, unknown>;
   images: Image[];
+  pdf?: Pdf;
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
   /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */
@@ -79,6 +80,7 @@ export interface DocumentPayload {
   /** The document's other fields. */
   metadata: Record<string, unknown>;
   images: Image[];
+  pdf?: Pdf;
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
   /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */
@@ -336,6 +338,18 @@ export interface PastPreferenceDecision {
   right: string;
 }
 
+/** The PDF file of a document. */
+export interface Pdf {
+  /** Address to open in a tab; a file that was not checked for scripts is only downloaded. */
+  file: string;
+  /** Address for the browser's viewer; null if it must not be shown. */
+  shown: string | null;
+  pages: number;
+  /** Of the first page, in points, as its height. */
+  width: number;
+  height: number;
+}
+
 /**
  * The comparisons of a topic.
  *
@@ -418,6 +432,7 @@ export interface RecentJudgement {
   /** The document's other fields. */
   metadata: Record<string, unknown>;
   images: Image[];
+  pdf?: Pdf;
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
   /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */

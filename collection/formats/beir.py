@@ -91,7 +91,7 @@ def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> d
         if name == "images" and (named := _images(value, place_of)):
             more[name] = named
         elif name == "pdf" and isinstance(value, Mapping) and isinstance(value.get("file"), str):
-            more[name] = place_of(value["file"])
+            more[name] = place_of(f"{Path(value['file']).stem}.pdf")
         elif name in record or name in documents.ID or name in images.FIELDS:
             more[f"other_{name}"] = value
         else:

@@ -226,7 +226,7 @@ def _with_content(document: Document, content: pdf.PdfText) -> Document:
     assert isinstance(file, Path)
     shown = (content.copy or file) if content.checked else None
     title, text = document.title or content.title or file.stem, document.text or content.text
-    metadata = {**document.metadata, "pdf": pdf.PdfFile(file, content.sha256, content.pages, shown)}
+    metadata = {**document.metadata, "pdf": pdf.PdfFile(file, content.sha256, content.pages, content.size, shown)}
     return Document(document.doc_id, title, text, metadata)
 
 

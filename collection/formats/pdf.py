@@ -47,9 +47,9 @@ _NO_TITLE = re.compile(
 class PdfText(NamedTuple):
     """What a PDF file has.
 
-    `problem` is "", or says why it is no document: "password", "damaged", "large". `text` is that of the first `read`
-    of all `pages`. `copy` is a file without the active content of this one, None if it has none. Only a file that is
-    `checked` for active content may be shown in a browser.
+    `problem` is "", or says why it is no document: "password", "security", "damaged", "large". `text` is that of the
+    first `read` of all `pages`, `size` the width and height of the first page in points. `copy` is a file without the
+    active content of this one, None if it has none. Only a file that is `checked` for it may be shown in a browser.
     """
 
     problem: str = ""
@@ -58,6 +58,7 @@ class PdfText(NamedTuple):
     sha256: str = ""
     pages: int = 0
     read: int = 0
+    size: tuple[float, float] = (0.0, 0.0)
     copy: Path | None = None
     checked: bool = False
 
@@ -68,6 +69,7 @@ class PdfFile(NamedTuple):
     path: Path
     sha256: str
     pages: int
+    size: tuple[float, float]
     shown: Path | None
 
 
@@ -164,6 +166,7 @@ class _Reader:
             sha256=digest,
             pages=said["pages"],
             read=len(pages),
+            size=(said["width"], said["height"]),
             copy=copy if said.get("active") else None,
             checked="active" in said and copy is not None,
         )

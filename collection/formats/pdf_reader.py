@@ -1,8 +1,9 @@
 """A process of its own that reads the PDF files that its standard input names, with PDFium.
 
 Each line of the input is a JSON object: ``path``, and ``copy``, where a copy without active content may be written, or
-"" for none. The answers are lines of JSON: one with ``pages`` and ``title``, one with ``active`` (a copy was written),
-one with the ``text`` of each page, and one with ``done``; or one with an ``error``.
+"" for none. The answers are lines of JSON: one with ``pages``, ``title``, and ``width`` and ``height`` of the first
+page, one with ``active`` (a copy was written), one with the ``text`` of each page, and one with ``done``; or one with
+an ``error``.
 
 PDFium may abort this process, or take long, for a damaged file: only this process ends then. It imports nothing of the
 project: it is started as a script.
@@ -86,7 +87,8 @@ def read(path: Path, copy: str, answers: BinaryIO, most_pages: int, most_charact
     except pypdfium2.PdfiumError as error:
         answer(error=ERRORS.get(error.err_code or 0, "damaged"))
         return
-    answer(pages=pages, title=document.get_metadata_value("Title"))
+    width, height = (round(length, 1) for length in _size(document))
+    answer(pages=pages, title=document.get_metadata_value("Title"), width=width, height=height)
     answer(active=bool(copy) and _copy(document, Path(copy)))
     characters = 0
     for number in range(min(pages, most_pages)):
@@ -103,6 +105,15 @@ def read(path: Path, copy: str, answers: BinaryIO, most_pages: int, most_charact
         answer(text=text)
     answer(done=True)
     document.close()
+
+
+def _size(document: pypdfium2.PdfDocument) -> tuple[float, float]:
+    """Width and height of the first page; of A4 for one that is damaged or has no area."""
+    with suppress(pypdfium2.PdfiumError):
+        width, height = document.get_page_size(0)
+        if 1 < width < 1e5 and 1 < height < 1e5:
+            return width, height
+    return 595, 842
 
 
 def _copy(document: pypdfium2.PdfDocument, copy: Path) -> bool:

@@ -612,8 +612,10 @@ class Harness:
         return await self.desks[request.path_params["desk"]].answer(request)
 
     async def file(self, request: Request) -> Response:
-        """A picture of 480 by 320: of any name that ends so; none of other names."""
+        """A picture of 480 by 320, or a page in place of a PDF file: of any name that ends so; none of other names."""
         self.files.append(request.path_params["name"])
+        if request.path_params["name"].endswith(".pdf"):
+            return HTMLResponse("<!doctype html><title>PDF</title><input aria-label='In the viewer'><p>Page")
         if not request.path_params["name"].endswith(".png"):
             return Response(status_code=404)
         return Response(picture(), media_type="image/png")

@@ -131,7 +131,7 @@ PANELS = ("guidelines", "help", "note", "reasons", "settings")
 
 GRADE = Card(
     "grade",
-    (*STYLES, "search", *SMALL_STYLES),
+    (*STYLES, "pdf", "search", *SMALL_STYLES),
     (*PANELS, "history", "more", "picture", "search", "sentences", "time", "why"),
 )
 LIST, PREFERENCE, ADJUDICATION = (

@@ -17,6 +17,16 @@ FILES = f"{PREFIX}/files"  # the path of a campaign's image files
 TEXT_CAP = 20_000  # characters of a document that are sent with it; the card asks for the rest
 FIELD_CAP = 1000  # characters of a title, and of any other field; a browser takes seconds to lay out much more
 
+PDF_POLICY = "default-src 'none'; sandbox; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+"""Policy of PDF files. Viewers ignore most of it: files with scripts are not shown, but copies without them."""
+
+PDF_HEADERS = {
+    "Cache-Control": "private, no-cache",  # asked for again each time, so that nobody else on this browser sees it
+    "Vary": "Cookie",
+    "Content-Security-Policy": PDF_POLICY,
+    "X-Frame-Options": "SAMEORIGIN",
+}
+
 FILE_HEADERS = {"Cache-Control": f"private, max-age={365 * 24 * 3600}, immutable"}  # one year, in seconds
 """Headers of an image file, whose content never changes. The request guard adds those that keep it from being run."""
 
@@ -54,6 +64,8 @@ def document_payloads(
             "terms": _places(text, excerpts or [], terms),
             "title_terms": find_terms(title, terms),
         }
+        if (pdf := pdf_file(document)) is not None:
+            payload["pdf"] = pdf
         payloads.append(payload)
     return payloads
 
@@ -98,3 +110,19 @@ def images(document: Document, settings: JudgingPageSettings) -> list[wire.Image
         }
         for each in images_of(document.metadata, settings.image_hosts)
     ]
+
+
+def pdf_file(document: Document) -> wire.Pdf | None:
+    """The PDF file of a document with its addresses; None if it has none."""
+    pdf = pdf_of(document.metadata)
+    if pdf is None:
+        return None
+    shown = f"{FILES}/{pdf.shown}" if pdf.shown else None
+    width, height = pdf.size
+    return {
+        "file": shown or f"{FILES}/{pdf.file}",
+        "shown": shown,
+        "pages": pdf.pages,
+        "width": width,
+        "height": height,
+    }

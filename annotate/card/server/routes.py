@@ -19,13 +19,22 @@ from annotate.auth.roles import EVERYBODY, JUDGES, open_to
 from annotate.auth.tokens import TOKEN_HEADER, Bearer, CurrentTokens, Tokens
 from annotate.card.server import fields, history_routes, unit_routes, wire
 from annotate.card.server.card_modules import card_modules
-from annotate.card.server.document_payload import FIELD_CAP, FILE_HEADERS, FILES, PREFIX, TEXT_CAP, document_payloads
+from annotate.card.server.document_payload import (
+    FIELD_CAP,
+    FILE_HEADERS,
+    FILES,
+    PDF_HEADERS,
+    PREFIX,
+    TEXT_CAP,
+    document_payloads,
+)
 from annotate.card.server.handlers import PostRoute, said_judgement, save_and_hand_out, topic_of
 from annotate.card.server.trainer import NoModelError, Trainer
 from annotate.card.server.wire import Payload
 from annotate.server.campaign_thread import CampaignThread
 from annotate.server.request_bodies import RequestError, read_json
 from collection.campaign import Campaign
+from collection.campaign.corpus.content_files import ORIGINAL, PDF
 from collection.campaign.judging.judging import Client
 from collection.campaign.log.results import Feedback, NextPairs
 from collection.campaign.loop.loop_round import LoopRound
@@ -118,13 +127,23 @@ class JudgingService:
 
     @open_to(EVERYBODY)
     async def file(self, request: Request) -> Response:
-        """Send an image of the campaign to everybody who is signed in."""
+        """Send an image or PDF file of the campaign to everybody who is signed in.
+
+        Its name is the digest of its content, which those know who were shown the document.
+        """
         name = request.path_params["name"]
         if await self._tokens.signed_in(request, self._threads["aside"]) is None:
             return PlainTextResponse("You are not signed in.", 401)
         path = await self._threads["aside"].run(lambda campaign: campaign.corpus.view.content_file(name))
-        if path is None or path.suffix == ".pdf":
+        if path is None:
             return PlainTextResponse("There is no such file.", 404)
+        if path.suffix == f".{ORIGINAL}":  # it may have scripts: no page of this server
+            return FileResponse(path, media_type="application/octet-stream", filename=f"{path.stem}.pdf")
+        if path.suffix == f".{PDF}":
+            etag = f'"{path.stem}"'
+            if etag in request.headers.get("if-none-match", ""):
+                return Response(status_code=304, headers={**PDF_HEADERS, "ETag": etag})
+            return FileResponse(path, media_type="application/pdf", headers={**PDF_HEADERS, "ETag": etag})
         return FileResponse(path, media_type=IMAGE_TYPES[path.suffix[1:]], headers=FILE_HEADERS)
 
     def _endpoint(self, route: PostRoute) -> Callable[[Request], Awaitable[Response]]:

@@ -82,6 +82,16 @@ class Image(TypedDict):
     link: bool  # Only a link is drawn, since the manager has not allowed the host.
 
 
+class Pdf(TypedDict):
+    """The PDF file of a document."""
+
+    file: str  # Address to open in a tab; a file that was not checked for scripts is only downloaded.
+    shown: str | None  # Address for the browser's viewer; null if it must not be shown.
+    pages: int
+    width: float  # Of the first page, in points, as its height.
+    height: float
+
+
 class MachineLabel(TypedDict):
     """A label of a pair that no person gave."""
 
@@ -118,6 +128,7 @@ class DocumentPayload(TypedDict):
     truncated: bool
     metadata: Mapping[str, object]  # The document's other fields.
     images: list[Image]
+    pdf: NotRequired[Pdf]
     excerpts: list[tuple[int, int, str]] | None  # Of a folded long text, in order: start and end in the whole, words.
     terms: list[tuple[int, int]]  # Places of the topic's words in what is sent, in order and apart; at most 5,000.
     title_terms: list[tuple[int, int]]  # The same for the title.

@@ -134,6 +134,8 @@ export interface Part {
   stepBack?(): Reaction;
   /** False keeps a click on an action from being carried out. */
   mayClick?(name: string): boolean;
+  /** Takes a step of scrolling (see `SCROLL`) in place of the scrolling area; false leaves it to that. */
+  scrolls?(step: number): boolean;
   /** Called each time that the card is attached to its nodes; gives the clean-up. */
   attach?(on: On): (() => void) | undefined;
   /** Draws; `turned` says that something else is on screen than at the last call. Compares first: it is called often. */

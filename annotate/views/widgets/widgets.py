@@ -333,6 +333,8 @@ def document(document: Document) -> None:
     said = document.metadata.get("lang", document.metadata.get("language"))
     language = said if isinstance(said, str) and LANGUAGE.fullmatch(said) else ""
     safe_html(html + "".join(map(_image, images)), "document", height=340, language=language)
+    if (pdf := document_payload.pdf_file(document)) is not None:
+        st.html(f'<a href="{escape(pdf["file"])}" target="_blank" rel="noopener">Open the PDF</a>')
     if is_long:
         st.caption(f"First {LONG_TEXT:,} of {len(shown.text):,} characters.")
 

@@ -13,7 +13,10 @@ from collection.core.layout import IMAGES, create_private, make_folder, sync_fol
 
 FOLDER = IMAGES
 
-NAME = re.compile(r"[0-9a-f]{64}\.(?:" + "|".join((*formats.IMAGE_TYPES, "pdf")) + r")\Z")
+PDF, ORIGINAL = "pdf", "original"
+"""Types of PDF files: those that browsers may show, and imported ones with active content or not checked for it."""
+
+NAME = re.compile(r"[0-9a-f]{64}\.(?:" + "|".join((*formats.IMAGE_TYPES, PDF, ORIGINAL)) + r")\Z")
 """File names: the SHA-256 of the content, and its type."""
 
 

@@ -9,20 +9,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 from collection import formats
-from collection.campaign.corpus.content_files import NAME, ContentFiles
+from collection.campaign.corpus.content_files import NAME, ORIGINAL, PDF, ContentFiles
 from collection.core.errors import FormatError
+
+A4 = (595.0, 842.0)
 
 
 class DocumentPdf(NamedTuple):
     """The PDF file of a document.
 
     `file` is the file as it was imported. `shown` is the one for browsers: the same, or a copy without scripts and
-    other active content; None if the file could not be checked.
+    other active content; None if the file could not be checked. `size` is the width and height of the first page, in
+    points.
     """
 
     file: str
     pages: int
     shown: str | None
+    size: tuple[float, float] = A4
 
 
 def pdf_of(metadata: Mapping[str, object]) -> DocumentPdf | None:
@@ -35,13 +39,21 @@ def pdf_of(metadata: Mapping[str, object]) -> DocumentPdf | None:
     if not isinstance(named, dict):
         return None
     file, pages, shown = named.get("file"), named.get("pages"), named.get("shown")
-    if not (_is_pdf(file) and isinstance(pages, int)):
+    if not (_is_file(file, (PDF, ORIGINAL)) and isinstance(pages, int)):
         return None
-    return DocumentPdf(str(file), pages, str(shown) if _is_pdf(shown) else None)
+    size = named.get("size")
+    is_size = isinstance(size, list) and len(size) == 2 and all(isinstance(each, int | float) for each in size)
+    of_page = (size[0], size[1]) if isinstance(size, list) and is_size else A4
+    return DocumentPdf(str(file), pages, str(shown) if _is_file(shown, (PDF,)) else None, of_page)
 
 
-def _is_pdf(name: object) -> bool:
-    return isinstance(name, str) and name.endswith(".pdf") and NAME.match(name) is not None
+def exported_name(file: str) -> str:
+    """Name of a PDF file in an exported collection."""
+    return f"{Path(file).stem}.{PDF}"
+
+
+def _is_file(name: object, kinds: tuple[str, ...]) -> bool:
+    return isinstance(name, str) and name.endswith(kinds) and NAME.match(name) is not None
 
 
 class PdfImport:
@@ -69,12 +81,14 @@ class PdfImport:
         if hashlib.sha256(content).hexdigest() != pdf.sha256:
             found = f"{pdf.path.name}, which changed during the import"
             raise FormatError(path, number, "a PDF file that stays the same", found, "import it again")
-        entry: dict[str, object] = {"file": self.content.write(content, "pdf"), "pages": pdf.pages}
-        self.files.add(str(entry["file"]))
-        if pdf.shown == pdf.path:
-            entry["shown"] = entry["file"]
+        is_safe = pdf.shown == pdf.path
+        file = self.content.write(content, PDF if is_safe else ORIGINAL)
+        self.files.add(file)
+        entry: dict[str, object] = {"file": file, "pages": pdf.pages, "size": list(pdf.size)}
+        if is_safe:
+            entry["shown"] = file
         elif pdf.shown is not None:
-            entry["shown"] = self.content.write(_read(path, number, pdf.shown), "pdf")
+            entry["shown"] = self.content.write(_read(path, number, pdf.shown), PDF)
         return {**metadata, "pdf": entry}
 
 

@@ -16,7 +16,7 @@ from collection import export, formats
 from collection.campaign.corpus.content_files import FOLDER
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.corpus.images import images_of
-from collection.campaign.corpus.pdf_files import pdf_of
+from collection.campaign.corpus.pdf_files import exported_name, pdf_of
 from collection.campaign.exports.collection_card import (
     DEFAULTS,
     CollectionCard,
@@ -136,10 +136,10 @@ class CollectionExport:
 
     def _copy_files(self, document: Document, folder: Path) -> None:
         """Copy images and PDF file of a document, as they were imported."""
-        files = [("image", image.file) for image in images_of(document.metadata)]
-        files += [("PDF file", pdf.file)] if (pdf := pdf_of(document.metadata)) else []
-        for kind, file in files:
-            if file is None or (folder / FOLDER / file).exists():
+        files = [("image", image.file, image.file) for image in images_of(document.metadata) if image.file]
+        files += [("PDF file", pdf.file, exported_name(pdf.file))] if (pdf := pdf_of(document.metadata)) else []
+        for kind, file, name in files:
+            if (folder / FOLDER / name).exists():
                 continue
             source = self.corpus.view.content_file(file)
             if source is None:
@@ -148,7 +148,7 @@ class CollectionExport:
                     f"{self.directory / FOLDER}; import the document again"
                 )
             (folder / FOLDER).mkdir(exist_ok=True)
-            shutil.copyfile(source, folder / FOLDER / file)
+            shutil.copyfile(source, folder / FOLDER / name)
 
     def _write_tables(self, folder: Path, collected: CollectionQrels, choices: CollectionChoices) -> None:
         qrels = collected.exported

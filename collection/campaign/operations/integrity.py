@@ -234,7 +234,7 @@ def _run_problem(problem: str, directory: Path | None = None) -> Finding:
 
 def _kind(names: Iterable[str]) -> str:
     """What the files that documents name are."""
-    kinds = {name.endswith(".pdf") for name in names}
+    kinds = {name.endswith((".pdf", ".original")) for name in names}
     return "file" if len(kinds) > 1 else "PDF file" if True in kinds else "image"
 
 

@@ -201,7 +201,7 @@ def test_a_pdf_file_that_takes_long_or_is_long_has_the_text_read_so_far(
     ]
     # A reader that hangs after the first page, and is started again for the next file.
     hanging = tmp_path / "reader.py"
-    answers = '{"pages": 9, "title": ""}\n{"active": false}\n{"text": "page 0"}\n'
+    answers = '{"pages": 9, "title": "", "width": 9, "height": 9}\n{"active": false}\n{"text": "page 0"}\n'
     hanging.write_text(
         f"import sys, time\nline = sys.stdin.readline()\nprint({answers!r}, end='', flush=True)\ntime.sleep(600)\n"
     )

@@ -6,6 +6,7 @@ import { causeOf, Failure } from "../../shell/network.js";
 import { drawChips } from "../frame/chips.js";
 import { cut, forward, languageOf, make, setHidden } from "../frame/nodes.js";
 import { count } from "../frame/phrases.js";
+import { drawPdfLink } from "./pdf.js";
 import { drawPictures } from "./pictures.js";
 import { countFirst, piecesOf } from "./places.js";
 import { Segment, textNodes } from "./text.js";
@@ -25,6 +26,8 @@ export class DrawnDocument {
     this.segments = [];
     /** @type {Segment[]} */
     this.title = [];
+    /** Shows the text where the pages of a PDF file are in its place. */
+    this.uncover = () => undefined;
   }
 
   /** @param {Doc} doc @param {Place[] | null} opened */
@@ -39,7 +42,10 @@ export class DrawnDocument {
     Object.assign(this, { doc, opened, segments: drawText(nodes.text, doc, opened) });
     if (former === doc) return;
     setHidden(nodes.missing, doc.text !== null);
-    if (former?.images !== doc.images) drawPictures(nodes.pictures, doc);
+    if (former?.images !== doc.images) {
+      drawPictures(nodes.pictures, doc);
+      drawPdfLink(nodes.pictures, doc);
+    }
     if (former?.metadata !== doc.metadata) drawChips(nodes.chips, doc.metadata, mostChips);
     // Browsers choose letters and line ends by the language that a document says it is in.
     const lang = languageOf(doc.metadata.lang ?? doc.metadata.language);

@@ -42,6 +42,7 @@ export function passages(view, drawn) {
     const [doc] = view.item?.unit.documents ?? [];
     if (!doc) return card.say("There is no document on screen.");
     if (!doc.text) return card.say("This document has no text to mark.");
+    drawn.uncover();
     return markSelection(source) ? undefined : view.setPanel("sentences");
   }
 

@@ -222,6 +222,7 @@ export class Keys {
 
   /** By two lines, or by a screen of which two lines stay. @param {number} step */
   scroll(step) {
+    if (this.view.parts.some((part) => part.scrolls?.(step))) return;
     const scroller = this.view.face.scroller(this.view);
     const style = getComputedStyle(scroller.node ?? this.view.root);
     const size = Number.parseFloat(style.getPropertyValue("--cd-text-size")) || 16;

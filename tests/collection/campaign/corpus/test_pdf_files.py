@@ -5,12 +5,18 @@ import json
 from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
+from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
+from annotate.card.server.document_payload import FILES
+from annotate.card.server.routes import JudgingService
 from collection import Campaign
 from collection.campaign.corpus.pdf_files import DocumentPdf, pdf_of
 from collection.core.errors import FormatError
 from collection.formats import PdfFile
-from tests.helpers import ok
+from tests.conftest import judging_token, signed_in
+from tests.helpers import ok, post
 from tests.pdf_files import SCRIPT, write_pdf
 
 pytestmark = pytest.mark.slow
@@ -37,6 +43,10 @@ def name_of(content: bytes) -> str:
     return f"{hashlib.sha256(content).hexdigest()}.pdf"
 
 
+def original_of(content: bytes) -> str:
+    return name_of(content).replace(".pdf", ".original")
+
+
 def test_files_are_kept_by_content_and_stay_the_same_when_imported_again(folder: Path, tmp_path: Path) -> None:
     ok("new", tmp_path / "c")
     said = ok("import", tmp_path / "c", "--documents", folder)
@@ -45,16 +55,16 @@ def test_files_are_kept_by_content_and_stay_the_same_when_imported_again(folder:
     kept = files_of(tmp_path / "c")
     assert len(kept) == 3
     assert kept[name_of(PLAIN)] == PLAIN
-    assert kept[name_of(ACTIVE)] == ACTIVE
+    assert kept[original_of(ACTIVE)] == ACTIVE
     with Campaign(tmp_path / "c") as campaign:
         plain, active = (campaign.corpus.document(each) for each in ("plain.pdf", "sub/active.pdf"))
         assert plain is not None
         assert active is not None
         assert (plain.text, active.text) == ("The wing", "The tail")
-        assert pdf_of(plain.metadata) == DocumentPdf(name_of(PLAIN), 1, name_of(PLAIN))
+        assert pdf_of(plain.metadata) == DocumentPdf(name_of(PLAIN), 1, name_of(PLAIN), (420, 400))
         pdf = pdf_of(active.metadata)
         assert pdf is not None
-        assert pdf.file == name_of(ACTIVE)
+        assert pdf.file == original_of(ACTIVE)
         assert pdf.shown is not None
         assert b"JavaScript" not in kept[pdf.shown]
     assert "3 documents (0 new, 3 unchanged)" in ok("import", tmp_path / "c", "--documents", folder)
@@ -71,7 +81,7 @@ def test_backups_and_checks_know_pdf_files(folder: Path, tmp_path: Path) -> None
     (tmp_path / "again" / "files" / name_of(PLAIN)).unlink()
     with Campaign(tmp_path / "again") as campaign:
         assert campaign.corpus.view.content_file(name_of(PLAIN)) is None
-        assert campaign.corpus.view.content_file(name_of(ACTIVE)) is not None
+        assert campaign.corpus.view.content_file(original_of(ACTIVE)) is not None
 
 
 def test_a_collection_has_the_files_and_gives_them_back(folder: Path, tmp_path: Path) -> None:
@@ -128,3 +138,46 @@ def test_ids_in_a_folder_remove_its_documents(folder: Path, tmp_path: Path) -> N
     ok("new", tmp_path / "c")
     ok("import", tmp_path / "c", "--documents", folder)
     assert "Removed 3 documents" in ok("remove", tmp_path / "c", "--documents-in", folder, "--yes")
+
+
+def test_pages_are_served_to_those_who_are_signed_in_and_nothing_that_runs(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("1\twings\n")
+    (tmp_path / "r.run").write_text("1 Q0 plain.pdf 1 9 r\n1 Q0 sub/active.pdf 2 8 r\n1 Q0 note.txt 3 7 r\n")
+    ok("new", tmp_path / "c")
+    ok("import", tmp_path / "c", "--documents", folder, "--topics", tmp_path / "t.tsv", "--run", tmp_path / "r.run")
+    ok("pool", tmp_path / "c", "--depth", "3")
+    service = JudgingService(tmp_path / "c")
+    app = Starlette(routes=service.routes(), lifespan=service.lifespan)
+    with Campaign(tmp_path / "c") as campaign, TestClient(app) as client:
+        client.headers[TOKEN_HEADER] = judging_token(campaign)
+        documents = {each["doc_id"]: each for each in post(client, "sync", query_id="1", want=3)["documents"]}
+        assert "pdf" not in documents["note.txt"]
+        assert documents["plain.pdf"]["metadata"] == {}
+        plain, active = (documents[name]["pdf"] for name in ("plain.pdf", "sub/active.pdf"))
+        address = f"{FILES}/{name_of(PLAIN)}"
+        assert plain == {"file": address, "shown": address, "pages": 1, "width": 420, "height": 400}
+        assert active["file"] == active["shown"]
+        assert client.get(address).status_code == 401
+        secret = signed_in(campaign, "rita", "reader")
+        cookie = Tokens(campaign.operations.server_state.secret(), campaign.id).cookie(secret)
+        client.cookies.set(cookie_name(campaign.id), cookie)
+        answer = client.get(address)
+        assert (answer.status_code, answer.content) == (200, PLAIN)
+        assert answer.headers["content-type"] == "application/pdf"
+        assert answer.headers["cache-control"] == "private, no-cache"
+        assert answer.headers["x-frame-options"] == "SAMEORIGIN"
+        policy = answer.headers["content-security-policy"].split("; ")
+        assert {"default-src 'none'", "sandbox", "frame-ancestors 'self'"} <= set(policy)
+        tag = answer.headers["etag"]
+        again = client.get(address, headers={"If-None-Match": tag})
+        assert (again.status_code, again.content) == (304, b"")
+        assert client.get(address, headers={"Range": "bytes=0-7"}).content == PLAIN[:8]
+        assert b"JavaScript" not in client.get(active["shown"]).content
+        # The imported file, which has a script, is no page of this server, but only downloaded.
+        assert client.get(f"{FILES}/{name_of(ACTIVE)}").status_code == 404
+        original = client.get(f"{FILES}/{original_of(ACTIVE)}")
+        assert original.content == ACTIVE
+        assert original.headers["content-type"] == "application/octet-stream"
+        assert original.headers["content-disposition"].startswith("attachment;")
+        client.cookies.clear()
+        assert client.get(address, headers={"If-None-Match": tag}).status_code == 401
