@@ -14,7 +14,6 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from collection.core import layout
-from collection.core.errors import InputError
 
 if TYPE_CHECKING:
     from collection.formats import Source
@@ -256,22 +255,10 @@ def expand_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 def expand_documents(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Replace folders by files of documents: of a directory in BEIR's layout the corpus, of any other all files.
-
-    A folder in which each file is a document stays.
-    """
+    """Replace folders by their files of documents, except folders in which each file is a document."""
     from collection import formats
 
-    expanded: list[Path] = []
-    for path in paths:
-        if not path.is_dir():
-            expanded.append(path)
-            continue
-        try:
-            expanded += map(Path, formats.find_collection(path).documents)
-        except InputError:
-            expanded += (path,) if formats.is_document_folder(path) else expand_folders((path,))
-    return tuple(expanded)
+    return tuple(file for path in paths for file in formats.find_documents(path))
 
 
 CLUSTER = click.option(

@@ -3,6 +3,7 @@ from .beir import (
     CollectionParts as CollectionParts,
     corpus_record as corpus_record,
     find_collection as find_collection,
+    find_documents as find_documents,
     query_text as query_text,
     write_beir_qrels as write_beir_qrels,
     write_corpus as write_corpus,
@@ -89,3 +90,4 @@ from .write import (
     write_run as write_run,
     write_table as write_table,
 )
+from .zip_folder import unpack_zip as unpack_zip

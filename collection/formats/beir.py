@@ -15,7 +15,7 @@ from collection.core.errors import FormatError, InputError, as_path
 from collection.core.frames import QRELS, TOPICS
 from collection.core.records import Document
 from collection.core.topic_fields import to_topics
-from collection.formats import datasets, documents, images, source
+from collection.formats import datasets, document_folder, documents, images, source
 from collection.formats.source import FilePath
 from collection.formats.write import format_number, json_line, replacing
 
@@ -66,6 +66,26 @@ def _files(folder: Path) -> list[Path]:
     files = sorted(file for file in entries if file.is_file() and file.name[0] != ".")
     names = {file.name for file in files}
     return [file for file in files if not file.match("*.*.json") or file.name.rsplit(".", 2)[0] not in names]
+
+
+def find_documents(path: Path) -> list[Path]:
+    """The files of documents in a folder: of a directory in BEIR's layout the corpus, of any other all files.
+
+    A folder in which each file is a document stays one path, and so does a file.
+
+    Raises
+    ------
+    InputError
+        The folder has both files that are one document each and tables of documents.
+    """
+    if not path.is_dir():
+        return [path]
+    try:
+        return list(map(Path, find_collection(path).documents))
+    except FormatError:
+        if document_folder.is_document_folder(path):
+            return [path]
+    return sorted(file for file in path.iterdir() if file.is_file() and file.name[0] != ".")
 
 
 QUERY_TEXTS: dict[str, tuple[str, ...]] = {

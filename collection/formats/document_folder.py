@@ -15,7 +15,7 @@ from collection.core.characters import unescaped
 from collection.core.errors import FormatError, InputError, as_path
 from collection.core.phrases import count, join, join_first, plural
 from collection.core.records import Document
-from collection.formats import fields, pdf, references, source
+from collection.formats import fields, kinds, pdf, references, source
 from collection.formats.source import FilePath
 
 WANTED = "a document"
@@ -92,12 +92,14 @@ def is_document_folder(path: FilePath) -> bool:
 
 
 def _is_table(path: Path) -> bool:
-    """Return whether a text file has many documents, by its first line."""
+    """Return whether a text file has many records, such as documents or qrels, by its first lines."""
     try:
         _, line = fields.first_line(path, WANTED)
     except FormatError:
         return False
     begin = line.lstrip().lower()
+    if kinds.recognise(path, kinds.DOCUMENTS) is not None:
+        return True
     return begin.startswith(("<doc>", "{", "[{")) or "\t" in line.strip() or bool(references.detect(path, line))
 
 

@@ -1,6 +1,8 @@
 """Import: upload files, with the same checks as `cleverdon import`."""
 
+import itertools
 import re
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from streamlit import config
 from annotate.auth import session
 from annotate.views.campaign import removal_form
 from annotate.views.widgets import display, widgets
+from collection import formats
 from collection.core.characters import without_bidi
 from collection.core.errors import DATASET, CleverdonError, DoubtError
 from collection.core.phrases import count, join
@@ -20,7 +23,8 @@ LEFT = {
     "topics": ("Topics", "TSV, CSV, XLSX, JSONL, Parquet, TREC SGML or XML."),
     "documents": (
         "Documents",
-        "JSONL, Parquet, CSV, XLSX, TSV, TREC text, RIS, PubMed (nbib), Web of Science, BibTeX or EndNote XML. "
+        "JSONL, Parquet, CSV, XLSX, TSV, TREC text, RIS, PubMed (nbib), Web of Science, BibTeX or EndNote XML. Or PDF, "
+        "HTML, Markdown and text files, each of which is a document, or a ZIP of a folder of them. "
         "For image files, use `cleverdon import`.",
     ),
     "clicks": (
@@ -122,6 +126,30 @@ if go:
                 written[-1].write_bytes(file.getbuffer())
             return written
 
+        def document_paths() -> list[Path]:
+            """Files with many documents, and folders of files that are one document each."""
+            tables, alone = [], folder / "uploads" / "documents"
+            for parent in (alone.parent, folder / "archives"):
+                parent.mkdir()
+            for path in paths("documents"):
+                if path.suffix.lower() == ".zip":
+                    (unpacked := path.with_suffix("")).mkdir()
+                    inside = formats.unpack_zip(path, unpacked)
+                    if inside != unpacked:  # messages name the folder in the archive
+                        inside = inside.rename(free_path(folder / "archives" / inside.name))
+                    tables += formats.find_documents(inside)
+                elif formats.is_document(path) or formats.is_document_folder(path.parent):
+                    alone.mkdir(exist_ok=True)
+                    shutil.move(path, free_path(alone / path.name))
+                else:
+                    tables.append(path)
+            return tables + ([alone] if alone.exists() else [])
+
+        def free_path(path: Path) -> Path:
+            """A path in a folder that has no file of this name yet."""
+            numbered = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
+            return next(each for each in itertools.chain([path], numbered) if not each.exists())
+
         def without_folder(text: str) -> str:
             """Name files without the scratch folder."""
             return re.sub(re.escape(str(folder)) + r"/\w+/", "", text)
@@ -134,7 +162,7 @@ if go:
         try:
             report = campaign.imports.import_files(
                 collection=f"{DATASET}{dataset}" if dataset else None,
-                documents=paths("documents"),
+                documents=document_paths(),
                 runs=paths("runs"),
                 annotator=annotator or None,
                 **{name: next(iter(paths(name)), None) for name in uploads if name not in SEVERAL},

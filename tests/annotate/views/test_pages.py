@@ -7,6 +7,7 @@ import io
 import json
 import re
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -29,6 +30,7 @@ from collection.core.errors import CampaignError
 from tests.collection.formats.test_references import ENDNOTE, NBIB
 from tests.conftest import keeping_main_module
 from tests.helpers import PATIENCE, Opened
+from tests.pdf_files import write_pdf
 
 VIEWS = [page.url_path for page in PAGES]
 HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r] :material/castle: \u202e [link](javascript:alert(1))"
@@ -451,6 +453,39 @@ def test_files_of_other_programs_are_uploaded(opened: Opened, tmp_path: Path) ->
         listed = (tmp_path / "ann.csv").read_text().replace(',"","0:', ',"1","0:')
         app = upload(opened(empty, "import"), labels=("ann.csv", listed))
         assert app.text[0].value == "ann.csv: 1 judgement from a work list by 1 annotator (1 new)"
+
+
+@pytest.mark.slow
+def test_documents_in_files_of_their_own_and_a_folder_in_a_zip_are_uploaded(opened: Opened, tmp_path: Path) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as zipped:
+        zipped.writestr("papers/sub/b.pdf", write_pdf(["Words of b"]))
+        zipped.writestr("papers/c.md", "# C")
+        zipped.writestr("__MACOSX/x", "")
+    with Campaign.create(tmp_path / "empty") as empty:
+        app = upload(
+            opened(empty, "import"),
+            documents=[
+                ("a.pdf", write_pdf(["Words of a"])),
+                ("a.pdf", write_pdf(["Others"])),
+                ("page.html", "<title>Page</title>"),
+                ("words.txt", "No table."),
+                ("d.tsv", "d1\tA text.\n"),
+                ("papers.zip", archive.getvalue()),
+            ],
+        )
+        assert not app.error
+        ids = [document.doc_id for document in empty.store.corpus.documents_with_text(pooled=False)]
+        assert sorted(ids) == ["a-2.pdf", "a.pdf", "c.md", "d1", "page.html", "sub/b.pdf", "words.txt"]
+        assert [t.value for t in app.text] == [
+            "d.tsv: 1 document (1 new)",
+            "papers: 2 documents (2 new)",
+            "papers: 1 PDF file, which annotators see",
+            "documents: 4 documents (4 new)",
+            "documents: 2 PDF files, which annotators see",
+        ]
+        app = upload(opened(empty, "import"), documents=[("bad.zip", archive.getvalue()[:200])])
+        assert "expected a ZIP archive of a folder, found damaged data" in app.error[0].value.replace("\\", "")
 
 
 def test_a_dataset_is_imported_by_its_name(opened: Opened, campaign: Campaign) -> None:

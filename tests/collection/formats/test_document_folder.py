@@ -131,6 +131,8 @@ def test_a_text_in_an_unknown_encoding_is_an_error_with_its_line(tmp_path: Path)
         ({"a.txt": "d1\tThe text\nd2\tThe other"}, False),
         ({"a.txt": "<DOC>\n<DOCNO>d1</DOCNO>\n<TEXT>x</TEXT>\n</DOC>"}, False),
         ({"FT911_1": "<DOC>"}, False),
+        ({"qrels.txt": "t1 0 d1 1\nt1 0 d2 0\nt2 0 d1 2\n"}, False),
+        ({"bm25.txt": "t1 Q0 d1 1 9.5 bm25\nt1 Q0 d2 2 8.5 bm25\n"}, False),
         ({}, False),
         ({"a.txt": "Some words."}, True),
         ({"sub/a.txt": "Some words."}, True),
