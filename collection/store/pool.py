@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from collection.core import clock
+from collection.core.records import QRELS_ANNOTATOR
 from collection.store import columns
 from collection.store.connection import (
     POOL_IF_TEXTS_MISSING,
@@ -69,12 +70,23 @@ class PoolTables(Repository):
             (most,),
         )
 
-    def most_wanted(self) -> dict[str, int]:
-        """Return the largest number of annotators that a pooled pair of each topic needs."""
-        return self.connection.mapping(
-            "SELECT t.query_id, max(p.wanted) FROM pool AS p JOIN topics AS t USING (topic) "
-            "GROUP BY p.topic ORDER BY p.topic"
-        )
+    def needed_beside_qrels(self) -> list[tuple[str, int, int]]:
+        """Return how much work imported qrels leave to people, by topic.
+
+        The topic's id; the largest number of people that one of its pooled pairs needs; the number of its pooled pairs
+        that need several annotators, of which imported qrels count as one.
+        """
+        return self.connection.execute(
+            f"""
+            WITH given AS (
+                SELECT topic, doc, count(*) AS qrels FROM current_judgements
+                WHERE counts_as = 'judgement' AND annotator GLOB '{QRELS_ANNOTATOR}*' GROUP BY topic, doc
+            )
+            SELECT t.query_id, max(p.wanted - coalesce(g.qrels, 0)), sum(p.wanted > 1 AND g.qrels IS NOT NULL)
+            FROM pool AS p JOIN topics AS t USING (topic) LEFT JOIN given AS g USING (topic, doc)
+            GROUP BY p.topic ORDER BY p.topic
+            """
+        ).fetchall()
 
     def undrawn_pairs(self) -> pd.DataFrame:
         """Return the pairs that random samples left out, unless another round put them into the pool.

@@ -64,7 +64,7 @@ def _require_counts(campaign: Campaign, logs: dict[str, pd.DataFrame], names: Se
     by: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for name, *pair in judgements[["annotator", "query_id", "doc_id"]].values.tolist():
         by[tuple(pair)].add(name)
-    wanted = campaign.store.pool.most_wanted()  # of each pair, here
+    wanted = {query_id: most for query_id, most, _ in campaign.store.pool.needed_beside_qrels()}  # of each pair, here
     pool = [tuple(pair) for pair in campaign.store.pool.ids().values.tolist()]
     for query_id, judged, made in campaign.progress.topics()[["query_id", "judged_in_pool", "made"]].values.tolist():
         some = [len(by[pair]) for pair in pool if pair[0] == query_id and pair in by]

@@ -75,7 +75,7 @@ class GradeImport:
         annotator = f"{QRELS_ANNOTATOR}{formats.named_stem(path, 'their annotator')}"
         added, _ = self._write(path, graded.assign(annotator=annotator, counts_as="judgement"))
         if added.new:
-            self.session.notice(path, "graded pairs of the pool count as judged; annotators are not asked for them")
+            self.session.notice(path, "in the pool, each graded pair counts as judged by one annotator")
         self.session.added(path, "judgement", added, f" by annotator {annotator!r}")
         self._report_unknown_documents(path, graded)
         self.session.ignored(path, ignored)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -171,13 +171,22 @@ class Assignments:
             )
 
     def notices(self) -> list[str]:
-        """Describe topics that have too few annotators for the judgements that they need."""
+        """Describe places that imported qrels take, and topics with too few annotators for the judgements they need."""
+        needed = self.store.pool.needed_beside_qrels()
+        taken = sum(pairs for _, _, pairs in needed)
+        of_qrels = [
+            f"imported qrels count as one annotator: {count(taken, 'pair')} that several annotators judge "
+            f"{plural(taken, 'needs', 'need')} one judgement fewer from people"
+        ] * bool(taken)
+        return of_qrels + self._find_short({query_id: most for query_id, most, _ in needed})
+
+    def _find_short(self, needed: Mapping[str, int]) -> list[str]:
+        """Describe topics that fewer people may judge than `needed`, the number that each of its pairs needs."""
         people = self.store.accounts.table()
         if people.empty:  # judged by scripts, or the app was never started
             return []
         may = people[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool)]
         member_of = dict(zip(may["name"], map(set, may["groups"]), strict=True))
-        most = self.store.pool.most_wanted()
         short: dict[tuple[int, int], list[str]] = {}
         for row in self.table().to_dict("records"):
             of = [
@@ -185,7 +194,7 @@ class Assignments:
                 for name, groups in member_of.items()
                 if not (row["accounts"] or row["groups"]) or name in row["accounts"] or groups & set(row["groups"])
             ]
-            wanted = most.get(row["query_id"], 1)
+            wanted = needed.get(row["query_id"], 1)
             if len(of) < wanted:
                 short.setdefault((len(of), wanted), []).append(row["query_id"])
         return [

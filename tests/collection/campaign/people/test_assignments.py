@@ -449,6 +449,27 @@ def test_the_settled_grade_is_of_qrels_and_not_of_another_annotator(campaign: Ca
     assert campaign.store.assignments.qualification_set()["settled"].fillna(-1).tolist() == [-1, 2]
 
 
+def test_reference_grades_take_the_place_of_one_annotator(campaign: Campaign, tmp_path: Path) -> None:
+    """For a class: two students judge each pair beside the imported grades only if three annotators are wanted."""
+    (tmp_path / "reference.txt").write_text("".join(f"{topic} 0 {doc} 1\n" for topic in TOPICS for doc in DOCS))
+    campaign.imports.import_files(qrels=tmp_path / "reference.txt")
+    assert take(campaign, "ann", 9) == ""
+    assert campaign.people.assignments.notices() == []
+    campaign.people.assignments.update(annotators=3)
+    for student in ("ann", "ben"):
+        assert take(campaign, student, 9) == " ".join(DOCS)
+        for doc in DOCS:
+            say(campaign, student, doc)
+    assert take(campaign, "cai", 9) == ""
+    assert campaign.people.assignments.workload() == (24, 72, 40)
+    (said,) = campaign.people.assignments.notices()  # 3 accounts are enough for 2 people per pair
+    assert "24 pairs" in said
+    campaign.people.assignments.assign(["2"], ["ann", "ben"])
+    assert campaign.people.assignments.notices() == [said]
+    campaign.people.assignments.assign(["2"], ["ann"])
+    assert campaign.people.assignments.notices()[1].startswith("1 annotator for topic 2, but each pair needs 2")
+
+
 # --- labels from elsewhere ----------------------------------------------------------------------------
 
 
