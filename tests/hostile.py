@@ -210,7 +210,14 @@ def write_files(folder: Path) -> dict[str, object]:
     with (folder / "documents.jsonl").open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(document) + "\n" for document in documents())
     topics = [
-        {"query_id": f"{word(payload, 80)}-q{number}", "title": payload, "description": payload, "narrative": payload}
+        {
+            "query_id": f"{word(payload, 80)}-q{number}",
+            "title": payload,
+            "description": payload,
+            "narrative": payload,
+            "history": [{"speaker": payload[:400], "text": payload}],
+            payload[:400]: {payload[:400]: [payload]},
+        }
         for number, payload in enumerate(STORED.values())
     ]
     topics.insert(0, {"query_id": "all-in-one", "title": "All", "description": "", "narrative": ""})

@@ -111,6 +111,8 @@ def _material(facts: CardFacts) -> Iterator[str]:
     wanted, missing = facts["topics"]["query_text"].replace("-", " and "), facts["topics"].get("query_text_missing", 0)
     instead = f"; for {count(missing, 'topic')} without it, the first of title, description and narrative that is there"
     yield f"The text in `queries.jsonl` is the topic's {wanted}{instead if missing else ''}."
+    if others := facts["topics"].get("other_fields"):
+        yield f"Topics have other fields in `topics.jsonl`: {_named(others)}."
 
 
 def _grades(facts: CardFacts) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -156,6 +156,8 @@ class CollectionCard:
         query_fields = self.store.corpus.topics()[list(formats.QUERY_TEXTS[query_text])]
         without = int((query_fields.map(str.strip) == "").all(axis=1).sum())
         missing = {"query_text_missing": without} if without else {}
+        others = dict.fromkeys(name for topic in self.store.corpus.topic_records() for name in topic.fields)
+        other_fields: dict[str, Any] = {"other_fields": list(others)} if others else {}
         log, current = (export.rename_annotators(self.store.judgements.table(current=c), names) for c in (False, True))
         qrels = select_topics(graded, topics)
         left_out = graded["query_id"].nunique() - qrels["query_id"].nunique()
@@ -174,7 +176,7 @@ class CollectionCard:
                 "exported": self._exported(written, choices.corpus),
                 "judged_without_text": len(self.store.corpus.find_without_text(written["doc_id"])),
             },
-            "topics": {"count": len(needs), "query_text": query_text} | missing,
+            "topics": {"count": len(needs), "query_text": query_text} | missing | other_fields,
             "grades": {str(grade): sentence for grade, sentence in self.settings.grades.sentences.items()},
             "qrels": {"made_of": source}
             | export.describe_qrels(qrels, needs["query_id"], self.settings.grades.sentences, level)

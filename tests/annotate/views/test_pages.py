@@ -27,9 +27,10 @@ from annotate.auth.tokens import Tokens
 from annotate.views.widgets import widgets
 from collection import Campaign
 from collection.core.errors import CampaignError
+from collection.core.records import Topic
 from tests.collection.formats.test_references import ENDNOTE, NBIB
 from tests.conftest import keeping_main_module
-from tests.helpers import PATIENCE, Opened
+from tests.helpers import PATIENCE, Opened, put
 from tests.pdf_files import write_pdf
 
 VIEWS = [page.url_path for page in PAGES]
@@ -567,3 +568,17 @@ def test_overview_asks_for_adjudication_before_the_export(
     assert step == ("adjudicate", "1 pair has different grades: adjudicate it, or choose a rule on the Export page.")
     app = opened(campaign, "overview")
     app.button(key="next-step").click().run()
+
+
+def test_the_editor_of_topic_notes_shows_other_fields(opened: Opened, campaign: Campaign) -> None:
+    def shown() -> list[list[str]]:
+        frames = [table.value for table in opened(campaign, "guidelines").dataframe]
+        return [list(frame.columns) for frame in frames if "note" in frame]
+
+    assert shown() == [["query_id", "title", "note"]]
+    put(campaign, topics=[Topic("1", "wings", fields={"history": ["Lift?"], "stance": "pro\u202e"})])
+    assert shown() == [["query_id", "title", "fields", "note"]]
+    frames = [table.value for table in opened(campaign, "guidelines").dataframe]
+    fields = next(frame for frame in frames if "note" in frame).set_index("query_id")["fields"]
+    assert fields["1"].splitlines() == ["history:", "Lift?", "stance: pro"]
+    assert set(fields.drop("1")) == {""}

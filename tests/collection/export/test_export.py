@@ -29,12 +29,12 @@ from collection.campaign.exports.collection_card import CollectionChoices
 from collection.campaign.exports.collection_export import LOADER
 from collection.core.errors import CampaignError, ColumnsError, InputError, UnknownNameError
 from collection.core.ranking import rank_run
-from collection.core.records import Choice, Document, Preference, Run
+from collection.core.records import Choice, Document, Preference, Run, Topic
 from collection.formats.beir import corpus_record
 from collection.formats.judgements import DETAILS
 from collection.measures import align, parse
 from tests.conftest import frame, signed_in
-from tests.helpers import Opened, cases, fails, ok, run as invoke, tries, words
+from tests.helpers import Opened, cases, fails, ok, put, run as invoke, tries, words
 
 ids = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
 
@@ -641,6 +641,20 @@ def test_loading_leaves_nothing_in_the_folder(
 
 
 @pytest.mark.slow
+def test_a_collection_has_all_fields_of_its_topics(judged: Campaign, tmp_path: Path) -> None:
+    fields = {"history": [{"speaker": "user", "text": "What is lift?"}], "persona": {"age": 30}, "date": None}
+    put(judged, topics=[Topic("1", "wings", fields=fields)])
+    judged.exports.collection.write(tmp_path / "c")
+    first = json.loads((tmp_path / "c" / "topics.jsonl").read_text().splitlines()[0])
+    assert first == {"query_id": "1", "title": "wings", "description": "", "narrative": "", **fields}
+    assert json.loads((tmp_path / "c" / "collection.json").read_text())["topics"]["other_fields"] == list(fields)
+    said = "Topics have other fields in `topics.jsonl`: history, persona and date."
+    assert said in (tmp_path / "c" / "collection.md").read_text()
+    with Campaign.create(tmp_path / "again") as again:
+        again.imports.import_files(topics=tmp_path / "c" / "topics.jsonl")
+        assert again.store.corpus.topic_records() == judged.store.corpus.topic_records()
+
+
 def test_the_card_says_where_the_text_of_queries_is_another_one(campaign: Campaign, tmp_path: Path) -> None:
     campaign.judging.judge("ann", "1", "d1", 3)
     (tmp_path / "more.jsonl").write_text('{"query_id": "3", "title": "only a title"}\n')
