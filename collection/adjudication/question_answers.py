@@ -87,6 +87,13 @@ class QuestionAnswers:
         return {place: self.label(answer) for place, answer in enumerate(self.answers)}
 
     @property
+    def labels(self) -> dict[int, str]:
+        """The grades and their labels."""
+        if self.question.kind == "grades" and self.answer is None:
+            return {int(grade): self.label(grade) for grade in self.answers}
+        return self.scale
+
+    @property
     def level(self) -> int:
         """The lowest grade that counts as relevant: the second lowest one."""
         return sorted(self.scale)[1]

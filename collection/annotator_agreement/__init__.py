@@ -10,6 +10,7 @@ from collection.annotator_agreement.bootstrap import By as By, values as values
 from collection.annotator_agreement.breakdowns import (
     MIN_WINDOW_PAIRS as MIN_WINDOW_PAIRS,
     Agreement as Agreement,
+    AgreementOptions as AgreementOptions,
     agreement as agreement,
     break_down as break_down,
     confusion as confusion,

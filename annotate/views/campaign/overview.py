@@ -113,13 +113,16 @@ if not decisions:
 if questions := state.get("questions"):
     with st.expander(f"Questions ({len(questions)})"):
         asked = "Current judgements at whose grade it is asked; 0 for an optional question."
-        columns: display.Columns = {
-            "name": "Question",
-            "question": text("Sentence", "medium"),
-            "asked": number("Judgements", help=asked),
-            "missing": number("Answers missing", help="Judgements at whose grade it is asked, without an answer."),
-        }
-        display.table(pd.DataFrame(questions)[list(columns)], columns, alt="Answers to each question")
+        display.table(
+            pd.DataFrame(questions)[["name", "question", "asked", "missing"]],
+            {
+                "name": "Question",
+                "question": text("Sentence", "medium"),
+                "asked": number("Judgements", help=asked),
+                "missing": number("Answers missing", help="Judgements at whose grade it is asked, without an answer."),
+            },
+            alt="Answers to each question",
+        )
         lacking = [{"name": each["name"], **row} for each in questions for row in each["annotators"] if row["missing"]]
         if lacking:
             display.table(

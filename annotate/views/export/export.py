@@ -40,19 +40,21 @@ tabs = dict(zip(names, st.tabs(names, on_change="rerun", key="section"), strict=
 adjudicated: Adjudicated | None = None
 with tabs["Qrels"]:
     annotators = campaign.store.judgements.annotators()["annotator"].tolist()
+    asked = pickers.pick_question()
+    qrels = campaign.results.qrels.for_question(*asked)
     rule = pickers.pick_rule(annotators, key="rule")
     topics: tuple[str, ...] | None = None
     try:
         topics = pickers.pick_finished_topics(rule)
-        adjudicated = campaign.results.qrels.with_sources(rule, topics=topics)
+        adjudicated = qrels.with_sources(rule, topics=topics)
     except CleverdonError as error:  # the chosen annotator gave no grade
         st.error(widgets.plain(str(error)))
     if adjudicated is None or adjudicated.grades.empty:
         answer.markdown(f"#### No pair has a grade {'by this rule' if counts['judgements'] else 'yet'}.")
         widgets.page_link("judge", "Judge documents")
     else:
-        answer.markdown(f"#### {qrels_download.describe(adjudicated.grades, topics is not None)}")
-        qrels_download.draw(adjudicated, rule, topics, annotators)
+        answer.markdown(f"#### {qrels_download.describe(adjudicated.grades, topics is not None, qrels.level)}")
+        qrels_download.draw(adjudicated, rule, topics, annotators, asked)
 if "Lists" in tabs:
     with tabs["Lists"]:
         data_downloads.draw_choices(counts["choices"])

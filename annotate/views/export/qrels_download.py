@@ -12,6 +12,7 @@ from annotate.views.widgets.display import number, text
 from annotate.views.widgets.service_cache import cached
 from collection.adjudication import Adjudicated, describe_origin
 from collection.campaign import Campaign
+from collection.campaign.exports.export import qrels_name
 from collection.campaign.results.evaluation import RuleComparison
 from collection.comparison import DEFAULT_MEASURES
 from collection.core.phrases import count, join, plural
@@ -25,10 +26,13 @@ FORMS: dict[QrelsForm, str] = {
 }
 
 
-def describe(grades: pd.DataFrame, only_finished: bool) -> str:
+Asked = tuple[str | None, str | None]
+"""A question and its answer, as :meth:`.QrelsBuilder.for_question` takes them."""
+
+
+def describe(grades: pd.DataFrame, only_finished: bool, level: int) -> str:
     """Describe in a sentence how many pairs, maybe only of finished topics, have a grade, and how many are relevant."""
     campaign = session.current().campaign
-    level = campaign.settings.loop().level
     relevant = int((grades["relevance"] >= level).sum())
     graded, topics = grades["query_id"].nunique(), count(len(campaign.store.corpus.topics()), "topic")
     judged = count(graded, "finished topic") if only_finished else f"{graded:,} of {topics}"
@@ -37,11 +41,11 @@ def describe(grades: pd.DataFrame, only_finished: bool) -> str:
     return f"{pairs}; {relevant:,} {are} relevant (grade {level:g} or more)."
 
 
-def draw(result: Adjudicated, rule: str, topics: Sequence[str] | None, annotators: Sequence[str]) -> None:
+def draw(result: Adjudicated, rule: str, topics: Sequence[str] | None, annotators: Sequence[str], asked: Asked) -> None:
     """Draw the result of `rule` for these topics (`result`), the downloads, and the comparison with another rule."""
     campaign, grades = session.current().campaign, result.grades
     several = campaign.results.agreement.disagreements()
-    if several.pairs:
+    if several.pairs and asked == (None, None):
         pairs = count(several.pairs, "pair")
         everywhere = "" if topics is None else " (all topics)"
         st.write(
@@ -56,7 +60,7 @@ def draw(result: Adjudicated, rule: str, topics: Sequence[str] | None, annotator
     decisive = cached(campaign.results.qrels.count_decisive_pairs, logged)(topics=topics)
     if sentence := selection_caution(decisive):
         st.info(widgets.plain_with_commands(f"{sentence}."))
-    _draw_downloads(rule, topics)
+    _draw_downloads(rule, topics, asked)
     by_grade = grades["relevance"].value_counts().sort_index()
     st.caption(
         f"Pairs by grade: {', '.join(f'{n:,} with {g:g}' for g, n in by_grade.items())}. The second file records the "
@@ -72,12 +76,13 @@ def draw(result: Adjudicated, rule: str, topics: Sequence[str] | None, annotator
         shown = {"query_id": "Topic", "doc_id": "Document", "relevance": "Grade", "by": "Origin"}
         display.table(grades.head(20), shown)
     if several.pairs and st.toggle("Compare with another rule", key="compare"):
-        _compare_rules(rule, annotators)
+        _compare_rules(rule, annotators, asked)
 
 
-def _draw_downloads(rule: str, topics: Sequence[str] | None) -> None:
-    campaign = session.current().campaign
-    forms = campaign.results.qrels.forms()
+def _draw_downloads(rule: str, topics: Sequence[str] | None, asked: Asked) -> None:
+    campaign, name = session.current().campaign, qrels_name(*asked)
+    builder = campaign.results.qrels.for_question(*asked)
+    forms = builder.forms()
     form = forms[0]
     if len(forms) > 1:
         form = st.radio("Qrels format", forms, format_func=FORMS.__getitem__, horizontal=True, key="form")
@@ -87,42 +92,42 @@ def _draw_downloads(rule: str, topics: Sequence[str] | None) -> None:
         and st.toggle("Include unjudged pairs of the pool (grade -1)", key="unjudged")
     )
     with widgets.shown_errors(about="qrels.txt: "):
-        left_out = campaign.results.qrels.unjudged_topics(form, rule=rule) if unjudged and topics is None else []
+        left_out = builder.unjudged_topics(form, rule=rule) if unjudged and topics is None else []
         label = f"Include topics without a grade ({len(left_out):,})"
         hint = "Every system scores 0 in these topics, which lowers all means."
         unjudged_topics = bool(left_out) and st.toggle(label, help=hint, key="unjudged-topics")
         if form != "judged":  # a pool can have samples of which no such qrels can be made
-            cache_key = (campaign.store.judgements.counts()["logged"], campaign.store.judgements.counts()["pool"])
-            cached(campaign.results.qrels.in_form, cache_key, entries=1)(
-                form, rule=rule, topics=topics, unjudged=unjudged
-            )
+            counts = campaign.store.judgements.counts()
+            cache_key = (counts["logged"], counts["pool"], repr(builder.question))
+            cached(builder.in_form, cache_key, entries=1)(form, rule=rule, topics=topics, unjudged=unjudged)
 
         def write(campaign: Campaign, path: Path) -> None:
             campaign.exports.files.write(
-                qrels=path.with_name("qrels.txt"),
+                qrels=path.with_name(name),
                 rule=rule,
                 qrels_form=form,
                 unjudged=unjudged,
                 include_unjudged_topics=unjudged_topics,
                 topics=topics,
+                question=asked[0],
+                answer=asked[1],
             )
 
         with st.container(horizontal=True):
-            downloads.draw_deferred(write, "qrels.txt", "qrels", kind="primary")
-            downloads.draw_deferred(write, "qrels.txt.rule.json", "rule-file")
+            downloads.draw_deferred(write, name, "qrels", kind="primary")
+            downloads.draw_deferred(write, f"{name}.rule.json", "rule-file")
 
 
-def _compare_rules(rule: str, annotators: Sequence[str]) -> None:
+def _compare_rules(rule: str, annotators: Sequence[str], asked: Asked) -> None:
     campaign = session.current().campaign
+    evaluation = campaign.results.evaluation.for_question(*asked)
     left, right = st.columns([3, 2])
     with left:
         other = pickers.pick_rule(annotators, "Second adjudication rule", key="other", usual="highest")
     measure = None
     if campaign.store.judgements.counts()["runs"]:
         measure = right.selectbox("Measure for ranking systems", DEFAULT_MEASURES, accept_new_options=True)
-    compare = cached(
-        campaign.results.evaluation.compare_rules, campaign.results.evaluation.cache_key(), "Comparing rules"
-    )
+    compare = cached(evaluation.compare_rules, evaluation.cache_key(), "Comparing rules")
     with widgets.shown_errors():
         _draw_comparison(compare(rule, other, measure))
 

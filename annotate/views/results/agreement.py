@@ -25,18 +25,26 @@ VIEWS = GRADES, VALUES, ANNOTATORS, TOPICS, TIME, SYSTEMS = (
 )
 
 campaign = session.current().campaign
-key = campaign.results.agreement.cache_key()
 
 st.title("Agreement")
+asked = pickers.pick_question(whole=True)
+study = campaign.results.agreement.for_question(*asked)
+question = study.question
+key = study.cache_key()
+is_nominal = question is not None and question.is_nominal
+if question is not None and question.question.kind == "tags" and asked[1] is None:
+    by_answer = cached(study.by_answer, key, "Comparing")(sides=())
+    agreement_tables.draw_answers(by_answer, {str(tag): question.label(tag) for tag in question.answers})
+    st.stop()
 
 
 def labels_of(frame: pd.DataFrame, without: tuple[str, ...] = ()) -> Labels:
     """The grades of the chosen annotators on the campaign's scale."""
     selected = annotator_agreement.select_labels(frame, without=without)
-    return Labels.of(selected, session.current().campaign.settings.grades.sentences)
+    return Labels.of(selected, study.scale)
 
 
-frame = cached(campaign.results.agreement.labels, key, "Comparing", 8)()
+frame = cached(study.labels, key, "Comparing", 8)()
 everybody = sorted(frame["annotator"].unique())
 if not labels_of(frame).several.any():
     reason = f"no two of the {len(everybody):,} annotators graded the same pair"
@@ -49,13 +57,17 @@ if not labels_of(frame).several.any():
     st.stop()
 
 answer = st.container()  # drawn first, computed from the settings below it
-is_graded = len(campaign.settings.grades.sentences) > 2
+is_graded = len(study.scale) > 2 and not is_nominal
 with st.expander("Settings: annotators, grades and intervals"):
     hint = "Imported qrels are the annotator qrels:NAME."
     chosen = st.multiselect("Annotators", everybody, default=everybody, help=hint)
     left, middle, right = st.columns(3)
+    level: float = 1
     with left:
-        level = pickers.pick_level("level", "Used for the overlap and the binary scale.")
+        if question is None:
+            level = pickers.pick_level("level", "Used for the overlap and the binary scale.")
+        elif is_graded:
+            level = st.selectbox("Minimum relevant grade", sorted(study.scale)[1:], key=f"level-{question.name}")
     hint = "Unit that the bootstrap resamples. Topics give wider intervals, which include differences between topics."
     by: Literal["pairs", "topics"] = middle.selectbox("Bootstrap unit", ["pairs", "topics"], key="by", help=hint)
     scale = "graded"
@@ -68,25 +80,27 @@ if not labels.several.any():
     st.info("No two of these annotators graded the same pair. Select other annotators.")
     st.stop()
 cache_key = (key, without, float(level))
-compute = cached(campaign.results.agreement.report, key, "Comparing")
+compute = cached(study.report, key, "Comparing")
 report = compute(without=without, level=float(level), by=by, sides=("rest",))
 with answer:
-    agreement_tables.draw_answer(report)
+    agreement_tables.draw_answer(report, of_relevance=question is None)
 
-view = st.segmented_control("Details", VIEWS, default=GRADES, required=True, key="look")
+views = [name for name in VIEWS if name != SYSTEMS or not is_nominal]
+view = st.segmented_control("Details", views, default=GRADES, required=True, key="look")
 coefficient = COEFFICIENTS_OF[scale][0]
 if view in (ANNOTATORS, TOPICS, TIME):
-    names = {name: COEFFICIENTS[name].label for name in COEFFICIENTS_OF[scale]}
-    first = "alpha-ordinal" if scale == "graded" else "alpha-nominal"
-    coefficient = pickers.pick("Coefficient", names, first, f"by-{scale}")
+    computed = set(report.values.loc[report.values["scale"] == scale, "coefficient"])
+    names = {name: COEFFICIENTS[name].label for name in COEFFICIENTS_OF[scale] if name in computed}
+    first = "alpha-ordinal" if scale == "graded" and not is_nominal else "alpha-nominal"
+    coefficient = pickers.pick("Coefficient", names, first, f"by-{scale}{'-nominal' if is_nominal else ''}")
 
-breakdown = agreement_tables.Breakdown(cache_key, labels, scale, coefficient)
+breakdown = agreement_tables.Breakdown(cache_key, labels, scale, coefficient, study)
 selected = None
 if view == GRADES:
     selected = agreement_tables.by_grade(breakdown)
 elif view == VALUES:
     rows = report.values[report.values["scale"] == scale]
-    if not is_graded:  # on a scale of two grades, the binary scale only adds the overlap
+    if not is_graded and not is_nominal:  # on a scale of two grades, the binary scale only adds the overlap
         rows = pd.concat([rows, report.values[report.values["coefficient"] == "overlap"]])
     agreement_tables.draw_coefficients(rows)
     for note in report.notes:
@@ -101,4 +115,5 @@ else:
     agreement_tables.draw_conclusions(breakdown)
 if selected is not None:
     graded = frame[frame["annotator"].isin(labels.annotators)]
-    pairs_table.draw(selected.pairs, graded, selected.cell, f"{breakdown.state}-{abs(hash(selected.cell))}")
+    place = f"{breakdown.state}-{abs(hash(selected.cell))}"
+    pairs_table.draw(selected.pairs, graded, selected.cell, place, breakdown.names)

@@ -1,5 +1,6 @@
 """The Agreement page's answer, tables and charts: coefficients by grades, annotators, topics and time, and rankings."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
 from typing import Literal, NamedTuple
@@ -17,10 +18,12 @@ from collection.annotator_agreement import (
     COEFFICIENTS,
     MIN_WINDOW_PAIRS,
     Agreement,
+    AgreementOptions,
     Labels,
     describe_tau,
     disagreements,
 )
+from collection.campaign.results.agreement import AgreementStudy
 from collection.core.phrases import count, percent
 from collection.core.records import sort_naturally
 from collection.measures import parse
@@ -45,6 +48,20 @@ class Breakdown:
     labels: Labels
     scale: str
     coefficient: str
+    study: AgreementStudy
+    """Of the question that is compared."""
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The labels of the grades."""
+        if self.study.question is not None:
+            return self.study.question.labels
+        return {grade: self.study.settings.grades.label(grade) for grade in self.study.scale}
+
+    @property
+    def is_nominal(self) -> bool:
+        """Return whether the grades are answers without an order."""
+        return self.study.question is not None and self.study.question.is_nominal
 
     @property
     def name(self) -> str:
@@ -64,7 +81,8 @@ class Breakdown:
     def break_down(self, side: Literal["between", "topics", "windows"], resamples: int = 0) -> pd.DataFrame:
         """The values of this scale and coefficient by one side; `resamples` are for their intervals."""
         compute = cached(annotator_agreement.break_down, self.key, "Comparing")
-        return self.select(compute(self.labels, side, level=self.key[2], resamples=resamples))
+        options = AgreementOptions(level=self.key[2], resamples=resamples, nominal=self.is_nominal)
+        return self.select(compute(self.labels, side, **options))
 
     def select(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows of this scale and coefficient."""
@@ -72,9 +90,9 @@ class Breakdown:
         return frame[shown].reset_index(drop=True)
 
 
-def draw_answer(agreement: Agreement) -> None:
+def draw_answer(agreement: Agreement, *, of_relevance: bool = True) -> None:
     """Draw the interpretation of the agreement, with at most six numbers."""
-    _, reading, *more = annotator_agreement.interpret(agreement)
+    _, reading, *more = annotator_agreement.interpret(agreement, of_relevance=of_relevance)
     st.markdown(f"#### {widgets.plain(reading)}")
     for sentence in more:
         st.write(widgets.plain(sentence))
@@ -82,11 +100,11 @@ def draw_answer(agreement: Agreement) -> None:
         "Annotators": f"{len(agreement.annotators):,}",
         "Pairs with 2+ grades": f"{agreement.several:,} of {agreement.pairs:,}",
     }
-    overlap = COEFFICIENTS["overlap"].label
-    for label, name, on in (("Observed agreement", "observed", "graded"), (overlap, "overlap", "binary")):
+    shown = [("Observed agreement", "observed", "graded"), (COEFFICIENTS["overlap"].label, "overlap", "binary")]
+    for label, name, on in shown[:1] if agreement.is_nominal else shown:
         value = annotator_agreement.select_value(agreement.values, name, on)["value"]
         numbers |= {} if isnan(value) else {label: percent(value)}
-    for name in ("ordinal", "nominal") if len(agreement.grades) > 2 else ("nominal",):
+    for name in ("ordinal", "nominal") if len(agreement.grades) > 2 and not agreement.is_nominal else ("nominal",):
         value = annotator_agreement.select_value(agreement.values, f"alpha-{name}")["value"]
         numbers |= {} if isnan(value) else {f"Alpha, {name}": f"{value:.3f}"}
     widgets.metrics(numbers)
@@ -102,8 +120,7 @@ def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
         position = pickers.pick("Compared annotators", names, -1, f"who-{len(couples)}")
     couple = None if position < 0 else couples[position]
     counts = annotator_agreement.confusion(breakdown.scaled, *(couple or ()))
-    scale = session.current().campaign.settings.grades
-    labels = {float(g): scale.label(g) for g in scale.sentences}
+    labels = {float(grade): name for grade, name in breakdown.names.items()}
     if breakdown.scale == "binary":
         labels = {0.0: "not relevant", 1.0: "relevant"}
     first, second = couple or ("Annotator A", "Annotator B")
@@ -113,6 +130,8 @@ def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
     event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
     twice = "" if couple else "; each disagreement is counted in two cells"
     st.caption(f"Number of pairs by the grades of both annotators{twice}. Select a cell to see its pairs.")
+    if breakdown.study.question is not None:
+        st.caption(widgets.plain(", ".join(f"{grade}: {name}" for grade, name in breakdown.names.items())))
     if (cell := charts.selected_cell(event)) is None:
         return None
     a, b = map(float, cell)
@@ -137,7 +156,7 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
     rest = breakdown.select(rest)
     higher = "Mean grade minus that of the other annotators on the same pairs."
     row = display.select_row(
-        rest,
+        rest.drop(columns="difference") if breakdown.is_nominal else rest,
         {
             "annotator": text("Annotator", "medium"),
             "value": number(breakdown.name, "%.3f"),
@@ -207,6 +226,30 @@ def over_time(breakdown: Breakdown) -> None:
     )
 
 
+def draw_answers(by_answer: Mapping[str, Agreement], names: Mapping[str, str]) -> None:
+    """Draw the agreement on whether each tag was given, and its mean; `names` are the labels of the tags."""
+    rows = []
+    for answer, agreement in by_answer.items():
+        alpha = annotator_agreement.select_value(agreement.values, "alpha-nominal")
+        observed = annotator_agreement.select_value(agreement.values, "observed")["value"]
+        rows.append({"answer": names[answer], "observed": observed, **alpha[["value", "low", "high", "note"]]})
+    mean = {"answer": "Mean", **pd.DataFrame(rows)[["observed", "value"]].mean()}
+    display.table(
+        pd.DataFrame([*rows, mean]),
+        {
+            "answer": text("Tag", "medium"),
+            "observed": number("Observed agreement", "%.3f"),
+            "value": number("Krippendorff's alpha, nominal", "%.3f"),
+            "low": number("95% CI low", "%.3f"),
+            "high": number("95% CI high", "%.3f"),
+            "note": text("Note", "large"),
+        },
+        height="content",
+        alt="Agreement on each tag",
+    )
+    st.caption("Each tag is compared by whether it was given. Select a tag above for its details.")
+
+
 def draw_coefficients(rows: pd.DataFrame) -> None:
     """Draw the rows: ``coefficient``, ``value``, ``low``, ``high``, ``note``."""
     entries = [COEFFICIENTS[name] for name in rows["coefficient"]]
@@ -246,7 +289,7 @@ def draw_conclusions(breakdown: Breakdown) -> None:
     ):
         st.caption(f"The {MOST_COUPLES:,} pairs of annotators with the most pairs in common are shown.")
         most = MOST_COUPLES
-    compute = cached(campaign.results.agreement.conclusions, breakdown.key, "Evaluating")
+    compute = cached(breakdown.study.conclusions, breakdown.key, "Evaluating")
     conclusions = compute(str(parse(written)), without=breakdown.key[1], most=most)
     row = None
     if len(conclusions) > 1:

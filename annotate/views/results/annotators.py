@@ -130,7 +130,8 @@ elif view == FLAGGED:
     )
     st.caption("Newest first. Select a row to read the document and its judgements.")
     if row is not None:
-        pairs_table.side_by_side(flagged.iloc[row], campaign.results.agreement.labels())
+        names = {grade: campaign.settings.grades.label(grade) for grade in campaign.settings.grades.sentences}
+        pairs_table.side_by_side(flagged.iloc[row], campaign.results.agreement.labels(), names)
     widgets.page_link("adjudicate", "Adjudicate disagreements")
 elif view == DAYS:
     display.altair_chart(annotators.days_chart(statistics.days), alt="Judgements per day, by annotator")

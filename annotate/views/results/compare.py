@@ -56,6 +56,7 @@ with st.expander("Settings: measures, baseline, test and topics"):
     measure = left.selectbox("Main measure", measures, key="measure", help=hint)
     names = {"": "Best system by each measure"} | {name: without_bidi(name) for name in members}
     baseline = right.selectbox("Baseline", names, key="baseline", format_func=names.__getitem__)
+    runs = campaign.results.evaluation.for_question(*pickers.pick_question())
     left, middle, right = st.columns(3)
     with left:
         rule = pickers.pick_rule(graders, key="rule")
@@ -73,15 +74,15 @@ with st.expander("Settings: measures, baseline, test and topics"):
         "Share of draws outside the ranges (α)" if estimated else "Significance level (α)", ALPHAS, key="alpha"
     )
     only = pickers.pick_finished_topics(rule)
-state = campaign.results.evaluation.cache_key()
+state = runs.cache_key()
 if estimated:
     known = (state, campaign.corpus.features.version())
-    estimate = cached(campaign.results.evaluation.estimate, known, "Estimating unjudged grades")
+    estimate = cached(runs.estimate, known, "Estimating unjudged grades")
     with widgets.shown_errors():
         estimates = estimate(measures, rule=rule, topics=only, alpha=alpha)
         estimate_tables.draw(estimates, measure, baseline or None, counts["topics"], answer)
     st.stop()
-evaluation = cached(campaign.results.evaluation.evaluate, state, "Evaluating")(measures, rule=rule, topics=only)
+evaluation = cached(runs.evaluate, state, "Evaluating")(measures, rule=rule, topics=only)
 cache_key = (state, measures, rule, only)
 compare = cached(comparison.compare, cache_key, "Comparing", 32)
 compared = compare(evaluation, baseline=baseline or None, test=test, correction=correction, alpha=alpha)
@@ -120,10 +121,12 @@ elif view == TWO:
     if len(order) < 2:
         st.write("There is only one system. Import the run of another one.")
         st.stop()
-    rank = partial(cached(campaign.results.evaluation.side_by_side, state, entries=64), rule=rule)
-    systems_side_by_side.draw(compared.evaluation, measure, order, members, baseline, rank)
+    rank = partial(cached(runs.side_by_side, state, entries=64), rule=rule)
+    question, scale = runs.qrels.question, campaign.settings.grades
+    labels = {g: scale.label(g) for g in scale.sentences} if question is None else question.labels
+    systems_side_by_side.draw(compared.evaluation, measure, order, members, baseline, rank, labels)
 elif view == TOPICS:
-    explain = partial(cached(campaign.results.evaluation.explain, state, entries=64), measure, rule=rule, topics=only)
+    explain = partial(cached(runs.explain, state, entries=64), measure, rule=rule, topics=only)
     comparison_tables.draw_values(compared.evaluation, measure, topics, order, members, explain)
 else:
     comparison_tables.draw_costs(compared.evaluation, measure, order)

@@ -27,11 +27,13 @@ def draw(
     members: Mapping[str, Sequence[str]],
     baseline: str,
     rank: Callable[..., pd.DataFrame],
+    labels: Mapping[int, str],
 ) -> None:
     """Draw the fields of two systems, their topics by a measure, and their rankings of one topic.
 
     `order` are the systems, best first; `members` are the runs of each. System B is at first the `baseline`, or the
-    next best system if that is empty. `rank` gives the rankings of two runs for a topic, to a depth.
+    next best system if that is empty. `rank` gives the rankings of two runs for a topic, to a depth;
+    `labels` are those of the grades.
     """
     titles = session.current().campaign.store.corpus.topics().set_index("query_id")["title"]
     left, right = st.columns(2)
@@ -71,10 +73,10 @@ def draw(
         else side.selectbox(f"Run of {widgets.plain(s)}", members[s], key=f"run-{side_name}", format_func=without_bidi)
         for s, side, side_name in zip((a, b), st.columns(2), "ab", strict=True)
     )
-    _rankings(rank(of_a, of_b, topic, depth=depth), of_a, of_b)
+    _rankings(rank(of_a, of_b, topic, depth=depth), of_a, of_b, labels)
 
 
-def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
+def _rankings(table: pd.DataFrame, a: str, b: str, labels: Mapping[int, str]) -> None:
     campaign = session.current().campaign
     documents = campaign.store.corpus.documents([d for side in "ab" for d in table[f"doc_{side}"] if d])
     hint = "Rank of the document in the other ranking; empty if it is not retrieved."
@@ -92,16 +94,14 @@ def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
         with column:
             display.dataframe(
                 display.readable(shown)
-                .style.apply(lambda _, g=grades: [_colour(x) for x in g], subset=["grade"])
+                .style.apply(lambda _, g=grades: [_colour(x, max(labels)) for x in g], subset=["grade"])
                 .format(na_rep="", subset=["rival"]),
                 hide_index=True,
                 height=35 * len(table) + 38,
                 alt=f"Ranking of {name}, with grades",
                 column_config=columns,
             )
-    legend = ", ".join(
-        f"**{g}** {widgets.plain(campaign.settings.grades.label(g))}" for g in campaign.settings.grades.sentences
-    )
+    legend = ", ".join(f"**{grade}** {widgets.plain(label)}" for grade, label in labels.items())
     st.caption(f"Grades: {legend}; **–** unjudged.")
 
 
@@ -113,10 +113,9 @@ def _name(document: Document | None, doc_id: str) -> str:
     return f"{doc_id}: {' '.join(text[:_SHOWN_TEXT].split())}"
 
 
-def _colour(grade: float) -> str:
-    """A cell's background: none for unjudged documents, grey for grade 0, bluer for higher grades."""
+def _colour(grade: float, most: int) -> str:
+    """A cell's background, for grades up to `most`: none if unjudged, grey for grade 0, bluer for higher ones."""
     if pd.isna(grade):
         return ""
-    most = max(session.current().campaign.settings.grades.sentences)
     strength = 0.2 + 0.55 * grade / max(most, 1)
     return f"background-color: rgba(47, 127, 209, {strength:.2f})" if grade > 0 else "background-color: #80889340"

@@ -1,5 +1,7 @@
 """Pairs with each annotator's grade, and the document of the selected pair with its judgements."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 import streamlit as st
 
@@ -12,8 +14,11 @@ from collection.core.phrases import count, duration
 WIDE = 5  # number of annotators up to which each has a column
 
 
-def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None:
-    """Draw the `pairs` that `cell` describes with the grades in `labels`; `key` identifies their table."""
+def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str, names: Mapping[int, str]) -> None:
+    """Draw the `pairs` that `cell` describes with the grades in `labels`; `key` identifies their table.
+
+    `names` are the labels of the grades.
+    """
     st.subheader("Pairs")
     summary = f"{count(len(pairs), 'pair')}: {cell}."
     st.caption(f"{widgets.plain(summary)} Largest difference first; select a row to read its document.")
@@ -38,11 +43,11 @@ def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None
         alt="Pairs with each annotator's grade",
     )
     if row is not None:
-        side_by_side(pairs.iloc[row], labels)
+        side_by_side(pairs.iloc[row], labels, names)
 
 
-def side_by_side(pair: pd.Series, labels: pd.DataFrame) -> None:
-    """Draw the document, and beside it each annotator's grade, time and note."""
+def side_by_side(pair: pd.Series, labels: pd.DataFrame, names: Mapping[int, str]) -> None:
+    """Draw the document, and beside it each annotator's grade, named by `names`, time and note."""
     campaign = session.current().campaign
     query_id, doc_id = pair["query_id"], pair["doc_id"]
     titles = campaign.store.corpus.topics().set_index("query_id")["title"]
@@ -56,7 +61,7 @@ def side_by_side(pair: pd.Series, labels: pd.DataFrame) -> None:
     with right:
         for row in judged.to_dict("records"):
             with st.container(border=True):
-                grade = widgets.grade_name(campaign.settings.grades, "graded", row["relevance"])
+                grade = f"{row['relevance']} · {names[int(row['relevance'])]}"
                 st.markdown(f"**{widgets.plain(row['annotator'])}:** {widgets.plain(grade)}")
                 if not pd.isna(row["seconds"]):
                     st.caption(f"{duration(row['seconds'])} on screen")

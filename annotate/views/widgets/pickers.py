@@ -64,6 +64,32 @@ def pick_level(key: str, help: str | None = None) -> int:
     return st.selectbox("Minimum relevant grade", grades, index=index, key=key, help=help)
 
 
+def pick_question(key: str = "question", *, whole: bool = False) -> tuple[str | None, str | None]:
+    """Draw the field of a question, and of an answer of one without grades, if the campaign has further questions.
+
+    Returns what :meth:`.QrelsBuilder.for_question` takes; (None, None) is the main question. With `whole`, all answers
+    together can be chosen too, as None.
+    """
+    questions = {question.name: question for question in session.current().campaign.settings.questions()}
+    if not questions:
+        return None, None
+    left, right = st.columns(2)
+    labels = {"": "Grade"} | {
+        name: without_bidi(f"{name}: {question.sentence}") for name, question in questions.items()
+    }
+    with left:
+        name = pick("Question", labels, "", key)
+    if not name or questions[name].kind == "grades":
+        return name or None, None
+    question = questions[name]
+    answers = {str(answer): without_bidi(question.label(answer)) for answer in question.answers}
+    with right:
+        all_answers = {"": "All answers" if question.kind == "choice" else "Each tag"}
+        hint = "1: the annotator gave this answer; 0: the annotator did not."
+        answer = pick("Answer", (all_answers if whole else {}) | answers, "", f"{key}-{name}", help=hint)
+    return name, answer or None
+
+
 def read_measures(written: Iterable[str]) -> tuple[str, ...]:
     """Parse measures, each once; draw an error for unknown ones, and end the page if none is left."""
     measures: dict[str, None] = {}

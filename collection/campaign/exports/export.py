@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 from collection import adjudication, formats
 from collection.campaign.corpus.corpus import Corpus
@@ -204,6 +205,15 @@ class Exporter:
         filled = {"machine_labels": {"label_set": fill_with, "pairs": labels, "report": report}}
         formats.write_report(self.qrels.rule_report(chosen, topics=topics) | filled, path, RULE_FILE)
         return len(frame)
+
+
+def qrels_name(question: str | None = None, answer: str | None = None) -> str:
+    """Name of a file with the qrels of a question, with characters that a path may not have as %XX.
+
+    >>> qrels_name(), qrels_name("credibility"), qrels_name("reason", "n/a")
+    ('qrels.txt', 'qrels.credibility.txt', 'qrels.reason.n%2Fa.txt')
+    """
+    return ".".join(["qrels", *(quote(name, safe=" ") for name in (question, answer) if name is not None), "txt"])
 
 
 def _table(read: Callable[[], T], write: Callable[[T, Path | str], None]) -> Writer:
