@@ -32,7 +32,13 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("campaign/assign.py", "Assign", ":material/assignment_ind:", "Set up", "assign", MANAGERS),
     PageEntry("campaign/guidelines.py", "Guidelines", ":material/menu_book:", "Set up", "guidelines", EVERYBODY),
     PageEntry(
-        "campaign/judging_page.py", "Judging page", ":material/view_carousel:", "Set up", "judging-page", MANAGERS
+        "campaign/judging_page.py",
+        "Judging page",
+        ":material/view_carousel:",
+        "Set up",
+        "judging-page",
+        MANAGERS,
+        has_uploader=True,
     ),
     PageEntry("campaign/people.py", "People", ":material/group:", "Set up", "people", MANAGERS),
     PageEntry("campaign/backups.py", "Backups", ":material/backup:", "Set up", "backups", MANAGERS),

@@ -279,6 +279,40 @@ def _read_grades(given: object, place: str) -> Mapping[int, str]:
     raise InputError(f'{place}: expected "grades" as "0-3" or as {{"0": "Sentence", ...}}, found {literal(given)}')
 
 
+def parse_answer_lines(text: str, kind: QuestionKind) -> dict[Any, str]:
+    r"""Parse the answers of a question that somebody typed, one a line: ``NAME: SENTENCE``, or a label alone.
+
+    For grades, ``0-3`` also gives a whole scale. Raises :class:`InputError` for a line that is no answer, or the second
+    of one name.
+
+    >>> parse_answer_lines("population: Wrong population\nOther", "choice")
+    {'population': 'Wrong population', 'Other': 'Other'}
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if kind == "grades" and len(lines) == 1 and (scale := read_scale(lines[0])) is not None:
+        return scale.sentences
+    answers: dict[Any, str] = {}
+    for line in lines:
+        name, separator, sentence = (part.strip() for part in line.partition(":"))
+        if kind == "grades" and not (name.isdecimal() and name.isascii()):
+            raise InputError(f"answers: expected 0-3, or lines such as 0: Not credible, found {line!r}")
+        if separator and not sentence:
+            raise InputError(f"answers: expected a sentence behind the colon, found {line!r}")
+        key = int(name) if kind == "grades" else name
+        if key in answers:
+            raise InputError(f"answers: expected each answer once, found {name!r} twice")
+        answers[key] = sentence or (f"Grade {name}" if kind == "grades" else name)
+    return answers
+
+
+def write_answer_lines(question: Question) -> str:
+    """The answers of a question as :func:`parse_answer_lines` reads them."""
+    written = question.to_json()
+    if isinstance(written.get("grades"), str):
+        return str(written["grades"])
+    return "\n".join(str(name) if str(name) == text else f"{name}: {text}" for name, text in question.answers.items())
+
+
 def read_questions(value: object) -> tuple[Question, ...]:
     """Read the questions of a campaign from a list of objects, as :func:`read_question` reads each.
 

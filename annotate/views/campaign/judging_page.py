@@ -3,6 +3,7 @@
 import streamlit as st
 
 from annotate.auth import session
+from annotate.views.campaign import question_editor
 from annotate.views.widgets import pickers, widgets
 from collection.campaign.corpus.document_view import excerpts_of
 from collection.campaign.settings.judging_settings import FORMS, TASKS
@@ -79,6 +80,8 @@ if save:
     if changes:
         st.rerun()
 
+if settings.task == "grades":
+    question_editor.draw(lambda label: st.file_uploader(label, ["json"], key="questions-upload"))
 st.subheader("Preview")
 pairs = campaign.store.pool.with_text(MOST)
 if pairs.empty:

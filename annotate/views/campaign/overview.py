@@ -130,6 +130,7 @@ if questions := state.get("questions"):
                 {"name": "Question", "annotator": "Annotator", "asked": "Judgements", "missing": "Answers missing"},
                 alt="Missing answers of each annotator",
             )
+            widgets.page_link("judging-page", "Choose whether they are handed out again")
 if len(runs := campaign.store.corpus.runs()):
     with st.expander(f"Runs ({len(runs)})"):
         lines = number("Lines", "localized")

@@ -6,6 +6,7 @@ from streamlit.column_config import CheckboxColumn
 
 from annotate.auth import session
 from annotate.card.server.lenient import LONGEST_NOTE
+from annotate.views.judging import answers as answer_fields
 from annotate.views.widgets import display, widgets
 from annotate.views.widgets.display import number, text, timestamp
 from collection.core.characters import without_bidi
@@ -16,6 +17,7 @@ LISTED, PICKED = "listed", "picked"
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.settings.grades
+questions = campaign.settings.questions()
 
 st.title("My judgements")
 own = campaign.store.judgements.table(annotator=now.annotator)[::-1]
@@ -58,10 +60,11 @@ def pick() -> None:
 
 st.session_state[LISTED] = shown["uuid"].tolist()
 display.table(
-    shown,
+    answer_fields.with_words(shown, questions),
     {
         "query_id": "Topic",
         "grade": "Grade",
+        "answers": text("Answers", 150),
         "title": text("Title", 180),
         "doc_id": text("Document", 180),
         "judged_at": timestamp("Judged (UTC)"),
@@ -99,6 +102,7 @@ with st.form(f"change-{row['uuid']}", border=False):
     options = {g: f"{g}  {widgets.plain(sentence)}" for g, sentence in scale.sentences.items()}
     index = list(options).index(int(row["relevance"])) if row["kind"] == "graded" else None
     choice = st.radio("Grade", options, index=index, format_func=options.__getitem__)
+    answers = answer_fields.draw_fields(questions, row["answers"], f"answer-{row['uuid']}")
     former = row["note"] if isinstance(row["note"], str) else ""
     note = st.text_area("Note", former, height=80, max_chars=LONGEST_NOTE, key=f"note-{row['uuid']}").strip()
     flagged = st.checkbox("Flag for review", bool(row["flagged"]), key=f"flag-{row['uuid']}")
@@ -109,7 +113,10 @@ with st.form(f"change-{row['uuid']}", border=False):
 if change or take_back:
     # A changed note alone keeps a "cannot judge".
     still = not take_back and choice is None and row["kind"] == "cannot judge"
-    same = note == former and flagged == row["flagged"]
+    asked = {question.name for question in questions if not take_back and question.is_asked(choice)}
+    answers = {name: answer for name, answer in answers.items() if name in asked}
+    stored = {name: answer for name, answer in row["answers"].items() if name in asked}
+    same = note == former and flagged == row["flagged"] and answers == stored
     if still and same:
         st.error("Choose a grade, or change the note or the flag.")
         st.stop()
@@ -129,6 +136,7 @@ if change or take_back:
             # Marked passages are kept.
             flagged=flagged and not take_back,
             passages=() if take_back else row["passages"],
+            answers=answers,
         )
         new = "undone" if take_back else widgets.grade_name(scale, judgement.kind, choice)
         st.toast(f"{widgets.plain(row['doc_id'])}: {widgets.plain(new)}. Saved.")
@@ -140,10 +148,11 @@ log = log[log["doc_id"] == row["doc_id"]][::-1]
 if len(log) > 1:
     with st.expander(f"History of this pair ({count(len(log), 'entry', 'entries')})"):
         display.table(
-            log.assign(grade=widgets.grade_names(scale, log)),
+            answer_fields.with_words(log.assign(grade=widgets.grade_names(scale, log)), questions),
             {
                 "judged_at": timestamp("Judged (UTC)", "YYYY-MM-DD HH:mm:ss"),
                 "grade": "Grade",
+                "answers": text("Answers", "medium"),
                 "reason": "Reason",
                 "flagged": CheckboxColumn("Flagged", width="small"),
                 "note": text("Note", "large"),

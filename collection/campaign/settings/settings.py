@@ -220,7 +220,7 @@ class Settings:
         --------
         >>> from collection import Campaign, Question
         >>> scale = {0: "Not credible", 1: "Credible"}
-        >>> with Campaign.create("wings") as campaign:
+        >>> with Campaign.create("health") as campaign:
         ...     _ = campaign.settings.set_questions([Question("credibility", "Is it credible?", "grades", scale)])
         ...     [question.name for question in campaign.settings.questions()]
         ['credibility']

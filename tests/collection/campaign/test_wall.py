@@ -30,6 +30,7 @@ from collection.campaign import Campaign
 from collection.campaign.exports.collection_card import CollectionChoices
 from collection.cli import main
 from collection.cli.options import WRITTEN
+from collection.core.questions import Question
 from collection.core.records import Choice, Judgement, Preference
 from collection.store.machine_labels import LabelRow
 from tests.conftest import card_client
@@ -40,6 +41,7 @@ pytestmark = pytest.mark.slow
 NOW = 1_790_000_000.0
 MEASURES = ["nDCG@5", "AP"]
 PAIR = ("1", "d08")
+TAGS = Question("tags", "Which apply?", "tags", {"review": "Review", "protocol": "Protocol"})
 UUIDS = [str(UUID(int=n)) for n in range(1, 9)]
 
 
@@ -189,7 +191,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "store.corpus.topics": lambda c: c.store.corpus.topics(),
     "store.pool.without_text": lambda c: c.store.pool.count_without_text(),
     "store.pool.with_text": lambda c: c.store.pool.with_text(100),
-    "corpus.view.content_file": lambda c: c.corpus.view.image_file("none.png"),
+    "corpus.view.content_file": lambda c: c.corpus.view.content_file("none.png"),
     "corpus.view.quoted": lambda c: c.corpus.view.quoted(c.store.judgements.table()),
     "corpus.view.shown": lambda c: c.corpus.view.shown(c.store.corpus.documents(["d01"])["d01"]),
     "corpus.view.topic_terms": lambda c: c.corpus.view.topic_terms("1"),
@@ -276,6 +278,12 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "settings.modes": lambda c: c.settings.modes(),
     "settings.modes_and_closed": lambda c: c.settings.modes_and_closed(),
     "settings.modes_when_open": lambda c: c.settings.modes_when_open(),
+    "progress.missing_answers.counts": lambda c: c.progress.missing_answers.counts("ann", [TAGS]),
+    "progress.missing_answers.find": lambda c: c.progress.missing_answers.find("1", "ann"),
+    "progress.missing_answers.table": lambda c: c.progress.missing_answers.table(),
+    "progress.missing_answers.topics": lambda c: c.progress.missing_answers.topics("ann"),
+    "results.overview.questions": lambda c: c.results.overview.questions(),
+    "settings.questions": lambda c: c.settings.questions(),
     "settings.own_modes": lambda c: c.settings.own_modes(),
     "store.corpus.topic_notes": lambda c: c.store.corpus.topic_notes(),
     "settings.tour": lambda c: c.settings.tour(),
@@ -336,6 +344,7 @@ WRITES: dict[str, Callable[[Campaign], Any]] = {
     "settings.set_guidelines": lambda c: c.settings.set_guidelines("Read it all."),
     "settings.set_judging_page": lambda c: c.settings.set_judging_page(near=False),
     "settings.set_loop": lambda c: c.settings.set_loop(level=2),
+    "settings.set_questions": lambda c: c.settings.set_questions([TAGS]),
     "settings.set_topic_note": lambda c: c.settings.set_topic_note("1", "Note."),
     "settings.set_tour": lambda c: c.settings.set_tour(True),
     "judging.topic_tasks.choose": lambda c: c.judging.topic_tasks.choose(

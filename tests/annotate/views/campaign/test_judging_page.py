@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotate.card.server import card as cards
-from collection import Campaign, Document
+from collection import Campaign, Document, Question
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.core.errors import InputError, UnknownNameError
 from collection.documentation import read_page
-from tests.helpers import fails, ok, put
+from tests.helpers import Opened, fails, ok, put, words
 
 OPTIONS = [
     *("--task", "list", "--list-size", "8", "--most-chosen", "2", "--preference-size", "6", "--form", "html"),
@@ -118,6 +118,127 @@ def test_the_page_of_a_campaign_without_a_pool(
 ) -> None:
     app = opened(make_campaign(pooled=False), "judging-page")
     assert any("The pool is empty, so there is no document to preview" in element.value for element in app.markdown)
+
+
+# ------------------------------------------------------------------------------------------- questions
+
+
+def test_a_manager_adds_edits_orders_and_removes_questions(opened: Opened, campaign: Campaign) -> None:
+    app = opened(campaign, "judging-page")
+    app.button(key="add-question").click().run()
+    app.text_input(key="question-name").set_value("exclusion")
+    app.text_input(key="question-sentence").set_value("Why is it excluded?")
+    app.selectbox(key="question-kind").set_value("choice")
+    app.text_area(key="question-answers").set_value("population: Wrong population\nOther")
+    app.selectbox(key="question-from").set_value(0)
+    app.selectbox(key="question-to").set_value(0)
+    app.checkbox(key="question-again").check()
+    app.button(key="save-question").click().run()
+    answers = {"population": "Wrong population", "Other": "Other"}
+    exclusion = Question("exclusion", "Why is it excluded?", "choice", answers, True, 0, 0, True)
+    assert campaign.settings.questions() == (exclusion,)
+    assert "exclusion · One answer: Wrong population, Other · asked at grade 0 · required" in words(app)
+    app.button(key="add-question").click().run()
+    app.text_input(key="question-name").set_value("tags")
+    app.text_input(key="question-sentence").set_value("Which apply?")
+    app.selectbox(key="question-kind").set_value("tags")
+    app.text_area(key="question-answers").set_value("review\nprotocol")
+    app.checkbox(key="question-required").uncheck()
+    app.button(key="save-question").click().run()
+    tags = Question("tags", "Which apply?", "tags", {"review": "review", "protocol": "protocol"}, False)
+    assert campaign.settings.questions() == (exclusion, tags)
+    app.button(key="up-tags").click().run()
+    assert campaign.settings.questions() == (tags, exclusion)
+    app.button(key="edit-exclusion").click().run()
+    assert app.text_area(key="question-answers").value == "population: Wrong population\nOther"
+    app.selectbox(key="question-from").select_index(0)
+    app.selectbox(key="question-to").set_value(1)
+    app.button(key="save-question").click().run()
+    assert campaign.settings.questions() == (tags, replace(exclusion, asked_from=None, asked_to=1))
+    app.button(key="remove-tags").click().run()
+    assert [question.name for question in campaign.settings.questions()] == ["exclusion"]
+
+
+def test_the_form_of_a_question_says_what_is_wrong_and_keeps_what_was_typed(opened: Opened, campaign: Campaign) -> None:
+    app = opened(campaign, "judging-page")
+    app.button(key="add-question").click().run()
+    app.text_input(key="question-name").set_value("credibility")
+    app.text_input(key="question-sentence").set_value("How credible is it?")
+    app.text_area(key="question-answers").set_value("0: Not\nhigh: Very")
+    app.button(key="save-question").click().run()
+    assert "expected 0-3, or lines such as 0: Not credible, found 'high: Very'" in words(app)
+    assert app.text_input(key="question-name").value == "credibility"
+    app.button(key="cancel-question").click().run()
+    assert campaign.settings.questions() == ()
+    assert app.button(key="add-question")
+
+
+def test_a_manager_sees_what_a_change_does_to_judgements_made(opened: Opened, campaign: Campaign) -> None:
+    scale = {0: "Not credible", 1: "Credible"}
+    campaign.judging.judge("bob", "1", "d1", 2)
+    campaign.judging.judge("cat", "1", "d2", 1)
+    credibility = Question("credibility", "Is it credible?", "grades", scale, asked_from=1)
+    campaign.settings.set_questions([credibility])
+    app = opened(campaign, "judging-page")
+    lacking = "2 of 2 judgements at these grades lack an answer (bob 1, cat 1). They are not handed out again."
+    assert lacking in words(app)
+    app.button(key="edit-credibility").click().run()
+    app.checkbox(key="question-again").check()
+    app.button(key="save-question").click().run()
+    assert "Their annotators get them again." in words(app)
+    campaign.judging.judge("bob", "1", "d1", 2, answers={"credibility": 1})
+    app = opened(campaign, "judging-page")
+    assert "1 of 2 judgements at these grades lacks an answer (cat 1)." in words(app)
+    app.button(key="edit-credibility").click().run()
+    app.text_area(key="question-answers").set_value("0: No\n2: Yes")
+    app.button(key="save-question").click().run()
+    assert "annotators have given the answer '1', which has to stay" in words(app)
+    app = opened(campaign, "judging-page")
+    app.button(key="remove-credibility").click().run()
+    assert "Answers to removed questions stay in the log and in its exports: credibility (1)." in words(app)
+
+
+def test_questions_come_from_a_file(opened: Opened, campaign: Campaign) -> None:
+    app = opened(campaign, "judging-page")
+    written = [{"name": "tags", "question": "Which apply?", "tags": ["review", "protocol"]}]
+    app.file_uploader(key="questions-upload").set_value(("questions.json", b"{", "application/json")).run()
+    assert "questions.json: expected JSON, found other text" in words(app)
+    app.file_uploader(key="questions-upload").set_value(("q.json", json.dumps(written).encode(), "application/json"))
+    app.run()
+    assert "tags · Tags: review, protocol · asked at every grade · required" in words(app)
+    assert campaign.settings.questions() == ()
+    app.button(key="replace-questions").click().run()
+    assert [question.to_json() for question in campaign.settings.questions()] == written
+
+
+def test_the_overview_counts_missing_answers(opened: Opened, campaign: Campaign) -> None:
+    campaign.judging.judge("bob", "1", "d1", 2)
+    campaign.settings.set_questions([Question("tags", "Which apply?", "tags", {"a": "A", "b": "B"})])
+    frames = [frame.value for frame in opened(campaign, "overview").dataframe]
+    (counts,) = [frame for frame in frames if "missing" in frame and "annotator" not in frame]
+    assert counts[["name", "asked", "missing"]].to_numpy().tolist() == [["tags", 1, 1]]
+    (people,) = [frame for frame in frames if "missing" in frame and "annotator" in frame]
+    assert people.to_numpy().tolist() == [["tags", "bob", 1, 1]]
+
+
+def test_my_judgements_change_with_their_answers(opened: Opened, campaign: Campaign) -> None:
+    tags = Question("tags", "Which apply?", "tags", {"a": "A", "b": "B"}, required=False)
+    why = Question("why", "Why?", "choice", {"x": "Because", "y": "So"}, asked_to=0)
+    campaign.settings.set_questions([tags, why])
+    judgement = campaign.judging.judge("ann", "1", "d1", 2, answers={"tags": ["b"]})
+    app = opened(campaign, "my-judgements")
+    app.session_state["picked"] = judgement.uuid
+    app.run()
+    assert next(frame.value["answers"].tolist() for frame in app.dataframe if "answers" in frame.value) == ["tags: B"]
+    app.radio[0].set_value(0)
+    save = next(button for button in app.button if button.label == "Save")
+    save.click().run()
+    assert "expected an answer to the question 'why', found none" in words(app)
+    app.selectbox(key=f"answer-{judgement.uuid}-why").set_value("y")
+    app.multiselect(key=f"answer-{judgement.uuid}-tags").set_value(["a", "b"])
+    next(button for button in app.button if button.label == "Save").click().run()
+    last = campaign.store.judgements.table(annotator="ann").iloc[0]
+    assert (last["relevance"], last["answers"]) == (0, {"tags": ("a", "b"), "why": "y"})
 
 
 # ------------------------------------------------------------------------------------------------ keys

@@ -1,0 +1,59 @@
+"""Answers to the questions besides the grade: in words, and as fields of a form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from annotate.views.widgets import widgets
+from collection.core.questions import Question, describe_bounds
+from collection.core.records import Answer
+
+
+def with_words(frame: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFrame:
+    """Judgements with their ``answers`` in words; without this column if there is no answer."""
+    if "answers" not in frame or not any(frame["answers"]):
+        return frame.drop(columns="answers", errors="ignore")
+    by_name = {question.name: question for question in questions}
+
+    def words(answers: Mapping[str, Answer]) -> str:
+        given = {name: by_name[name].words(each) if name in by_name else _plain(each) for name, each in answers.items()}
+        return "; ".join(f"{name}: {text}" for name, text in given.items())
+
+    return frame.assign(answers=[words(answers) for answers in frame["answers"]])
+
+
+def _plain(answer: Answer) -> str:
+    return ", ".join(answer) if isinstance(answer, tuple) else str(answer)
+
+
+def draw_fields(questions: Iterable[Question], answers: Mapping[str, Answer], key: str) -> dict[str, Answer]:
+    """Draw a field for each question with its answer so far; return what is given, without empty answers.
+
+    Required tags, and tags that were confirmed before, are an answer also without any tag.
+    """
+    given: dict[str, Answer] = {}
+    for question in questions:
+        before, name = answers.get(question.name), f"{key}-{question.name}"
+        labels = {each: widgets.plain(_label(question, each)) for each in question.answers}
+        hint = f"Asked at {describe_bounds(question)}.{'' if question.required else ' Optional.'}"
+        sentence = widgets.plain(question.sentence)
+        if question.kind == "tags":
+            chosen = [tag for tag in before if tag in labels] if isinstance(before, tuple) else []
+            tags = st.multiselect(sentence, labels, chosen, format_func=labels.__getitem__, key=name, help=hint)
+            if tags or question.required or before is not None:
+                given[question.name] = tuple(tag for tag in question.answers if tag in tags)
+        else:
+            index = list(labels).index(before) if before in labels else None
+            answer = st.selectbox(
+                sentence, labels, index, format_func=labels.__getitem__, key=name, help=hint, placeholder="No answer"
+            )
+            if answer is not None:
+                given[question.name] = answer
+    return given
+
+
+def _label(question: Question, answer: int | str) -> str:
+    return f"{answer} \u00b7 {question.label(answer)}" if question.kind == "grades" else question.label(answer)
