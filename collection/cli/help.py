@@ -82,11 +82,6 @@ PAGES = {command: page for commands in SECTIONS.values() for command, page in co
 FORMATS_PAGE = "reference/file-formats"
 COMMANDS_PAGE = "reference/command-line"
 
-ELSEWHERE = {
-    ("trec_eval", "--compat"): "trec_eval imitates version 10 only; for version 9, use `cleverdon evaluate --compat 9`"
-}
-"""(Command, option of another command) -> what to do."""
-
 INVOKED = "collection.invoked"
 """Key of the :class:`Invoked` command in ``click.Context.meta``."""
 
@@ -269,8 +264,7 @@ def describe_usage_error(error: click.UsageError) -> str:
     """
     if isinstance(error, click.NoSuchOption):
         guess = f"did you mean {join(map(repr, error.possibilities), 'or')}?" if error.possibilities else ""
-        hint = ELSEWHERE.get((str(error.ctx and error.ctx.info_name), error.option_name), guess)
-        return f"unknown option {error.option_name!r}" + (f"; {hint}" if hint else "")
+        return f"unknown option {error.option_name!r}" + (f"; {guess}" if guess else "")
     if isinstance(error, click.NoSuchCommand):
         all_listed = f"`{error.ctx.command_path if error.ctx else 'cleverdon'} --help` lists all"
         guess = f"did you mean {error.possibilities[0]!r}?" if error.possibilities else all_listed

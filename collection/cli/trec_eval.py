@@ -1,4 +1,4 @@
-"""`cleverdon trec_eval`: the options and the output of trec_eval 10."""
+"""`cleverdon trec_eval`: the options and the output of trec_eval 10, or the values of trec_eval 9."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from collection.cli.options import INPUT
+from collection.cli.options import COMPAT, INPUT
 from collection.cli.output import echo_data, print_notices
 from collection.core.errors import FormatError
 from collection.core.phrases import count, plural
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from collection.formats import Source
+    from collection.measures import Version
 
 
 class _Number(click.ParamType[int]):
@@ -114,6 +115,7 @@ class TrecEvalCommand(click.Command):
     type=INPUT,
     help="Print z-scores. Lines of FILE: topic measure mean deviation.",
 )
+@COMPAT
 @click.version_option(
     None, "-v", "--version", package_name="cleverdon", message="%(version)s (options and output of trec_eval 10.0)"
 )
@@ -130,11 +132,13 @@ def trec_eval(
     documents: int,
     form: JudgementFormat,
     reference: Source | None,
+    compat: Version,
 ) -> None:
     """Evaluate a run with the options and output of trec_eval.
 
     RUN is a TREC run; - reads it from standard input. The output is that of trec_eval 10, byte for byte, except where
-    trec_eval crashes, reads uninitialised memory or prints nan.
+    trec_eval crashes, reads uninitialised memory or prints nan. --compat 9 gives the values of version 9, which averages
+    over the topics of RUN unless -c is given.
 
     For example:
       cleverdon trec_eval qrels.txt bm25.run
@@ -145,7 +149,7 @@ def trec_eval(
 
     columns, notes = program.choose(measures or ["official"])
     print_notices(notes)
-    options = program.TrecOptions(level, depth, judged_only, complete, documents)
+    options = program.TrecOptions(level, depth, judged_only, complete, documents, compat)
     judged = _read_judgements(judgements, form)
     if form != "prefs" and (fractions := int((judged["relevance"] % 1 != 0).sum())):
         are = plural(fractions, "is cut", "are cut")

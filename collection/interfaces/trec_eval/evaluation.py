@@ -1,4 +1,4 @@
-"""Evaluation of a run as trec_eval 10 does it, and the lines that it prints."""
+"""Evaluation of a run as trec_eval 10 or 9 does it, and the lines that it prints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from collection.core.records import ALL_TOPICS, JudgementFormat, Run
 from collection.interfaces.trec_eval.arguments import OutputColumn
 from collection.interfaces.trec_eval.measures import Graded, GradedGroups, NeededJudgements
 from collection.interfaces.trec_eval.preferences import Level, TopicPreferences, add_in_order, gather
-from collection.measures import UNJUDGED, UNPOOLED, Aligned, align
+from collection.measures import UNJUDGED, UNPOOLED, Aligned, Version, align, rank_as
 from collection.measures.table import GEOMETRIC_FLOOR
 
 _READS: dict[JudgementFormat, NeededJudgements] = {
@@ -47,9 +47,11 @@ class TrecOptions:
     judged_only
         Whether unjudged documents are removed first (``-J``).
     complete
-        Whether a topic that the run lacks counts instead of being an error (``-c``).
+        Whether a topic that the run lacks counts (``-c``); otherwise version 10 refuses it and version 9 leaves it out.
     documents
         Number of documents in the collection, for ``utility`` (``-N``).
+    version
+        The version whose order of ties, recall levels and treatment of missing topics apply.
     """
 
     level: int = 1
@@ -57,6 +59,7 @@ class TrecOptions:
     judged_only: bool = False
     complete: bool = False
     documents: int = 0
+    version: Version = 10
 
 
 class ColumnValues(NamedTuple):
@@ -100,15 +103,21 @@ def evaluate(
     Raises
     ------
     InputError
-        A measure reads judgements of another format; the run lacks a topic and ``options.complete`` is not set; or
-        preferences contradict each other.
+        A measure reads judgements of another format; the run lacks a topic (for version 9: all topics) and
+        ``options.complete`` is not set; or preferences contradict each other.
     """
     for column in columns:
         if column.measure.needs not in ("any", _READS[form]):
             formats = " or ".join(f"-R {name}" for name, reads in _READS.items() if reads == column.measure.needs)
             raise InputError(f"{column.name} needs {formats}, found -R {form}")
-    topics = _topics(judgements)
     present = set(_topics(run.frame))
+    if options.version == 9:
+        run = run._replace(frame=rank_as(run.frame, 9))
+    if options.version == 9 and not options.complete:
+        judgements = judgements[judgements["query_id"].astype("str").isin(present)]
+        if judgements.empty:
+            raise InputError("the run has no topic of the judgements; use -c to count them as 0")
+    topics = _topics(judgements)
     missing = np.array([topic not in present for topic in topics], dtype=np.bool_)
     if missing.any() and not options.complete:
         names = join_first([repr(topic) for topic, lacks in zip(topics, missing, strict=True) if lacks])
@@ -138,7 +147,7 @@ def _graded(qrels: pd.DataFrame, run: Run, topics: list[str], options: TrecOptio
     # trec_eval reads only the integer part of a grade.
     qrels = qrels.assign(relevance=np.trunc(qrels["relevance"].to_numpy()))
     frame = run.frame if options.depth is None else run.frame[run.frame["rank"] <= options.depth]
-    aligned = _in_order(align(frame, qrels), topics)
+    aligned = _in_order(align(frame, qrels, version=options.version), topics)
     lacking = ~np.isin(topics, run.frame["query_id"].astype("str").unique().tolist())
     if lacking.any():
         aligned = _with_one_document(aligned, lacking)

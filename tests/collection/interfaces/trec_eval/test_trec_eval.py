@@ -54,6 +54,39 @@ def test_equal_to_trec_eval_byte_for_byte(shared: Path, number: int) -> None:
     assert found == expected
 
 
+@pytest.mark.parametrize("seed", range(cases(5, 60)))
+@pytest.mark.parametrize("complete", [False, True])
+def test_version_9_equals_the_trec_eval_9_of_pytrec_eval(seed: int, complete: bool) -> None:
+    rng = random.Random(seed)
+    grades = {str(t): {str(d): rng.randrange(4) for d in rng.sample(range(40), 20)} for t in range(8)}
+    # Scores that are equal as 32-bit floats only, ties, and a topic that one or the other lacks.
+    scores = {
+        str(t): {str(d): rng.choice([1 / 3, 1 / 3 + 1e-9, rng.random(), 2.0]) for d in rng.sample(range(40), 25)}
+        for t in range(1, 10)
+    }
+    names = sorted({"map", "P", "recall", "ndcg", "ndcg_cut", "iprec_at_recall", "11pt_avg", "Rprec", "bpref",
+                    "recip_rank", "num_ret", "num_rel", "num_rel_ret", "infAP", "success", "set_F"})  # fmt: skip
+    theirs = pytrec_eval.RelevanceEvaluator(grades, names).evaluate(scores)
+    qrels = pd.DataFrame(
+        [(t, d, g) for t, of_topic in grades.items() for d, g in of_topic.items()],
+        columns=["query_id", "doc_id", "relevance"],
+    )
+    frame = pd.DataFrame(
+        [(t, d, s) for t, of_topic in scores.items() for d, s in of_topic.items()],
+        columns=["query_id", "doc_id", "score"],
+    )
+    columns, _ = choose(names)
+    options = TrecOptions(complete=complete, version=9)
+    evaluation = evaluate(qrels, Run("r", rank_run(frame)), columns, "qrels", options)
+    assert evaluation.topics == [str(t) for t in range(0 if complete else 1, 8)]
+    compared = [each for each in evaluation.columns if each.column.name in theirs["1"]]
+    assert len(compared) > 50
+    for each in compared:
+        values = dict(zip(evaluation.topics, each.values, strict=True))
+        expected = [theirs[t][each.column.name] for t in sorted(theirs)]
+        assert [values[t] for t in sorted(theirs)] == pytest.approx(expected, abs=1e-12), each.column.name
+
+
 def without(text: str, names: set[str]) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if line.split("\t")[0].strip() not in names)
 
