@@ -212,7 +212,7 @@ def conditions(store: Store, loop: LoopSettings, overlap: AssignmentSettings) ->
 
     The features are None where no model reads them. The overlap decides how many annotators' grades make one.
     """
-    (_, pool_round, _, documents), _ = store.judgements.versions()
+    (_, pool_round, _, documents, *_), _ = store.judgements.versions()
     return _ordering(store, loop) | {
         "pool": pool_round,
         "documents": documents,
