@@ -137,8 +137,8 @@ def trec_eval(
     """Evaluate a run with the options and output of trec_eval.
 
     RUN is a TREC run; - reads it from standard input. The output is that of trec_eval 10, byte for byte, except where
-    trec_eval crashes, reads uninitialised memory or prints nan. --compat 9 gives the values of version 9, which averages
-    over the topics of RUN unless -c is given.
+    trec_eval crashes, reads uninitialised memory or prints nan. --compat 9 gives the values of version 9, which
+    averages over the topics of RUN unless -c is given.
 
     For example:
       cleverdon trec_eval qrels.txt bm25.run
