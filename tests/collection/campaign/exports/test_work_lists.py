@@ -10,7 +10,7 @@ import pytest
 
 from collection.campaign import Campaign
 from collection.core.errors import FormatError, InputError, UnknownNameError
-from collection.core.records import Document
+from collection.core.records import Document, Topic
 from tests.helpers import Clock, fill, ok, put, run
 
 Rows = list[dict[str, Any]]
@@ -227,3 +227,11 @@ def test_refusals(campaign: Campaign, tmp_path: Path) -> None:
     assert (refused.exit_code, "--worklist" in refused.stderr) == (2, True)
     refused = run("export", campaign.directory, "--qrels", tmp_path / "qrels.txt", "--pairs", 5)
     assert (refused.exit_code, "expected --worklist ANNOTATOR FILE too" in refused.stderr) == (2, True)
+
+
+def test_a_work_list_has_the_turns_before_the_question(campaign: Campaign, tmp_path: Path) -> None:
+    turns = [{"speaker": "user", "text": "What is lift?"}, {"speaker": "system", "text": "A force."}]
+    put(campaign, topics=[Topic("1", "And drag?", fields={"history": turns, "stance": "pro"})])
+    ok("export", campaign.directory, "--worklist", "ann", tmp_path / "ann.csv", "--pairs", 1)
+    (row,) = rows_of(tmp_path / "ann.csv")
+    assert row["topic"] == "And drag?\nhistory:\nuser: What is lift?\nsystem: A force.\nstance: pro"

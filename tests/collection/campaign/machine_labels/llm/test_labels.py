@@ -17,10 +17,11 @@ from collection.campaign.machine_labels.llm.label_sets import LabelReport
 from collection.campaign.machine_labels.llm.plan import LabelPlan, LlmSettings, Prices, ProbePlan
 from collection.core.errors import BusyError, CampaignError, InputError
 from collection.core.layout import locked
+from collection.core.records import Topic
 from collection.machine_labels.templates import read_template
 from collection.store import LabelRow
 from tests.collection.campaign.machine_labels.llm.llm_server import NOW, Asked, FakeBatch, FakeEndpoint, Reply
-from tests.helpers import PATIENCE
+from tests.helpers import PATIENCE, put
 
 pytest.importorskip("openai")
 
@@ -667,3 +668,15 @@ def test_a_template_of_ones_own(campaign: Campaign, fake: FakeEndpoint) -> None:
 def test_settings_that_are_refused(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         LlmSettings(**{"model": "m", "endpoint": "http://x/v1", **settings}).prompt_template  # noqa: B018
+
+
+@pytest.mark.slow
+def test_a_prompt_has_all_fields_of_the_topic(campaign: Campaign, fake: FakeEndpoint) -> None:
+    turns = [{"speaker": "user", "text": "What is lift?"}, {"speaker": "system", "text": "A force."}]
+    put(campaign, topics=[Topic("1", "And drag?", narrative="Any.", fields={"history": turns, "stance": "pro"})])
+    label(campaign, fake, topics=["1"], most=1)
+    (asked,) = fake.asked
+    assert (
+        "Title: And drag?\nNarrative: Any.\nhistory:\nuser: What is lift?\nsystem: A force.\nstance: pro\n"
+        in asked.prompt
+    )
