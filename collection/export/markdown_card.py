@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from collection.core.characters import escaped_markdown, is_web_address, markdown_code, sanitised_markdown
 from collection.core.phrases import count, duration, join, join_first, percent_down, plural
+from collection.core.questions import describe_bounds, read_question
 from collection.export.facts import CardFacts, selection_caution
 from collection.stopping.table import missing_texts
 
@@ -34,6 +35,7 @@ def card(facts: CardFacts) -> str:
         _use,
         _material,
         _grades,
+        _questions,
         _machine_labels,
         _judging,
         _agreement,
@@ -130,6 +132,35 @@ def _grades(facts: CardFacts) -> Iterator[str]:
         name, description = markdown_code(rule["rule"]), escaped_markdown(rule["description"])
         yield f"Adjudication rule: {name}. \n{description}"
         yield _table(("how the grade was decided", "pairs"), list(rule["by"].items()))
+
+
+def _questions(facts: CardFacts) -> Iterator[str]:
+    questions = facts.get("questions")
+    if not questions:
+        return
+    yield "## Questions"
+    yield (
+        "Annotators answered these questions besides the grade. `judgements.jsonl` has the answers of each annotator, "
+        "`questions.json` the questions."
+    )
+    for facts_of in questions:
+        question = read_question(facts_of["question"])
+        yield f"### {_cell(question.name)}"
+        file = f" Its qrels are in {markdown_code(facts_of['file'])}." if "file" in facts_of else ""
+        optional = "" if question.required else " It is optional."
+        yield (
+            f"{escaped_markdown(question.sentence)} Asked at {describe_bounds(question)}.{optional} "
+            f"{count(facts_of['pairs'], 'pair')} {plural(facts_of['pairs'], 'has', 'have')} an answer by the "
+            f"adjudication rule; other pairs were not asked or not answered.{file}"
+        )
+        sentences = {str(answer): sentence for answer, sentence in question.answers.items()}
+        rows = [(answer, number, sentences.get(answer, "")) for answer, number in facts_of["per_answer"].items()]
+        yield _table(("grade" if question.kind == "grades" else "answer", "pairs", "meaning"), rows)
+        agreement = facts_of["agreement"]
+        if agreement["value"] is not None:
+            of = "mean over the tags" if question.kind == "tags" else agreement["coefficient"].removeprefix("alpha-")
+            several = f"{count(agreement['several'], 'pair')} with 2 or more answers"
+            yield f"Krippendorff's alpha ({of}): {_digits(agreement['value'])}, from {several}."
 
 
 def _machine_labels(facts: CardFacts) -> Iterator[str]:

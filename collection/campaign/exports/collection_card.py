@@ -15,15 +15,17 @@ import pandas as pd
 
 from collection import adjudication, export, formats
 from collection.adjudication import ChosenRule
-from collection.annotator_agreement import COEFFICIENTS
+from collection.annotator_agreement import COEFFICIENTS, select_value
 from collection.campaign.corpus.corpus import Corpus
+from collection.campaign.exports.export import qrels_name
 from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.recall.recall import RecallEstimates
 from collection.campaign.results.agreement import AgreementStudy
 from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, select_topics
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
-from collection.core.errors import CampaignError, InputError, require_known
+from collection.core.errors import CampaignError, InputError, UnknownNameError, require_known
+from collection.core.questions import Question
 from collection.export.facts import CardFacts
 from collection.store import Store
 
@@ -183,6 +185,7 @@ class CollectionCard:
             | ({"topics_left_out": left_out} if left_out else {})
             | ({"decisive_pairs": decisive} if decisive else {}),
             "rule": self._rule_facts(choices.rule, names, topics) if source == "judgements" else None,
+            **self._question_facts(choices, source),
             **self._label_facts(written, choices.fill_with),
             "judging": export.describe_judging(log, current),
             "decisions": self.store.topic_tasks.counts(),
@@ -204,6 +207,46 @@ class CollectionCard:
             "files": [],
         }
         return export.plain(facts)
+
+    def question_qrels(self, choices: CollectionChoices, name: str) -> dict[str, pd.DataFrame]:
+        """Qrels of a further question by answer, or by "" if it has grades; empty where nobody answered it."""
+        question = self.settings.question_answers(name)
+        qrels = {}
+        for answer in [None] if question.question.kind == "grades" else map(str, question.answers):
+            try:
+                built = self.qrels.for_question(name, answer).build(choices.rule, topics=choices.topics)
+            except UnknownNameError:  # the annotator whom the rule names did not answer it
+                built = self.qrels.build(choices.rule, topics=[])
+            qrels[answer or ""] = built
+        return qrels
+
+    def _question_facts(self, choices: CollectionChoices, source: str) -> CardFacts:
+        """``questions``: each as in a file with questions, with its qrels and agreement; nothing without any."""
+        facts = []
+        for question in self.settings.questions() if source == "judgements" else ():
+            answers = self.settings.question_answers(question.name)
+            qrels = self.question_qrels(choices, question.name)
+            pairs = max(map(len, qrels.values()))
+            if (graded := qrels.get("")) is not None:
+                counts = {str(grade): int((graded["relevance"] == grade).sum()) for grade in answers.scale}
+                file = {"file": qrels_name(question.name)}
+            else:
+                counts = {answer: int((given["relevance"] == 1).sum()) for answer, given in qrels.items()}
+                file = {}
+            about = {"question": question.to_json(), "pairs": pairs, "per_answer": counts, **file}
+            facts.append(about | {"agreement": self._question_agreement(question)})
+        return {"questions": facts} if facts else {}
+
+    def _question_agreement(self, question: Question) -> CardFacts:
+        """Krippendorff's alpha of a question, of tags the mean over those that have a value; nan without a value."""
+        study = self.agreement.for_question(question.name)
+        name = "alpha-ordinal" if question.kind == "grades" else "alpha-nominal"
+        if question.kind == "tags":
+            reports = list(study.by_answer(resamples=0, sides=()).values())
+        else:
+            reports = [study.report(resamples=0, sides=())]
+        values = pd.Series([select_value(report.values, name)["value"] for report in reports], dtype="float64")
+        return {"coefficient": name, "several": reports[0].several, "value": values.mean()}
 
     def _label_facts(self, written: pd.DataFrame, fill_with: str | None) -> CardFacts:
         """``machine_labels``: what made those in the qrels, with counts; nothing without any."""

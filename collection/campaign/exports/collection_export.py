@@ -24,6 +24,7 @@ from collection.campaign.exports.collection_card import (
     CollectionQrels,
     CorpusChoice,
 )
+from collection.campaign.exports.export import qrels_name
 from collection.campaign.log.results import ProgressCallback
 from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.results.qrels import QrelsBuilder
@@ -40,6 +41,9 @@ CARD = "collection.json"
 
 SAMPLED = "qrels.strata.txt"
 """Qrels with strata, where the pool was sampled."""
+
+QUESTIONS = "questions.json"
+"""The further questions, where the campaign has any."""
 
 LOADER = Path(formats.__file__).with_name("loader.py")
 """The source of ``load.py``, which needs ir_datasets and nothing of this package."""
@@ -75,8 +79,9 @@ class CollectionExport:
         """Write the collection into a directory of its own, completely or not at all.
 
         Documents, queries and qrels in BEIR's layout, ``qrels.txt`` in TREC's form, ``load.py`` for ir_datasets,
-        topics with all their fields, the pool, the logs, and the card (``collection.md``, ``collection.json``)
-        with ``checksums.txt``. With machine labels, ``qrels.txt.labels.json`` says for each pair who gave its grade.
+        topics with all their fields, the pool, the logs, questions and the qrels of those with grades, and the card
+        (``collection.md``, ``collection.json``) with ``checksums.txt``. With machine labels, ``qrels.txt.labels.json``
+        says for each pair who gave its grade.
 
         Parameters
         ----------
@@ -156,6 +161,7 @@ class CollectionExport:
         formats.write_topics(topics, folder / "topics.jsonl")
         formats.write_queries(topics, folder / "queries.jsonl", choices.query_text)
         formats.write_qrels(qrels, folder / "qrels.txt")
+        self._write_questions(folder, collected, choices)
         (folder / "qrels").mkdir()
         formats.write_beir_qrels(qrels, folder / "qrels" / "test.tsv")
         if len(pool):
@@ -163,6 +169,17 @@ class CollectionExport:
         if collected.source == "judgements" and pool["stratum"].notna().any():
             strata = self.qrels.in_form("strata", rule=choices.rule, topics=set(qrels["query_id"]))
             formats.write_qrels(strata, folder / SAMPLED, form="strata")
+
+    def _write_questions(self, folder: Path, collected: CollectionQrels, choices: CollectionChoices) -> None:
+        """The further questions as `cleverdon new --questions` reads them, and the qrels of those with grades."""
+        questions = self.card.settings.questions() if collected.source == "judgements" else ()
+        for question in questions:
+            if question.kind == "grades":
+                (qrels,) = self.card.question_qrels(choices, question.name).values()
+                formats.write_qrels(qrels, folder / qrels_name(question.name))
+        if questions:
+            written = json.dumps([question.to_json() for question in questions], indent=2, ensure_ascii=False)
+            formats.write_lines([written], folder / QUESTIONS)
 
     def _write_logs(self, folder: Path, names: Mapping[str, str]) -> None:
         """The logs of decisions that have any entry."""

@@ -244,6 +244,40 @@ def test_the_command_agreement(judged: Campaign) -> None:
     assert "needs a campaign" in fails("agreement", judged.directory / "campaign.db", "--question", "tags")
 
 
+def test_a_collection_has_all_questions_and_answers(judged: Campaign, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    facts = judged.exports.collection.write(out).facts
+    assert (out / "qrels.credibility.txt").read_text() == "1 0 d1 2\n1 0 d2 1\n1 0 d5 3\n1 0 d7 2\n"
+    assert not list(out.glob("qrels.reason*"))
+    credibility, reason, tags = facts["questions"]
+    assert (credibility["pairs"], credibility["per_answer"]) == (4, {"0": 0, "1": 1, "2": 2, "3": 1})
+    assert (reason["pairs"], reason["per_answer"]) == (3, {"population": 0, "design": 2, "language": 1})
+    assert (tags["pairs"], tags["per_answer"]) == (4, {"review": 3, "protocol": 0})
+    assert reason["agreement"] == {
+        "coefficient": "alpha-nominal",
+        "several": 3,
+        "value": pytest.approx(alpha([[0, 1, 2, 2], [1, 1, np.nan, 2]], "nominal")),
+    }
+    card = (out / "collection.md").read_text()
+    assert "How credible is it? Asked at grades from 1." in card
+    assert "| design | 2 | Wrong design |" in card
+    # The log and the questions are read back without loss; only annotators' judgements are imported.
+    with Campaign.create(tmp_path / "again", questions=out / "questions.json") as again:
+        fill(again, ["1", "2"], DOCS)
+        ok("assign", again.directory, "--annotators", 2)
+        again.imports.import_files(labels=out / "judgements.jsonl")
+        assert again.settings.questions() == QUESTIONS
+        for name, answer in (("credibility", None), ("reason", "design"), ("tags", "review")):
+            assert grades(again, name, answer, rule="majority") == grades(judged, name, answer, rule="majority")
+
+
+def test_a_collection_without_questions_has_none_of_this(judged: Campaign, tmp_path: Path) -> None:
+    judged.settings.set_questions([])
+    facts = judged.exports.collection.write(tmp_path / "out").facts
+    assert "questions" not in facts
+    assert not (tmp_path / "out" / "questions.json").exists()
+
+
 def test_other_commands(judged: Campaign) -> None:
     printed = ok("rules", judged.directory, "--against", "highest", "--question", "credibility")
     assert "4 pairs with a grade by both rules; 3 different" in printed
