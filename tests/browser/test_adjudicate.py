@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.adjudicate_desk import PAYLOAD, AdjudicationDesk, hostile, opinion, said
-from tests.browser.card_harness import Harness
+from tests.browser.card_harness import HEALTH, Harness
 from tests.browser.card_page import faults
 from tests.browser.task_harness import TaskCard, document
 
@@ -65,6 +65,31 @@ def test_no_judgements_are_shown_where_no_pair_is(harness, make_task_card):
     card.press("1")
     card.says("rest-title", "Nothing left to adjudicate")
     expect(card.part("opinions")).to_be_hidden()
+
+
+def test_further_questions_follow_the_grade_with_what_annotators_agree_on(desk, make_task_card):
+    desk.questions = HEALTH
+    bob = opinion(1, 1, answers={"credibility": 3, "tags": ["review"]})
+    cat = opinion(2, 2, answers={"credibility": 3, "tags": ["protocol"]})
+    desk.opinions["d000"] = [bob, cat]
+    card = make_task_card().open()
+    card.says("opinion-list", "credibility: 3 Very credible")
+    card.says("opinion-list", "tags: protocol")
+    card.press("2")
+    chosen = card.page.locator("[data-part=choices] .cd-current .cd-former")
+    expect(chosen).to_have_text("3Very credible")
+    assert chosen.evaluate("node => getComputedStyle(node, '::after').content") == '"agreed"'
+    card.press("Enter")
+    expect(chosen).to_have_count(0)
+    card.press("1", "Escape", "Escape", "ArrowRight")  # out of the questions, and nowhere from the open pair
+    card.press("2", "Enter", "Enter", "ArrowLeft")
+    card.says("notice", "2 Relevant; credibility: 3 Very credible; tags: review")
+    card.press("0", "Escape", "Escape")
+    card.says("notice", "Back to the first undecided one.")
+    card.saved()
+    assert [(row["doc_id"], row["relevance"], row["answers"]) for row in desk.log] == [
+        ("d000", 2, {"credibility": 3, "tags": ["review"]})
+    ]
 
 
 # ------------------------------------------------------------------------------------ filter and names

@@ -39,15 +39,18 @@ QUESTIONS = [
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
-    """A campaign with eight pairs that two annotators judge."""
+    """A campaign with eight pairs that two annotators judge, and three of another topic that dan has judged."""
     directory = tmp_path_factory.mktemp("questions") / "campaign"
     documents = [f"d{number}" for number in range(SIZE)]
     with Campaign.create(directory, title="Health") as campaign:
         texts = [Document(d, f"Page {d}", f"What the page {d} says of sleep.") for d in documents]
-        put(campaign, [Topic("1", "sleep and health")], texts, {"run": {"1": documents}})
+        topics = [Topic("1", "sleep and health"), Topic("2", "sleep and work")]
+        put(campaign, topics, texts, {"run": {"1": documents, "2": documents[:3]}})
         campaign.people.pools.add("depth", depth=SIZE)
         campaign.people.assignments.update(annotators=2)
         campaign.settings.set_questions(QUESTIONS)
+        for number, doc_id in enumerate(documents[:3]):
+            campaign.judging.judge("dan", "2", doc_id, number, answers=said_by(number, False)[1], note=f"of {number}")
     return (directory,)
 
 
@@ -109,9 +112,34 @@ def test_answers_of_two_annotators_and_their_adjudication_are_in_the_log(
     with Campaign(serving.directory) as campaign:
         differing = {int(doc_id.removeprefix("d")) for doc_id in campaign.judging.adjudication.queue()["doc_id"]}
     assert 3 in differing  # on which the grades differ
-    order = press_all(page, shown, lambda number: said_by(number, True)[2], len(differing))
+
+    def keys(number: int) -> list[str]:
+        """What the second annotator has pressed, save for tags on which both agree: those are selected already."""
+        (_, first, _), (_, second, pressed) = said_by(number, False), said_by(number, True)
+        agree = "tags" in first and first["tags"] == second.get("tags")
+        return [*pressed[:-2], "Enter"] if agree else pressed
+
+    order = press_all(page, shown, keys, len(differing))
     assert set(order) == differing
     sent(page)
     with Campaign(serving.directory) as campaign:
         log = decisions(campaign.store.judgements.table().query("counts_as == 'adjudication'"))
     assert log == {f"d{number}": said_by(number, True)[:2] for number in differing}
+
+
+def test_judgements_that_lack_a_new_answer_come_back_and_open_at_it(
+    serving: Serving, make_window: Callable[..., BrowserContext]
+) -> None:
+    effort = Question("effort", "How much effort does it ask for?", "grades", dict.fromkeys(range(13), "x"), again=True)
+    with Campaign(serving.directory) as campaign:
+        campaign.settings.set_questions([effort, *QUESTIONS])
+    page = open_card(make_window(), serving, "dan", "2")
+    shown = "[data-part=document]:not([hidden]) [data-part=doc-id]"
+    expect(page.locator(".cd-asked .cd-current")).to_contain_text("How much effort does it ask for?")
+    expect(page.locator("[data-part=note-words]")).to_have_text("of 0")
+    press_all(page, shown, lambda number: ["1", str(number)], 3)
+    saved(page)
+    with Campaign(serving.directory) as campaign:
+        log = campaign.store.judgements.table(annotator="dan")
+    assert decisions(log) == {f"d{n}": (n, {**said_by(n, False)[1], "effort": 10 + n}) for n in range(3)}
+    assert log["note"].tolist() == ["of 0", "of 1", "of 2"]

@@ -26,7 +26,7 @@ const firstMissing = (asked, answers) =>
  */
 export function unfinishedOf({ drafts, questions }, { said }, entry, subject) {
   const begun = drafts[subject]?.unfinished;
-  if (begun) return begun;
+  if (typeof begun?.relevance === "number" && begun.answers) return begun; // another edition may have stored it
   if (entry || typeof said?.relevance !== "number") return null;
   const { relevance, answers = {} } = said;
   const at = firstMissing(askedAt(questions, relevance), answers)?.name ?? null;
@@ -63,8 +63,16 @@ export function collected(asked, answers) {
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
+/** For adjudication: the answer of all annotators who were asked; undefined where they differ. @param {Unit} unit @param {Question} question */
+function agreedAnswer({ opinions = [] }, question) {
+  const asked = opinions.filter(({ relevance }) => relevance !== null && askedAt([question], relevance).length);
+  const given = asked.map(({ answers }) => soundAnswer(question, answers?.[question.name]));
+  return given.every((each) => JSON.stringify(each) === JSON.stringify(given[0])) ? given[0] : undefined;
+}
+
 /**
- * The selected answer to the question on screen: given now or, until then, in the decision that this one replaces.
+ * The selected answer to the question on screen: given now or, until then, in the decision that this one replaces; for
+ * adjudication also what annotators agree on.
  *
  * @param {State} state @param {Item} item @returns {AnswerValue | undefined}
  */
@@ -72,7 +80,8 @@ export function selectedAnswer(state, { unit, entry, subject, question }) {
   if (!question) return undefined;
   const { answers = {} } = unfinishedOf(state, unit, entry, subject) ?? {};
   const former = (entry?.decision ?? unit.before)?.answers;
-  return soundAnswer(question, answers[question.name]) ?? soundAnswer(question, former?.[question.name]);
+  const given = [answers, former].map((each) => soundAnswer(question, each?.[question.name]));
+  return given[0] ?? given[1] ?? agreedAnswer(unit, question);
 }
 
 /** The place of the question on screen among those asked, from 1, and their number. @param {State} state @param {Item} item @returns {[number, number]} */

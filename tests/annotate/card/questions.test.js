@@ -293,6 +293,23 @@ test("nobody takes over a document that is half answered", () => {
   assert.deepEqual([ada.shown, asked(ada)], ["d100", "credibility"]);
 });
 
+test("what annotators agree on is selected for the adjudicator, and differences are not", () => {
+  const opinion = (/** @type {number | null} */ relevance, /** @type {object} */ answers) =>
+    /** @type {any} */ ({ kind: relevance === null ? "cannot judge" : "graded", relevance, answers });
+  /** @param {any[]} opinions @param {Question} asks */
+  const agreed = (opinions, asks) => {
+    const desk = new GradeDesk();
+    const item = /** @type {any} */ ({ unit: { opinions }, entry: null, subject: "s", question: asks });
+    return selectedAnswer(new World(desk.kind, desk).open().state, item);
+  };
+  const [same, other] = [opinion(1, { credibility: 2, tags: ["review"] }), opinion(3, { credibility: 2, tags: [] })];
+  assert.equal(agreed([same, other], CREDIBILITY), 2);
+  assert.equal(agreed([same, other], TAGS), undefined);
+  assert.equal(agreed([same, opinion(0, { exclusion: "design" })], CREDIBILITY), 2);
+  assert.equal(agreed([same, opinion(null, {})], EXCLUSION), undefined);
+  assert.equal(agreed([same, opinion(2, {})], CREDIBILITY), undefined);
+});
+
 test("digits act at once where they can mean only one number", () => {
   const grades = Array.from({ length: 21 }, (_, i) => i);
   assert.deepEqual(readDigits(grades, "0"), { number: 0, waits: false });

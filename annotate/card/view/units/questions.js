@@ -78,12 +78,13 @@ export function questions(view) {
   function mark(item, question) {
     const selected = selectedAnswer(view.state, item);
     const isGiven = unfinishedOf(view.state, item.unit, item.entry, item.subject)?.answers[question.name] !== undefined;
+    const wasGiven = (item.entry?.decision ?? item.unit.before)?.answers?.[question.name] !== undefined;
     const values = selected === undefined ? [] : [selected].flat();
     for (const [i, { value }] of question.answers.entries()) {
       const button = /** @type {HTMLElement} */ (group(item).children[i]);
       const isSelected = values.includes(value);
       setPressed(button, isSelected && isGiven);
-      button.dataset.mark = "former";
+      button.dataset.mark = wasGiven ? "former" : "agreed";
       button.classList.toggle("cd-former", isSelected && !isGiven);
     }
     const isTags = question.kind === "tags";
@@ -137,10 +138,11 @@ export function questions(view) {
 
     /** Arrows go from answer to answer where one has the focus. */
     keyAt(event, target) {
+      if (event.shiftKey || !ARROWS.has(event.key)) return undefined;
       const { item } = view;
       const buttons = /** @type {HTMLElement[]} */ ([...group(item).children]);
       const isLong = item?.question || buttons.length > ONE_DIGIT;
-      if (!isLong || event.shiftKey || !ARROWS.has(event.key) || !buttons.includes(target)) return undefined;
+      if (!isLong || !buttons.includes(target)) return undefined;
       const step = event.key === "ArrowLeft" || event.key === "ArrowUp" ? -1 : 1;
       const next = buttons[(buttons.indexOf(target) + step + buttons.length) % buttons.length];
       return () => next?.focus({ preventScroll: true });
@@ -162,6 +164,7 @@ export function questions(view) {
       asked.replaceChildren(make("p", { className: "cd-current" }, "How relevant is this document?"), ...lines);
       choices.replaceChildren(...[...drawn.values()].map((each) => each.group));
       setHidden(view.node("question"), !all.length);
+      view.node("card").classList.toggle("cd-asks", all.length > 0);
       view.node("questionKeys").replaceChildren(...all.flatMap(keysOf));
       setHidden(view.node("questionKeys"), !all.length);
       view.keys.map();
@@ -190,6 +193,7 @@ export function questions(view) {
 
     /** An answer that had the focus gives it to the next question. */
     rendered(item) {
+      if (!drawn.size) return;
       const { active } = view;
       const from = active?.closest(".cd-grades");
       const to = group(item);
