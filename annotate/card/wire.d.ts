@@ -636,7 +636,7 @@ export interface TopicTime {
   words: string;
 }
 
-/** What was said in a conversation before the question. */
+/** A turn of the conversation before the question. */
 export interface TopicTurn {
   /** "" if the file does not say who. */
   speaker: string;

@@ -24,7 +24,7 @@ _NUMBERS = ("number", "num", "id")
 
 
 class Turn(NamedTuple):
-    """What one participant said in a conversation; `speaker` is "" if the file does not say who."""
+    """One participant's part of a conversation; `speaker` is "" if the file does not say who."""
 
     speaker: str
     text: str
@@ -170,7 +170,7 @@ def _turns(value: object) -> tuple[tuple[Turn, ...], bool]:
 
 
 def _turns_of(member: Mapping[str, object]) -> list[Turn]:
-    """What is said in one member of a history: by a speaker, or by a user and then the system."""
+    """The turns in one member of a history: of a speaker, or of a user and then the system."""
     speaker = next((str(member[name]).strip() for name in _SPEAKER if member.get(name)), "")
     said, reply = (
         next((text.strip() for name in names if isinstance(text := member.get(name), str)), None)

@@ -218,19 +218,21 @@ class _Conversations:
             parent = fields.first_present(turn, _PARENT)
             before = histories.get(str(turn[parent]), history) if parent else history
             own = {key: value for key, value in turn.items() if key not in (*_TURN_NUMBER, *_PARENT, *_SPEAKER)}
-            is_asked = not _is_by_system(turn)
-            asked = (fields.first_present(own, _UTTERANCE) or fields.first_present(own, TITLE)) if is_asked else None
-            if is_asked and (conversation is None or asked is None):  # its error names the fields
+            is_question = not _is_by_system(turn)
+            utterance = (
+                (fields.first_present(own, _UTTERANCE) or fields.first_present(own, TITLE)) if is_question else None
+            )
+            if is_question and (conversation is None or utterance is None):  # its error names the fields
                 yield own
                 continue
-            said = {"user": own[asked] if asked else None}
+            said = {"user": own[utterance] if utterance else None}
             said["system"] = next((own[key] for key in _RESPONSE if own.get(key)), None)
             texts = [{"speaker": who, "text": text} for who, text in said.items() if isinstance(text, str) and text]
             history = histories[number] = [*before, *texts]
             query_id = f"{conversation}_{number}"
-            if is_asked and self._read.setdefault(query_id, history) is history:
+            if is_question and self._read.setdefault(query_id, history) is history:
                 yield {"query_id": query_id, **named, **own, **({"history": before} if before else {})}
-            elif is_asked and self._read[query_id] != history:
+            elif is_question and self._read[query_id] != history:
                 yield {"query_id": query_id, **own}  # refused: another turn has this id
 
 
@@ -296,8 +298,8 @@ class _OtherFields:
     def report(self, path: FilePath) -> None:
         """Warn of the fields."""
         if self._on_request:
-            kept = f"{count(len(self._on_request), 'other field')} {plural(len(self._on_request), 'is', 'are')} kept"
-            source.warn(path, f"{kept}, and shown only on request: {join_first(self._on_request)}")
+            number = f"{count(len(self._on_request), 'other field')} {plural(len(self._on_request), 'is', 'are')}"
+            source.warn(path, f"{number} kept, and shown only on request: {join_first(self._on_request)}")
         if self._left_out:
             names = plural(len(self._left_out), "field that names", "fields that name")
             left_out = f"left out {len(self._left_out)} {names} documents or grades"
@@ -321,13 +323,13 @@ def _topic(path: FilePath, number: int, record: Mapping[str, object], others: _O
     for names in texts:
         used.append(_first_text(remaining, [name for name in names if name not in used]))
     title, description, narrative = (fields.get_text(path, number, remaining, name) for name in used)
-    kept = others.keep(remaining, [name for name in used if name])
-    spelled = {} if is_own or title or description or narrative else spell_fields(kept)
+    own_fields = others.keep(remaining, [name for name in used if name])
+    spelled = {} if is_own or title or description or narrative else spell_fields(own_fields)
     if spelled:
         title = "; ".join(" ".join(text.split()) for text in spelled.values())
-        if len(spelled) == 1 and not any(isinstance(value, dict | list) for value in kept.values()):
-            kept = {}
-    topic = Topic(query_id, title, description, narrative, kept)
+        if len(spelled) == 1 and not any(isinstance(value, dict | list) for value in own_fields.values()):
+            own_fields = {}
+    topic = Topic(query_id, title, description, narrative, own_fields)
     others.show(topic)
     return topic
 

@@ -138,7 +138,7 @@ class DocumentPayload(TypedDict):
 
 
 class TopicTurn(TypedDict):
-    """What was said in a conversation before the question."""
+    """A turn of the conversation before the question."""
 
     speaker: str  # "" if the file does not say who.
     text: str
