@@ -14,13 +14,15 @@ from uuid import uuid4
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
 from annotate.card.server.document_payload import PREFIX
 from annotate.card.server.wire import SENT
-from collection import Campaign
+from collection import Campaign, Question
 from collection.core.records import Role
 from tests.helpers import PATIENCE, join
 
 Decision = dict[str, Any]
 AGAIN, LATE, REVISED = 0.1, 0.1, 0.1
 """Shares of decisions that are sent twice, that are sent after later ones, and that replace earlier ones."""
+ANSWERED = 0.8
+"""Share of the questions asked that an annotator answers, as on a page of before the others were added."""
 
 
 def cookie_of(campaign: Campaign, name: str, role: Role = "annotator") -> str:
@@ -117,10 +119,11 @@ class Annotator:
 
 
 class Grader(Annotator):
-    """Grades documents, in the pool or in the loop."""
+    """Grades documents, in the pool or in the loop, and answers the other questions, if only most of them."""
 
-    def __init__(self, *arguments: Any) -> None:
+    def __init__(self, *arguments: Any, questions: Sequence[Question] = ()) -> None:
         super().__init__(*arguments)
+        self.questions = questions
         self.topic: str | None = None
         self.queue: list[str] = []
         self.tried: list[str] = []
@@ -142,8 +145,10 @@ class Grader(Annotator):
         return self.exchange(12 - len(self.queue)) is not None
 
     def exchange(self, want: int) -> dict[str, Any] | None:
+        asked = {"questions": [question.name for question in self.questions]} if self.questions else {}
+        decisions = self.outbox[: SENT.items]
         answer = self.post(
-            "sync", decisions=self.outbox[: SENT.items], query_id=self.topic, holding=self.queue, want=max(want, 0)
+            "sync", decisions=decisions, query_id=self.topic, holding=self.queue, want=max(want, 0), **asked
         )
         if answer is None:
             return None
@@ -159,7 +164,20 @@ class Grader(Annotator):
         return answer
 
     def _judgement(self, query_id: str, doc_id: str) -> Decision:
-        return {"query_id": query_id, "doc_id": doc_id, "kind": "graded", "relevance": self.random.randrange(4)}
+        grade = self.random.randrange(4)
+        answers = {
+            question.name: self._answer(question)
+            for question in self.questions
+            if question.is_asked(grade) and self.random.random() < ANSWERED
+        }
+        said = {"query_id": query_id, "doc_id": doc_id, "kind": "graded", "relevance": grade}
+        return said | ({"answers": answers} if answers else {})
+
+    def _answer(self, question: Question) -> int | str | list[str]:
+        answers = list(question.answers)
+        if question.kind != "tags":
+            return self.random.choice(answers)
+        return [tag for tag in answers if self.random.random() < 0.5]  # the log has the order of the question
 
 
 class Chooser(Annotator):

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 import pytest
 
-from collection import Campaign
+from collection import Campaign, Question
 from collection.core import clock
 from tests.helpers import THOROUGH, small_file_system, until
 from tests.torture.annotators import Annotator, Chooser, Grader, cookie_of
@@ -22,11 +22,20 @@ from tests.torture.server import Server
 
 T = TypeVar("T")
 
-TASKS = ("pool", "loop", "list", "preference")
+TASKS = ("pool", "loop", "list", "preference", "questions")
 ANNOTATORS = 20
 DOCUMENTS = 600
-SIZES = {"pool": (24, 40, 5), "loop": (24, 40, 5), "list": (400, 10, ANNOTATORS), "preference": (400, 10, ANNOTATORS)}
+SIZES = {
+    **dict.fromkeys(("pool", "questions", "loop"), (24, 40, 5)),
+    **dict.fromkeys(("list", "preference"), (400, 10, ANNOTATORS)),
+}
 """Task -> number of topics, pool depth, and annotators of each pair or topic."""
+QUESTIONS = (
+    Question("trust", "How credible is it?", "grades", dict.fromkeys(range(12), "Credible"), asked_from=1, again=True),
+    Question("why", "Why not?", "choice", {"old": "Too old", "short": "Too short"}, asked_to=0),
+    Question("tags", "Which apply?", "tags", {"a": "A", "b": "B", "c": "C"}, required=False),
+)
+"""The questions of the task "questions", which is otherwise the pool."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -92,6 +101,8 @@ def build(directory: Path, task: str) -> Campaign:
     if task == "loop":
         campaign.settings.set_loop(mode="loop")
         campaign.corpus.features.update()
+    elif task == "questions":
+        campaign.settings.set_questions(QUESTIONS)
     elif task != "pool":
         campaign.settings.set_judging_page(task=task)
     campaign.people.accounts.add("boss", "manager")
@@ -103,7 +114,10 @@ def annotators_of(campaign: Campaign, port: int, task: str, number: int = ANNOTA
     found: list[Annotator] = []
     for n in range(number):
         arguments = (port, f"a{n}", cookie_of(campaign, f"a{n}"), n)
-        found.append(Grader(*arguments) if task in ("pool", "loop") else Chooser(task, *arguments))  # type: ignore[arg-type]
+        if task == "list" or task == "preference":
+            found.append(Chooser(task, *arguments))
+        else:
+            found.append(Grader(*arguments, questions=QUESTIONS if task == "questions" else ()))
     return found
 
 

@@ -14,7 +14,7 @@ from collection.core.layout import DATABASE
 from tests.torture.annotators import Annotator
 
 SAID = {
-    "judgements": ("query_id", "doc_id", "kind", "relevance"),
+    "judgements": ("query_id", "doc_id", "kind", "relevance", "answers"),
     "choices": ("query_id", "kind", "shown", "chosen"),
     "preferences": ("query_id", "kind", "left", "right"),
 }
@@ -45,7 +45,7 @@ def require_intact(directory: Path, annotators: Sequence[Annotator]) -> int:
         assert own <= annotator.sent.keys()
         for uuid in own:
             said = logged[uuid][1]
-            assert said == {field: annotator.sent[uuid][field] for field in said}
+            assert said == {field: annotator.sent[uuid].get(field, {}) for field in said}  # perhaps no answers
     return sum(len(annotator.acknowledged) for annotator in annotators)
 
 
@@ -72,8 +72,12 @@ def _require_counts(campaign: Campaign, logs: dict[str, pd.DataFrame], names: Se
         assert pd.isna(made) or made == sum(min(number, wanted[query_id]) for number in some)
     is_everywhere = campaign.settings.usual_mode() == "loop"
     task = campaign.settings.judging_page().task
+    incomplete = _incomplete(campaign, judgements)
     for name in names:
-        done = sum(pair in by and (name in by[pair] or len(by[pair]) >= wanted[pair[0]]) for pair in pool)
+        done = sum(
+            pair in by and (name, *pair) not in incomplete and (name in by[pair] or len(by[pair]) >= wanted[pair[0]])
+            for pair in pool
+        )
         expected = (len(by), None) if is_everywhere else (done, len(pool))
         assert campaign.progress.totals(name) == expected
         if task != "grades":
@@ -85,12 +89,30 @@ def _require_counts(campaign: Campaign, logs: dict[str, pd.DataFrame], names: Se
             assert campaign.judging.topic_tasks.progress(name).done == len(decided)
 
 
+def _incomplete(campaign: Campaign, judgements: pd.DataFrame) -> set[tuple[str, str, str]]:
+    """Annotator and pair of the judgements that come again, since an answer is missing."""
+    again = [question for question in campaign.settings.questions() if question.again]
+    columns = ["annotator", "query_id", "doc_id", "relevance", "answers"]
+    return {
+        (annotator, query_id, doc_id)
+        for annotator, query_id, doc_id, grade, answers in judgements[columns].itertuples(index=False, name=None)
+        if any(question.is_asked(grade) and question.name not in answers for question in again)
+    }
+
+
 def _last(log: pd.DataFrame, *of: str) -> pd.DataFrame:
     """The last decision of each annotator on each topic, and each document or pair `of` it, unless it was undone."""
     last = log.drop_duplicates(["annotator", "query_id", *of], keep="last")
     return last[last["kind"] != "undone"]
 
 
+def _sent(value: Any) -> Any:
+    """A value of the log as a card sends it."""
+    if isinstance(value, dict):
+        return {name: _sent(each) for name, each in value.items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
 def _said(log: str, row: dict[Any, Any]) -> tuple[str, str, dict[str, Any]]:
-    said = {field: list(row[field]) if isinstance(row[field], tuple) else row[field] for field in SAID[log]}
+    said = {field: _sent(row[field]) for field in SAID[log]}
     return row["uuid"], row["annotator"], said

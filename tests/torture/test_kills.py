@@ -5,6 +5,7 @@ import signal
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from collection.core.layout import DATABASE
 from collection.core.records import Choice, Judgement, Preference
 from tests.helpers import first_of, until
 from tests.torture.annotators import Annotator, Chooser, Grader, judging, rounds_of, sentence_problems
-from tests.torture.conftest import TASKS, Campaigning, built, judged_on, many
+from tests.torture.conftest import QUESTIONS, TASKS, Campaigning, built, judged_on, many
 from tests.torture.invariants import require_intact
 from tests.torture.pages import draw, require_no_failure
 
@@ -29,6 +30,8 @@ def test_a_killed_server_loses_and_doubles_nothing(task: str, campaigning: Calla
     with judging(others):
         for kill in range(many(1, 25)):
             judged_on(begun)
+            if task == "questions":
+                change_questions(server.directory, kill)
             server.stop(signal.SIGKILL)
             if kill % 5 == 0:
                 require_intact(server.directory, annotators)
@@ -53,6 +56,13 @@ def test_a_killed_server_loses_and_doubles_nothing(task: str, campaigning: Calla
     assert "Traceback" not in server.printed(), server.printed()[-3000:]
     server.stop(signal.SIGKILL)
     print(f"{task}: {require_intact(server.directory, annotators):,} acknowledged")  # with the option -rP
+
+
+def change_questions(directory: Path, turn: int) -> None:
+    """Remove a question, another one each time, and ask again what is missing of the others in every other turn."""
+    with Campaign(directory) as campaign:
+        some = [question for place, question in enumerate(QUESTIONS) if place != turn % (len(QUESTIONS) + 1)]
+        campaign.settings.set_questions(replace(each, again=each.again and turn % 2 == 0) for each in some)
 
 
 def in_hand(annotator: Annotator) -> set[str]:
