@@ -64,10 +64,8 @@ with st.expander("Settings: annotators, grades and intervals"):
     left, middle, right = st.columns(3)
     level: float = 1
     with left:
-        if question is None:
-            level = pickers.pick_level("level", "Used for the overlap and the binary scale.")
-        elif is_graded:
-            level = st.selectbox("Minimum relevant grade", sorted(study.scale)[1:], key=f"level-{question.name}")
+        if question is None or is_graded:
+            level = pickers.pick_level("level", "Used for the overlap and the binary scale.", question)
     hint = "Unit that the bootstrap resamples. Topics give wider intervals, which include differences between topics."
     by: Literal["pairs", "topics"] = middle.selectbox("Bootstrap unit", ["pairs", "topics"], key="by", help=hint)
     scale = "graded"

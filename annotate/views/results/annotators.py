@@ -6,7 +6,7 @@ from streamlit.column_config import TextColumn
 
 from annotate.auth import session
 from annotate.views.results import annotators_charts as annotators
-from annotate.views.widgets import display, pairs_table, widgets
+from annotate.views.widgets import display, pairs_table, pickers, widgets
 from annotate.views.widgets.display import number, text, timestamp
 from annotate.views.widgets.service_cache import cached
 from collection.annotator_agreement import FEW
@@ -112,6 +112,12 @@ elif view == GRADES:
         },
         alt="Grades of each annotator",
     )
+    if campaign.settings.questions():
+        st.subheader("Answers")
+        study = campaign.results.agreement.for_question(*pickers.pick_question(whole=True))
+        answered = cached(study.count_answers, study.cache_key(), entries=8)()
+        counted = {str(column): text(str(column)) for column in answered.columns if column != "annotator"}
+        display.table(answered, {"annotator": pinned, **counted}, alt="Answers of each annotator")
     widgets.page_link("agreement", "Compare annotators")
 elif view == FLAGGED:
     row = display.select_row(

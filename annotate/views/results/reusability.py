@@ -31,9 +31,10 @@ if missing := [name for name in ("runs", "judgements") if not counts[name]]:
 names = campaign.store.corpus.runs()["run"].tolist()
 answer = st.container()  # drawn first, computed from the settings below it
 with st.expander("Settings: measures, grades, groups of runs and topics"):
+    evaluation = campaign.results.evaluation.for_question(*pickers.pick_question())
     left, right = st.columns(2)
     with left:
-        rel = pickers.pick_level("relevant-from")
+        rel = pickers.pick_level("relevant-from", question=evaluation.qrels.question)
     standard = [str(parse(m, rel)) for m in DEFAULT_MEASURES]
     hint = "Select measures, or type any other; the first one decides the verdict."
     written = left.multiselect(
@@ -61,9 +62,7 @@ with st.expander("Settings: measures, grades, groups of runs and topics"):
     with_bounds = st.toggle("Compute lowest and highest possible values", False, "bounds", hint)
     only = pickers.pick_finished_topics(rule, closed_early=False)
     measures = pickers.read_measures(written)
-assess = cached(
-    campaign.results.evaluation.reusability, campaign.results.evaluation.cache_key(), "Leaving out each run in turn", 8
-)
+assess = cached(evaluation.reusability, evaluation.cache_key(), "Leaving out each run in turn", 8)
 report = assess(
     measures,
     rule=rule,

@@ -8,7 +8,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.views.widgets import widgets
 from annotate.views.widgets.service_cache import cached
-from collection.adjudication import ADJUDICATION_RULES, DEFAULT_RULE, parse_rule
+from collection.adjudication import ADJUDICATION_RULES, DEFAULT_RULE, QuestionAnswers, parse_rule
 from collection.core.characters import without_bidi
 from collection.core.registry import Entry
 from collection.measures import as_measures
@@ -55,8 +55,11 @@ def pick_share(label: str, least: float, most: float, now: float, key: str, step
     return now if entered == shown else round(entered / 100, 6)
 
 
-def pick_level(key: str, help: str | None = None) -> int:
-    """Draw the field for the minimum relevant grade."""
+def pick_level(key: str, help: str | None = None, question: QuestionAnswers | None = None) -> int:
+    """Draw the field for the minimum relevant grade, of a further question if one is given."""
+    if question is not None:
+        higher = sorted(question.scale)[1:]
+        return st.selectbox("Minimum relevant grade", higher, key=f"{key}-{question.name}", help=help)
     campaign = session.current().campaign
     usual = campaign.settings.loop().level
     grades = campaign.settings.grades.levels(usual)

@@ -157,6 +157,24 @@ class AgreementStudy:
             for answer in map(str, self.question.answers)
         }
 
+    def count_answers(self) -> pd.DataFrame:
+        """Count each annotator's answers: ``annotator``, then a column for each grade with its label, answer or tag."""
+        question = self.question
+        if question is not None and question.question.kind == "tags" and question.answer is None:
+            each = {tag: self.for_question(question.question.name, str(tag)).labels() for tag in question.answers}
+            counts = {str(tag): given.groupby("annotator")["relevance"].sum() for tag, given in each.items()}
+        else:
+            labels = self.labels()
+            label = self.settings.grades.label if question is None else question.labels.__getitem__
+            is_nominal = question is not None and question.is_nominal
+            counts = {
+                str(question.answers[grade]) if is_nominal and question else f"{grade} · {label(grade)}": labels.loc[
+                    labels["relevance"] == grade, "annotator"
+                ].value_counts()
+                for grade in self.scale
+            }
+        return pd.DataFrame(counts).fillna(0).astype("int64").rename_axis("annotator").sort_index().reset_index()
+
     def _left_out(self, labels: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> Iterable[str]:
         judged = self._judgements("annotator", "query_id", "kind", "counts_as")
         if topics:

@@ -796,6 +796,7 @@ def test_a_log_is_read_as_it_was_written(rows: list[tuple[Any, ...]]) -> None:
             str(n), "ann", "1", f"{doc_id}.{n}", "graded", n % 4, judged_at=f"{at.isoformat()}+00:00", seconds=seconds,
             away=away, flagged=flagged, note=note, passages=passages, strategy="depth", pool_rank=rank,
             model_round=rank, probability=None if rank is None else 1 / (1 + rank),
+            answers={"trust": n % 4} | ({"tags": ("a", "b")} if flagged else {}),
         )
         for n, (doc_id, at, seconds, away, flagged, note, passages, rank) in enumerate(rows)
     ]  # fmt: skip

@@ -80,6 +80,21 @@ def test_qrels_of_any_question(opened: Opened, judged: Campaign) -> None:
     assert "3 pairs in 1 of 2 topics have a grade; 2 are relevant (grade 1 or more)" in words(app)
 
 
+def test_the_answers_of_each_annotator(opened: Opened, judged: Campaign) -> None:
+    app = opened(judged, "annotators", state={"look": "Grades"})
+    assert not app.exception
+    for question in ("tags", "reason", "credibility"):
+        choose(app, "Question", question)
+        assert not app.exception
+
+
+def test_reusability_by_a_question(opened: Opened, judged: Campaign) -> None:
+    app = opened(judged, "reusability")
+    assert not app.exception
+    choose(app, "Question", "credibility")
+    assert not app.exception
+
+
 def test_missing_answers_on_the_overview(opened: Opened, judged: Campaign) -> None:
     app = opened(judged, "overview")
     assert not app.exception

@@ -160,6 +160,26 @@ def test_agreement_says_what_it_leaves_out(judged: Campaign) -> None:
     assert '1 "cannot judge" judgement left out.' in notes
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "columns", "rows"),
+    [
+        (None, None, ["0 · Not relevant", "1 · Related", "2 · Relevant", "3 · Perfect"],
+         [["ann", 4, 2, 1, 1], ["bob", 3, 1, 2, 1]]),
+        ("credibility", None, ["0 · Lowest", "1 · Grade 1", "2 · Grade 2", "3 · Highest"],
+         [["ann", 1, 1, 1, 1], ["bob", 1, 1, 1, 1]]),
+        ("reason", None, ["population", "design", "language"], [["ann", 1, 1, 2], ["bob", 0, 2, 1]]),
+        ("reason", "design", ["0 · not given", "1 · Wrong design"], [["ann", 3, 1], ["bob", 1, 2]]),
+        ("tags", None, ["review", "protocol"], [["ann", 2, 0], ["bob", 2, 2]]),
+    ],
+)  # fmt: skip
+def test_answers_of_each_annotator(
+    judged: Campaign, question: str | None, answer: str | None, columns: list[str], rows: list[list[object]]
+) -> None:
+    found = judged.results.agreement.for_question(question, answer).count_answers()
+    assert found.columns[1:].tolist() == columns
+    assert found.to_numpy().tolist() == rows
+
+
 def test_rankings_by_the_answers_of_two_annotators(judged: Campaign) -> None:
     study = judged.results.agreement.for_question("tags", "review")
     (conclusion,) = study.conclusions("P@3")
