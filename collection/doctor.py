@@ -44,6 +44,8 @@ PROGRAM = (LIBRARY, "annotate.application")
 """Modules that import all others of the library and of the app."""
 FOR_DEVELOPERS = {"dev", "tools"}
 """Extras that users have no need of."""
+BEHIND = ("scipy",)
+"""Packages that others bring, and on whose versions results may depend."""
 IMPORTED_AS = {"scikit-learn": "sklearn", "argon2-cffi": "argon2", "markdown-it-py": "markdown_it"}
 """Package -> its module, if that has another name."""
 SHOWN_VARIABLES = ("LANG", "LC_ALL", "LC_CTYPE", "PYTHONUTF8", "PYTHONIOENCODING", "TERM")
@@ -138,7 +140,7 @@ def anonymous(text: str) -> str:
 def _cleverdon(findings: list[Finding]) -> dict[str, Any]:
     import collection
 
-    facts: dict[str, Any] = {"version": collection.__version__, "installed": None}
+    facts: dict[str, Any] = {"version": collection.__version__, "installed": None, "commit": _commit()}
     try:
         about = metadata.distribution("cleverdon")
         origin = json.loads(about.read_text("direct_url.json") or "{}")
@@ -159,6 +161,16 @@ def _cleverdon(findings: list[Finding]) -> dict[str, Any]:
                     f"{REINSTALL}", "packages")
         )  # fmt: skip
     return facts
+
+
+def _commit() -> str | None:
+    """The commit of a checkout that Cleverdon is run from, with "-dirty" if files were changed; None elsewhere."""
+    root = Path(__file__).parent.parent
+    with suppress(OSError, subprocess.SubprocessError):
+        if (root / ".git").exists():
+            command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"]
+            return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()
+    return None
 
 
 def _python() -> dict[str, Any]:
@@ -213,6 +225,7 @@ def _packages(findings: list[Finding]) -> dict[str, str | None]:
                 findings.append(Finding(True, sentence, "packages"))
             if version or not extra:
                 versions[package] = version
+        versions |= {package: version for package in BEHIND if (version := _version(package))}
     return versions
 
 

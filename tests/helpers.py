@@ -164,6 +164,8 @@ def first_of(values: Iterable[object], short: int = 1) -> list[Any]:
     ]
 
 
+needs_git = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no checkout of the repository")
+
 PATIENCE = 180.0
 """Seconds that a test waits for a thread, a process or a browser. A test that passes waits no longer for it, and on a
 busy machine what usually takes a second may take a minute."""

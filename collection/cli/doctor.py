@@ -101,7 +101,8 @@ def _print_lines(lines: Iterator[tuple[str, str]]) -> None:
 def _machine_lines(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Label and text of each part of the machine that is known."""
     if about := facts["cleverdon"]:
-        yield "Cleverdon", f"{about['version']} ({about['installed'] or 'not installed'})"
+        commit = f", commit {about['commit']}" if about["commit"] else ""
+        yield "Cleverdon", f"{about['version']} ({about['installed'] or 'not installed'}{commit})"
     if about := facts["python"]:
         where = "in a virtual environment" if about["virtual_environment"] else "without a virtual environment"
         variables = f"; set: {', '.join(about['variables'])}" if about["variables"] else ""
@@ -155,7 +156,7 @@ def _campaign_lines(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Server", f"running{since}{answer}" if about["running"] else "not running"
     if about := facts.get("check"):
         numbers = [count(sum(about[kind].values()), kind[:-1]) for kind in ("problems", "notes")]
-        yield "Check", join(numbers)
+        yield "Check", f"{join(numbers)} of `cleverdon check`"
 
 
 def _database_lines(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -169,7 +170,7 @@ def _database_lines(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Contents", ", ".join(contents) or "none"
         last = about["last_decision"]
         seconds = clock.seconds() - datetime.fromisoformat(last).replace(tzinfo=UTC).timestamp() if last else None
-        yield "Judging", "nobody has judged" if seconds is None else f"last judgement {age(seconds)}"
+        yield "Judging", "nobody has judged here" if seconds is None else f"last judgement {age(seconds)}"
     if backups := about.get("backups"):
         newest, hours = backups["newest_seconds"], backups["every_hours"]
         schedule = f"every {count(hours, 'hour')}" if hours else "no schedule"

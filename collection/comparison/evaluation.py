@@ -206,6 +206,8 @@ class Evaluation(Displayed):
     def unjudged(self) -> pd.DataFrame:
         """``run``, ``measure``, ``cutoff``, ``unjudged``: the share of unjudged documents up to the measure's cut-off.
 
+        It is the mean over the topics of the run: 1 minus the mean of ``Judged@k`` over them.
+
         ``cutoff`` is Int64, and missing if the measure reads the whole ranking.
         """
         import pandas as pd
@@ -328,7 +330,8 @@ def evaluate(
             several = (values, *bounds(measure, aligned, grades=scale)) if with_bounds else (values,)
             for parts, column in zip(numbers.values(), several, strict=False):
                 parts.append(np.append(column, measure.summarise(column)))
-        share = {k: aligned.unjudged(k).sum() / max(1, aligned.within(k).sum()) for k in set(cutoffs)}
+        has = aligned.retrieved > 0
+        share = {k: float(np.mean(aligned.unjudged(k)[has] / aligned.within(k)[has])) for k in set(cutoffs)}
         unjudged += [share[k] for k in cutoffs]
         coverage.append(
             Coverage(

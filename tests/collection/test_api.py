@@ -50,7 +50,7 @@ from tests import helpers
 from tests.helpers import ROOT, ok
 
 NAMES = {
-    "Campaign", "CleverdonError", "Document", "GradeScale", "Judgement", "Run", "Topic",
+    "Campaign", "CleverdonError", "Document", "GradeScale", "Judgement", "Question", "Run", "Topic",
     "adjudicate", "agreement", "assess_reusability", "compare", "estimate", "evaluate", "explain", "pool", "simulate",
     "read_documents", "read_labels", "read_qrels", "read_run", "read_topics", "to_pyterrier",
     "write_qrels",

@@ -16,7 +16,7 @@ import pytest
 
 from collection import doctor
 from collection.core.records import Finding
-from tests.helpers import ROOT, small_file_system
+from tests.helpers import ROOT, needs_git, small_file_system
 
 
 @pytest.fixture
@@ -56,14 +56,25 @@ def install(site: Path, name: str, version: str, *lines: str) -> None:
     (folder / "METADATA").write_text(text)
 
 
+@needs_git
+def test_the_commit_of_a_checkout(findings: list[Finding], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = doctor._cleverdon(findings)["commit"]
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert commit
+    assert head.startswith(commit.removesuffix("-dirty"))
+    monkeypatch.setattr(doctor, "__file__", str(tmp_path / "collection" / "doctor.py"))
+    assert doctor._commit() is None
+
+
 def test_missing_and_unfit_packages(site: Path, findings: list[Finding]) -> None:
     wanted = ["absent>=1", "old<3,>=2", "fit>=1", 'extra-fit>=1; extra == "some"', 'none>=1; extra == "other"']
     wanted += ['fit>=1; extra == "other"', 'ruff>=1; extra == "dev"', 'elsewhere>=1; python_version < "3"']
     extras = [f"Provides-Extra: {extra}" for extra in ("some", "other", "dev")]
     install(site, "cleverdon", "9.9", *extras, *(f"Requires-Dist: {each}" for each in wanted))
-    for name in ("old", "fit", "extra-fit"):
+    for name in ("old", "fit", "extra-fit", "scipy"):
         install(site, name, "1.5")
-    assert doctor._packages(findings) == {"absent": None, "old": "1.5", "fit": "1.5", "extra-fit": "1.5"}
+    installed = dict.fromkeys(("old", "fit", "extra-fit", "scipy"), "1.5")
+    assert doctor._packages(findings) == {"absent": None, **installed}
     missing, unfit = (finding.sentence for finding in findings)
     assert missing.startswith("the package absent is not installed; install Cleverdon again, as `cleverdon docs start/")
     assert unfit.startswith("expected the package old <3,>=2, found 1.5; install Cleverdon again")

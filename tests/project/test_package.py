@@ -19,13 +19,13 @@ from hatchling.plugin.manager import PluginManager
 
 import collection
 from collection import __version__
-from tests.helpers import ROOT, node, ok, some
+from tests.helpers import ROOT, needs_git, node, ok, some
 from tests.project.package import EXAMPLES, PROGRAM, build, build_elsewhere, problems, tracked
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 ADDRESSES = PYPROJECT["tool"]["hatch"]["metadata"]["hooks"]["custom"]
 OWN_ADDRESS = re.compile(r"https?://[\w.:/-]*cleverdon\b[^\s\"'<>)\]`]*", re.I)
-needs_git = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no checkout of the repository")
+
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
 
 

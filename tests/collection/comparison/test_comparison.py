@@ -167,13 +167,15 @@ def test_tests_of_what_is_no_mean_say_what_they_are_of() -> None:
 def test_unjudged_stands_beside_each_measure_at_its_own_cut_off() -> None:
     qrels = frame("1 a 1\n1 b 0\n2 a 1", "query_id", "doc_id", "relevance")
     runs = [run_of("x", {"1": "a b u v", "2": "u a"}), run_of("y", {"1": "u v w a"})]
-    board = compare(evaluate(runs, qrels, measured("P@2", "RR", "R@3"))).leaderboard.set_index(["measure", "system"])
+    evaluation = evaluate(runs, qrels, measured("P@2", "RR", "R@3", "Judged@3"))
+    board = compare(evaluation).leaderboard.set_index(["measure", "system"])
     assert board.loc["P@2", "unjudged"].tolist() == [1 / 4, 1]
-    assert board.loc["R@3", "unjudged"].tolist() == [2 / 5, 1]
-    assert board.loc["RR", "unjudged"].tolist() == [3 / 6, 3 / 4]
+    assert board.loc["R@3", "unjudged"].tolist() == pytest.approx([(1 / 3 + 1 / 2) / 2, 1])
+    assert board.loc[("R@3", "x"), "unjudged"] == pytest.approx(1 - evaluation.means().loc["x", "Judged@3"])
+    assert board.loc["RR", "unjudged"].tolist() == [1 / 2, 3 / 4]
     assert board["cutoff"].tolist()[:2] == [2, 2]
     assert board.loc["RR", "cutoff"].isna().all()
-    assert board["missing_topics"].tolist() == [0, 1] * 3
+    assert board["missing_topics"].tolist() == [0, 1] * 4
 
 
 def test_an_interval_says_what_it_is_of(four: Evaluation) -> None:
