@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator
@@ -53,6 +54,9 @@ SYSTEMS = ("bm25", "bm25-long", "tfidf", "chargrams", "lsi", "title-only", "rocc
 
 ANNOTATORS = ("simulated-1", "simulated-2", "simulated-3")
 
+LABEL_SET, TOO_HIGH = "simulated-model", 0.3
+"""The label set, and the share of its labels that are one grade higher than a language model's grade."""
+
 BY_BOTH = ("2", "3", "4", "5", "6", "8", "9", "10", "11", "12")
 """Topics whose pools the first two annotators judge to the end."""
 
@@ -80,6 +84,7 @@ def build(directory: Path, progress: ProgressCallback | None = None) -> ImportRe
         work = Path(scratch)
         with unjudged(work / "campaign", work, report, progress) as campaign:
             _judge(campaign, report)
+            _label(campaign, work, report)
             campaign.settings.set_guidelines(GUIDELINES)
             campaign.settings.set_collection(description=DESCRIPTION, licence=LICENCE)
             campaign.settings.set_tour(True)
@@ -162,3 +167,18 @@ def _judge(campaign: Campaign, report: ImportReport) -> None:
         report.notices.append(
             f"the installed libraries lack the documents of {count(missing, 'judgement')}, which are left out"
         )
+
+
+def _label(campaign: Campaign, work: Path, report: ImportReport) -> None:
+    """Import simulated machine labels of the pooled pairs: the grades of a model, many of them one grade higher."""
+    pooled = set(campaign.store.pool.ids().itertuples(index=False, name=None))
+    rows = [json.loads(line) for line in (DATA / "judgements.jsonl").read_text(encoding="utf-8").splitlines()]
+    chance, lines = random.Random(LABEL_SET), []
+    for row in rows:
+        label = min(row["relevance"] + (chance.random() < TOO_HIGH), 3)
+        if row["annotator"] == "model-b" and (row["query_id"], row["doc_id"]) in pooled:
+            lines.append(f"{row['query_id']} 0 {row['doc_id']} {label}\n")
+    path = work / f"{LABEL_SET}.txt"
+    path.write_text("".join(lines), encoding="utf-8")
+    imported = campaign.imports.import_files(machine_labels=path)
+    report.done.extend(line.replace(f"{work}/", "") for line in imported.done)

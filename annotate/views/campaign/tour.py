@@ -24,6 +24,8 @@ STOPS: tuple[tuple[str, str, dict[str, str], str], ...] = (
     ),
     ("Adjudicate a disagreement", "adjudicate", {}, "Two annotators gave different grades. Record the final one."),
     ("Compare the systems", "compare", {}, "See which differences are significant."),
+    ("See the order of the systems", "system-order", {}, "See how certain it is, with a part of the pairs judged."),
+    ("Look at machine labels", "machine-labels", {}, "See how far a model's labels agree with people's grades."),
     ("Check reusability", "reusability", {}, "Find out whether new systems can be compared fairly."),
     ("Export the collection", "export", {}, "Download the qrels, or the collection with a card that describes it."),
 )  # label, page, its query, and what to do there
@@ -44,7 +46,7 @@ def draw(campaign: Campaign) -> None:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 _draw_link(number)
                 st.caption(what)
-        st.caption("The judgements of the demo are simulated; its documents and systems are real.")
+        st.caption("The judgements and labels of the demo are simulated; its documents and systems are real.")
 
 
 def draw_next(campaign: Campaign) -> None:

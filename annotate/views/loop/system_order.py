@@ -60,13 +60,18 @@ with widgets.shown_errors():
                 f"{count(pool.topics, 'topic')} are drawn from a model of the judged ones. In replays, the ranges of "
                 "values were too narrow."
             )
+        st.write(
+            f"This page is about these {count(pool.topics, 'topic')} once all pairs are judged. It does not test "
+            "whether the differences hold on other topics; *Compare* does, on the judged topics."
+        )
+        widgets.page_link("compare", "Compare the systems")
         if order.caution:
             st.caption(widgets.plain(order.caution))
         downloadable_chart(
             estimates_chart(rows, measure),
             "system-order",
-            f"Estimated mean {measure}. Lines: {sure} of the draws of the unjudged grades; they do not cover the "
-            f"choice of topics. Worse than the best: probability of {sure} or more. Undecided: lower probability.",
+            f"Estimated mean {measure}. Lines: {sure} of the draws of the unjudged grades. "
+            f"Worse than the best: probability of {sure} or more. Undecided: lower probability.",
             alt=f"Estimated {measure} of each system",
         )
     chart = certainty_chart(pairs, rows["system"].tolist())

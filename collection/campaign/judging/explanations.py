@@ -83,13 +83,11 @@ class Explanations:
         return f"A model chooses the next document{draws}.", f"{state} {progress}".strip()
 
     def _describe_progress(self, loop_round: LoopRound | None) -> str:
-        """Say how many documents of the topic are judged, and whether judging may stop; empty if unknown."""
-        if loop_round is None or loop_round.progress is None:
+        """Say that judging may stop; empty if not."""
+        if loop_round is None or loop_round.progress is None or not loop_round.progress.may_stop:
             return ""
-        progress = loop_round.progress
-        judged = f"{progress.judged:,} of {count(progress.size, 'document')} judged."
         target = f"The target recall of {percent_down(self.settings.loop().target)} is reached"
-        return f"{judged} {target}: stop here, or judge on for a higher recall." if progress.may_stop else judged
+        return f"{target}: stop here, or judge on for a higher recall."
 
     def why(
         self,

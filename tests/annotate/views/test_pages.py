@@ -335,7 +335,7 @@ def test_the_tour_stays_hidden_once_it_is_hidden(opened: Opened, campaign: Campa
     assert not shows_tour(opened(campaign, "overview"))
 
 
-@pytest.mark.parametrize(("shown", "stop", "words"), [(True, "5", "Tour, 5 of 7"), (True, "9", ""), (False, "5", "")])
+@pytest.mark.parametrize(("shown", "stop", "words"), [(True, "5", "Tour, 5 of 9"), (True, "10", ""), (False, "5", "")])
 def test_a_page_of_the_tour_names_the_stop(
     opened: Opened, campaign: Campaign, shown: bool, stop: str, words: str
 ) -> None:
@@ -346,7 +346,7 @@ def test_a_page_of_the_tour_names_the_stop(
     assert words in " ".join(c.value for c in app.caption)
     assert bool(words) == ("Tour" in " ".join(c.value for c in app.caption))
     links = " ".join(str(h.value) for h in app.get("html"))
-    assert ('href="/reusability?tour=6"' in links) == bool(words)
+    assert ('href="/system-order?tour=6"' in links) == bool(words)
     assert not app.toast  # it would cover headings and buttons
 
 

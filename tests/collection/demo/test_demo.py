@@ -23,7 +23,7 @@ from collection.core.errors import CleverdonError, UnknownNameError
 from collection.core.ranking import rank_run
 from collection.core.records import GRADE_SCALES
 from collection.demo import build
-from collection.demo.build import ANNOTATORS, BY_BOTH, DATA, GUIDELINES, IN_LOOP
+from collection.demo.build import ANNOTATORS, BY_BOTH, DATA, GUIDELINES, IN_LOOP, LABEL_SET, TOO_HIGH
 from collection.demo.documents import LIBRARIES, MIN_CHARACTERS, NAMESPACES, collect
 from tests.helpers import ROOT, some
 
@@ -388,6 +388,15 @@ def test_the_demo_tells_the_whole_story(built):
     assert by_topic["7"]["left"] >= 5
     assert campaign.settings.modes()["1"] == campaign.settings.modes()["7"] == "loop-in-pool"
     assert campaign.settings.tour()
+    # Machine labels, often a grade higher than people's.
+    [summary] = campaign.machine_labels.sets.summaries()
+    assert (summary.name, summary.kind) == (LABEL_SET, "llm")
+    labels = campaign.machine_labels.sets.labels(LABEL_SET).merge(
+        campaign.store.judgements.table(), on=["query_id", "doc_id"], suffixes=("_label", "")
+    )
+    higher = labels["relevance_label"] - labels["relevance"]
+    assert len(labels) > 800
+    assert 0.1 < higher.mean() < TOO_HIGH
     # Annotators differ in pace.
     seconds = campaign.results.agreement.annotator_statistics().facts.set_index("annotator")["seconds"]
     assert seconds["simulated-2"] > 1.5 * seconds["simulated-1"]
@@ -432,6 +441,9 @@ def test_two_demos_are_the_same_campaign(built, tmp_path):
     build(tmp_path / "again")
     with Campaign(tmp_path / "again") as again:
         first, second = (c.store.judgements.table() for c in (built[0], again))
+        there, here = (c.machine_labels.sets.labels(LABEL_SET) for c in (built[0], again))
+        pairs = ["query_id", "doc_id"]
+        assert here.merge(there, on=pairs, how="left").eval("relevance_x == relevance_y").all()
         shared = first["annotator"].isin(ANNOTATORS)
         pd.testing.assert_frame_equal(first[shared].reset_index(drop=True), second)
         assert again.id == built[0].id
