@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign
+from collection.campaign.settings.settings import read_questions_file
 from collection.core.questions import Question
 from collection.core.records import Answer, Document, Topic
 from tests.browser.serving import Serving, open_card, saved, sent, sign_in
@@ -143,3 +144,31 @@ def test_judgements_that_lack_a_new_answer_come_back_and_open_at_it(
         log = campaign.store.judgements.table(annotator="dan")
     assert decisions(log) == {f"d{n}": (n, {**said_by(n, False)[1], "effort": 10 + n}) for n in range(3)}
     assert log["note"].tolist() == ["of 0", "of 1", "of 2"]
+
+
+def test_a_manager_adds_a_question_on_the_page_and_takes_the_file(
+    serving: Serving, make_window: Callable[..., BrowserContext], tmp_path: Path
+) -> None:
+    with Campaign(serving.directory) as campaign:
+        campaign.settings.set_questions(QUESTIONS)
+    page = sign_in(make_window(), serving)
+    page.goto(f"{serving.url}/judging-page")
+    page.get_by_role("button", name="Add question").click()
+    page.get_by_label("Name", exact=True).fill("style")
+    page.get_by_label("Question", exact=True).fill("How well is it written?")
+    page.get_by_label("Answers", exact=True).fill("0: Badly\n1: Well: without errors")
+    page.get_by_text("Hand out judgements again that lack an answer").click()
+    page.get_by_role("button", name="Save question").click()
+    expect(page.get_by_text("style · A grade: 0 Badly, 1 Well · asked at every grade · required")).to_be_visible()
+    style = Question("style", "How well is it written?", "grades", {0: "Badly", 1: "Well: without errors"}, again=True)
+    with Campaign(serving.directory) as campaign:
+        assert campaign.settings.questions() == (*QUESTIONS, style)
+    page.get_by_text("Questions as a file").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download questions.json").click()
+    download.value.save_as(tmp_path / "questions.json")
+    assert read_questions_file(tmp_path / "questions.json") == (*QUESTIONS, style)
+    page.locator(".st-key-remove-style").get_by_role("button").click()
+    expect(page.get_by_text("style · A grade")).to_have_count(0)
+    with Campaign(serving.directory) as campaign:
+        assert campaign.settings.questions() == tuple(QUESTIONS)
