@@ -63,19 +63,18 @@ class MissingAnswerTables(Repository):
 
         Of the topics `query_ids` or of every topic; topics without any are missing, and so are held-back documents.
         """
+        # The plus sign has SQLite look up the topics, not all that the annotator has judged.
+        some = "l.topic IN (SELECT topic FROM topics WHERE query_id IN (SELECT value FROM json_each(:ids)))"
+        whose = "l.annotator" if query_ids is None else f"{some} AND +l.annotator"
         rows = self.connection.execute(
             f"""
             SELECT t.query_id, sum(EXISTS (SELECT 1 FROM pool AS p WHERE p.topic = l.topic AND p.doc = l.doc
                                            AND p.wanted > 0)), count(*)
             FROM {_CURRENT} JOIN topics AS t ON t.topic = l.topic
-            WHERE l.annotator = :annotator AND (:ids IS NULL OR t.query_id IN (SELECT value FROM json_each(:ids)))
+            WHERE {whose} = :annotator
             AND {_IS_INCOMPLETE} AND NOT {is_held_back("l.doc")} GROUP BY l.topic ORDER BY l.topic
             """,
-            {
-                "annotator": annotator,
-                "asked": json_text(asked),
-                "ids": None if query_ids is None else json_text(query_ids),
-            },
+            {"annotator": annotator, "asked": json_text(asked), "ids": json_text(query_ids or ())},
         )
         return {query_id: (pooled, every) for query_id, pooled, every in rows}
 
