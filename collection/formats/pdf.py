@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
+from itertools import pairwise
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Timer
@@ -32,9 +33,20 @@ SECONDS = 120.0
 PROCESSES = 4
 """Maximum number of files that are read at the same time."""
 
+_LEADER = re.compile(r"(?:\. ?){3}\d*\Z")  # of a table of contents
+_ITEM = re.compile(r"(?:[•◦▪‣·*–—-]|\(?\d{1,3}(?:\.\d+)*[.)]?|\(?[a-zA-Z][.)]|\[\d+\]) ")
+
+SHORTEST_FULL = 40
+"""Characters from which on a line may be one of a paragraph."""
+FULL = 0.85
+"""Share of the median length of such lines from which on a line is full."""
+
 _READER = Path(__file__).with_name("pdf_reader.py")
 _LINE_END = re.compile(r"[ \t]*\r\n?|[ \t]+\n")
 _HYPHEN = re.compile("\ufffe|\xad(?=\\s)")  # PDFium writes U+FFFE for a hyphen at which it joins two lines
+_WITHOUT_BLANKS = re.compile(
+    "[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
+)  # scripts that set no blanks
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\uffff\ud800-\udfff]")
 _NO_TITLE = re.compile(
     r"\W*|untitled\W*\d*|microsoft (?:word|powerpoint|excel)\b.*"
@@ -181,5 +193,26 @@ class _Reader:
 
 
 def _cleaned(page: str) -> str:
-    """The text of a page without what is not seen."""
-    return _UNSEEN.sub("", _HYPHEN.sub("", _LINE_END.sub("\n", page))).strip()
+    """The text of a page without what is not seen, and with the lines of a paragraph joined."""
+    text = _UNSEEN.sub("", _HYPHEN.sub("", _LINE_END.sub("\n", page))).strip()
+    return _with_paragraphs(text) if text.isascii() or not _WITHOUT_BLANKS.search(text) else text
+
+
+def _with_paragraphs(text: str) -> str:
+    r"""Join lines that are full, as all but the last one of a paragraph are: nearly as long as most long ones.
+
+    >>> _with_paragraphs("Heading\n" + "word " * 9 + "end\n" + "word " * 9 + "and\nthe end.\nNext") == (
+    ...     "Heading\n" + "word " * 9 + "end " + "word " * 9 + "and the end.\nNext"
+    ... )
+    True
+    """
+    lines = text.split("\n")
+    lengths = sorted(len(line) for line in lines if len(line) >= SHORTEST_FULL)
+    if not lengths:
+        return text
+    full = FULL * lengths[len(lengths) // 2]
+    joined = lines[0]
+    for line, following in pairwise(lines):
+        goes_on = len(line) >= full and not (_LEADER.search(line) or _ITEM.match(following))
+        joined += f"{' ' if goes_on else chr(10)}{following}"
+    return joined

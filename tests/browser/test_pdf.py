@@ -151,6 +151,12 @@ def test_a_click_into_the_viewer_does_not_take_the_keys(pages: Card, harness: Ha
     assert words(harness.desk) == [("d001", 2), ("d002", 1)]
 
 
+def test_a_viewer_with_other_addresses_gets_them(show: MakeCard) -> None:
+    firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0"
+    card = show(document(1, pdf=pdf("a")), script=VIEWER, user_agent=firefox)
+    assert address(card) == "/files/a.pdf#page=1&pagemode=none&zoom=FitH,800"
+
+
 def test_without_a_viewer_the_text_has_a_link(show: MakeCard) -> None:
     unchecked = {**pdf("c"), "shown": None, "file": "/files/c.original"}
     card = show(document(1, pdf=pdf("a")), document(2, pdf=unchecked))

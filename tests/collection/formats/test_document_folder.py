@@ -217,6 +217,18 @@ def test_a_pdf_file_that_takes_long_or_is_long_has_the_text_read_so_far(
     assert notes == ["2 PDF files cannot be read and are left out; copy or save again (long.pdf and z.pdf)"]
 
 
+def test_lines_of_a_paragraph_are_joined() -> None:
+    full = "These words of a paragraph fill the line up to its"
+    page = (
+        f"1 A heading\r\n{full}\r\n{full}\r\nend.\r\n• {full}\r\n• {full}\r\n1.2 In the contents {'. ' * 18}7\r\n2 Next"
+    )
+    assert pdf._cleaned(page) == (
+        f"1 A heading\n{full} {full} end.\n• {full}\n• {full}\n1.2 In the contents {'. ' * 18}7\n2 Next"
+    )
+    japanese = "\n".join(["日本語の文章がここにあります" * 4] * 3)
+    assert pdf._cleaned(japanese) == japanese
+
+
 @pytest.mark.parametrize(
     "active",
     [

@@ -63,7 +63,11 @@ export function pdfPart(view, drawn) {
   function go(page, top = 0) {
     if (!shown?.pdf.shown) return;
     Object.assign(shown, { page, top });
-    const src = `${shown.pdf.shown}#page=${page}&view=FitH,${Math.round(top)}&toolbar=0&navpanes=0`;
+    // Firefox counts from the bottom of the page, and has its own name for it.
+    const place = isBare()
+      ? `view=FitH,${Math.round(top)}&toolbar=0&navpanes=0`
+      : `pagemode=none&zoom=FitH,${Math.round(shown.pdf.height - top)}`;
+    const src = `${shown.pdf.shown}#page=${page}&${place}`;
     const title = `Pages of the PDF file: ${view.item?.unit.documents[0]?.title || "document"}`;
     viewer = make("iframe", { src, title, dataset: { loading: "" } });
     viewer.addEventListener("load", ({ target }) => {
