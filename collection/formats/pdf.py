@@ -57,7 +57,7 @@ _NO_TITLE = re.compile(
 
 
 class PdfText(NamedTuple):
-    """What a PDF file has.
+    """Contents of a PDF file.
 
     `problem` is "", or says why it is no document: "password", "security", "damaged", "large". `text` is that of the
     first `read` of all `pages`, `size` the width and height of the first page in points. `copy` is a file without the
@@ -135,7 +135,7 @@ class _Reader:
             self._process = None
 
     def read(self, path: Path, copy: Path | None) -> PdfText:
-        """What a file has; "damaged" also if the process ends before it knows the pages."""
+        """Read a file, which is "damaged" also if the process ends before it knows the pages."""
         try:
             with path.open("rb") as file:
                 if b"%PDF-" not in file.read(1024):

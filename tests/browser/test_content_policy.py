@@ -122,7 +122,7 @@ def test_what_the_policy_forbids_does_not_happen(serving: Serving, page: Page) -
         settled(page)
         assert page.evaluate("window.refused") is True
         assert page.evaluate("window.ran") is None
-        for kind in ("script-src", "img-src", "connect-src", "default-src"):
+        for kind in ("script-src", "img-src", "connect-src", "frame-src"):
             assert any(kind in text for text in said), (kind, said)
     assert asked == []
 

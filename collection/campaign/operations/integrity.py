@@ -233,7 +233,7 @@ def _run_problem(problem: str, directory: Path | None = None) -> Finding:
 
 
 def _kind(names: Iterable[str]) -> str:
-    """What the files that documents name are."""
+    """Return the noun for files that documents name."""
     kinds = {name.endswith((".pdf", ".original")) for name in names}
     return "file" if len(kinds) > 1 else "PDF file" if True in kinds else "image"
 
