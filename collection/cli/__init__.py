@@ -323,7 +323,6 @@ def print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels") -
         "import": "--documents FILE --topics FILE --run FILE",
         "pool": "--dry-run",
         "loop": "--budget N",
-        "recall": "--across-topics",
         "export": f"--{qrels} FILE",
         "machine-labels": "LABELS",
     }.get(step["page"], "")
