@@ -147,7 +147,7 @@ def _draw_form(question: Question | None) -> None:
             st.caption("It is never asked of documents that cannot be judged.")
             hint = "Otherwise Enter passes over it. Required tags can be answered with none of them."
             required = st.checkbox("Required", question is None or question.required, "question-required", hint)
-            hint = "Their annotators get them after the other documents of the topic, opened at the missing question."
+            hint = "For required questions. Annotators get these documents after the others, opened at this question."
             label = "Hand out judgements again that lack an answer"
             again = st.checkbox(label, question is not None and question.again, "question-again", hint)
         with st.container(horizontal=True):

@@ -139,6 +139,17 @@ def test_hardly_any_topic_matches() -> None:
     assert not any("match" in note for note in subset)
 
 
+def test_a_lowest_grade_that_counts_as_relevant() -> None:
+    """Of a scale that begins with 0, or with a level of one's own, there is nothing to say."""
+    qrels, ranking = {"1": {"a": 1, "b": 5}}, {"r": {"1": {"a": 1.0, "b": 0.5}}}
+    note = "grade 1, the lowest of the scale, counts as relevant (AP). Try --relevance-level 2, or AP(rel=2)"
+    assert note in evaluate(qrels, ranking, ["AP", "nDCG"], grades="1-5").notes
+    for measures, grades in ((["AP"], "0-5"), (["AP"], None), (["AP(rel=2)", "nDCG"], "1-5")):
+        assert not any(
+            "lowest of the scale" in each for each in evaluate(qrels, ranking, measures, grades=grades).notes
+        )
+
+
 def test_topics_without_relevant_documents_and_fractions_of_grades() -> None:
     qrels = {"1": {"a": 1}, "2": {"b": 0}, "3": {"c": 0.5}}
     ranking = {topic: dict.fromkeys("abc", 1.0) for topic in qrels}
