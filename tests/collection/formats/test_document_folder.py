@@ -5,6 +5,7 @@ import unicodedata
 import warnings
 import zlib
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -12,6 +13,7 @@ from collection.core.errors import FormatError, FormatWarning, InputError
 from collection.core.records import Document
 from collection.formats import is_document_folder, pdf, pdf_reader, read_documents
 from collection.formats.document_folder import find_files
+from tests.helpers import cases
 from tests.pdf_files import SCRIPT, write_pdf
 
 # The file of write_pdf(["Secret"]), encrypted with a password for reading, and with one for changing it only.
@@ -291,3 +293,26 @@ def test_jsonl_can_name_pdf_files(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [isinstance(each.metadata["pdf"], pdf.PdfFile) for each in documents.values()] == [True, True, False, False]
     assert not notes
+
+
+@pytest.mark.long
+def test_damaged_pdf_files_are_read_in_part_or_left_out(tmp_path: Path) -> None:
+    random = Random(7)
+    whole = write_pdf([f"Page {i}" for i in range(3)], title="T", catalog=SCRIPT)
+    (tmp_path / "copies").mkdir()
+    for number in range(cases(200, 2_000)):
+        content = bytearray(whole)
+        for _ in range(random.randint(1, 12)):
+            at = random.randrange(len(content))
+            content[at : at + random.choice((0, 1, 4))] = random.randbytes(random.randint(0, 6))
+        (tmp_path / f"{number}.pdf").write_bytes(
+            content[: random.randint(1, len(content))] if number % 4 == 0 else content
+        )
+    files = sorted(tmp_path.glob("*.pdf"))
+    for file, content in pdf.read_texts([(file, file) for file in files], tmp_path / "copies"):
+        assert content is not None
+        assert content.problem in ("", "damaged", "password", "security"), file
+        assert content.read <= content.pages or content.problem
+        if content.copy is not None:
+            copied = content.copy.read_bytes()
+            assert pdf_reader.deactivate(copied) == copied
