@@ -95,7 +95,7 @@ def describe_batch(batch: Batch) -> str:
 @click.option("--name", metavar="NAME", help="Name of the label set; by default that of the rule.")
 @FORMAT
 def rule(campaign: Campaign, rule_name: str, settings: tuple[str, ...], name: str | None, form: str) -> None:
-    """Label the pooled pairs by a rule.
+    """Label the pooled and the judged pairs by a rule.
 
     `cleverdon methods label-rules` lists the rules with their parameters. The same command labels pairs that are pooled
     later.
