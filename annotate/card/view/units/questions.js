@@ -45,7 +45,7 @@ export function questions(view) {
 
   /** @param {number} number @param {Source} source */
   function answer(number, source) {
-    type("");
+    if (digits()) type("");
     const { question = null } = view.item ?? {};
     if (!question) return view.decide({ kind: "graded", relevance: number }, source);
     const value = answerWith(question, number)?.value;
@@ -107,6 +107,8 @@ export function questions(view) {
       const { question = null } = view.item ?? {};
       const numbers = question ? numbersOf(question) : view.data.scale.map(({ grade }) => grade);
       const text = `${digits()}${digit}`;
+      if (text.length === 1 && Math.max(...numbers) < ONE_DIGIT)
+        return numbers.includes(digit) ? (source) => answer(digit, source) : null;
       const { number, waits } = readDigits(numbers, text);
       if (waits)
         return () => {
