@@ -514,7 +514,7 @@ def test_long_tables_have_what_each_entry_says(rng: random.Random) -> None:
         for entry in sorted(said, key=lambda entry: entry.strategy == "overlap"):
             if entry.counts_as == "judgement":
                 firsts.setdefault((entry.query_id, entry.doc_id), entry)
-        for turn in reversed(found):
+        for turn in sorted(found, key=lambda turn: int(turn[-1].uuid), reverse=True):
             firsts.setdefault((turn[0].query_id, turn[0].doc_id), turn[-1])
         first_of = {id(turn): firsts[turn[0].query_id, turn[0].doc_id] for turn in found}
         found.sort(key=lambda turn: (int(first_of[id(turn)].uuid), int(turn[-1].uuid)))
