@@ -48,7 +48,7 @@ def interpret(agreement: Agreement, *, of_relevance: bool = True) -> list[str]:
     alpha = select_value(agreement.values, "alpha-nominal" if agreement.is_nominal else "alpha-ordinal")
     if isnan(alpha["value"]):
         return [*sentences, f"Agreement cannot be computed: {alpha['note']}."]
-    views = _views(agreement)
+    views = _views(agreement, of_relevance)
     sentences.append(_read_views(views))
     values = [f"{view.name} {format_with_interval(view.row).replace('(', '(95% CI ')}" for view in views]
     counted = (
@@ -84,7 +84,7 @@ class _View(NamedTuple):
     row: pd.Series
 
 
-def _views(agreement: Agreement) -> list[_View]:
+def _views(agreement: Agreement, of_relevance: bool) -> list[_View]:
     """The views that differ on this scale: with two grades all are the same, and names have no others."""
     if agreement.is_nominal:
         return [_View("nominal", "", "", select_value(agreement.values, "alpha-nominal"))]
@@ -95,7 +95,7 @@ def _views(agreement: Agreement) -> list[_View]:
         _View("ordinal", "on the order of the grades", "ordinal alpha counts neighbouring grades as a small difference",
               ordinal),
         _View("nominal", "on exact grades", "nominal alpha counts every difference in full", nominal),
-        _View(f"binary (grade {level} or more)", "on binary relevance",
+        _View(f"binary (grade {level} or more)", "on binary relevance" if of_relevance else f"on grade {level} or more",
               f"binary alpha counts only differences across grade {level}", binary),
     ]  # fmt: skip
     return [view for view in views if not isnan(view.row["value"])] if len(agreement.grades) > 2 else views[:1]

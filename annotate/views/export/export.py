@@ -53,7 +53,7 @@ with tabs["Qrels"]:
         answer.markdown(f"#### No pair has a grade {'by this rule' if counts['judgements'] else 'yet'}.")
         widgets.page_link("judge", "Judge documents")
     else:
-        answer.markdown(f"#### {qrels_download.describe(adjudicated.grades, topics is not None, qrels.level)}")
+        answer.markdown(f"#### {qrels_download.describe(adjudicated.grades, topics is not None, qrels)}")
         qrels_download.draw(adjudicated, rule, topics, annotators, asked)
 if "Lists" in tabs:
     with tabs["Lists"]:

@@ -14,6 +14,7 @@ from collection.adjudication import Adjudicated, describe_origin
 from collection.campaign import Campaign
 from collection.campaign.exports.export import qrels_name
 from collection.campaign.results.evaluation import RuleComparison
+from collection.campaign.results.qrels import QrelsBuilder
 from collection.comparison import DEFAULT_MEASURES
 from collection.core.phrases import count, join, plural
 from collection.export import selection_caution
@@ -30,14 +31,18 @@ Asked = tuple[str | None, str | None]
 """A question and its answer, as :meth:`.QrelsBuilder.for_question` takes them."""
 
 
-def describe(grades: pd.DataFrame, only_finished: bool, level: int) -> str:
+def describe(grades: pd.DataFrame, only_finished: bool, qrels: QrelsBuilder) -> str:
     """Describe in a sentence how many pairs, maybe only of finished topics, have a grade, and how many are relevant."""
     campaign = session.current().campaign
+    level = qrels.level
     relevant = int((grades["relevance"] >= level).sum())
     graded, topics = grades["query_id"].nunique(), count(len(campaign.store.corpus.topics()), "topic")
     judged = count(graded, "finished topic") if only_finished else f"{graded:,} of {topics}"
     have, are = plural(len(grades), "has", "have"), plural(relevant, "is", "are")
-    pairs = f"{count(len(grades), 'pair')} in {judged} {have} a grade"
+    pairs = f"{count(len(grades), 'pair')} in {judged} {have}"
+    if qrels.question is not None:
+        return f"{pairs} an answer; {relevant:,} {plural(relevant, 'has', 'have')} grade {level:g} or more."
+    pairs = f"{pairs} a grade"
     return f"{pairs}; {relevant:,} {are} relevant (grade {level:g} or more)."
 
 

@@ -73,11 +73,11 @@ def test_qrels_of_any_question(opened: Opened, judged: Campaign) -> None:
     app = opened(judged, "export")
     choose(app, "Question", "credibility")
     assert not app.exception
-    assert "4 pairs in 1 of 2 topics have a grade; 4 are relevant (grade 1 or more)" in words(app)
+    assert "4 pairs in 1 of 2 topics have an answer; 4 have grade 1 or more." in words(app)
     choose(app, "Question", "reason")
     choose(app, "Answer", "design")
     assert not app.exception
-    assert "3 pairs in 1 of 2 topics have a grade; 2 are relevant (grade 1 or more)" in words(app)
+    assert "3 pairs in 1 of 2 topics have an answer; 2 have grade 1 or more." in words(app)
 
 
 def test_the_answers_of_each_annotator(opened: Opened, judged: Campaign) -> None:
