@@ -445,9 +445,9 @@ class GradeImport:
                     f"{place(path, line)}: expected {write_answer(before)!r}, the answer to {name!r} in the campaign, "
                     f"found {write_answer(answers[name])!r}; use --replace to overwrite it"
                 )
-        kept = {
+        former = {
             name: answer
             for name, answer in last.answers.items()
             if last.grade == grade or (name in questions and questions[name].is_asked(grade))
         }
-        return dict(sorted((kept | answers).items()))
+        return dict(sorted((former | answers).items()))

@@ -165,7 +165,9 @@ class Overview:
         counts = self.store.judgements.counts()
         if settings.task == "grades" or not (counts["topics"] and counts["pool"] and counts["documents"]):
             step = self._next_step_of_grading(counts, progress)
-            return (self._next_adjudication_step() or step) if step.page == "export" else step
+            if step.page == "export":
+                step = self._next_answers_step() or self._next_adjudication_step() or step
+            return step
         state = self.topic_tasks.state()
         decided, wanted, _, topics = state.totals()
         if not topics:
@@ -206,6 +208,14 @@ class Overview:
         if step:
             return step._replace(sentence=f"{step.sentence}{held}")
         return self._next_import_step(counts) or self._next_pool_step(progress, pools, held)
+
+    def _next_answers_step(self) -> NextStep | None:
+        """Return the next step where judgements that lack an answer are handed out again; None if there is none."""
+        lacking = sum(each["missing"] for each in self.questions() if each["again"])
+        if not lacking:
+            return None
+        are = plural(lacking, "is", "are")
+        return NextStep("judge", f"{count(lacking, 'answer')} {are} missing: annotators get these judgements again.")
 
     def _next_adjudication_step(self) -> NextStep | None:
         """Return the next step where annotators disagree and nobody has adjudicated; None where nobody disagrees."""

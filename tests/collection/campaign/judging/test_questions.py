@@ -419,6 +419,18 @@ def test_answers_are_counted_by_question_and_annotator(campaign: Campaign) -> No
     assert re.search(r"exclusion +ann +1 +1", printed)
 
 
+def test_the_next_step_is_to_complete_what_lacks_an_answer(campaign: Campaign) -> None:
+    for query_id, doc_ids in {"1": ("d2", "d1", "d6"), "2": ("d4", "d5", "d7")}.items():
+        for doc_id in doc_ids:
+            campaign.judging.judge("ann", query_id, doc_id, 2)
+    assert campaign.results.overview.next_step().page == "export"
+    again(campaign)
+    assert campaign.results.overview.next_step().page == "export"
+    again(campaign, "credibility")
+    step = campaign.results.overview.next_step()
+    assert step == ("judge", "6 answers are missing: annotators get these judgements again.")
+
+
 def test_a_work_list_has_what_is_to_be_completed(campaign: Campaign, tmp_path: Path) -> None:
     """With the grade and the answers that there are; only the missing one is to be filled in."""
     path = tmp_path / "list.csv"
