@@ -97,16 +97,10 @@ def list_disagreements(
     bounds = grouped.agg(
         low=("graded", "min"), high=("graded", "max"), kinds=("grade", "nunique"), annotators=("grade", "size")
     )
-    keys = list(bounds.index)
-    bounds["differs"] = pd.Series(
-        [
-            ((MAIN_QUESTION,) if kinds > 1 else ()) + tuple(differs.get(key, ()))
-            for key, kinds in zip(keys, bounds["kinds"], strict=True)
-        ],
-        index=bounds.index,
-        dtype=object,
-    )
-    open_pairs = bounds[bounds["differs"].map(len).to_numpy(dtype=np.int64) > 0].reset_index()
+    differing = (bounds["kinds"] > 1).to_numpy(dtype=np.bool_)
+    if differs:
+        differing = differing | bounds.index.isin(list(differs))
+    open_pairs = bounds[differing].reset_index()
     open_pairs["ended"] = (
         pd.MultiIndex.from_frame(open_pairs[pair]).isin(_ended(judgements)) if len(open_pairs) else False
     )
@@ -125,6 +119,13 @@ def list_disagreements(
     for *key, name, grade in zip(*(ordered[c].tolist() for c in (*pair, "annotator", "grade")), strict=True):
         if tuple(key) in each:
             each[tuple(key)].append((name, "?" if grade < 0 else str(grade)))
+    result["differs"] = pd.Series(
+        [
+            (*([MAIN_QUESTION] if kinds > 1 else []), *differs.get(key, ()))
+            for key, kinds in zip(each, result["kinds"], strict=True)
+        ],
+        dtype=object,
+    )
     result["grades"] = [" ".join(grade for _, grade in words) for words in each.values()]
     result["names"] = pd.Series([tuple(name for name, _ in words) for words in each.values()], dtype=object)
     return result[[*pair, "distance", "annotators", "grades", "names", "ended", "differs"]].astype({"ended": bool})

@@ -20,6 +20,8 @@ from collection import Campaign, Judgement
 from collection.campaign.judging.adjudication import Adjudication
 from collection.campaign.judging.search import DocumentSearch
 from collection.campaign.progress.progress import Progress
+from collection.core.questions import read_questions
+from tests.collection.core.test_questions import CREDIBILITY
 from tests.conftest import card_client, judging_token
 from tests.helpers import decision, post
 
@@ -60,6 +62,19 @@ def name(query_id: str, doc_id: str) -> str:
 
 def ids(answer: Payload) -> list[str]:
     return [unit["documents"][0]["doc_id"] for unit in answer["units"]]
+
+
+def test_pairs_that_differ_in_an_answer_are_handed_out_and_filtered(client: TestClient, differing: Campaign) -> None:
+    differing.settings.set_questions(read_questions([CREDIBILITY]))
+    for who, answer in (("bob", 3), ("cat", 1)):
+        differing.judging.judge(who, "1", "d6", 2, answers={"credibility": answer})
+    assert ids(sync(client, want=9)) == ["d1", "d2", "d4", "d6"]
+    assert ids(sync(client, want=9, filter={"question": "credibility"})) == ["d6"]
+    assert ids(sync(client, want=9, filter={"question": None, "query_id": "2"})) == ["d4"]
+    made = grade("d6", 2, answers={"credibility": 2})
+    assert sync(client, decisions=[made], want=9)["saved"] == [made["uuid"]]
+    assert ids(sync(client, want=9)) == ["d1", "d2", "d4"]
+    assert differing.results.qrels.for_question("credibility").build()["relevance"].tolist() == [2]
 
 
 def test_pairs_come_largest_distance_first_with_what_everybody_said(client: TestClient, differing: Campaign) -> None:
