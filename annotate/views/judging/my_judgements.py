@@ -121,7 +121,7 @@ if change or take_back:
         st.error("Choose a grade, or change the note or the flag.")
         st.stop()
     if not take_back and row["kind"] == "graded" and choice == row["relevance"] and same:
-        st.info("Nothing to save: grade, note and flag are unchanged.")
+        st.info(f"Nothing to save: grade, {'answers, ' if questions else ''}note and flag are unchanged.")
         st.stop()
     with widgets.shown_errors():
         judgement = campaign.judging.judge(
