@@ -15,6 +15,23 @@ NO_STORAGE = "Storage.prototype.setItem = () => { throw new DOMException('no', '
 NO_UUID = "delete Crypto.prototype.randomUUID;"
 
 
+IN_THE_FIRST_FRAME = """(() => {
+  const find = (root) => {
+    for (const node of root.querySelectorAll("*")) {
+      const found = node.matches(".cd-document") ? node : node.shadowRoot && find(node.shadowRoot);
+      if (found) return found;
+    }
+    return null;
+  };
+  const look = () => {
+    if (!find(document)?.offsetHeight) return requestAnimationFrame(look);
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "2", code: "Digit2", bubbles: true }));
+  };
+  requestAnimationFrame(look);
+})();"""
+"""Presses 2 in the first frame in which a document is visible."""
+
+
 def asked(desk, name="sync"):
     return [ask for each, ask in desk.requests if each == name]
 
@@ -34,6 +51,12 @@ def test_each_key_grades_the_document_that_was_on_screen_and_shows_the_next_at_o
     assert all(row["source"] == "key" and row["shown_at"].endswith("Z") for row in desk.log)
     assert [row["seconds"] for row in desk.log] == [(30 + n) / 1000 for n in range(20)]
     card.require_drawn_at_once(20)
+
+
+def test_a_key_counts_from_the_first_frame_that_shows_a_document(desk, make_card):
+    card = make_card(IN_THE_FIRST_FRAME).open(first="d101")
+    card.saved()
+    assert words(desk) == [("d100", 2)]
 
 
 def test_a_grade_is_never_for_what_is_not_drawn_yet(card, desk):
