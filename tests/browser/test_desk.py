@@ -13,6 +13,9 @@ from tests.browser.card_page import Card, MakeCard, words
 
 pytestmark = pytest.mark.browser
 
+PDF = {"pages", "page", "previous-page", "next-page"}
+"""Actions that are there for a document with the pages of a PDF file."""
+
 KEPT = "JSON.parse(localStorage.getItem('cleverdon:frames%3A%202026:ada:own'))"
 """The settings that this browser stores."""
 
@@ -77,16 +80,16 @@ def test_settings_stay_after_a_reload_and_on_another_device(card: Card, desk: De
     switch.click()
     rekey(card, "undo", "z")
     expect(cap(card, "undo")).to_have_text("z")
-    rekey(card, "digit:2", "k")
-    expect(card.grade(2).locator("kbd")).to_have_text(["2", "k"])
-    rekey(card, "forward", "j")
+    rekey(card, "digit:2", "q")
+    expect(card.grade(2).locator("kbd")).to_have_text(["2", "q"])
+    rekey(card, "forward", "y")
     card.press("2")
     assert card.on_screen() == "d100", "a digit in the settings is no grade"
-    card.press("Escape", "k", "2", "u", "z", "1")
+    card.press("Escape", "q", "2", "u", "z", "1")
     card.shows("d102")
     card.saved()
     card.wait(f"{KEPT}.unsent === false", "settings that the server has", instead=KEPT)
-    keys = {"undo": "z", "digit:2": "k", "forward": "j"}
+    keys = {"undo": "z", "digit:2": "q", "forward": "y"}
     assert desk.own is not None
     assert (desk.own["size"], desk.own["long"], desk.own["keys"]) == (14, "whole", keys)
 
@@ -102,22 +105,22 @@ def test_settings_stay_after_a_reload_and_on_another_device(card: Card, desk: De
     assert card.page.evaluate(SIZE) == "14px"
     card.press(",")
     expect(card.page.get_by_role("switch", name="Highlight topic words")).to_have_attribute("aria-checked", "false")
-    card.press("Escape", "k", "z", "?")
+    card.press("Escape", "q", "z", "?")
     expect(card.part("action-keys").locator("dt").first).to_have_text("z")
-    expect(card.part("grade-keys").locator("dt").nth(2)).to_have_text("2 k")
+    expect(card.part("grade-keys").locator("dt").nth(2)).to_have_text("2 q")
     card.press("Escape")
     card.saved()
 
     there = make_card().open(first="d102")
     assert there.page.evaluate(SIZE) == "14px"
     expect(cap(there, "undo")).to_have_text("z")
-    there.press("k")
+    there.press("q")
     there.says("notice", "2 Relevant – z to undo")
     there.press("ArrowLeft")
-    there.says("notice", "grade again to change it, j to go forward")
+    there.says("notice", "grade again to change it, y to go forward")
     there.press("s")
-    there.says("notice", "This document is already judged: press j to go forward.")
-    there.press("j")
+    there.says("notice", "This document is already judged: press y to go forward.")
+    there.press("y")
     there.shows("d103")
     there.saved()
     assert words(desk) == [
@@ -128,12 +131,12 @@ def test_settings_stay_after_a_reload_and_on_another_device(card: Card, desk: De
 
 @pytest.mark.long
 def test_kept_settings_that_are_broken_do_no_harm(desk: Desk, make_card: MakeCard) -> None:
-    keys = {"undo": "r", "none": "n", "skip": 7, "digit:2": "2", "digit:9": "j"}
+    keys = {"undo": "r", "none": "n", "skip": 7, "digit:2": "2", "digit:9": "y"}
     desk.own = {"size": "1px;color:red", "measure": 10**9, "leading": None, "keys": keys, "marks": 1, "long": {}}
     card = make_card().open()
     assert card.page.evaluate(SIZE) == "16px"
     assert card.page.evaluate(MEASURE) == "800px"
-    card.press("r", "j", "n", "2", "1")
+    card.press("r", "y", "n", "2", "1")
     card.saved()
     assert words(desk) == [("d100", 2), ("d101", 1)]
 
@@ -163,12 +166,12 @@ def test_keys_that_are_taken_are_refused_or_swapped_and_all_can_be_reset(card: C
     card.page.locator("[data-do=usual-key][data-name=undo]").click()
     expect(cap(card, "undo")).to_have_text("u")
     expect(cap(card, "skip")).to_have_text("s")
-    rekey(card, "digit:3", "j")
+    rekey(card, "digit:3", "y")
     rekey(card, "search", "b")
     card.page.get_by_role("button", name="Reset all keys").click()
     expect(cap(card, "search")).to_have_text("/")
     expect(card.page.get_by_role("button", name="Reset all keys")).to_be_hidden()
-    card.press("Escape", "j")
+    card.press("Escape", "y")
     assert card.on_screen() == "d100"
 
 
@@ -181,12 +184,12 @@ def test_settings_and_menu_by_keyboard_and_every_action_is_a_button(card: Card, 
     expect(larger).to_be_focused()
     key = card.page.locator("[data-do=rekey][data-name=skip]")
     key.focus()
-    card.press("Enter", "k")
-    expect(cap(card, "skip")).to_have_text("k")
+    card.press("Enter", "q")
+    expect(cap(card, "skip")).to_have_text("q")
     expect(key).to_be_focused()
     card.press("Enter", "Tab", "Escape")  # leaves the row, and then the panel
     expect(card.part("settings-panel")).to_be_hidden()
-    card.press("k")
+    card.press("q")
     card.shows("d101")
 
     card.press(".")
@@ -209,7 +212,7 @@ def test_settings_and_menu_by_keyboard_and_every_action_is_a_button(card: Card, 
     listed = "[...window.part('key-rows').querySelectorAll('[data-do=rekey]')].map((row) => row.dataset.name)"
     names = {name for name in card.page.evaluate(listed) if not name.startswith("digit:")}
     # These are there when there is something to do for them.
-    assert names - there <= {"next-unfinished", "near", "mark", "picture", "whole", "large"}
+    assert names - there <= {"next-unfinished", "near", "mark", "picture", "whole", "large", *PDF}
     assert len(names) > 15
     card.press("Escape", ".", "Escape")
     expect(menu).to_be_hidden()
