@@ -285,7 +285,7 @@ PUBLIC_NAMES = {
         "tests.helpers.ok",
     },
     "collection.cli": {"tests.helpers.ok", "tests.helpers.run", "tests.helpers.fails"},
-    "annotate.card": {"tests.benchmarks.bench_overlap"},
+    "annotate.card": {"tests.benchmarks.bench_overlap", "tests.helpers.node"},
     "annotate.views": {"streamlit.testing.v1.AppTest", "collection.Campaign"},
 }
 """What a test of a package, or of one in it, may import instead of its modules."""

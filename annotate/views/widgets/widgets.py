@@ -305,9 +305,9 @@ def safe_html(
     scrolls = (
         "" if height is None else f' tabindex="0" role="region" aria-label="{name}" style="max-height: {height}px"'
     )
-    kept = ' translate="no"' if kind == "document" else ""
-    kept += f' lang="{language}"' if language else ""
-    st.html(f'{HTML_STYLE}<div class="html {kind}" dir="auto"{kept}{scrolls}>{without_bidi(html)}</div>')
+    attributes = ' translate="no"' if kind == "document" else ""
+    attributes += f' lang="{language}"' if language else ""
+    st.html(f'{HTML_STYLE}<div class="html {kind}" dir="auto"{attributes}{scrolls}>{without_bidi(html)}</div>')
 
 
 def document(document: Document) -> None:

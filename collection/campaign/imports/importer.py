@@ -150,9 +150,11 @@ class Importer:
         )
         parts = formats.find_collection(collection) if collection is not None else formats.CollectionParts()
         own_topics = [] if topics is None else [topics]
-        texts: list[_Reading] = [
+        topic_files: list[_Reading] = [
             *((partial(files.import_topics, question=False), each) for each in parts.topics),
             *((partial(files.import_topics, question=True), each) for each in own_topics),
+        ]
+        document_files: list[_Reading] = [
             *((partial(files.import_documents, question=False), each) for each in parts.documents),
             *((partial(files.import_documents, question=True), each) for each in documents),
         ]
@@ -172,18 +174,19 @@ class Importer:
             qrels=[*parts.qrels, *(each for each in (qrels, machine_labels) if each is not None)],
         )
         with (
-            _opened(texts) as opened_texts,
+            _opened(topic_files) as opened_topics,
+            _opened(document_files) as opened_documents,
             formats.open_runs(runs) as named_runs,
             _opened(grades) as opened_grades,
             session.noting_warnings(),
             layout.storage_errors(self.directory),
-            files.read_pdf_files([*parts.documents, *documents]),
+            files.read_pdf_files(source for _, source in opened_documents),
             self._uncommitted(files.written),
             self.store.transaction(),
         ):
             before = set(self.store.corpus.runs()["file"])
             try:
-                _read_each(opened_texts)
+                _read_each([*opened_topics, *opened_documents])
                 files.import_runs(named_runs)
                 files.report_runs_of_duplicates()
                 _read_each(opened_grades)
@@ -310,11 +313,13 @@ class _FileImport:
         self._read: dict[str, Path] = {}
 
     @contextmanager
-    def read_pdf_files(self, paths: Iterable[FilePath]) -> Iterator[None]:
+    def read_pdf_files(self, paths: Iterable[Source]) -> Iterator[None]:
         """Read the documents that have PDF files, which would block other writers for long inside a transaction."""
         with TemporaryDirectory(prefix="cleverdon-") as scratch:
             for number, path in enumerate(paths):
-                if not formats.has_pdf_files(path):
+                has_pdf_files = formats.has_pdf_files(path)
+                path.release()  # a folder may have more files than a process may open
+                if not has_pdf_files:
                     continue
                 copies = Path(scratch, str(number))
                 copies.mkdir()
@@ -323,6 +328,7 @@ class _FileImport:
                     for done, each in enumerate(formats.read_documents(path, copies), start=1):
                         pickle.dump(each, file)
                         self.tell(f"{Path(path).name}: documents read", done, None)
+                path.release()
             yield
 
     def _documents(self, path: FilePath) -> Iterator[tuple[int, Document]]:

@@ -42,6 +42,8 @@ NOW = 1_790_000_000.0
 MEASURES = ["nDCG@5", "AP"]
 PAIR = ("1", "d08")
 TAGS = Question("tags", "Which apply?", "tags", {"review": "Review", "protocol": "Protocol"})
+CREDIBILITY = Question("credibility", "Is it credible?", "grades", {0: "No", 1: "Yes"}, required=False)
+TOPIC = Question("topic", "Which topic?", "choice", {"wing": "Wing", "other": "Other"}, required=False)
 UUIDS = [str(UUID(int=n)) for n in range(1, 9)]
 
 
@@ -82,6 +84,15 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     with mock.patch.object(collection.core.clock, "seconds", return_value=NOW), Campaign(plain) as campaign:
         campaign.operations.server_state.secret()  # both copies have the same one
         campaign.settings.set_loop(topics=["10"], mode="pool")  # no process trains meanwhile
+        campaign.settings.set_questions([CREDIBILITY, TOPIC])
+        judged = campaign.store.judgements.table()
+        judged = judged[(judged["kind"] == "graded") & judged["annotator"].isin(["ann", "bob"])]
+        for number, row in enumerate(judged[judged["counts_as"] == "judgement"].itertuples()):
+            answers = {"credibility": number % 2, "topic": "other" if number % 3 else "wing"}
+            uuid = str(UUID(int=1000 + number))
+            campaign.judging.judge(
+                row.annotator, row.query_id, row.doc_id, int(row.relevance), answers=answers, uuid=uuid
+            )
     for name, add in (("labelled", add_labels), ("broken", add_as_judgements)):
         with Campaign(Path(shutil.copytree(plain, folder / name / "campaign"))) as campaign:
             add(campaign)
@@ -150,6 +161,17 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "results.agreement.conclusions": lambda c: c.results.agreement.conclusions("AP"),
     "results.agreement.disagreements": lambda c: c.results.agreement.disagreements(),
     "results.agreement.labels": lambda c: c.results.agreement.labels(),
+    "results.agreement.for_question": lambda c: c.results.agreement.for_question("credibility").report(resamples=50),
+    "results.agreement.by_answer": lambda c: c.results.agreement.for_question("topic").by_answer(resamples=50),
+    "results.agreement.count_answers": lambda c: c.results.agreement.for_question("topic").count_answers(),
+    "results.evaluation.for_question": lambda c: (
+        c.results.evaluation.for_question("credibility").evaluate(MEASURES).means()
+    ),
+    "results.qrels.for_question": lambda c: c.results.qrels.for_question("credibility").build(),
+    "exports.collection_card.question_qrels": lambda c: c.exports.collection_card.question_qrels(
+        CollectionChoices(), "topic"
+    ),
+    "settings.question_answers": lambda c: c.settings.question_answers("topic", "wing"),
     "results.agreement.report": lambda c: c.results.agreement.report(resamples=50),
     "people.assignments.among": lambda c: c.people.assignments.among(["1"]),
     "people.assignments.notices": lambda c: c.people.assignments.notices(),
@@ -344,7 +366,7 @@ WRITES: dict[str, Callable[[Campaign], Any]] = {
     "settings.set_guidelines": lambda c: c.settings.set_guidelines("Read it all."),
     "settings.set_judging_page": lambda c: c.settings.set_judging_page(near=False),
     "settings.set_loop": lambda c: c.settings.set_loop(level=2),
-    "settings.set_questions": lambda c: c.settings.set_questions([TAGS]),
+    "settings.set_questions": lambda c: c.settings.set_questions([CREDIBILITY, TOPIC, TAGS]),
     "settings.set_topic_note": lambda c: c.settings.set_topic_note("1", "Note."),
     "settings.set_tour": lambda c: c.settings.set_tour(True),
     "judging.topic_tasks.choose": lambda c: c.judging.topic_tasks.choose(
@@ -531,6 +553,7 @@ EXPORTS = {
     "--missing-documents": ["--missing-documents m.txt"],
     "--sparse-qrels": ["--sparse-qrels sq.txt"],
     "--choices": ["--choices c.jsonl"],
+    "--topic-file": ["--topic-file t.jsonl", "--topic-file t.xml"],
     "--preferences": ["--preferences pr.jsonl"],
     "--preference-qrels": ["--preference-qrels pq.txt"],
     "--collection": ["--collection OUT --with-runs"],
