@@ -179,7 +179,7 @@ def status(campaign: Campaign, form: str) -> None:
     _print_questions(state.get("questions", ()))
     echo()
     qrels = {"list": "sparse-qrels", "preference": "preference-qrels"}.get((state["decisions"] or {}).get("task", ""))
-    print_next(campaign.directory, state["next"], qrels or "qrels")
+    print_next(campaign.directory, state["next"], qrels or "qrels", "recall_across_topics" in state)
 
 
 def _print_questions(questions: Sequence[Mapping[str, Any]]) -> None:
@@ -317,12 +317,13 @@ def _print_existing(directory: Path) -> None:
     echo(f"Open it with `cleverdon serve {quote(str(directory))}`, or name another directory for a new demo.")
 
 
-def print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels") -> None:
-    """Print the next step and its command."""
+def print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels", across_topics: bool = False) -> None:
+    """Print the next step and its command; `across_topics`: recall is guaranteed across topics."""
     options = {
         "import": "--documents FILE --topics FILE --run FILE",
         "pool": "--dry-run",
         "loop": "--budget N",
+        "recall": "--across-topics" if across_topics else "",
         "export": f"--{qrels} FILE",
         "machine-labels": "LABELS",
     }.get(step["page"], "")

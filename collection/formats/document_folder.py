@@ -164,6 +164,8 @@ def read_files(path: FilePath) -> Iterator[tuple[int, Document]]:
         found = find_files(path)
         _report(path, found)
         files = found.files
+        if not files:
+            raise FormatError(path, None, "documents", "a folder without PDF, HTML, Markdown or text files")
     else:
         name = source.stem(path) if place.suffix.lower() == ".txt" else place.name
         files = {fields.check_id(path, None, _BLANKS.sub("_", unicodedata.normalize("NFC", name))): place}

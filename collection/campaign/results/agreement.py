@@ -187,14 +187,13 @@ class AgreementStudy:
             yield f'{cannot:,} "cannot judge" {plural(cannot, "judgement")} left out.'
         if adjudicated := int((judged["counts_as"] == "adjudication").sum()):
             yield f"{count(adjudicated, 'adjudication')} left out: adjudications are not independent opinions."
-        if self.question is None:
-            return
-        graded = self.for_question(None).labels(topics=topics)["annotator"]
-        if others := int((~graded.isin(list(without))).sum()) - len(labels):
-            yield (
-                f"{count(others, 'judgement')} left out: the question {self.question.question.name!r} was not asked at "
-                f"{plural(others, 'its grade', 'their grades')}, or has no answer."
-            )
+        if self.question is not None:
+            graded = self.for_question(None).labels(topics=topics)["annotator"]
+            if others := int((~graded.isin(list(without))).sum()) - len(labels):
+                yield (
+                    f"{count(others, 'judgement')} left out: the question {self.question.question.name!r} was not "
+                    f"asked at {plural(others, 'its grade', 'their grades')}, or has no answer."
+                )
         if seen := int((labels_seen(labels, self.store.machine_labels.views()) != "").sum()):
             yield (
                 f"{count(seen, 'judgement')} {plural(seen, 'was', 'were')} given after the annotator saw a machine "

@@ -246,7 +246,7 @@ def refused(reader, path, line, text):
 @pytest.mark.parametrize("reader", READERS)
 def test_no_file_at_all(tmp_path, reader):
     refused(reader, tmp_path / "absent", None, "no such file")
-    refused(reader, tmp_path, None, "a directory")
+    refused(reader, tmp_path, None, "a directory|a folder without PDF, HTML, Markdown or text files")
     refused(reader, Path("/dev/null"), None, "a device")
 
 
