@@ -304,6 +304,7 @@ def test_unsent_judgements_of_another_version_are_kept_and_reported(desk, make_c
     card.page.evaluate('key => localStorage.setItem(key, \'{"judgement": {"uuid": "u"}}\')', key)
     card.page.reload()
     card.says("status", "1 unsent judgement in this browser cannot be read and will not be sent")
+    card.shows("d100")
     card.press("1")
     card.says("status", "Saved. 1 unsent judgement")
     assert card.page.evaluate("key => localStorage.getItem(key)", key) is not None

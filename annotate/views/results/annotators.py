@@ -116,7 +116,7 @@ elif view == GRADES:
         st.subheader("Answers")
         study = campaign.results.agreement.for_question(*pickers.pick_question(whole=True))
         answered = cached(study.count_answers, study.cache_key(), entries=8)()
-        counted = {str(column): text(str(column)) for column in answered.columns if column != "annotator"}
+        counted = {str(column): text(str(column)) for column in answered.columns.drop("annotator")}
         display.table(answered, {"annotator": pinned, **counted}, alt="Answers of each annotator")
     widgets.page_link("agreement", "Compare annotators")
 elif view == FLAGGED:
