@@ -41,10 +41,9 @@ def interpret(agreement: Agreement, *, of_relevance: bool = True) -> list[str]:
     depends on the purpose of the collection. Published values concern the grades of relevance (`of_relevance`) only.
     """
     people = count(len(agreement.annotators), "annotator")
-    several = f"{count(agreement.several, 'pair')} {plural(agreement.several, 'has', 'have')} 2 or more grades"
-    sentences = [
-        f"{people} gave {count(agreement.judgements, 'grade')} to {count(agreement.pairs, 'pair')}; {several}."
-    ]
+    given = "answer" if agreement.is_nominal else "grade"
+    several = f"{count(agreement.several, 'pair')} {plural(agreement.several, 'has', 'have')} 2 or more {given}s"
+    sentences = [f"{people} gave {count(agreement.judgements, given)} to {count(agreement.pairs, 'pair')}; {several}."]
     alpha = select_value(agreement.values, "alpha-nominal" if agreement.is_nominal else "alpha-ordinal")
     if isnan(alpha["value"]):
         return [*sentences, f"Agreement cannot be computed: {alpha['note']}."]

@@ -187,7 +187,10 @@ def _print_questions(questions: Sequence[Mapping[str, Any]]) -> None:
     if not questions:
         return
     echo()
-    rows = [[each["name"], each["asked"], each["missing"], "yes" if each["again"] else "no"] for each in questions]
+    rows = []
+    for each in questions:
+        counts = (each["asked"], each["missing"]) if each["required"] else ("optional", "-")
+        rows.append([each["name"], *counts, "yes" if each["again"] else "no"])
     print_table(["question", "judgements", "answers missing", "handed out again"], rows)
     lacking = [
         [each["name"], row["annotator"], row["asked"], row["missing"]]

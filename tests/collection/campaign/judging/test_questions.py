@@ -417,6 +417,7 @@ def test_answers_are_counted_by_question_and_annotator(campaign: Campaign) -> No
     printed = ok("status", campaign.directory)
     assert "answers missing" in printed
     assert re.search(r"exclusion +ann +1 +1", printed)
+    assert re.search(r"tags +optional +- +no", printed)
 
 
 def test_the_next_step_is_to_complete_what_lacks_an_answer(campaign: Campaign) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -253,6 +254,7 @@ def test_the_command_agreement(judged: Campaign) -> None:
     assert "TREC" not in printed
     printed = ok("agreement", judged.directory, "--question", "reason", "--resamples", 0)
     assert "Krippendorff's alpha: nominal" in printed
+    assert re.match(r"2 annotators gave \d+ answers to \d+ pairs; \d+ pairs? ha(s|ve) 2 or more answers\.\n", printed)
     assert "binary" not in printed
     printed = ok("agreement", judged.directory, "--question", "tags", "--resamples", 0)
     found = json.loads(ok("agreement", judged.directory, "--question", "tags", "--resamples", 0, "--format", "json"))
