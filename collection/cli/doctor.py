@@ -17,7 +17,7 @@ import click
 from collection.cli.options import DIRECTORY_PATH, FORMAT
 from collection.cli.output import echo, echo_data, progress_line
 from collection.core import clock
-from collection.core.phrases import age, count, join, sentence, size
+from collection.core.phrases import age, count, sentence, size
 
 if TYPE_CHECKING:
     from collection.doctor import Examination
@@ -156,7 +156,7 @@ def _campaign_lines(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Server", f"running{since}{answer}" if about["running"] else "not running"
     if about := facts.get("check"):
         numbers = [count(sum(about[kind].values()), kind[:-1]) for kind in ("problems", "notes")]
-        yield "Check", f"{join(numbers)} of `cleverdon check`"
+        yield "Check", f"`cleverdon check`: {', '.join(numbers)}"
 
 
 def _database_lines(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -170,7 +170,7 @@ def _database_lines(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Contents", ", ".join(contents) or "none"
         last = about["last_decision"]
         seconds = clock.seconds() - datetime.fromisoformat(last).replace(tzinfo=UTC).timestamp() if last else None
-        yield "Judging", "nobody has judged here" if seconds is None else f"last judgement {age(seconds)}"
+        yield "Judging", "no judgements" if seconds is None else f"last judgement {age(seconds)}"
     if backups := about.get("backups"):
         newest, hours = backups["newest_seconds"], backups["every_hours"]
         schedule = f"every {count(hours, 'hour')}" if hours else "no schedule"

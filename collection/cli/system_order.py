@@ -81,7 +81,7 @@ def _show(order: SystemOrder, form: str) -> None:
         echo(f"\nThe order of every pair of systems has a probability of at least {sure}.")
         return
     of = count(len(pairs), "pair")
-    echo(f"\n{len(unsure):,} of {of} of systems {plural(len(unsure), 'is', 'are')} open, closest first")
+    echo(f"\n{len(unsure):,} of {of} of systems {plural(len(unsure), 'is', 'are')} undecided, closest first")
     shown = unsure.head(SHOWN).to_dict("records")
     cells = [[row["system_a"], row["system_b"], percent(row["probability_better"])] for row in shown]
     print_table(["system A", "system B", "probability that A is better"], cells)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from collection.cli.options import COMPAT, INPUT
+from collection.cli.options import INPUT
 from collection.cli.output import echo_data, print_notices
 from collection.core.errors import FormatError
 from collection.core.phrases import count, plural
@@ -115,7 +115,12 @@ class TrecEvalCommand(click.Command):
     type=INPUT,
     help="Print z-scores. Lines of FILE: topic measure mean deviation.",
 )
-@COMPAT
+@click.option(
+    "--compat",
+    type=click.Choice([9, 10]),
+    default=10,
+    help="Order tied scores, read recall levels and treat topics missing from RUN as this version of trec_eval.",
+)
 @click.version_option(
     None, "-v", "--version", package_name="cleverdon", message="%(version)s (options and output of trec_eval 10.0)"
 )

@@ -72,9 +72,9 @@ def describe_matches(name: str, aligned: Aligned, index: QrelsIndex) -> Iterator
 def describe_grades(
     measures: Sequence[Measure], index: QrelsIndex, scale: Sequence[float] | None = None
 ) -> Iterator[str]:
-    """Write notes on topics without a relevant document, and on grades that the default level makes what they are not.
+    """Write notes on topics without a relevant document, and on grades that the default level probably misreads.
 
-    These are fractions below it, and the lowest grade of a `scale` that does not begin with 0.
+    These are fractions, which it treats as not relevant, and the lowest grade of a `scale` that does not begin with 0.
     """
     levels = {m: m.parameters.get("rel", m.entry.parameters.get("rel")) for m in measures if not m.entry.descriptive}
     best = index.judged.max(axis=1, initial=UNJUDGED)

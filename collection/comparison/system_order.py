@@ -69,7 +69,7 @@ class SystemOrder(Displayed):
 
     @property
     def confidence(self) -> float:
-        """Confidence of the lower bound, the ranges and the open pairs."""
+        """Confidence of the lower bound, the ranges and the decided pairs."""
         return 1 - self.estimates.alpha
 
     @cached_property
@@ -137,7 +137,7 @@ class SystemOrder(Displayed):
         if self.stop:
             return f"Judging can stop: {bound}."
         of = count(len(self.pairs), "pair")
-        below = f"{bound}; {self.open_pairs:,} of {of} of systems {plural(self.open_pairs, 'is', 'are')} open."
+        below = f"{bound}; {self.open_pairs:,} of {of} of systems {plural(self.open_pairs, 'is', 'are')} undecided."
         if left <= self.unavailable:
             return f"All pairs that can be judged are judged; {count(left, 'pair')} cannot be judged: {below}"
         return f"Keep judging: {below}"

@@ -53,7 +53,7 @@ SYSTEMS = ("bm25", "bm25-long", "tfidf", "chargrams", "lsi", "title-only", "rocc
 """Names of the stored runs."""
 
 FEW_DOCUMENTS = 20
-"""So many documents of the stored runs may be missing in other versions of the libraries: the demo is the same."""
+"""Maximum number of missing documents of the stored runs that need no notice, since they hardly change the demo."""
 
 ANNOTATORS = ("simulated-1", "simulated-2", "simulated-3")
 

@@ -34,7 +34,7 @@ SMALL = 4
 """Highest grade of most scales."""
 
 LONG = 400
-"""Characters from which on a text is no topic's."""
+"""Number of characters from which on a text is too long for a topic."""
 
 DOCUMENTS, TOPICS, QRELS, RUN, LABELS, CLICKS = "documents", "topics", "qrels", "a run", "labels", "a click log"
 COSTS = "costs of runs"

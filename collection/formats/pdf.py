@@ -27,7 +27,7 @@ MOST_PAGES = 5_000
 MOST_CHARACTERS = 8_000_000
 """Characters of a text; it ends with the page before."""
 MEMORY = 2 << 30
-"""Bytes of a process that reads."""
+"""Memory limit of a reading process, in bytes."""
 SECONDS = 120.0
 """Time after which the reading of a file ends; its text is what was read by then."""
 PROCESSES = 4
@@ -37,9 +37,9 @@ _LEADER = re.compile(r"(?:\. ?){3}\d*\Z")  # of a table of contents
 _ITEM = re.compile(r"(?:[•◦▪‣·*–—-]|\(?\d{1,3}(?:\.\d+)*[.)]?|\(?[a-zA-Z][.)]|\[\d+\]) ")
 
 SHORTEST_FULL = 40
-"""Characters from which on a line may be one of a paragraph."""
+"""Minimum length of the lines whose median is taken, in characters."""
 FULL = 0.85
-"""Share of the median length of such lines from which on a line is full."""
+"""Minimum length of a full line, as a share of this median."""
 
 _READER = Path(__file__).with_name("pdf_reader.py")
 _LINE_END = re.compile(r"[ \t]*\r\n?|[ \t]+\n")

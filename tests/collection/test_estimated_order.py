@@ -55,7 +55,7 @@ def test_systems_that_differ_in_unjudged_documents_are_open() -> None:
     # Neither is better in the same share of draws, but for chance and equal values.
     assert 0.2 < order.pairs.loc[0, "probability_better"] < 0.6
     assert (order.lowest_tau, order.open_pairs, order.stop) == (-1, 1, False)
-    assert order.reason.endswith("at least -1.00 (target 0.90); 1 of 1 pair of systems is open.")
+    assert order.reason.endswith("at least -1.00 (target 0.90); 1 of 1 pair of systems is undecided.")
 
 
 def test_a_run_and_its_copy_are_equal_and_not_open() -> None:

@@ -23,8 +23,8 @@ LEFT = {
     "topics": ("Topics", "TSV, CSV, XLSX, JSONL, Parquet, TREC SGML or XML."),
     "documents": (
         "Documents",
-        "JSONL, Parquet, CSV, XLSX, TSV, TREC text, RIS, PubMed (nbib), Web of Science, BibTeX or EndNote XML. Or PDF, "
-        "HTML, Markdown and text files, each of which is a document, or a ZIP of a folder of them. "
+        "JSONL, Parquet, CSV, XLSX, TSV, TREC text, RIS, PubMed (nbib), Web of Science, BibTeX or EndNote XML. "
+        "Files with one document each (PDF, HTML, Markdown, text), or a ZIP of a folder of them. "
         "For image files, use `cleverdon import`.",
     ),
     "clicks": (

@@ -145,10 +145,10 @@ def _draw_form(question: Question | None) -> None:
             asked_from = _pick_bound("Asked from grade", bounds, low, "question-from")
             asked_to = _pick_bound("Asked up to grade", bounds, high, "question-to")
             st.caption("It is never asked of documents that cannot be judged.")
-            hint = "Otherwise Enter passes over it. Required tags can be answered with none of them."
+            hint = "If not required, Enter skips the question. Required tags can be answered with none of them."
             required = st.checkbox("Required", question is None or question.required, "question-required", hint)
             hint = "For required questions. Annotators get these documents after the others, opened at this question."
-            label = "Hand out judgements again that lack an answer"
+            label = "Hand out judgements without an answer again"
             again = st.checkbox(label, question is not None and question.again, "question-again", hint)
         with st.container(horizontal=True):
             save = st.form_submit_button("Save question", type="primary", key="save-question")

@@ -89,7 +89,7 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
         columns = {"query_id": "Topic", "grades": "Grades", "distance": "Grade difference", "doc_id": "Document"}
         if questions:
             left["differs"] = [", ".join(differing.get(name, name) for name in names) for names in left["differs"]]
-            columns["differs"] = "Different"
+            columns["differs"] = "Questions that differ"
         key = f"queue-{picked}"  # a new table has no row selected
         display.table(left, columns, on_select=partial(pick, key), selection_mode="single-row", key=key, width=WIDE)
         st.caption('Select a row to show the pair. "?" means "cannot judge".')

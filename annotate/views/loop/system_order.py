@@ -51,7 +51,7 @@ with widgets.shown_errors():
                 "Judged pairs": f"{pool.judged:,} of {pool.pairs:,}",
                 "Expected tau, all pairs judged": f"{order.tau:.2f}",
                 f"Tau, lower bound ({sure})": f"{order.lowest_tau:.2f}",
-                "Open pairs of systems": f"{order.open_pairs:,} of {len(pairs):,}",
+                "Undecided pairs of systems": f"{order.open_pairs:,} of {len(pairs):,}",
             }
         )
         if pool.unjudged:
@@ -61,8 +61,9 @@ with widgets.shown_errors():
                 "values were too narrow."
             )
         st.write(
-            f"This page is about these {count(pool.topics, 'topic')} once all pairs are judged. It does not test "
-            "whether the differences hold on other topics; *Compare* does, on the judged topics."
+            f"This page estimates the order that you would get on these {count(pool.topics, 'topic')} if all pairs "
+            "were judged. It does not test whether the differences hold on other topics; *Compare* does, on the judged "
+            "topics."
         )
         widgets.page_link("compare", "Compare the systems")
         if order.caution:
@@ -77,9 +78,9 @@ with widgets.shown_errors():
     chart = certainty_chart(pairs, rows["system"].tolist())
     st.subheader("Pairs of systems")
     display.altair_chart(chart, alt="Probability of the order of each pair of systems")
-    is_open = ~pairs["decided"]
-    label = f"Only open pairs ({is_open.sum():,} of {len(pairs):,})"
-    shown = pairs[is_open] if is_open.any() and st.toggle(label, True, key="open") else pairs
+    undecided = ~pairs["decided"]
+    label = f"Only undecided pairs ({undecided.sum():,} of {len(pairs):,})"
+    shown = pairs[undecided] if undecided.any() and st.toggle(label, True, key="open") else pairs
     columns = {
         "system_a": text("System A", NARROW),
         "system_b": text("System B", NARROW),
@@ -88,7 +89,7 @@ with widgets.shown_errors():
     percents = shown.assign(probability_better=100 * shown["probability_better"])
     display.table(percents, columns, most_height=388, alt="Pairs of systems, closest first")
     widgets.documentation_link("how-to/rank-with-fewer-judgements", "How to rank systems with fewer judgements")
-    st.caption(f"Closest first. A pair is open if neither order, nor equality, has a probability of {sure} or more.")
+    st.caption(f"Closest first. A pair is decided if one order, or equality, has a probability of {sure} or more.")
     downloads.offer_results(
         {
             "system-order.tsv": ("Estimates (TSV)", partial(to_tsv, order.values)),

@@ -262,7 +262,7 @@ def test_the_page_shows_the_order_and_its_pairs(tmp_path: Path, opened: Opened) 
         app = opened(campaign, "system-order")
         shown = {metric.label: metric.value for metric in app.metric}
         assert shown["Judged pairs"] == "3 of 10"
-        assert shown["Open pairs of systems"] == f"{found.open_pairs} of 3"
+        assert shown["Undecided pairs of systems"] == f"{found.open_pairs} of 3"
         assert "All values are estimates. The grades of 7 unjudged pairs of 2 topics are drawn" in app.info[0].value
         assert list(app.dataframe[0].value["system_a"]) == found.pairs.query("not decided")["system_a"].tolist()
         app.number_input(key="target").set_value(0.5).run()
