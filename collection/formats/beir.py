@@ -17,6 +17,7 @@ from collection.core.records import Document
 from collection.core.topic_fields import to_topics
 from collection.formats import datasets, document_folder, documents, images, source
 from collection.formats.source import FilePath
+from collection.formats.topics import WITH_MEANING
 from collection.formats.write import format_number, json_line, replacing
 
 WANTED = "a directory with corpus.jsonl, queries.jsonl and qrels/, or with Parquet files in corpus/, queries/, qrels/"
@@ -99,8 +100,8 @@ QUERY_TEXTS: dict[str, tuple[str, ...]] = {
 def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> dict[str, object]:
     """A document as a line of ``corpus.jsonl``: ``_id``, ``title``, ``text``, then the metadata.
 
-    `place_of` turns the name of an image or PDF file into its path relative to the corpus. A metadata field that would
-    be read as the id, the text or images is written as ``other_NAME``.
+    `place_of` turns the name of an image into its path relative to the corpus. A metadata field that would be read as
+    the id, the text or images is written as ``other_NAME``.
 
     >>> corpus_record(Document("d1", "Wings", "Flow past a wing.", {"year": 1957, "docno": "A-1"}))
     {'_id': 'd1', 'title': 'Wings', 'text': 'Flow past a wing.', 'other_docno': 'A-1', 'year': 1957}
@@ -110,8 +111,6 @@ def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> d
     for name, value in document.metadata.items():
         if name == "images" and (named := _images(value, place_of)):
             more[name] = named
-        elif name == "pdf" and isinstance(value, Mapping) and isinstance(value.get("file"), str):
-            more[name] = place_of(f"{Path(value['file']).stem}.pdf")
         elif name in record or name in documents.ID or name in images.FIELDS:
             more[f"other_{name}"] = value
         else:
@@ -147,14 +146,17 @@ def query_text(topic: Mapping[str, str], what: str = "title") -> str:
 def write_queries(topics: pd.DataFrame, path: FilePath, what: str = "title") -> None:
     """Write topics as ``queries.jsonl``: ``_id``, ``text`` and other fields as ``metadata``.
 
-    `what` is a name of :data:`QUERY_TEXTS`.
+    `what` is a name of :data:`QUERY_TEXTS`. A field that would be read as the id or a text is written as
+    ``other_NAME``.
     """
     topics = TOPICS.check(topics, "writing queries")
     with replacing(path) as file:
         for topic in topics.to_dict("records"):
             texts = {name: topic[name] for name in TOPICS.names}
-            metadata = {"metadata": topic["fields"]} if topic.get("fields") else {}
-            file.write(json_line({"_id": texts["query_id"], "text": query_text(texts, what)} | metadata))
+            others = (topic.get("fields") or {}).items()
+            metadata = {f"other_{name}" if name in WITH_MEANING else name: value for name, value in others}
+            record = {"_id": texts["query_id"], "text": query_text(texts, what)}
+            file.write(json_line(record | ({"metadata": metadata} if metadata else {})))
 
 
 def write_topics(topics: pd.DataFrame, path: FilePath) -> None:

@@ -113,7 +113,8 @@ def find_files(path: FilePath) -> DocumentFiles:
     """
     found = DocumentFiles({}, [], 0, Counter(), [])
     hidden = 0
-    top = as_path(path).resolve()
+    top = as_path(path)
+    inside = top.resolve()
     for place, folders, names in os.walk(top):
         folder = Path(place)
         hidden += sum(name[0] == "." for name in (*folders, *names))
@@ -121,7 +122,7 @@ def find_files(path: FilePath) -> DocumentFiles:
         folders[:] = sorted(name for name in folders if name[0] != "." and name != "__MACOSX")
         for name in sorted(name for name in names if name[0] != "."):
             file = folder / name
-            if file.is_symlink() and not file.resolve().is_relative_to(top):
+            if file.is_symlink() and not file.resolve().is_relative_to(inside):
                 found.links.append(_shown(file, top))
             elif not file.is_file() or file.suffix.lower() not in FORMS:
                 found.others[file.suffix.lower() or "without an ending"] += 1

@@ -39,6 +39,8 @@ LONGEST_CONVERSATION = 1000
 """Maximum turns of a conversation: each turn is a topic that has all turns before it."""
 _INNER = ("metadata", "topics")
 """Members whose own members are fields of the topic: in BEIR's queries, and in NeuCLIR's, first language first."""
+WITH_MEANING = frozenset((*ID, *TITLE, *DESCRIPTION, *NARRATIVE, *_INNER))
+"""Names of fields that are read as something else than another field of the topic."""
 _ANSWERS = (
     "relevant", "rel_docs", "relevant_docs", "gold_ids", "gold_ids_long", "excluded_ids", "positive_passages",
     "negative_passages", "documents", "snippets", "pids", "qrels", "provenance", "response_provenance",
@@ -311,13 +313,15 @@ def _topic(path: FilePath, number: int, record: Mapping[str, object], others: _O
         found = "more lists or objects inside each other"
         raise FormatError(path, number, f"fields with a depth of at most {DEEPEST}", found, "flatten them")
     is_own = _is_own(record)
-    record = _with_own_fields(record) if is_own else _with_inner(record)
-    id_name, query_id = fields.find_id(path, number, record, ID)
+    outer, record = record, _with_own_fields(record) if is_own else _with_inner(record)
+    id_name, query_id = fields.find_id(path, number, outer if fields.first_present(outer, ID) else record, ID)
     if query_id.startswith("#"):
         hint = "in runs and qrels, lines that begin with # are comments; rename the topic"
         raise FormatError(path, number, "a topic id that does not begin with #", source.quote(query_id), hint)
-    empty = set() if is_own else {name for name in (*TITLE, *DESCRIPTION, *NARRATIVE) if not record.get(name)}
+    empty = set() if is_own else {name for name in WITH_MEANING if not spell(record.get(name))}
     remaining = {name: value for name, value in record.items() if name != id_name and name not in empty}
+    if "query_id" in remaining:  # of the metadata, while the record has another id
+        remaining["other_query_id"] = remaining.pop("query_id")
     texts = (TOPICS.names[1:2], TOPICS.names[2:3], TOPICS.names[3:]) if is_own else (TITLE, DESCRIPTION, NARRATIVE)
     used = list[str | None]()
     for names in texts:

@@ -135,7 +135,9 @@ class CollectionExport:
                     tell("documents", number, total)
                 if corpus == "all" or document.doc_id in judged:
                     self._copy_files(document, folder)
-                    yield document
+                    pdf = pdf_of(document.metadata)
+                    named = {"pdf": f"{FOLDER}/{exported_name(pdf.file)}"} if pdf else {}
+                    yield document._replace(metadata={**document.metadata, **named})
 
         formats.write_corpus(wanted(), folder / "corpus.jsonl", lambda file: f"{FOLDER}/{file}")
 

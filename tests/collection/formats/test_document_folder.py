@@ -142,9 +142,16 @@ def test_a_text_in_an_unknown_encoding_is_an_error_with_its_line(tmp_path: Path)
         ({"a.md": "x", "sub/docs.jsonl": "{}"}, True),
     ],
 )
-def test_a_folder_of_tables_stays_one(tmp_path: Path, files: dict[str, str | bytes], expected: bool) -> None:
+def test_a_folder_of_tables_stays_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str | bytes], expected: bool
+) -> None:
     (tmp_path / "docs").mkdir()
-    assert is_document_folder(write(tmp_path / "docs", files)) is expected
+    (tmp_path / "link").symlink_to(tmp_path / "docs")
+    write(tmp_path / "docs", files)
+    monkeypatch.chdir(tmp_path)
+    for path in (tmp_path / "docs", tmp_path / "link", Path("docs")):
+        assert is_document_folder(path) is expected
+        assert all(file.is_relative_to(path) for file in find_files(path).files.values())
     assert not is_document_folder(tmp_path / "missing")
     assert not is_document_folder("ir_datasets:cranfield")
 

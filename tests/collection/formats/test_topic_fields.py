@@ -695,6 +695,42 @@ def test_queries_have_other_fields_as_metadata(tmp_path: Path) -> None:
     }
     formats.write_queries(to_frame([Topic("1", "trams")]), tmp_path / "queries.jsonl")
     assert (tmp_path / "queries.jsonl").read_text() == '{"_id": "1", "text": "trams"}\n'
+    fields = {
+        "topic_title": "Transport",
+        "qid": "Q-77",
+        "question": "Why?",
+        "topics": [{"title": "x"}],
+        "stance": "pro",
+    }
+    formats.write_queries(to_frame([Topic("1", "trams", fields=fields)]), tmp_path / "queries.jsonl")
+    (found,) = read(tmp_path / "queries.jsonl")
+    assert found[:4] == ("1", "trams", "", "")
+    assert [*found.fields.values()] == [*fields.values()]
+    assert "other_qid" in found.fields
+
+
+def test_the_id_of_a_query_is_not_that_of_its_metadata(tmp_path: Path) -> None:
+    query = {"_id": "1", "text": "trams", "metadata": {"query_id": "Q-77", "number": 3}}
+    (found,) = read(write(tmp_path / "queries.jsonl", json.dumps(query)))
+    assert found == Topic("1", "trams", fields={"number": 3, "other_query_id": "Q-77"})
+    formats.write_topics(to_frame([found]), tmp_path / "topics.jsonl")
+    assert read(tmp_path / "topics.jsonl") == [found]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"query_id": "1", "title": " ", "query": "trams"},
+        {"query_id": "1", "title": "trams", "narrative": " ", "narr": "All."},
+        {"query_id": None, "id": "1", "title": "trams"},
+        {"id": "1", "text": "trams", "title": [], "description": {}},
+    ],
+)
+def test_blank_members_are_no_fields(tmp_path: Path, record: dict[str, object]) -> None:
+    (found,) = read(write(tmp_path / "topics.jsonl", json.dumps(record)))
+    assert found == Topic("1", "trams", "", "All." if "narr" in record else "")
+    formats.write_topics(to_frame([found]), tmp_path / "back.jsonl")
+    assert read(tmp_path / "back.jsonl") == [found]
 
 
 @pytest.mark.parametrize(

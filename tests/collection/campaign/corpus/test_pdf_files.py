@@ -88,7 +88,10 @@ def test_a_collection_has_the_files_and_gives_them_back(folder: Path, tmp_path: 
     ok("new", tmp_path / "c")
     (tmp_path / "t.tsv").write_text("t1\twings\n")
     (tmp_path / "q.txt").write_text("t1 0 plain.pdf 1\nt1 0 sub/active.pdf 0\n")
-    ok("import", tmp_path / "c", "--documents", folder, "--topics", tmp_path / "t.tsv", "--qrels", tmp_path / "q.txt")
+    own = {"file": "report.docx", "note": "of the user"}
+    (tmp_path / "own.jsonl").write_text(json.dumps({"id": "own", "text": "x", "pdf": own}))
+    documents = ("--documents", folder, "--documents", tmp_path / "own.jsonl")
+    ok("import", tmp_path / "c", *documents, "--topics", tmp_path / "t.tsv", "--qrels", tmp_path / "q.txt")
     with Campaign(tmp_path / "c") as campaign:
         before = campaign.corpus.document("sub/active.pdf")
     ok("export", tmp_path / "c", "--collection", tmp_path / "out", "--corpus", "all")
@@ -96,6 +99,7 @@ def test_a_collection_has_the_files_and_gives_them_back(folder: Path, tmp_path: 
     lines = [json.loads(line) for line in (tmp_path / "out" / "corpus.jsonl").read_text().splitlines()]
     assert {line["_id"]: line.get("pdf") for line in lines} == {
         "note.txt": None, "plain.pdf": f"files/{name_of(PLAIN)}", "sub/active.pdf": f"files/{name_of(ACTIVE)}",
+        "own": own,
     }  # fmt: skip
     ok("new", tmp_path / "d")
     ok("import", tmp_path / "d", "--collection", tmp_path / "out")
