@@ -12,7 +12,7 @@ import pandas as pd
 from collection.adjudication.judgement_matrix import ADJUDICATION
 from collection.core.arrays import Bools
 from collection.core.frames import JUDGEMENTS
-from collection.core.questions import MAIN_QUESTION, Question
+from collection.core.questions import MAIN_QUESTION, Question, unordered
 from collection.core.records import Answer
 
 OPINION_COLUMNS = (
@@ -139,7 +139,7 @@ def differ_on(answers: Iterable[Mapping[str, Answer]], questions: Iterable[Quest
     (['tags'], [])
     """
     given = list(answers)
-    return [q.name for q in questions if len({each[q.name] for each in given if q.name in each}) > 1]
+    return [q.name for q in questions if len({unordered(each[q.name]) for each in given if q.name in each}) > 1]
 
 
 def _find_differing_answers(decisions: pd.DataFrame, questions: Sequence[Question]) -> dict[tuple[str, str], list[str]]:

@@ -396,6 +396,15 @@ def _is_answer_name(name: object) -> bool:
     )
 
 
+def unordered(answer: Answer) -> Answer | frozenset[str]:
+    """An answer for comparison: tags without their order, which a change of the question may have changed.
+
+    >>> unordered(("a", "b")) == unordered(("b", "a")), unordered(2)
+    (True, 2)
+    """
+    return frozenset(answer) if isinstance(answer, tuple) else answer
+
+
 def write_answer(answer: Answer) -> str:
     """An answer as text, as tables have it; :func:`parse_answer` reads it.
 

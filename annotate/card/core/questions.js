@@ -6,12 +6,12 @@
 export const askedAt = (questions, relevance) =>
   questions.filter(({ from, to }) => (from === null || relevance >= from) && (to === null || relevance <= to));
 
-/** An answer if the question still has it; tags that it no longer has are left out. @param {Question} question @param {AnswerValue | undefined} value @returns {AnswerValue | undefined} */
+/** An answer if the question still has it; tags in its order, without those that it no longer has. @param {Question} question @param {AnswerValue | undefined} value @returns {AnswerValue | undefined} */
 export function soundAnswer({ kind, answers }, value) {
   const isKnown = (/** @type {unknown} */ each) => answers.some((answer) => answer.value === each);
   if (kind !== "tags") return isKnown(value) ? value : undefined;
   if (!Array.isArray(value)) return undefined;
-  const tags = value.filter(isKnown);
+  const tags = answers.flatMap((answer) => value.filter((tag) => tag === answer.value));
   return tags.length || !value.length ? tags : undefined;
 }
 

@@ -30,9 +30,10 @@ def _plain(answer: Answer) -> str:
 
 
 def draw_fields(questions: Iterable[Question], answers: Mapping[str, Answer], key: str) -> dict[str, Answer]:
-    """Draw a field for each question with its answer so far; return what is given, without empty answers.
+    """Draw a field for each question with its answer so far; return what is answered.
 
-    Required tags, and tags that were confirmed before, are an answer also without any tag.
+    Without any tag, a question is answered only if the annotator says that none applies. A field that was not changed
+    keeps its answer as it is, also one that the question no longer has.
     """
     given: dict[str, Answer] = {}
     for question in questions:
@@ -43,13 +44,20 @@ def draw_fields(questions: Iterable[Question], answers: Mapping[str, Answer], ke
         if question.kind == "tags":
             chosen = [tag for tag in before if tag in labels] if isinstance(before, tuple) else []
             tags = st.multiselect(sentence, labels, chosen, format_func=labels.__getitem__, key=name, help=hint)
-            if tags or question.required or before is not None:
+            none = st.checkbox("No tag applies", before == (), key=f"{name}-none")
+            if tags and tags != chosen:
                 given[question.name] = tuple(tag for tag in question.answers if tag in tags)
+            elif none:
+                given[question.name] = ()
+            elif before and tags == chosen:
+                given[question.name] = before
         else:
             index = list(labels).index(before) if before in labels else None
             answer = st.selectbox(
                 sentence, labels, index, format_func=labels.__getitem__, key=name, help=hint, placeholder="No answer"
             )
+            if answer is None:
+                answer = before
             if answer is not None:
                 given[question.name] = answer
     return given

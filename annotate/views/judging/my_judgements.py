@@ -1,5 +1,7 @@
 """My judgements: find a judgement, read the document again, change or undo the judgement."""
 
+from uuid import uuid4
+
 import pandas as pd
 import streamlit as st
 from streamlit.column_config import CheckboxColumn
@@ -10,7 +12,10 @@ from annotate.views.judging import answers as answer_fields
 from annotate.views.widgets import display, widgets
 from annotate.views.widgets.display import number, text, timestamp
 from collection.core.characters import without_bidi
+from collection.core.errors import JudgementError
 from collection.core.phrases import count, duration
+from collection.core.questions import find_missing
+from collection.core.records import Judgement
 
 # Session keys of the uuids of the listed judgements and of the selected one; rows may move.
 LISTED, PICKED = "listed", "picked"
@@ -113,24 +118,33 @@ with st.form(f"change-{row['uuid']}", border=False):
 if change or take_back:
     # A changed note alone keeps a "cannot judge".
     still = not take_back and choice is None and row["kind"] == "cannot judge"
-    asked = {question.name for question in questions if not take_back and question.is_asked(choice)}
-    answers = {name: answer for name, answer in answers.items() if name in asked}
-    stored = {name: answer for name, answer in row["answers"].items() if name in asked}
-    same = note == former and flagged == row["flagged"] and answers == stored
+    asked = [question for question in questions if not take_back and question.is_asked(choice)]
+    names = {question.name for question in asked}
+    same_grade = not take_back and row["kind"] == "graded" and choice == row["relevance"]
+    before = row["answers"] if same_grade else {}
+    # With the same grade, answers to questions that are no longer asked stay, and what was missing may stay missing.
+    answers = {name: answer for name, answer in answers.items() if name in names} | {
+        name: answer for name, answer in before.items() if name not in names
+    }
+    lacking = [each for each in find_missing(asked, choice, answers) if each.name in before or not same_grade]
+    same = note == former and flagged == row["flagged"] and answers == before
     if still and same:
         st.error("Choose a grade, or change the note or the flag.")
         st.stop()
-    if not take_back and row["kind"] == "graded" and choice == row["relevance"] and same:
+    if same_grade and same:
         st.info(f"Nothing to save: grade, {'answers, ' if questions else ''}note and flag are unchanged.")
         st.stop()
     with widgets.shown_errors():
-        judgement = campaign.judging.judge(
+        if lacking:
+            raise JudgementError(f"expected an answer to the question {lacking[0].name!r}, found none")
+        judgement = Judgement(
+            str(uuid4()),
             now.annotator,
             row["query_id"],
             row["doc_id"],
+            "undone" if take_back else "cannot judge" if still else "graded",
             None if take_back else choice,
-            cannot_judge=row["reason"] if still else None,
-            undo=take_back,
+            row["reason"] if still else None,
             note=None if take_back else note or None,
             source="click",
             # Marked passages are kept.
@@ -138,6 +152,7 @@ if change or take_back:
             passages=() if take_back else row["passages"],
             answers=answers,
         )
+        campaign.judging.write(judgement, from_card=True)
         new = "undone" if take_back else widgets.grade_name(scale, judgement.kind, choice)
         st.toast(f"{widgets.plain(row['doc_id'])}: {widgets.plain(new)}. Saved.")
         st.session_state[PICKED] = None if take_back else judgement.uuid

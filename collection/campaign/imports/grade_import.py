@@ -24,7 +24,7 @@ from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import ConflictError, DoubtError, FormatError, InputError, JudgementError, place
 from collection.core.phrases import count, join, plural
-from collection.core.questions import Question, describe_bounds, write_answer
+from collection.core.questions import Question, describe_bounds, unordered, write_answer
 from collection.core.records import QRELS_ANNOTATOR, Answer, CountsAs, Judgement
 from collection.formats import kinds
 from collection.formats.labels import NoTopicsError
@@ -440,7 +440,9 @@ class GradeImport:
                 wanted, _, found = str(error).removeprefix("expected ").rpartition(", found ")
                 raise FormatError(path, line, wanted, found) from None
             before = last.answers.get(name, answers[name])
-            if before != answers[name] and last.grade == grade and not self.session.replace:
+            if unordered(before) == unordered(answers[name]):
+                answers[name] = before
+            elif last.grade == grade and not self.session.replace:
                 raise ConflictError(
                     f"{place(path, line)}: expected {write_answer(before)!r}, the answer to {name!r} in the campaign, "
                     f"found {write_answer(answers[name])!r}; use --replace to overwrite it"

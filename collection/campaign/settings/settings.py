@@ -203,7 +203,8 @@ class Settings:
     def questions(self) -> tuple[Question, ...]:
         """Return the questions besides the main one, in their order."""
         stored = self.store.settings.get(QUESTIONS, [])
-        return self.store.cached("settings", stored, lambda: read_questions(stored), member=QUESTIONS)
+        key = json.dumps(stored)  # equal objects may have their answers in another order
+        return self.store.cached("settings", key, lambda: read_questions(stored), member=QUESTIONS)
 
     def set_questions(self, questions: Iterable[Question]) -> tuple[Question, ...]:
         """Set the questions besides the main one, in their order; judgements already made keep their answers.

@@ -305,6 +305,11 @@ test("what annotators agree on is selected for the adjudicator, and differences 
   const [same, other] = [opinion(1, { credibility: 2, tags: ["review"] }), opinion(3, { credibility: 2, tags: [] })];
   assert.equal(agreed([same, other], CREDIBILITY), 2);
   assert.equal(agreed([same, other], TAGS), undefined);
+  const orders = [
+    ["review", "protocol"],
+    ["protocol", "review"],
+  ].map((tags) => opinion(1, { tags }));
+  assert.deepEqual(agreed(orders, TAGS), ["review", "protocol"], "the order of a question may have been changed");
   assert.equal(agreed([same, opinion(0, { exclusion: "design" })], CREDIBILITY), 2);
   assert.equal(agreed([same, opinion(null, {})], EXCLUSION), undefined);
   assert.equal(agreed([same, opinion(2, {})], CREDIBILITY), undefined);

@@ -226,19 +226,53 @@ def test_my_judgements_change_with_their_answers(opened: Opened, campaign: Campa
     why = Question("why", "Why?", "choice", {"x": "Because", "y": "So"}, asked_to=0)
     campaign.settings.set_questions([tags, why])
     judgement = campaign.judging.judge("ann", "1", "d1", 2, answers={"tags": ["b"]})
-    app = opened(campaign, "my-judgements")
-    app.session_state["picked"] = judgement.uuid
-    app.run()
+    app = my_judgement(opened, campaign, judgement.uuid)
     assert next(frame.value["answers"].tolist() for frame in app.dataframe if "answers" in frame.value) == ["tags: B"]
     app.radio[0].set_value(0)
-    save = next(button for button in app.button if button.label == "Save")
-    save.click().run()
+    save(app)
     assert "expected an answer to the question 'why', found none" in words(app)
     app.selectbox(key=f"answer-{judgement.uuid}-why").set_value("y")
     app.multiselect(key=f"answer-{judgement.uuid}-tags").set_value(["a", "b"])
-    next(button for button in app.button if button.label == "Save").click().run()
+    save(app)
     last = campaign.store.judgements.table(annotator="ann").iloc[0]
     assert (last["relevance"], last["answers"]) == (0, {"tags": ("a", "b"), "why": "y"})
+
+
+def my_judgement(opened: Opened, campaign: Campaign, uuid: str) -> AppTest:
+    app = opened(campaign, "my-judgements")
+    app.session_state["picked"] = uuid
+    return app.run()
+
+
+def save(app: AppTest) -> AppTest:
+    return next(button for button in app.button if button.label == "Save").click().run()
+
+
+def test_a_note_changes_no_answers(opened: Opened, campaign: Campaign) -> None:
+    """Answers to a removed question stay, and one that is missing stays missing until it is given."""
+    scale = {0: "No", 1: "Yes"}
+    campaign.settings.set_questions([Question("credibility", "Is it credible?", "grades", scale)])
+    judgement = campaign.judging.judge("ann", "1", "d1", 2, answers={"credibility": 1})
+    tags = Question("tags", "Which apply?", "tags", {"a": "A", "b": "B"}, again=True)
+    campaign.settings.set_questions([tags])
+    app = my_judgement(opened, campaign, judgement.uuid)
+    app.text_area[0].set_value("A note")
+    save(app)
+    last = campaign.store.judgements.table(annotator="ann").iloc[0]
+    assert (last["note"], last["answers"]) == ("A note", {"credibility": 1})
+    assert campaign.progress.missing_answers.find("1", "ann") == ["d1"]
+    app = my_judgement(opened, campaign, last["uuid"])
+    app.checkbox(key=f"answer-{last['uuid']}-tags-none").check()
+    save(app)
+    last = campaign.store.judgements.table(annotator="ann").iloc[0]
+    assert last["answers"] == {"credibility": 1, "tags": ()}
+    app = my_judgement(opened, campaign, last["uuid"])
+    app.checkbox(key=f"answer-{last['uuid']}-tags-none").uncheck()
+    save(app)
+    assert "expected an answer to the question 'tags', found none" in words(app)
+    app.multiselect(key=f"answer-{last['uuid']}-tags").set_value(["b"])
+    save(app)
+    assert campaign.store.judgements.table(annotator="ann").iloc[0]["answers"] == {"credibility": 1, "tags": ("b",)}
 
 
 # ------------------------------------------------------------------------------------------------ keys

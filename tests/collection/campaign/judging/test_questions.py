@@ -116,6 +116,21 @@ def test_questions_are_changed_in_mid_campaign(asking: Campaign) -> None:
     assert answers(asking) == [{"exclusion": "design"}, {}]
 
 
+def test_another_order_of_the_answers(asking: Campaign, tmp_path: Path) -> None:
+    """It is used at once, and makes no other answers of those that were given."""
+    given = {"credibility": 3, "tags": ("review", "protocol")}
+    asking.judging.judge("ann", "1", "d1", 2, answers=given)
+    *others, tags = ASKED
+    asking.settings.set_questions([*others, replace(tags, answers=dict(reversed(tags.answers.items())))])
+    assert list(asking.settings.questions()[-1].answers) == ["protocol", "review"]
+    asking.judging.judge("bob", "1", "d1", 2, answers=given)
+    assert answers(asking) == [given, {"credibility": 3, "tags": ("protocol", "review")}]
+    assert asking.judging.adjudication.queue().empty
+    asking.exports.files.write(judgements=tmp_path / "log.csv")
+    asking.imports.import_files(labels=tmp_path / "log.csv")
+    assert len(answers(asking)) == 2
+
+
 def test_questions_that_would_never_be_asked_are_refused(campaign: Campaign) -> None:
     with pytest.raises(
         InputError, match=r"bounds that include a grade of this campaign \(0, 1, 2, 3\), found grades from 4"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -71,7 +73,13 @@ class Sequence:
         return answers
 
     def expect(self, judgement: Judgement) -> None:
-        self.said.append((*judgement[:6], dict(judgement.answers)))
+        """The answers are logged as they were given, but tags in the order of their question."""
+        answers = dict(judgement.answers)
+        for question in self.campaign.settings.questions():
+            tags = answers.get(question.name)
+            if isinstance(tags, tuple) and _has(question, tags):
+                answers[question.name] = tuple(tag for tag in question.answers if tag in tags)
+        self.said.append((*judgement[:6], answers))
 
     def open_page(self) -> None:
         person = self.random.choice(self.people)
@@ -152,11 +160,14 @@ class Sequence:
         self.expect(Judgement(uuid, "boss", query_id, doc_id, "graded", grade, answers=answers))
 
     def change_questions(self) -> None:
-        """Some of the questions in any order, perhaps with fewer answers: refused if one of those was given."""
+        """Some of the questions and answers in any order, perhaps with fewer: refused if one of those was given."""
         some = self.random.sample(QUESTIONS, self.random.randrange(len(QUESTIONS) + 1))
         changed, before = [], {question.name: question for question in self.campaign.settings.questions()}
         for question in some:
-            answers = dict(question.answers)
+            names = list(question.answers)
+            if question.kind != "grades":
+                self.random.shuffle(names)
+            answers = {name: question.answers[name] for name in names}
             if len(answers) > 2 and self.random.random() < 0.3:
                 del answers[self.random.choice(list(answers))]
             again = self.random.random() < 0.5
@@ -173,7 +184,9 @@ class Sequence:
             assert {question.name: question for question in self.campaign.settings.questions()} == before
         else:
             self.campaign.settings.set_questions(changed)
-            assert list(self.campaign.settings.questions()) == changed
+            assert written(self.campaign.settings.questions()) == written(changed)
+            with Campaign(self.campaign.directory) as other:  # which has nothing in a cache
+                assert written(other.settings.questions()) == written(changed)
 
     def incomplete(self, annotator: str, query_id: str, among: set[str] | None = None) -> set[str]:
         """The documents whose judgement lacks an answer that is asked again, by what was said."""
@@ -227,6 +240,11 @@ class Sequence:
                 for query_id in TOPICS:
                     standing = self.campaign.progress.annotator_standing(query_id, person.name).topic
                     assert standing == other.progress.standing(query_id, person.name)
+
+
+def written(questions: Iterable[Question]) -> str:
+    """Questions as text, since equal ones may have their answers in another order."""
+    return json.dumps([question.to_json() for question in questions])
 
 
 def _has(question: Question, answer: Answer) -> bool:
