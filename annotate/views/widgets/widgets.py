@@ -76,7 +76,7 @@ def plain_with_commands(words: str) -> str:
 
 def sentence(words: str) -> str:
     """A message of the library, without capital and full stop, as a sentence for Markdown."""
-    return plain(phrases.sentence(words))
+    return plain_with_commands(phrases.sentence(words))
 
 
 def page_style() -> None:

@@ -215,7 +215,7 @@ class LabelStudy:
         if self.store.machine_labels.sample(self.labels.named(name).key).empty:
             raise InputError(
                 "expected people's grades of a random sample, found no sample; "
-                "draw one on the page Machine labels or by `labels ask`"
+                "draw one on the page Machine labels or by `cleverdon labels ask`"
             )
         sizes, priorities = self._sizes(name, pairs, measure)
         people = self._people_of(pairs)
