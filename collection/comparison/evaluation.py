@@ -206,7 +206,8 @@ class Evaluation(Displayed):
     def unjudged(self) -> pd.DataFrame:
         """``run``, ``measure``, ``cutoff``, ``unjudged``: the share of unjudged documents up to the measure's cut-off.
 
-        It is the mean over the topics of the run: 1 minus the mean of ``Judged@k`` over them.
+        It is the mean over the topics of the run: 1 minus the mean of ``Judged@k`` over them. It is 0 for a run without
+        any topic of the qrels.
 
         ``cutoff`` is Int64, and missing if the measure reads the whole ranking.
         """
@@ -331,8 +332,8 @@ def evaluate(
             for parts, column in zip(numbers.values(), several, strict=False):
                 parts.append(np.append(column, measure.summarise(column)))
         has = aligned.retrieved > 0
-        share = {k: float(np.mean(aligned.unjudged(k)[has] / aligned.within(k)[has])) for k in set(cutoffs)}
-        unjudged += [share[k] for k in cutoffs]
+        topic_shares = {k: aligned.unjudged(k)[has] / aligned.within(k)[has] for k in set(cutoffs)}
+        unjudged += [float(topic_shares[k].mean()) if has.any() else 0.0 for k in cutoffs]
         coverage.append(
             Coverage(
                 name,

@@ -184,6 +184,10 @@ def _is_own(target: Path, directory: Path) -> bool:
     return False
 
 
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+"""Error numbers of a full or read-only disk."""
+
+
 @contextmanager
 def storage_errors(place: Path) -> Iterator[None]:
     """Raise :class:`StorageError` where a full or read-only disk keeps something from being written into a folder."""
@@ -191,7 +195,7 @@ def storage_errors(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         short = type(error) is OSError and error.errno is None  # how NumPy says that a file has no room
-        if not short and error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
+        if not short and error.errno not in NO_SPACE:
             raise
         reason = error.strerror or error
         raise StorageError(

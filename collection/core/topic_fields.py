@@ -160,27 +160,29 @@ def _turns(value: object) -> tuple[tuple[Turn, ...], bool]:
                 return (), False
             turns += [Turn("user", member[0].strip()), Turn("system", member[1].strip())]
             continue
-        said = _turns_of(member) if isinstance(member, Mapping) else []
-        if not said:
+        of_member, read = _turns_of(member) if isinstance(member, Mapping) else ([], set[str]())
+        if not of_member:
             return (), False
-        turns += said
-        known = {*_SPEAKER, *_SAID, *_REPLY, *_NUMBERS, "turn_id"}
-        is_complete = is_complete and not any(spell(each) for name, each in member.items() if name not in known)
+        turns += of_member
+        read |= {*_NUMBERS, "turn_id"}
+        is_complete = is_complete and not any(spell(each) for name, each in member.items() if name not in read)
     return tuple(turn for turn in turns if turn.text), is_complete
 
 
-def _turns_of(member: Mapping[str, object]) -> list[Turn]:
-    """The turns in one member of a history: of a speaker, or of a user and then the system."""
-    speaker = next((str(member[name]).strip() for name in _SPEAKER if member.get(name)), "")
-    said, reply = (
-        next((text.strip() for name in names if isinstance(text := member.get(name), str)), None)
-        for names in (_SAID, _REPLY)
+def _turns_of(member: Mapping[str, object]) -> tuple[list[Turn], set[str]]:
+    """The turns in one member of a history, of a speaker or of a user and then the system; and the names read."""
+    speaker_name = next((name for name in _SPEAKER if member.get(name)), "")
+    text_name, reply_name = (
+        next((name for name in names if isinstance(member.get(name), str)), "") for names in (_SAID, _REPLY)
     )
-    if said is not None and reply is not None:
-        return [Turn(speaker or "user", said), Turn("system", reply)]
-    if said is not None:
-        return [Turn(speaker, said)]
-    return [] if reply is None else [Turn(speaker or "system", reply)]
+    speaker, text, reply = (str(member.get(name, "")).strip() for name in (speaker_name, text_name, reply_name))
+    if text_name and reply_name:
+        turns = [Turn(speaker or "user", text), Turn("system", reply)]
+    elif text_name:
+        turns = [Turn(speaker, text)]
+    else:
+        turns = [Turn(speaker or "system", reply)] if reply_name else []
+    return turns, {speaker_name, text_name, reply_name}
 
 
 def spell(value: object) -> str:

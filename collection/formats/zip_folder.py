@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 import stat
 import zipfile
-import zlib
 from pathlib import Path
 
+from collection.core import layout
 from collection.core.errors import FormatError, as_path
-from collection.formats import compression
+from collection.formats import compression, source
 from collection.formats.source import FilePath
 
 WANTED = "a ZIP archive of a folder"
@@ -25,7 +25,10 @@ def unpack_zip(path: FilePath, folder: Path) -> Path:
     Raises
     ------
     FormatError
-        The archive is damaged or encrypted, or expands to more than is read.
+        The archive is damaged or encrypted, expands to more than is read, or has a file that cannot be written, such
+        as a second one with the same path.
+    StorageError
+        The disk is full, or cannot be written.
     """
     hint = "make the archive again"
     try:
@@ -40,9 +43,17 @@ def unpack_zip(path: FilePath, folder: Path) -> Path:
                 raise FormatError(path, None, wanted, f"{size >> 20:,} MiB", hint)
             if any(entry.flag_bits & 1 for entry in entries):
                 raise FormatError(path, None, "an archive without a password", "an encrypted one", hint)
-            for entry in entries:
-                _unpack(archive, entry, folder)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+            with layout.storage_errors(folder):
+                for entry in entries:
+                    try:
+                        _unpack(archive, entry, folder)
+                    except (*compression.BROKEN, zipfile.BadZipFile, NotImplementedError) as error:
+                        if getattr(error, "errno", None) in layout.NO_SPACE:
+                            raise
+                        reason = getattr(error, "strerror", None) or error
+                        found = f"{source.quote(entry.filename)}, which cannot be unpacked ({reason})"
+                        raise FormatError(path, None, WANTED, found, hint) from None
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError) as error:
         raise FormatError(path, None, WANTED, f"damaged data ({error})", hint) from None
     inside = [entry for entry in folder.iterdir() if entry.name[0] != "." and entry.name != "__MACOSX"]
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
@@ -58,5 +69,5 @@ def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> N
         return
     target = folder.joinpath(*parts)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(entry) as content, target.open("wb") as file:
+    with archive.open(entry) as content, target.open("xb") as file:
         shutil.copyfileobj(content, file)

@@ -176,6 +176,8 @@ def test_unjudged_stands_beside_each_measure_at_its_own_cut_off() -> None:
     assert board["cutoff"].tolist()[:2] == [2, 2]
     assert board.loc["RR", "cutoff"].isna().all()
     assert board["missing_topics"].tolist() == [0, 1] * 4
+    stranger = evaluate([*runs, run_of("z", {"3": "a b"})], qrels, measured("P@2"), strangers=True)
+    assert stranger.unjudged["unjudged"].tolist() == [1 / 4, 1, 0]
 
 
 def test_an_interval_says_what_it_is_of(four: Evaluation) -> None:

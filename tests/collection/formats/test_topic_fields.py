@@ -644,7 +644,10 @@ def test_turns_and_other_fields_are_told_apart() -> None:
     for history in ("a text", 7, [1], [["a", "b", "c"]], [{"text": 7}], {"a": "b"}):
         assert read_context({"history": history}).turns == ()
         assert list(read_context({"history": history}).others) == ["history"]
-    assert list(read_context({"history": [{**user("a"), "mood": "cross"}]}).others) == ["history"]
+    for more in ({"mood": "cross"}, {"question": "other words"}, {"response": "b", "passage": "c"}, {"role": "expert"}):
+        context = read_context({"history": [{**user("a"), **more}]})
+        assert context.turns[0] == Turn("user", "a")
+        assert all(value in context.others["history"] for value in more.values())
 
 
 def test_models_read_what_they_read_before() -> None:

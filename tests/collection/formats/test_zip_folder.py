@@ -1,17 +1,22 @@
 """ZIP archives of folders: names that lead out, links, passwords, and archives that expand without end."""
 
+import errno
+import shutil
 import stat
 import zipfile
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from collection.core.errors import FormatError
+from collection.core.errors import FormatError, StorageError
 from collection.formats import compression, unpack_zip
 
 
-def archive(path: Path, entries: dict[str, bytes], links: dict[str, str] | None = None) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as zipped:
+def archive(
+    path: Path, entries: dict[str, bytes], links: dict[str, str] | None = None, method: int = zipfile.ZIP_DEFLATED
+) -> Path:
+    with zipfile.ZipFile(path, "w", method) as zipped:
         for name, content in entries.items():
             zipped.writestr(name, content)
         for name, target in (links or {}).items():
@@ -54,16 +59,37 @@ def test_archives_that_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     content[content.index(b"PK\x01\x02") + 8] |= 1
     locked.write_bytes(content)
     archive(tmp_path / "bomb.zip", {"a.txt": bytes(1 << 20)})
-    cut = archive(tmp_path / "cut.zip", {"a.txt": b"some words" * 100})
-    damaged = bytearray(cut.read_bytes())
-    damaged[40:60] = b"\xff" * 20
-    cut.write_bytes(damaged)
+    methods = {"cut": zipfile.ZIP_DEFLATED, "cut_xz": zipfile.ZIP_LZMA, "cut_bz2": zipfile.ZIP_BZIP2}
+    for name, method in methods.items():
+        cut = archive(tmp_path / f"{name}.zip", {"a.txt": Random(1).randbytes(1000)}, method=method)
+        damaged = bytearray(cut.read_bytes())
+        damaged[45:65] = b"\xff" * 20
+        cut.write_bytes(damaged)
+    archive(tmp_path / "twice.zip", {"../a.txt": b"1", "a.txt": b"2"})
+    archive(tmp_path / "inside.zip", {"a.txt": b"1", "a.txt/b.txt": b"2"})
+    archive(tmp_path / "deep.zip", {"a.txt": b"1", "a.txt/b/c.txt": b"2"})
+    archive(tmp_path / "around.zip", {"x/b": b"1", "x": b"2"})
+    archive(tmp_path / "long.zip", {f"{'x' * 300}.txt": b"1"})
     monkeypatch.setattr(compression, "EXPANDED", 1 << 19)
     for name, message in {
         "not": "a ZIP archive of a folder, found damaged data",
         "locked": "an archive without a password, found an encrypted one",
         "bomb": "at most 0 MiB when unpacked, found 1 MiB",
-        "cut": "a ZIP archive of a folder, found damaged data",
+        **dict.fromkeys(methods, r"a ZIP archive of a folder, found 'a\.txt', which cannot be unpacked"),
+        "twice": r"found 'a\.txt', which cannot be unpacked \(File exists\)",
+        "inside": r"found 'a\.txt/b\.txt', which cannot be unpacked \(File exists\)",
+        "deep": r"found 'a\.txt/b/c\.txt', which cannot be unpacked",
+        "around": r"found 'x', which cannot be unpacked",
+        "long": r"found 'xxx.*', which cannot be unpacked",
     }.items():
         with pytest.raises(FormatError, match=message):
             unpacked(tmp_path / f"{name}.zip", tmp_path / name)
+
+
+def test_a_full_disk_is_no_fault_of_the_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfileobj", fail)
+    with pytest.raises(StorageError, match="free some space"):
+        unpacked(archive(tmp_path / "a.zip", {"a.txt": b"a"}), tmp_path / "a")
