@@ -22,7 +22,7 @@ export interface AdjudicationDecision {
   kind: "graded" | "cannot judge" | "undone";
   /** Null unless `kind` is "graded". */
   relevance: number | null;
-  /** To the other questions; [] confirms that no tag applies. */
+  /** To further questions; [] confirms that no tag applies. */
   answers?: Record<string, number | string | string[]>;
 }
 
@@ -108,7 +108,7 @@ export interface EarlierJudgement {
   kind: "graded" | "cannot judge" | "undone";
   relevance: number | null;
   judged_at: string;
-  /** To the other questions, if there are any. */
+  /** To further questions, if there are any. */
   answers?: Record<string, number | string | string[]>;
 }
 
@@ -178,7 +178,7 @@ export interface JudgementDecision {
   kind: "graded" | "cannot judge" | "undone";
   /** Null unless `kind` is "graded". */
   relevance: number | null;
-  /** To the other questions; [] confirms that no tag applies. */
+  /** To further questions; [] confirms that no tag applies. */
   answers?: Record<string, number | string | string[]>;
   flagged: boolean;
   /** The server leaves out further ones. */
@@ -249,7 +249,7 @@ export interface Opinion {
   note: string | null;
   flagged: boolean;
   passages: [number, number][];
-  /** To the other questions, if there are any. */
+  /** To further questions, if there are any. */
   answers?: Record<string, number | string | string[]>;
   annotator: string;
   /** The texts of `passages`. */
@@ -285,7 +285,7 @@ export interface PastAdjudication {
   doc_id: string;
   kind: "graded" | "cannot judge" | "undone";
   relevance: number | null;
-  /** To the other questions, if there are any. */
+  /** To further questions, if there are any. */
   answers?: Record<string, number | string | string[]>;
 }
 
@@ -297,7 +297,7 @@ export interface PastJudgement {
   note: string | null;
   flagged: boolean;
   passages: [number, number][];
-  /** To the other questions, if there are any. */
+  /** To further questions, if there are any. */
   answers?: Record<string, number | string | string[]>;
   id: number;
   query_id: string;
@@ -451,7 +451,7 @@ export interface RecentJudgement {
   note: string | null;
   flagged: boolean;
   passages: [number, number][];
-  /** To the other questions, if there are any. */
+  /** To further questions, if there are any. */
   answers?: Record<string, number | string | string[]>;
   query_id: string;
 }
@@ -477,7 +477,7 @@ export interface SaidJudgement {
   note: string | null;
   flagged: boolean;
   passages: [number, number][];
-  /** To the other questions, if there are any. */
+  /** To further questions, if there are any. */
   answers?: Record<string, number | string | string[]>;
 }
 
@@ -559,7 +559,7 @@ export interface SyncRequest {
   alone?: boolean;
   /** Topics that `next` must not name. */
   tried?: string[];
-  /** Names of those that the card asks besides the main one. */
+  /** Names of the further questions that the card asks. */
   questions?: string[];
   /** The annotator leaves the page: only save, and end what is reserved for them. */
   leave?: boolean;

@@ -12,7 +12,7 @@ import pandas as pd
 from collection.adjudication.judgement_matrix import ADJUDICATION
 from collection.core.arrays import Bools
 from collection.core.frames import JUDGEMENTS
-from collection.core.questions import MAIN_QUESTION, Question, unordered
+from collection.core.questions import RELEVANCE, Question, unordered
 from collection.core.records import Answer
 
 OPINION_COLUMNS = (
@@ -74,7 +74,7 @@ def list_disagreements(
         One row per pair: ``query_id``, ``doc_id``, ``distance`` (between the highest and the lowest grade),
         ``annotators`` (how many), ``grades`` (as "0 2 2", with "?" for "cannot judge"), ``names`` (a tuple, in the
         order of the grades), ``ended``, ``differs`` (a tuple of the questions on which they differ, "relevance" for
-        the main one). Largest distance first, then by topic, then in order of the first judgement.
+        the grade). Largest distance first, then by topic, then in order of the first judgement.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def list_disagreements(
             each[tuple(key)].append((name, "?" if grade < 0 else str(grade)))
     result["differs"] = pd.Series(
         [
-            (*([MAIN_QUESTION] if kinds > 1 else []), *differs.get(key, ()))
+            (*([RELEVANCE] if kinds > 1 else []), *differs.get(key, ()))
             for key, kinds in zip(each, result["kinds"], strict=True)
         ],
         dtype=object,

@@ -182,7 +182,7 @@ class Campaign:
         title
             Title on the pages; the name of the directory if left out.
         questions
-            Questions besides the grade: a JSON file, or several :class:`.Question`.
+            Further questions: a JSON file, or several :class:`.Question`.
 
         Raises
         ------

@@ -94,7 +94,7 @@ def main_trec_eval() -> None:
 @click.option(
     "--grades", default="0-3", metavar="A-B|FILE", help="Grade scale, within 0-20; FILE is JSON: {grade: description}."
 )
-@click.option("--questions", "questions_file", type=FILE, metavar="FILE", help="Questions besides the grade, as JSON.")
+@click.option("--questions", "questions_file", type=FILE, metavar="FILE", help="Further questions, as JSON.")
 @click.option("--title", help="Title of the campaign; by default the name of DIR.")
 def new(directory: Path, grades: str, questions_file: Path | None, title: str | None) -> None:
     """Create an empty campaign.
@@ -211,7 +211,7 @@ def _print_questions(questions: Sequence[Mapping[str, Any]]) -> None:
 @click.option("--grade", type=int, metavar="G", help="Grade on the campaign's scale.")
 @click.option("--cannot-judge", metavar="REASON", help="Reason why the pair cannot be graded.")
 @click.option(
-    "--answer", "answers", multiple=True, metavar="NAME=A", help="Answer to another question; tags as a|b; repeatable."
+    "--answer", "answers", multiple=True, metavar="NAME=A", help="Answer to a further question (tags: a|b); repeatable."
 )
 @click.option("--undo", is_flag=True, help="Undo the annotator's judgement of the pair.")
 @click.option("--adjudicate", is_flag=True, help="Record the grade as adjudicated, separate from A's own judgement.")

@@ -137,7 +137,7 @@ TRAINING_OPTIONS = combine_options(
     type=click.Choice(["all", "finished"]),
     help="Topics of the qrels, also in a collection: all with a grade (default), or finished ones.",
 )
-@_qrels("--question", metavar="NAME", help="Further question of --qrels and --labels; by default the main one.")
+@_qrels("--question", metavar="NAME", help="Further question of --qrels and --labels; by default the grade.")
 @_qrels("--answer", metavar="KEY", help="Answer or tag of --question: given (1) or not given (0).")
 @_labels(
     "--machine-labels",
@@ -288,7 +288,7 @@ def _refuse_options_without_output(
 
 
 def _refuse_question(question: str | None, others: Iterable[object], outputs: Iterable[Path | None]) -> None:
-    """Refuse --question beside what has the main question only, and without a file that it concerns."""
+    """Refuse --question beside what is about the grade only, and without a file that it concerns."""
     if question is not None and (any(others) or not any(outputs)):
         raise click.UsageError(
             "--question selects the question of --qrels or --labels, without --fill-with and --collection"

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     "--rest-after", type=int, metavar="MIN", help="Minutes of judging before a break is suggested (0 = never)."
 )
 @click.option("--show-labels", metavar="NAME", help="Show annotators the labels of this label set; '' for none.")
-@click.option("--questions", type=FILE, metavar="FILE", help="Questions besides the grade, as JSON; [] for none.")
+@click.option("--questions", type=FILE, metavar="FILE", help="Further questions, as JSON; [] for none.")
 @FORMAT
 def judging_page(
     campaign: Campaign,

@@ -159,7 +159,7 @@ def combine_options(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 FORMAT = form_option("table", "json")
 QUESTION = combine_options(
-    click.option("--question", metavar="NAME", help="Further question of DIR; by default the main one."),
+    click.option("--question", metavar="NAME", help="Further question of DIR; by default the grade."),
     click.option("--answer", metavar="KEY", help="Answer or tag of --question: given (1) or not given (0)."),
 )
 BOUNDS = click.option(

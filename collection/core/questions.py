@@ -21,8 +21,8 @@ QUESTION_KINDS: dict[QuestionKind, str] = {
 }
 """What is answered to a question of each kind."""
 
-MAIN_QUESTION = "relevance"
-"""Name of the main question, which no other may have."""
+RELEVANCE = "relevance"
+"""Name of the grade in lists of questions, which no further question may have."""
 
 MOST_QUESTIONS = 20
 """Maximum number of further questions of a campaign."""
@@ -64,7 +64,7 @@ class Question:
     required
         Whether it has to be answered; tags are answered with none of them too.
     asked_from, asked_to
-        Lowest and highest grade of the main question at which it is asked; None: no bound. It is never asked of a
+        Lowest and highest grade of a document at which it is asked; None: no bound. It is never asked of a
         document that cannot be judged.
     again
         Whether judgements without an answer are handed out again to their annotators.
@@ -92,8 +92,8 @@ class Question:
 
     def __post_init__(self) -> None:
         _check_name(self.name, "name", "the name of a question")
-        if self.name.casefold() == MAIN_QUESTION:
-            raise InputError(f"question: the name {self.name!r} is that of the main question; choose another one")
+        if self.name.casefold() == RELEVANCE:
+            raise InputError(f"question: the name {self.name!r} is that of the grade; choose another one")
         place = f"question {self.name!r}"
         _check_sentence(self.sentence, f"{place}: expected a sentence that asks it")
         if self.kind not in QUESTION_KINDS:
@@ -120,7 +120,7 @@ class Question:
                 raise InputError(f'{place}: expected "{name}" as true or false, found {literal(flag)}')
 
     def is_asked(self, relevance: int | None) -> bool:
-        """Return whether the question is asked with this grade of the main question; None: cannot judge."""
+        """Return whether the question is asked with this grade of a document; None: cannot judge."""
         return (
             relevance is not None
             and (self.asked_from is None or self.asked_from <= relevance)
@@ -195,8 +195,8 @@ class Question:
         return written
 
 
-def _check_name(name: object, kind: str, what: str) -> None:
-    separators = _SEPARATORS[kind]
+def _check_name(name: object, role: str, what: str) -> None:
+    separators = _SEPARATORS[role]
     is_name = isinstance(name, str) and name.strip() == name and name.isprintable() and 0 < len(name) <= LONGEST_NAME
     if not is_name or any(c in separators for c in str(name)):
         without = " and ".join(repr(c) for c in separators if c.isprintable())
@@ -336,7 +336,7 @@ def check_questions(questions: Sequence[Question]) -> None:
 
 
 def describe_bounds(question: Question) -> str:
-    """The main grades at which a question is asked, in words.
+    """The grades at which a question is asked, in words.
 
     >>> describe_bounds(Question("why", "Why?", "choice", {"a": "A", "b": "B"}, asked_from=1))
     'grades from 1'

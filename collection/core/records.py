@@ -49,7 +49,7 @@ PREFERENCE_KINDS: tuple[PreferenceKind, ...] = ("left", "right", "equal", "canno
 """Kinds of rows of the log of preferences."""
 
 Answer = int | str | tuple[str, ...]
-"""Answer to a question besides the main one: a grade, the name of an answer, or the names of tags in their order."""
+"""Answer to a further question: a grade, the name of an answer, or the names of tags in their order."""
 
 HIGHEST_GRADE = 20
 """Highest grade that a scale may have."""
@@ -168,8 +168,8 @@ class Judgement(NamedTuple):
     ISO 8601 in UTC; `seconds` is the time on screen with the page in front, `away` the other seconds since `shown_at`.
     `strategy`, `pool_rank`, `model_round` and `probability` record how the pair was chosen. `revises` is the uuid of
     the judgement that this one replaces. `flagged` is whether the annotator asked for a review. `passages` are marked
-    passages, [start, end) in code points of the text as shown. `answers` are those to the other questions of the
-    campaign (:class:`collection.core.questions.Question`), by the names of the questions.
+    passages, [start, end) in code points of the text as shown. `answers` are those to the further questions of
+    the campaign (:class:`collection.core.questions.Question`), by the names of the questions.
 
     Examples
     --------

@@ -140,7 +140,7 @@ def _questions(facts: CardFacts) -> Iterator[str]:
         return
     yield "## Questions"
     yield (
-        "Annotators answered these questions besides the grade. `judgements.jsonl` has the answers of each annotator, "
+        "Annotators answered these further questions. `judgements.jsonl` has the answers of each annotator, "
         "`questions.json` the questions."
     )
     for facts_of in questions:

@@ -52,7 +52,7 @@ def read_details(path: FilePath, number: int, record: Mapping[str, object]) -> d
 
 
 def read_answers(path: FilePath, number: int, record: Mapping[str, object]) -> dict[str, Answer]:
-    """The answers of a record to other questions, from the object ``answers`` or columns ``answers.NAME``.
+    """The answers of a record to further questions, from the object ``answers`` or columns ``answers.NAME``.
 
     In a column, tags are separated by ``|``; a single tag is a text, as the answer to a choice is.
     """

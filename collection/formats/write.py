@@ -35,7 +35,7 @@ _WHOLE = ("relevance", "pool_rank", "model_round")
 
 
 ANSWERS = "answers"
-"""Column of the answers to other questions; in tables, the beginning of one for each question."""
+"""Column of the answers to further questions; in tables, the beginning of one for each question."""
 
 _GRADES = {int, type(None)}
 """Types of the answers to a question that has a grade scale."""
@@ -180,7 +180,7 @@ def write_judgements(frame: pd.DataFrame, path: FilePath) -> None:
     """Write the judgement log (fields of :class:`.Judgement` and others), every column of the frame, in its order.
 
     Forms are those of :func:`write_log` and ``.parquet``: every column with its type, times as text, passages nested.
-    Answers to other questions are an object in ``.jsonl``, in other forms a column ``answers.NAME`` for each question
+    Answers to further questions are an object in ``.jsonl``, in other forms a column ``answers.NAME`` for each question
     with any answer, tags separated by ``|``. Without any answer there is neither.
     """
     is_parquet = as_path(path).name.lower().endswith(".parquet")

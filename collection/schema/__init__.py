@@ -358,5 +358,5 @@ _CAMPAIGN = """
 
 register("m001_tables", _CAMPAIGN + COUNTS + MACHINE_LABELS)
 register("m002_topic_fields", "ALTER TABLE topics ADD COLUMN fields TEXT NOT NULL DEFAULT '{}'")
-# Answers of a decision to the other questions of the campaign: a JSON object with sorted keys, or null.
+# Answers of a decision to the further questions of the campaign: a JSON object with sorted keys, or null.
 register("m003_answers", "ALTER TABLE judgements ADD COLUMN answers TEXT")

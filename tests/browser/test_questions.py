@@ -22,7 +22,7 @@ def asking(desk, make_card):
 
 
 def asks(card, words):
-    """The question on screen; "" for the main one."""
+    """The further question on screen; "" for the grade."""
     line = card.page.locator(".cd-asked > .cd-current")
     expect(line).to_contain_text(words or "How relevant is this document?")
     expect(line).to_be_visible()

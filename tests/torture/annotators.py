@@ -119,7 +119,7 @@ class Annotator:
 
 
 class Grader(Annotator):
-    """Grades documents, in the pool or in the loop, and answers the other questions, if only most of them."""
+    """Grades documents, in the pool or in the loop, and answers further questions, if only most of them."""
 
     def __init__(self, *arguments: Any, questions: Sequence[Question] = ()) -> None:
         super().__init__(*arguments)

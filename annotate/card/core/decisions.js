@@ -89,7 +89,7 @@ function make(turn, item, answer, stay, { uuid, at, shown_at, seconds, away, sou
 
 // --------------------------------------------------------------------------------------- further questions
 
-/** Shows a question of a judgement, or the main one. @param {Turn} turn @param {Item} item @param {import("./types.js").Unfinished} unfinished */
+/** Asks a further question of a judgement, or the grade. @param {Turn} turn @param {Item} item @param {import("./types.js").Unfinished} unfinished */
 function ask(turn, { unit, subject }, unfinished) {
   const { relevance, answers, at, fills } = unfinished;
   const isBegun = at !== null || fills || Object.keys(answers).length > 0;
@@ -159,7 +159,7 @@ function goOn(turn, item, answers, by) {
   return make(turn, item, answer, false, by);
 }
 
-/** Goes back one question, and from the first to the main one. @type {Handler<"step-back">} */
+/** Goes back one question, and from the first further one to the grade. @type {Handler<"step-back">} */
 export const stepBack = (turn) => {
   const { item, state } = turn;
   const unfinished = item && unfinishedOf(state, item.unit, item.entry, item.subject);

@@ -2,7 +2,7 @@
 
 /** @import { Answers, AnswerValue, Entry, Item, Question, State, Unfinished, Unit } from "./types.js" */
 
-/** The questions that follow a main grade, in their order. @param {Question[]} questions @param {number} relevance */
+/** The further questions that follow a grade, in their order. @param {Question[]} questions @param {number} relevance */
 export const askedAt = (questions, relevance) =>
   questions.filter(({ from, to }) => (from === null || relevance >= from) && (to === null || relevance <= to));
 
@@ -34,7 +34,7 @@ export function unfinishedOf({ drafts, questions }, { said }, entry, subject) {
 }
 
 /**
- * The question on screen. If it was removed meanwhile, the first that is missing; null for the main one.
+ * The further question on screen. If it was removed meanwhile, the first that is missing; null for the grade.
  *
  * @param {State} state @param {Unfinished | null} unfinished @returns {Question | null}
  */
@@ -54,7 +54,7 @@ export function questionAfter(asked, question, { answers, fills = false }) {
   return next ?? firstMissing(asked, answers) ?? null;
 }
 
-/** The question before another one; null for the main one. @param {Question[]} asked @param {Question} question */
+/** The further question before this one; null for the grade. @param {Question[]} asked @param {Question} question */
 export const questionBefore = (asked, question) => asked[asked.indexOf(question) - 1] ?? null;
 
 /** The answers to what was asked, in the order of the questions. @param {Question[]} asked @param {Answers} answers @returns {Answers} */

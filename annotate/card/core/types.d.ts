@@ -39,7 +39,7 @@ export interface Unfinished {
   relevance: number;
   /** Answers so far, and those that were given before the annotator went back. */
   answers: Answers;
-  /** The name of the question on screen; null for the main one. */
+  /** The name of the further question on screen; null for the grade. */
   at: string | null;
   /** True if only missing answers are asked for. */
   fills?: boolean;
@@ -148,7 +148,7 @@ export interface Item {
   subject: string;
   /** The subject, and whether it is an earlier decision. */
   drawn: string;
-  /** The further question on screen; null for the main one. */
+  /** The further question on screen; null for the grade. */
   question: Question | null;
   /** What a key refers to: `drawn` and the question. */
   on: string;
@@ -234,7 +234,7 @@ export type Message =
   | { type: "answered"; saved: string[]; refused: string[] }
   | { type: "skipped"; id: string };
 
-/** A further question of the campaign, asked from one main grade to another (null: no bound). */
+/** A further question of the campaign, asked from one grade to another (null: no bound). */
 export interface Question {
   name: string;
   sentence: string;

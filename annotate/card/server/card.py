@@ -74,7 +74,7 @@ QuestionData = TypedDict(
         "answers": list[AnswerButton],
     },
 )
-"""A question besides the main one; it is asked at the main grades between `from` and `to`, where None is no bound."""
+"""A further question; it is asked at the grades between `from` and `to`, where None is no bound."""
 
 
 def question_data(questions: Iterable[Question]) -> list[QuestionData]:
@@ -99,7 +99,7 @@ def question_data(questions: Iterable[Question]) -> list[QuestionData]:
 class CardData(TypedDict):
     """The data that a page gives its card; see also :func:`mount`.
 
-    `questions` are those besides the main one; the cards for lists and preferences have none. `query_id` is the topic
+    `questions` are the further ones; the cards for lists and preferences have none. `query_id` is the topic
     to start with, None for the annotator's last one. `card` are the manager's settings (:class:`.JudgingPageSettings`).
     The card for adjudication also has `filter`, and `pair`, ``(query_id, doc_id)``, which it shows each time that the
     number `picked` has changed.

@@ -122,7 +122,7 @@ def _settings(campaign: Campaign, annotator: str, request: wire.SettingsRequest)
 
 
 def _json(record: History) -> Mapping[str, object]:
-    """A record as a JSON object, without empty answers to the other questions."""
+    """A record as a JSON object, without empty answers to further questions."""
     fields = {name: value for name, value in record._asdict().items() if value or name != "answers"}
     return {name: _json_value(value) for name, value in fields.items()}
 

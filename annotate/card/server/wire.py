@@ -66,7 +66,7 @@ SECONDS, NOTE, SOURCE = Lenient(read_seconds), Lenient(read_note), Lenient(read_
 FLAG, PASSAGES = Lenient(read_flag), Lenient(read_passages)
 ANSWERS = Form("an object with a grade, an answer or a list of tags for each question")
 Answers = Annotated[dict[str, int | str | list[str]], ANSWERS]
-"""Answers to the questions besides the main one, by their names: a grade, the name of an answer, or names of tags."""
+"""Answers to further questions, by their names: a grade, the name of an answer, or names of tags."""
 
 UNREAD = Lenient(lambda value: value)
 """A decision: each is read on its own, so that one that is refused does not keep the others from being saved."""
@@ -113,7 +113,7 @@ class SaidJudgement(SaidGrade):
     note: str | None
     flagged: bool
     passages: list[tuple[int, int]]
-    answers: NotRequired[Answers]  # To the other questions, if there are any.
+    answers: NotRequired[Answers]  # To further questions, if there are any.
 
 
 class DocumentPayload(TypedDict):
@@ -206,7 +206,7 @@ class JudgementDecision(Decision):
     doc_id: str
     kind: Kind
     relevance: int | None  # Null unless `kind` is "graded".
-    answers: NotRequired[Answers]  # To the other questions; [] confirms that no tag applies.
+    answers: NotRequired[Answers]  # To further questions; [] confirms that no tag applies.
     flagged: Annotated[bool, FLAG]
     passages: Annotated[list[tuple[int, int]], Most(100), PASSAGES]  # The server leaves out further ones.
 
@@ -237,7 +237,7 @@ class AdjudicationDecision(Decision):
     doc_id: str
     kind: Kind
     relevance: int | None  # Null unless `kind` is "graded".
-    answers: NotRequired[Answers]  # To the other questions; [] confirms that no tag applies.
+    answers: NotRequired[Answers]  # To further questions; [] confirms that no tag applies.
 
 
 class Refused(TypedDict):
@@ -277,7 +277,7 @@ class SyncRequest(TypedDict):
     recent: NotRequired[bool]  # Also answer the latest judgements of the topic.
     alone: NotRequired[bool]  # False: another card of the annotator is open, and keeps its documents.
     tried: NotRequired[Annotated[list[str], TRIED]]  # Topics that `next` must not name.
-    questions: NotRequired[Annotated[list[str], NAMES]]  # Names of those that the card asks besides the main one.
+    questions: NotRequired[Annotated[list[str], NAMES]]  # Names of the further questions that the card asks.
     leave: NotRequired[bool]  # The annotator leaves the page: only save, and end what is reserved for them.
 
 
@@ -422,7 +422,7 @@ class EarlierJudgement(TypedDict):
     kind: Kind
     relevance: int | None
     judged_at: str
-    answers: NotRequired[Answers]  # To the other questions, if there are any.
+    answers: NotRequired[Answers]  # To further questions, if there are any.
 
 
 class PastJudgement(SaidJudgement):
@@ -589,7 +589,7 @@ class PastAdjudication(PastDecision):
     doc_id: str
     kind: Kind
     relevance: int | None
-    answers: NotRequired[Answers]  # To the other questions, if there are any.
+    answers: NotRequired[Answers]  # To further questions, if there are any.
 
 
 class PlannedComparison(TypedDict):

@@ -1,4 +1,4 @@
-"""The questions besides the grade: what they ask in words, their editor, and their file."""
+"""Further questions: what they ask in words, their editor, and their file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 EDITED = "edited-question"  # session key of the name of the question in the form; "" for a new one
 
-KINDS: dict[QuestionKind, str] = {"grades": "A grade", "choice": "One answer", "tags": "Tags"}
+KINDS: dict[QuestionKind, str] = {"grades": "Grade", "choice": "Choice", "tags": "Tags"}
 
 ANSWERS_HELP = (
     "For a grade: 0-3, or a line for each grade, such as 0: Not credible. Otherwise a line for each answer: a label, "
@@ -40,10 +40,10 @@ Upload = Callable[[str], "UploadedFile | None"]
 
 
 def draw(upload: Upload) -> None:
-    """Draw the questions of the campaign with their editor."""
+    """Draw the further questions of the campaign with their editor."""
     campaign = session.current().campaign
     questions, states = campaign.settings.questions(), campaign.results.overview.questions()
-    st.subheader("Questions besides the grade")
+    st.subheader("Further questions")
     st.write(
         "Annotators answer these right after the grade of a document, with one key each. A change applies to "
         "judgements from then on and never touches answers that were given."

@@ -14,7 +14,7 @@ from annotate.views.widgets.service_cache import cached
 from collection.adjudication import filter_queue
 from collection.core.characters import without_bidi
 from collection.core.phrases import count, plural
-from collection.core.questions import MAIN_QUESTION
+from collection.core.questions import RELEVANCE
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.settings.grades
@@ -77,7 +77,7 @@ with above.popover("Filter", icon=":material/filter_list:"):
     apart = None if distance < 0 else distance
     conditions = PairFilter(why=why or None, query_id=topic or None, distance=apart, names=people)
     if questions:
-        differing = {MAIN_QUESTION: "Grade"} | {question.name: question.name for question in questions}
+        differing = {RELEVANCE: "Grade"} | {question.name: question.name for question in questions}
         label = "Annotators differ on"
         about = st.selectbox(label, ["", *differing], format_func=lambda q: differing.get(q, "Anything"), key="about")
         conditions |= {"question": about or None}

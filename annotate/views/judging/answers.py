@@ -1,4 +1,4 @@
-"""Answers to the questions besides the grade: in words, and as fields of a form."""
+"""Answers to further questions: in words, and as fields of a form."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def pick_level(key: str, help: str | None = None, question: QuestionAnswers | No
 def pick_question(key: str = "question", *, whole: bool = False) -> tuple[str | None, str | None]:
     """Draw the field of a question, and of an answer of one without grades, if the campaign has further questions.
 
-    Returns what :meth:`.QrelsBuilder.for_question` takes; (None, None) is the main question. With `whole`, all answers
+    Returns what :meth:`.QrelsBuilder.for_question` takes; (None, None) is the grade. With `whole`, all answers
     together can be chosen too, as None.
     """
     questions = {question.name: question for question in session.current().campaign.settings.questions()}

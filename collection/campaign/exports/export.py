@@ -84,7 +84,7 @@ class Exporter:
             Name of a label set for the pooled pairs without a grade in the qrels. FILE.labels.json next to the qrels
             says for each pair who gave its grade.
         question, answer
-            The question of the qrels and labels, as for :meth:`.QrelsBuilder.for_question`; by default the main one.
+            The question of the qrels and labels, as for :meth:`.QrelsBuilder.for_question`; by default the grade.
 
         Returns
         -------

@@ -53,7 +53,7 @@ class Client(NamedTuple):
     alone: bool = True
     """Whether the annotator judges in one place only: their leases in other topics end when they come to this one."""
     questions: Collection[str] | None = None
-    """Names of the questions besides the main one that it asks, so that it can complete a judgement; None: all."""
+    """Names of the further questions that it asks, so that it can complete a judgement; None: all."""
 
 
 SCRIPT, WORK_LIST = Client(), Client(alone=False)
@@ -390,7 +390,7 @@ class Judging:
         note, flagged, passages, source
             See :class:`~collection.core.records.Judgement`.
         answers
-            Answers to the other questions of the campaign, by name: a grade, the name of an answer, or names of tags.
+            Answers to further questions, by name: a grade, the name of an answer, or names of tags.
         uuid
             Makes writing idempotent; a new one if left out.
 

@@ -57,7 +57,7 @@ def checked_answers(j: Judgement, questions: Sequence[Question], *, complete: bo
     Parameters
     ----------
     questions
-        The questions of the campaign besides the main one.
+        The further questions of the campaign.
     complete
         Whether an unknown question, a question that is not asked at this grade, and (except for adjudications) a
         missing required answer are refused. A card that was opened before the questions were changed may lack answers,

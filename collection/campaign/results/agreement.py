@@ -56,7 +56,7 @@ class Conclusion(NamedTuple):
 class AgreementStudy:
     """Inter-annotator agreement, and statistics of each annotator.
 
-    `question` is the question that annotators answer: None is the main one; see :meth:`for_question`.
+    `question` is the further question that annotators answer, None the grade; see :meth:`for_question`.
     """
 
     store: Store
@@ -65,7 +65,7 @@ class AgreementStudy:
     question: QuestionAnswers | None = None
 
     def for_question(self, name: str | None, answer: str | None = None) -> AgreementStudy:
-        """The same for a further question, in pairs that two annotators answered; None is the main one.
+        """The same for a further question, in pairs that two annotators answered; None is the grade.
 
         Grades are compared by their order, the answers to a choice as names, and of tags one at a time
         (:meth:`by_answer` has all). `answer` compares whether this answer or tag was given (1) or not (0).

@@ -112,7 +112,7 @@ class Overview:
         ``budget_left`` (pairs that can still be judged within the budget) without a budget or a topic in a loop, and
         ``ready_to_stop`` (topic -> documents judged, and in scope) without a loop that reached the target recall, and
         ``system_order`` (what it advised last) unless decisive pairs are judged and it was asked. ``questions`` is
-        missing without questions besides the main one; see :meth:`questions`.
+        missing without further questions; see :meth:`questions`.
         """
         progress = self.progress.topics()
         left, promise = self.progress.budget.left(), self.recall.across_topics.state().summary
@@ -142,7 +142,7 @@ class Overview:
         }
 
     def questions(self) -> list[dict[str, Any]]:
-        """Return the questions besides the main one with the number of their answers, as plain data.
+        """Return the further questions with the number of their answers, as plain data.
 
         ``name``, ``question``, ``required``, ``again``, ``asked`` (current judgements at whose grade it is asked),
         ``missing`` (of these, without an answer; both 0 for an optional question), and ``annotators`` (``annotator``,

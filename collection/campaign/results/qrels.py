@@ -69,7 +69,7 @@ class TopicsWithGrades(NamedTuple):
 class QrelsBuilder:
     """Adjudication of judgements, choices and preferences into qrels.
 
-    `question` is the question that judgements answer: None is the main one; see :meth:`for_question`.
+    `question` is the further question that judgements answer, None the grade; see :meth:`for_question`.
     """
 
     store: Store
@@ -79,10 +79,9 @@ class QrelsBuilder:
     question: QuestionAnswers | None = None
 
     def for_question(self, name: str | None, answer: str | None = None) -> QrelsBuilder:
-        """The same for a further question; None is the main one.
+        """The same for a further question; None is the grade.
 
-        A pair has a grade if its grade by the same rule in the main question is one at which the question is asked, and
-        if somebody answered it. A pair without a row was not asked the question, or nobody answered it.
+        A pair has a row if its grade by the same rule is one at which the question is asked, and somebody answered it.
 
         Parameters
         ----------
@@ -317,7 +316,7 @@ def select_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataF
 
 
 def _select_asked(grades: pd.DataFrame, main: pd.DataFrame, question: QuestionAnswers) -> pd.DataFrame:
-    """The grades of pairs whose main grade is one at which the question is asked; all of one that is always asked."""
+    """The rows of pairs whose grade in `main` is one at which the question is asked; all rows if it is always asked."""
     if question.question.asked_from is None and question.question.asked_to is None:
         return grades
     asked = main.loc[[question.question.is_asked(grade) for grade in main["relevance"]], ["query_id", "doc_id"]]

@@ -201,13 +201,13 @@ class Settings:
         return settings
 
     def questions(self) -> tuple[Question, ...]:
-        """Return the questions besides the main one, in their order."""
+        """Return the further questions, in their order."""
         stored = self.store.settings.get(QUESTIONS, [])
         key = json.dumps(stored)  # equal objects may have their answers in another order
         return self.store.cached("settings", key, lambda: read_questions(stored), member=QUESTIONS)
 
     def set_questions(self, questions: Iterable[Question]) -> tuple[Question, ...]:
-        """Set the questions besides the main one, in their order; judgements already made keep their answers.
+        """Set the further questions, in their order; judgements already made keep their answers.
 
         A question that is added is asked from then on, one that is left out is not asked any more.
 

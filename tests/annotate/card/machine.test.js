@@ -257,7 +257,7 @@ const happening = fc.record({
     "step back",
     "stale",
     "cannot judge",
-    "other questions",
+    "new questions",
     "undo",
     "undo",
     "skip",
@@ -328,7 +328,7 @@ function happen(world, { what, tab: which, n }) {
   if (what === "respond") respond(tab, n);
   if (what === "pass" || what === "clear") tab.dispatch({ type: "pass", clears: what === "clear", ...tab.by() });
   if (what === "step back") tab.dispatch({ type: "step-back" });
-  if (what === "other questions" && world.campaign.questions.length) world.campaign.questions = QUESTIONS[n % 3] ?? [];
+  if (what === "new questions" && world.campaign.questions.length) world.campaign.questions = QUESTIONS[n % 3] ?? [];
   if (what === "stale") tab.dispatch({ type: "decide", answer: answerOf(kind, n), ...tab.by("something else") });
   if (what === "cannot judge")
     tab.dispatch({ type: "decide", answer: { kind: "cannot judge", reason: "broken" }, ...tab.by() });

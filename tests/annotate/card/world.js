@@ -135,7 +135,7 @@ export class World {
     this.kind = kind;
     /** The further questions; a tab hears of new ones when the page runs again. */
     this.campaign = campaign;
-    /** What keys have answered: by subject and question, with the main grades under `relevance`. @type {Map<string, AnswerValue[]>} */
+    /** What keys have answered: by subject and question, with the grades under `relevance`. @type {Map<string, AnswerValue[]>} */
     this.given = new Map();
     this.server = server;
     this.now = 1_000_000;
@@ -293,7 +293,7 @@ export class World {
     const earlier = [...this.made.values()].filter((made) => made !== decision && this.kind.subject(made) === subject);
     const given = (/** @type {string} */ name) => this.given.get(JSON.stringify([subject, name])) ?? [];
     const grades = [...given("relevance"), ...earlier.map(({ relevance }) => relevance)];
-    assert(grades.includes(decision.relevance), "the main grade was given for this");
+    assert(grades.includes(decision.relevance), "the grade was given for this");
     for (const { name, kind, required } of asked) {
       const value = answers[name];
       if (value === undefined) {

@@ -1,4 +1,4 @@
-"""Questions besides the main one: what they may be, their form as JSON, and their answers."""
+"""Further questions: what they may be, their form as JSON, and their answers."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_answers_in_tables_are_read_as_they_were_written(question: Question, dat
         ({"name": "a|b"}, "without"),
         ({"name": "a:b"}, "without"),
         ({"name": "a\nb"}, "one line"),
-        ({"name": "Relevance"}, "main question"),
+        ({"name": "Relevance"}, "that of the grade"),
         ({"question": " "}, "expected a sentence that asks it"),
         ({"question": "x" * 301}, "at most 300 characters, found 301"),
         ({"grades": "0-21"}, "from 0 to 20"),

@@ -933,7 +933,7 @@ def test_judgements(tmp_path):
     assert isinstance(records[0]["relevance"], int)
     write_judgements(made, tmp_path / "log.csv")
     back = pd.read_csv(tmp_path / "log.csv", dtype="str", keep_default_na=False)
-    assert back.columns.tolist() == list(Judgement._fields)[:-1]  # nobody answered another question
+    assert back.columns.tolist() == list(Judgement._fields)[:-1]  # nobody answered a further question
     assert back["reason"].tolist() == ["", 'in "Greek",\nall of it']
     assert back["relevance"].tolist() == ["2", ""]
     with pytest.raises(InputError, match=r"\.jsonl, \.csv or \.parquet"):

@@ -11,7 +11,7 @@ import { answerWords } from "./question_words.js";
 /** A judgement in a few words, with its answers to further questions. @param {View} view @param {Answer} answer */
 export const wordsOf = (view, answer) => [gradeWords(view, answer), ...answerWords(view, answer.answers)].join("; ");
 
-/** The main grade of a judgement in a few words. @param {View} view @param {Answer} answer */
+/** The grade of a judgement in a few words. @param {View} view @param {Answer} answer */
 export function gradeWords({ data: { scale } }, { kind, relevance, reason }) {
   if (kind !== "graded") return reason ? `cannot judge (${reason})` : "cannot judge";
   const known = scale.find(({ grade }) => grade === relevance);

@@ -137,7 +137,7 @@ def test_a_manager_adds_edits_orders_and_removes_questions(opened: Opened, campa
     answers = {"population": "Wrong population", "Other": "Other"}
     exclusion = Question("exclusion", "Why is it excluded?", "choice", answers, True, 0, 0, True)
     assert campaign.settings.questions() == (exclusion,)
-    assert "exclusion · One answer: Wrong population, Other · asked at grade 0 · required" in words(app)
+    assert "exclusion · Choice: Wrong population, Other · asked at grade 0 · required" in words(app)
     app.button(key="add-question").click().run()
     app.text_input(key="question-name").set_value("tags")
     app.text_input(key="question-sentence").set_value("Which apply?")
