@@ -183,15 +183,15 @@ def status(campaign: Campaign, form: str) -> None:
 
 
 def _print_questions(questions: Sequence[Mapping[str, Any]]) -> None:
-    """Print how often each question was asked, and whose judgements lack an answer."""
+    """Print how often each question was asked and answered, and whose judgements lack an answer."""
     if not questions:
         return
     echo()
     rows = []
     for each in questions:
-        counts = (each["asked"], each["missing"]) if each["required"] else ("optional", "-")
-        rows.append([each["name"], *counts, "yes" if each["again"] else "no"])
-    print_table(["question", "judgements", "answers missing", "handed out again"], rows)
+        missing = each["missing"] if each["required"] else "optional"
+        rows.append([each["name"], each["asked"], each["answered"], missing, "yes" if each["again"] else "no"])
+    print_table(["question", "judgements", "answers", "answers missing", "handed out again"], rows)
     lacking = [
         [each["name"], row["annotator"], row["asked"], row["missing"]]
         for each in questions

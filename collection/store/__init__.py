@@ -36,7 +36,7 @@ from collection.store.machine_labels import (
 from collection.store.missing_answers import (
     AskedQuestion as AskedQuestion,
     MissingAnswerTables,
-    MissingCount as MissingCount,
+    AnswerCount as AnswerCount,
 )
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand as Demand, QueueTables, Selection as Selection

@@ -1,4 +1,4 @@
-"""Judgements without an answer to a question that is asked at their grade."""
+"""Answers to questions that are asked at the grade of a judgement, and judgements without them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class AskedQuestion(NamedTuple):
     highest: int = HIGHEST_GRADE
 
 
-class MissingCount(NamedTuple):
-    """An annotator's current judgements at whose grade a question is asked, and those of them without an answer."""
+class AnswerCount(NamedTuple):
+    """An annotator's current judgements at whose grade a question is asked, and those of them with an answer."""
 
     question: str
     annotator: str
     asked: int
-    missing: int
+    answered: int
 
 
 # Current judgements `j` of annotators, which `l` names.
@@ -40,12 +40,13 @@ _IS_INCOMPLETE = f"EXISTS (SELECT 1 FROM json_each(:asked) AS q WHERE {_IS_ASKED
 class MissingAnswerTables(Repository):
     """Judgements without an answer to a question that is asked at their grade."""
 
-    def find(self, query_id: str, annotator: str, asked: Iterable[AskedQuestion]) -> list[str]:
+    def find(self, query_id: str, annotator: str, asked: Iterable[AskedQuestion]) -> dict[str, float | None]:
         """Return the documents of an annotator's current judgements in a topic that lack an answer.
 
-        Oldest first, then those that the annotator has skipped since; without those whose text is missing.
+        Each with the time at which the annotator skipped it last, in seconds since 1970, or None; those that were never
+        skipped first, oldest judgement first. Documents whose text is missing are left out.
         """
-        return self.connection.column(
+        return self.connection.mapping(
             f"""
             SELECT d.doc_id, (SELECT max(skipped_at) FROM skips AS s WHERE s.topic = l.topic AND s.doc = l.doc
                               AND s.annotator = l.annotator) AS skipped
@@ -78,17 +79,17 @@ class MissingAnswerTables(Repository):
         )
         return {query_id: (pooled, every) for query_id, pooled, every in rows}
 
-    def count_by_annotator(self, asked: Iterable[AskedQuestion]) -> list[MissingCount]:
-        """Count what each annotator was asked and has not answered, by question in the order of `asked`, then by name.
+    def count_by_annotator(self, asked: Iterable[AskedQuestion]) -> list[AnswerCount]:
+        """Count what each annotator was asked and has answered, by question in the order of `asked`, then by name.
 
-        Imported qrels are nobody's.
+        Imported qrels are left out.
         """
         rows = self.connection.execute(
             f"""
-            SELECT json_extract(q.value, '$[0]'), l.annotator, count(*), sum({_HAS_NO_ANSWER})
+            SELECT json_extract(q.value, '$[0]'), l.annotator, count(*), sum(NOT {_HAS_NO_ANSWER})
             FROM json_each(:asked) AS q CROSS JOIN {_CURRENT}
             WHERE {_IS_ASKED} AND l.annotator NOT GLOB :qrels GROUP BY q.key, l.annotator ORDER BY q.key, l.annotator
             """,
             {"asked": json_text(asked), "qrels": f"{QRELS_ANNOTATOR}*"},
         )
-        return list(map(MissingCount._make, rows))
+        return list(map(AnswerCount._make, rows))

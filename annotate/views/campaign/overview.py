@@ -112,14 +112,16 @@ if not decisions:
     widgets.grade_scale(campaign.settings.grades)
 if questions := state.get("questions"):
     with st.expander(f"Questions ({len(questions)})"):
-        asked = "Current judgements at whose grade it is asked; 0 for an optional question."
+        counts = pd.DataFrame(questions)
+        counts["missing"] = counts["missing"].astype("Int64").where(counts["required"])
         display.table(
-            pd.DataFrame(questions)[["name", "question", "asked", "missing"]],
+            counts,
             {
                 "name": "Question",
                 "question": text("Sentence", "medium"),
-                "asked": number("Judgements", help=asked),
-                "missing": number("Answers missing", help="Judgements at whose grade it is asked, without an answer."),
+                "asked": number("Judgements", help="Current judgements at whose grade the question is asked."),
+                "answered": number("Answers", help="Of these judgements, those with an answer."),
+                "missing": number("Answers missing", help="Judgements without an answer; empty if it is optional."),
             },
             alt="Answers to each question",
         )

@@ -71,8 +71,8 @@ def _draw_question(question: Question, state: Mapping[str, Any], place: int, num
     with st.container(border=True):
         st.write(f"**{widgets.plain(question.sentence)}**")
         st.caption(_words(question))
-        if lacking := _missing(question, state):
-            st.caption(lacking)
+        if state["asked"]:
+            st.caption(_counts(question, state))
         with st.container(horizontal=True):
             if st.button("Edit", key=f"edit-{question.name}"):
                 st.session_state[EDITED] = question.name
@@ -99,15 +99,16 @@ def _words(question: Question) -> str:
     return widgets.plain(" \u00b7 ".join([question.name, *parts]))
 
 
-def _missing(question: Question, state: Mapping[str, Any]) -> str:
-    """Return how many judgements lack an answer, and what happens with them; empty if none does."""
+def _counts(question: Question, state: Mapping[str, Any]) -> str:
+    """Return how many judgements have an answer, whose answers are missing, and what happens with their judgements."""
+    have = plural(state["answered"], "has", "have")
+    counts = f"{state['answered']:,} of {count(state['asked'], 'judgement')} at these grades {have} an answer."
     if not state["missing"]:
-        return ""
+        return counts
     people = [f"{widgets.plain(row['annotator'])} {row['missing']:,}" for row in state["annotators"] if row["missing"]]
-    lack = plural(state["missing"], "lacks", "lack")
     future = "Their annotators get them again." if question.again else "They are not handed out again."
-    judgements = f"{state['missing']:,} of {count(state['asked'], 'judgement')} at these grades {lack} an answer"
-    return f"{judgements} ({', '.join(people)}). {future}"
+    lack = plural(state["missing"], "lacks", "lack")
+    return f"{counts} {state['missing']:,} {lack} one ({', '.join(people)}). {future}"
 
 
 def _move(place: int, to: int) -> None:

@@ -99,7 +99,7 @@ class Judging:
         In the pool, the annotator keeps what they hold and gets more behind it. In the loop, the latest round reorders
         everything that is held but not on screen. The first document is taken to be on screen. Documents whose
         judgement lacks an answer to a question that is asked again come after the others of the pool, and in the loop,
-        which need not end, before them.
+        which need not end, before them, unless the annotator has just skipped them.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class Judging:
                 elsewhere = self.demand.candidates(query_id, annotator, at, [d for d in holding if d in beyond])
                 open_ |= {c.doc_id for c in assignment.next_pairs(elsewhere)}
             fresh = [doc_id for doc_id in waiting if doc_id not in in_hand][: max(count, 0)]
-            again = list[str]()
+            again = dict[str, float | None]()
             if not qualification and (len(fresh) < count or not in_hand <= open_):
                 again = self.progress.missing_answers.find(query_id, annotator, client.questions)
                 open_ |= in_hand.intersection(again)
@@ -320,14 +320,16 @@ class Judging:
             room = self.progress.budget.room(query_id, annotator, alone=release)
             if room is not None:
                 others = _within(others, second, room - len(set(on_screen).difference(second, again)))
-            others = [d for d in again if d not in on_screen] + others
+            incomplete = [d for d in again if d not in on_screen]
+            skipped = [d for d in incomplete if (again[d] or -1.0) >= since_when]
+            others = [d for d in incomplete if d not in skipped] + others + skipped
             order = on_screen + others[: max(length - len(on_screen), 0)]
             self.store.queue.end_leases(query_id, annotator, at, keep=[*holding, *order], others=release)
             until = at + min(assigned.lease * 60, LONGEST_IN_LOOP)
             self.store.queue.prolong(query_id, [d for d in holding if d in open_ or d in again], annotator, at, until)
             left = loop_round.left - self.store.judgements.count_newly_judged(query_id, since) - unavailable
             conditions, chosen = self.store.queue.number_conditions(loop_round.order), []
-            judged = [d for d in order if d in again and d not in on_screen]
+            judged = [d for d in order if d in again and d not in on_screen and d not in skipped]
             self.store.queue.lease_again(query_id, judged, annotator, at, until, behind=len(on_screen))
             for d in order:
                 if d in again:
@@ -336,7 +338,10 @@ class Judging:
                     by = None if d in second else conditions
                     chosen.append(_with_probability(selections[d], left)._replace(conditions=by))
                 left -= d not in second  # a draw excludes the unjudged documents before it
-            self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(on_screen) + len(judged))
+            behind = len(on_screen) + len(judged)
+            self.store.queue.lease(query_id, chosen, annotator, at, until, behind=behind)
+            judged = [d for d in order if d in skipped]
+            self.store.queue.lease_again(query_id, judged, annotator, at, until, behind=behind + len(chosen))
             if not order and not self.active_learning.is_short(loop_round):
                 order = self.demand.take_over(query_id, annotator, at, until, length)
         fresh = [d for d in order if d not in set(holding)]

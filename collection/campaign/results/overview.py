@@ -145,18 +145,17 @@ class Overview:
         """Return the further questions with the number of their answers, as plain data.
 
         ``name``, ``question``, ``required``, ``again``, ``asked`` (current judgements at whose grade it is asked),
-        ``missing`` (of these, without an answer; both 0 for an optional question), and ``annotators`` (``annotator``,
-        ``asked``, ``missing``).
+        ``answered`` (of these, with an answer), ``missing`` (those without one; 0 if the question is optional), and
+        ``annotators`` (``annotator``, ``asked``, ``answered``, ``missing``).
         """
         questions = self.settings.questions()
         table = self.progress.missing_answers.table() if questions else pd.DataFrame()
         states = []
         for question in questions:
             rows = table[table["question"] == question.name].drop(columns="question")
-            asked, missing = (int(rows[name].sum()) for name in ("asked", "missing"))
             about = {"name": question.name, "question": question.sentence, "required": question.required}
-            counts = {"asked": asked, "missing": missing, "annotators": rows.to_dict("records")}
-            states.append(about | {"again": question.again} | counts)
+            counts = {name: int(rows[name].sum()) for name in ("asked", "answered", "missing")}
+            states.append(about | {"again": question.again} | counts | {"annotators": rows.to_dict("records")})
         return states
 
     def next_step(self, progress: pd.DataFrame | None = None) -> NextStep:
@@ -165,9 +164,7 @@ class Overview:
         counts = self.store.judgements.counts()
         if settings.task == "grades" or not (counts["topics"] and counts["pool"] and counts["documents"]):
             step = self._next_step_of_grading(counts, progress)
-            if step.page == "export":
-                step = self._next_answers_step() or self._next_adjudication_step() or step
-            return step
+            return self._next_step_after_judging(step) if step.page == "export" else step
         state = self.topic_tasks.state()
         decided, wanted, _, topics = state.totals()
         if not topics:
@@ -209,13 +206,19 @@ class Overview:
             return step._replace(sentence=f"{step.sentence}{held}")
         return self._next_import_step(counts) or self._next_pool_step(progress, pools, held)
 
-    def _next_answers_step(self) -> NextStep | None:
-        """Return the next step where judgements that lack an answer are handed out again; None if there is none."""
+    def _next_step_after_judging(self, export: NextStep) -> NextStep:
+        """Return the next step before the `export` of qrels: missing answers, then adjudication; or the export."""
         lacking = sum(each["missing"] for each in self.questions() if each["again"])
+        handed_out = self.progress.missing_answers.count_handed_out() if lacking else 0
+        if handed_out:
+            lack, them = plural(handed_out, "lacks", "lack"), plural(handed_out, "it", "them")
+            return NextStep("judge", f"{count(handed_out, 'judgement')} {lack} an answer: annotators get {them} again.")
+        step = self._next_adjudication_step() or export
         if not lacking:
-            return None
-        are = plural(lacking, "is", "are")
-        return NextStep("judge", f"{count(lacking, 'answer')} {are} missing: annotators get these judgements again.")
+            return step
+        unasked = f"Nobody is asked for {count(lacking, 'missing answer')}"
+        reasons = "since topics are closed or not assigned, or annotators have no account"
+        return step._replace(sentence=f"{step.sentence} {unasked}, {reasons}.")
 
     def _next_adjudication_step(self) -> NextStep | None:
         """Return the next step where annotators disagree and nobody has adjudicated; None where nobody disagrees."""

@@ -300,6 +300,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "settings.modes": lambda c: c.settings.modes(),
     "settings.modes_and_closed": lambda c: c.settings.modes_and_closed(),
     "settings.modes_when_open": lambda c: c.settings.modes_when_open(),
+    "progress.missing_answers.count_handed_out": lambda c: c.progress.missing_answers.count_handed_out(),
     "progress.missing_answers.counts": lambda c: c.progress.missing_answers.counts("ann", [TAGS]),
     "progress.missing_answers.find": lambda c: c.progress.missing_answers.find("1", "ann"),
     "progress.missing_answers.table": lambda c: c.progress.missing_answers.table(),

@@ -180,15 +180,15 @@ def test_a_manager_sees_what_a_change_does_to_judgements_made(opened: Opened, ca
     credibility = Question("credibility", "Is it credible?", "grades", scale, asked_from=1)
     campaign.settings.set_questions([credibility])
     app = opened(campaign, "judging-page")
-    lacking = "2 of 2 judgements at these grades lack an answer (bob 1, cat 1). They are not handed out again."
-    assert lacking in words(app)
+    counts = "0 of 2 judgements at these grades have an answer. 2 lack one (bob 1, cat 1). They are not handed out"
+    assert counts in words(app)
     app.button(key="edit-credibility").click().run()
     app.checkbox(key="question-again").check()
     app.button(key="save-question").click().run()
     assert "Their annotators get them again." in words(app)
     campaign.judging.judge("bob", "1", "d1", 2, answers={"credibility": 1})
     app = opened(campaign, "judging-page")
-    assert "1 of 2 judgements at these grades lacks an answer (cat 1)." in words(app)
+    assert "1 of 2 judgements at these grades has an answer. 1 lacks one (cat 1)." in words(app)
     app.button(key="edit-credibility").click().run()
     app.text_area(key="question-answers").set_value("0: No\n2: Yes")
     app.button(key="save-question").click().run()
@@ -212,13 +212,17 @@ def test_questions_come_from_a_file(opened: Opened, campaign: Campaign) -> None:
 
 
 def test_the_overview_counts_missing_answers(opened: Opened, campaign: Campaign) -> None:
+    tags = Question("tags", "Which apply?", "tags", {"a": "A", "b": "B"})
     campaign.judging.judge("bob", "1", "d1", 2)
-    campaign.settings.set_questions([Question("tags", "Which apply?", "tags", {"a": "A", "b": "B"})])
+    campaign.settings.set_questions([tags, replace(tags, name="more", required=False)])
+    campaign.judging.judge("bob", "1", "d2", 2, answers={"tags": [], "more": ["a"]})
     frames = [frame.value for frame in opened(campaign, "overview").dataframe]
     (counts,) = [frame for frame in frames if "missing" in frame and "annotator" not in frame]
-    assert counts[["name", "asked", "missing"]].to_numpy().tolist() == [["tags", 1, 1]]
+    counts = counts[["name", "asked", "answered", "missing"]].astype(object)
+    assert counts.where(counts.notna(), None).to_numpy().tolist() == [["tags", 2, 1, 1], ["more", 2, 1, None]]
     (people,) = [frame for frame in frames if "missing" in frame and "annotator" in frame]
-    assert people.to_numpy().tolist() == [["tags", "bob", 1, 1]]
+    assert people.to_numpy().tolist() == [["tags", "bob", 2, 1]]
+    assert "1 of 2 judgements at these grades has an answer." in words(opened(campaign, "judging-page"))
 
 
 def test_my_judgements_change_with_their_answers(opened: Opened, campaign: Campaign) -> None:

@@ -409,6 +409,26 @@ def test_in_a_loop_they_come_before_new_documents(campaign: Campaign, mode: str)
     assert (pairs.closed, list(pairs.again)) == ([], ["d2", "d6"])
 
 
+@pytest.mark.parametrize("mode", ["loop", "loop-in-pool"])
+def test_in_a_loop_skipped_ones_come_after_new_documents(campaign: Campaign, mode: str) -> None:
+    for doc_id in ("d2", "d1"):
+        campaign.judging.judge("ann", "1", doc_id, 2)
+    campaign.settings.set_loop(mode=mode)
+    again(campaign, "credibility")
+    screen = []
+    for _ in range(3):
+        (document,) = campaign.judging.next_pairs("ann", "1", 1).documents
+        screen.append(document.doc_id)
+        campaign.judging.skip_handed_out("ann", [("1", document.doc_id)])
+    assert screen[:2] == ["d2", "d1"]
+    assert screen[2] not in screen[:2]
+    pairs = campaign.judging.next_pairs("ann", "1", 9)
+    assert pairs.order is not None
+    assert pairs.order[-2:] == list(pairs.again) == ["d2", "d1"], "what was skipped still comes"
+    ahead = campaign.store.connection.column("SELECT ahead FROM leases WHERE until > 0 AND annotator = 'ann' ORDER BY 1")
+    assert ahead == list(range(len(pairs.order)))
+
+
 def test_answers_are_counted_by_question_and_annotator(campaign: Campaign) -> None:
     campaign.judging.judge("ann", "1", "d2", 2)
     campaign.judging.judge("ann", "1", "d1", 0)
@@ -416,35 +436,69 @@ def test_answers_are_counted_by_question_and_annotator(campaign: Campaign) -> No
     campaign.judging.judge("bob", "2", "d4", cannot_judge="broken")
     campaign.judging.judge("cat", "1", "d2", 1, adjudicate=True)
     again(campaign, "credibility")
-    campaign.judging.judge("bob", "1", "d6", 3, answers={"credibility": 1})
+    campaign.judging.judge("bob", "1", "d6", 3, answers={"credibility": 1, "tags": []})
     table = campaign.progress.missing_answers.table()
     assert table.to_numpy().tolist() == [
-        ["credibility", "ann", 1, 1],
-        ["credibility", "bob", 1, 0],
-        ["exclusion", "ann", 1, 1],
+        ["credibility", "ann", 1, 0, 1],
+        ["credibility", "bob", 1, 1, 0],
+        ["exclusion", "ann", 1, 0, 1],
+        ["tags", "ann", 2, 0, 0],
+        ["tags", "bob", 1, 1, 0],
     ]
     state = json.loads(ok("status", campaign.directory, "--format", "json"))["questions"]
-    assert [(each["name"], each["asked"], each["missing"], each["again"]) for each in state] == [
-        ("credibility", 2, 1, True),
-        ("exclusion", 1, 1, False),
-        ("tags", 0, 0, False),
+    assert [(each["name"], each["asked"], each["answered"], each["missing"], each["again"]) for each in state] == [
+        ("credibility", 2, 1, 1, True),
+        ("exclusion", 1, 0, 1, False),
+        ("tags", 3, 1, 0, False),
     ]
     printed = ok("status", campaign.directory)
     assert "answers missing" in printed
     assert re.search(r"exclusion +ann +1 +1", printed)
-    assert re.search(r"tags +optional +- +no", printed)
+    assert re.search(r"credibility +2 +1 +1 +yes", printed)
+    assert re.search(r"tags +3 +1 +optional +no", printed)
 
 
 def test_the_next_step_is_to_complete_what_lacks_an_answer(campaign: Campaign) -> None:
+    for name in ("ann", "cat"):
+        campaign.people.accounts.add(name, "annotator")
     for query_id, doc_ids in {"1": ("d2", "d1", "d6"), "2": ("d4", "d5", "d7")}.items():
         for doc_id in doc_ids:
             campaign.judging.judge("ann", query_id, doc_id, 2)
+    campaign.judging.judge("script", "1", "d2", 2)
     assert campaign.results.overview.next_step().page == "export"
     again(campaign)
     assert campaign.results.overview.next_step().page == "export"
     again(campaign, "credibility")
     step = campaign.results.overview.next_step()
-    assert step == ("judge", "6 answers are missing: annotators get these judgements again.")
+    assert step == ("judge", "6 judgements lack an answer: annotators get them again.")
+    campaign.settings.set_loop(topics=["1"], mode="closed")
+    step = campaign.results.overview.next_step()
+    assert step == ("judge", "3 judgements lack an answer: annotators get them again.")
+
+
+@pytest.mark.parametrize("why", ["closed", "not assigned", "locked", "no account"])
+def test_the_next_step_is_none_that_nobody_can_take(campaign: Campaign, why: str) -> None:
+    """Answers that nobody is asked for stay missing; the campaign goes on to adjudication and export."""
+    for query_id, doc_ids in {"1": ("d2", "d1", "d6"), "2": ("d4", "d5", "d7")}.items():
+        for doc_id in doc_ids:
+            campaign.judging.judge("ann", query_id, doc_id, 2)
+    for name in ("boss", "ann", "cat")[: 1 if why == "no account" else 3]:
+        campaign.people.accounts.add(name, "manager" if name == "boss" else "annotator")
+    again(campaign, "credibility")
+    if why == "closed":
+        campaign.settings.set_loop(mode="closed", topics=["1", "2"])
+    elif why == "not assigned":
+        campaign.people.assignments.assign(["1", "2"], ["cat"])
+    elif why == "locked":
+        campaign.people.accounts.lock("ann")
+    unasked = "Nobody is asked for 6 missing answers, since topics are closed or not assigned"
+    step = campaign.results.overview.next_step()
+    assert step.page == "export"
+    assert unasked in step.sentence
+    campaign.judging.judge("bob", "1", "d2", 0, answers={"exclusion": "design"})
+    step = campaign.results.overview.next_step()
+    assert step.page == "adjudicate"
+    assert unasked in step.sentence
 
 
 def test_a_work_list_has_what_is_to_be_completed(campaign: Campaign, tmp_path: Path) -> None:
