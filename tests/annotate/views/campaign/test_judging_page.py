@@ -264,7 +264,7 @@ def test_a_note_changes_no_answers(opened: Opened, campaign: Campaign) -> None:
     save(app)
     last = campaign.store.judgements.table(annotator="ann").iloc[0]
     assert (last["note"], last["answers"]) == ("A note", {"credibility": 1})
-    assert campaign.progress.missing_answers.find("1", "ann") == ["d1"]
+    assert list(campaign.progress.missing_answers.find("1", "ann")) == ["d1"]
     app = my_judgement(opened, campaign, last["uuid"])
     app.checkbox(key=f"answer-{last['uuid']}-tags-none").check()
     save(app)
