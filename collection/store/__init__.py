@@ -34,9 +34,9 @@ from collection.store.machine_labels import (
     SampleInUse as SampleInUse,
 )
 from collection.store.missing_answers import (
+    AnswerCount as AnswerCount,
     AskedQuestion as AskedQuestion,
     MissingAnswerTables,
-    AnswerCount as AnswerCount,
 )
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand as Demand, QueueTables, Selection as Selection

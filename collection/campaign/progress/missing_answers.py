@@ -10,7 +10,7 @@ import pandas as pd
 from collection.campaign.settings.settings import Settings
 from collection.core.questions import Question
 from collection.core.records import HIGHEST_GRADE
-from collection.store import AskedQuestion, AnswerCount, Store
+from collection.store import AnswerCount, AskedQuestion, Store
 
 
 @dataclass(eq=False)
