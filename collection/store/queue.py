@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from collection.core import clock
@@ -201,10 +201,11 @@ class QueueTables(Repository):
         )
 
     @writes
-    def lease_again(
-        self, query_id: str, doc_ids: Iterable[str], annotator: str, at: float, until: float, *, behind: int = 0
-    ) -> None:
-        """Reserve pairs that an annotator has judged already, as :meth:`lease` does; how they were selected stays."""
+    def lease_again(self, query_id: str, places: Mapping[str, int], annotator: str, at: float, until: float) -> None:
+        """Reserve pairs that an annotator has judged already, as :meth:`lease` does; how they were selected stays.
+
+        `places` are document ids -> numbers of pairs before them.
+        """
         self.connection.executemany(
             """
             INSERT INTO leases (topic, doc, annotator, until, since, ahead)
@@ -215,7 +216,7 @@ class QueueTables(Repository):
                         ELSE excluded.ahead END,
                 since = excluded.since
             """,
-            [(annotator, until, at, ahead, query_id, doc_id) for ahead, doc_id in enumerate(doc_ids, behind)],
+            [(annotator, until, at, ahead, query_id, doc_id) for doc_id, ahead in places.items()],
         )
 
     @writes

@@ -244,7 +244,8 @@ class Judging:
                 fresh = self.demand.take_over(query_id, annotator, at, until, count)
             if is_last and again:
                 more = [doc_id for doc_id in again if doc_id not in in_hand][: max(count - len(fresh), 0)]
-                self.store.queue.lease_again(query_id, more, annotator, at, until, behind=len(held) + len(fresh))
+                places = {doc_id: place for place, doc_id in enumerate(more, len(held) + len(fresh))}
+                self.store.queue.lease_again(query_id, places, annotator, at, until)
                 fresh += more
         documents = self.store.corpus.documents(fresh)
         closed = [d for d in holding if d not in open_]
@@ -329,8 +330,8 @@ class Judging:
             self.store.queue.prolong(query_id, [d for d in holding if d in open_ or d in again], annotator, at, until)
             left = loop_round.left - self.store.judgements.count_newly_judged(query_id, since) - unavailable
             conditions, chosen = self.store.queue.number_conditions(loop_round.order), []
-            judged = [d for d in order if d in again and d not in on_screen and d not in skipped]
-            self.store.queue.lease_again(query_id, judged, annotator, at, until, behind=len(on_screen))
+            judged = {d: place for place, d in enumerate(order) if d in again and d not in on_screen}
+            self.store.queue.lease_again(query_id, judged, annotator, at, until)
             for d in order:
                 if d in again:
                     continue
@@ -338,10 +339,8 @@ class Judging:
                     by = None if d in second else conditions
                     chosen.append(_with_probability(selections[d], left)._replace(conditions=by))
                 left -= d not in second  # a draw excludes the unjudged documents before it
-            behind = len(on_screen) + len(judged)
+            behind = order.index(chosen[0].doc_id) if chosen else 0
             self.store.queue.lease(query_id, chosen, annotator, at, until, behind=behind)
-            judged = [d for d in order if d in skipped]
-            self.store.queue.lease_again(query_id, judged, annotator, at, until, behind=behind + len(chosen))
             if not order and not self.active_learning.is_short(loop_round):
                 order = self.demand.take_over(query_id, annotator, at, until, length)
         fresh = [d for d in order if d not in set(holding)]
