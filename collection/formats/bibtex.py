@@ -16,6 +16,9 @@ from collection.formats.source import FilePath
 PIECE = 1 << 20
 """Characters that are parsed at a time: whole entries, since bibtexparser needs memory for all it reads."""
 
+TYPE, KEY = "entry type", "citation key"
+"""Names of an entry's type and key among its fields; no field of BibTeX has a blank in its name."""
+
 ENTRY = re.compile(r"\s*@\s*\w+\s*[{(]")
 """Begin of an entry."""
 _LATEX = re.compile(
@@ -39,8 +42,8 @@ _SIGNS = {"\\{": "\0", "\\}": "\1", "\\textless": "<", "\\textgreater": ">", "\\
 """Signs that pylatexenc leaves out or that stand for a brace, which is put in its place at the end."""
 
 
-def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:
-    """Line and fields of every entry; other text is skipped, and entries that are broken are counted."""
+def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, list[str]]]]:
+    """Line and fields of every entry, with LaTeX; other text is skipped, and entries that are broken are counted."""
     strings: dict[str, str] = {}
     doubts = _Doubts()
     read, last = 0, 0
@@ -125,8 +128,8 @@ def _split(text: str) -> list[Any]:
     return list(Splitter(text).split().blocks)
 
 
-def _record(entry: Any, number: int, strings: Mapping[str, str], doubts: _Doubts) -> Mapping[str, object]:
-    values: dict[str, list[str]] = {}
+def _record(entry: Any, number: int, strings: Mapping[str, str], doubts: _Doubts) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {TYPE: [entry.entry_type], KEY: [entry.key]}
     joined = followed = False
     for field in entry.fields:
         name, text, at = field.key, field.value.strip(), 0
@@ -139,7 +142,12 @@ def _record(entry: Any, number: int, strings: Mapping[str, str], doubts: _Doubts
             name, at = (next_field[1], next_field.end()) if next_field else ("", len(text))
     doubts.joined += [number] * joined
     doubts.followed += [number] * followed
-    texts: dict[str, object] = {}
+    return values
+
+
+def decode_fields(values: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The fields of an entry that :data:`collection.formats.columns.RECORD_TAGS` names, without LaTeX."""
+    texts: dict[str, list[str]] = {}
     for field, keys in columns.tagged_fields("bibtex", values).items():
         texts |= {key: [part for text in values[key] for part in _texts(field, text)] for key in keys}
     return texts

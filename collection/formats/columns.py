@@ -228,6 +228,7 @@ RECORD_TAGS = {
 ``other doi`` and ``accession`` have what may be a DOI or a PMID, or something else. The readers of RIS and Refer give
 the accession number of a record of PubMed the tag ``PMID``.
 """
+RECORD_TAGS["pubmed"] = RECORD_TAGS["endnote"]  # one reader of XML names the fields of both
 
 _CIW_OTHERS = """
     PT BA BE GP BF CA SE BS LA DT CT CY CL SP HO C1 C3 RP EM RI OI FU FP FX CR NR TC Z9 U1 U2 PU PI PA SN EI BN PD VL

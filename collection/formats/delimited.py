@@ -76,7 +76,7 @@ def field_rows(path: FilePath, what: str, separator: str) -> Iterator[tuple[int,
 def _join_rows(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, dict[str, list[str]]]]:
     begin, record = 0, dict[str, list[str]]()
     for number, (head, *texts) in rows:
-        name = head.strip().lower()
+        name = head.strip()
         if name in record:
             yield begin, record
             record = {}
@@ -220,8 +220,9 @@ def named_records(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and fields of every record, named by the header, or by width where a TSV has none.
 
-    A first record with one of `id_names` is the header, or one of which `is_header` says so; lines of text before it
-    are skipped. `bare` are the columns' names by their number, for tab-separated files without a header.
+    A first record with one of `id_names` is the header, or one of which `is_header` says so, whose names keep their
+    case; lines of text before it are skipped. `bare` are the columns' names by their number, for tab-separated files
+    without a header.
     """
     all_records = records(path, what, separator)
     first = list(islice(all_records, _SAMPLE))
@@ -229,9 +230,10 @@ def named_records(
     begin = 0
     for place, (number, record) in enumerate(first[:_BEFORE]):
         header = [name.strip().lower() for name in record]
-        if fields.find_header(record, id_names) or is_header(header):
+        has_id = fields.find_header(record, id_names) is not None
+        if has_id or is_header(header):
             fields.check_header(path, number, header)
-            names, begin = header, place + 1
+            names, begin = header if has_id else [name.strip() for name in record], place + 1
             break
         if separator == "\t" and not workbook.is_workbook(path):
             break

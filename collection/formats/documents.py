@@ -118,7 +118,7 @@ def _from_objects(path: FilePath, records: Iterator[tuple[int, dict[str, object]
     first = list(islice(records, 1))
     records = chain(first, records)
     if any(references.is_csl(record) for _, record in first):
-        yield from references.to_references(references.from_csl(records), "csl", path)
+        yield from references.to_references(records, "csl", path)
     elif any(references.is_record(record) for _, record in first):
         yield from references.to_table_references(path, records)
     else:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from typing import NamedTuple
 from xml.parsers import expat
 
 from collection.core.errors import FormatError
@@ -26,8 +27,6 @@ _FIELDS = {
     "keywords/keyword": "keywords",
     "urls/related-urls/url": "url",
     "accession-num": "accession",
-    "remote-database-name": "database",
-    "remote-database-provider": "database",
     "medlinecitation/pmid": "pmid",
     "medlinecitation/article/articletitle": "title",
     "medlinecitation/article/vernaculartitle": "vernaculartitle",
@@ -52,15 +51,19 @@ _FIELDS = {
     "bookdocument/articleidlist/articleid": "articleid",
 }
 """Path of an element in a record -> the field; elements inside are part of its text."""
-_PARTS = {
-    f"{document}/authorlist/author/{part}": "authors"
+_DATABASE = ("remote-database-name", "remote-database-provider")
+_LEFT_OUT = ("pubmeddata/referencelist", "pubmeddata/history")
+"""Paths of elements that say nothing of the record itself."""
+_PARTS = frozenset(
+    f"{document}/authorlist/author/{part}"
     for document in ("medlinecitation/article", "bookdocument")
     for part in ("lastname", "forename", "collectivename")
-}
+)
 """Path of an element with a part of the text of the element around it, which has no text of its own."""
 _WHOLES = frozenset(path.rpartition("/")[0] for path in _PARTS)
 _RECORDS = ("record", "pubmedarticle", "pubmedbookarticle")
-_DEEPEST = max(path.count("/") for path in (*_FIELDS, *_PARTS))
+_DEEPEST = 12
+"""Names in a path; deeper elements are part of the text around them."""
 
 
 def is_endnote(path: FilePath) -> bool:
@@ -76,8 +79,8 @@ def is_endnote(path: FilePath) -> bool:
     return first is not None and first[1].lower() in ("xml", "records", "record")
 
 
-def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, object]]]:
-    """Line and fields (lists of texts) of every <record>, <PubmedArticle> or <PubmedBookArticle>."""
+def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, list[str]]]]:
+    """Line and texts by path, such as "titles/title", of every <record>, <PubmedArticle> or <PubmedBookArticle>."""
     parser = _Records(path)
     with source.open_bytes(path, what) as file:
         try:
@@ -88,6 +91,29 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, Mapping[str, objec
     yield from parser.feed(b"", last=True)
     if not parser.count:
         raise FormatError(path, None, what, "EndNote XML without a record")
+
+
+def is_from_pubmed(texts: Iterable[str]) -> bool:
+    """Tell whether the paths of a record are those of PubMed's XML."""
+    return any(path.startswith(("medlinecitation/", "bookdocument/")) for path in texts)
+
+
+def name_fields(texts: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The fields of :data:`collection.formats.columns.RECORD_TAGS` in the texts of a record by path."""
+    record: dict[str, list[str]] = {}
+    for path, some in texts.items():
+        if field := _FIELDS.get(path):
+            record.setdefault(field, []).extend(some)
+    if tagged.is_pubmed(" ".join(text for path in _DATABASE for text in texts.get(path, []))):
+        record["pmid"] = record.get("accession", [])
+    return record
+
+
+class _Element(NamedTuple):
+    """An open element: its path, and the pieces of the text that it belongs to; None for one that is left out."""
+
+    path: str
+    pieces: list[str] | None
 
 
 class _Records:
@@ -101,11 +127,10 @@ class _Records:
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._text
         self._parser.EntityDeclHandler = self._entity
-        self._done: list[tuple[int, Mapping[str, object]]] = []
+        self._done: list[tuple[int, dict[str, list[str]]]] = []
         self._record: dict[str, list[list[str]]] | None = None
-        """Field -> the pieces of each of its texts: adding to a text takes time that grows with its square."""
-        self._paths: list[str] = []
-        """Path of each open element of the record; of a deeper one than any field some path that is no field's."""
+        """Path -> the pieces of each of its texts: adding to a text takes time that grows with its square."""
+        self._open: list[_Element] = []
         self._begin = self._size = 0
 
     @property
@@ -113,7 +138,7 @@ class _Records:
         """The line that was read last."""
         return self._parser.CurrentLineNumber
 
-    def feed(self, piece: bytes, *, last: bool = False) -> list[tuple[int, Mapping[str, object]]]:
+    def feed(self, piece: bytes, *, last: bool = False) -> list[tuple[int, dict[str, list[str]]]]:
         """Parse a piece; the records that end in it."""
         self._done = []
         try:
@@ -126,49 +151,59 @@ class _Records:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if self._record is None:
             if name.lower() in _RECORDS:
-                self._record, self._paths, self._size, self._begin = {}, [], 0, self.line
+                self._record, self._open, self._size, self._begin = {}, [], 0, self.line
             return
         self._grow(len(name))
-        name, above = name.lower(), self._paths[-1] if self._paths else ""
-        if above in _PARTS or (above in _FIELDS and above not in _WHOLES):
-            self._paths.append(above)
-            return
+        name, around = name.lower(), self._open[-1] if self._open else _Element("", [])
+        above = around.path
         path = f"{above}/{name}" if above else name
-        self._paths.append(path if path.count("/") <= _DEEPEST else "/")
-        if path in _PARTS:
-            whole = self._record[_PARTS[path]][-1]
+        if (
+            name == "style"
+            or above in _PARTS
+            or (above in _FIELDS and above not in _WHOLES)
+            or len(self._open) > _DEEPEST
+        ):
+            self._open.append(around)
+        elif around.pieces is None or path in _LEFT_OUT:
+            self._open.append(_Element(path, None))
+        elif path in _PARTS:
+            whole = self._record[above][-1]
             whole += [", "] if whole else []
-        elif field := _FIELDS.get(path):
+            self._open.append(_Element(path, whole))
+        else:
             label = attributes.get("Label", "")
-            self._record.setdefault(field, []).append([f"{label}: "] if label else [])
+            pieces = [f"{label}: "] if label else []
+            self._open.append(_Element(path, pieces))
+            if path in _FIELDS:
+                self._record.setdefault(path, []).append(pieces)
+            if path == "ref-type" and "name" in attributes:
+                self._record["ref-type@name"] = [[attributes["name"]]]
 
     def _grow(self, size: int) -> None:
         self._size += size
         source.require_size(self.path, self._begin, self._size, "in a record")
 
-    def _field(self) -> str | None:
-        """The field to which text belongs."""
-        path = self._paths[-1] if self._paths else ""
-        return _PARTS.get(path) or (_FIELDS.get(path) if path not in _WHOLES else None)
-
     def _text(self, text: str) -> None:
-        if self._record is not None and (field := self._field()):
-            self._record[field][-1].append(text)
-            self._grow(len(text))
+        if self._record is None or not self._open:
+            return
+        path, pieces = self._open[-1]
+        if pieces is None or path in _WHOLES:
+            return
+        if not pieces and path not in _FIELDS and path not in _PARTS:
+            if not text.strip():
+                return
+            self._record.setdefault(path, []).append(pieces)
+        pieces.append(text)
+        self._grow(len(text))
 
     def _end(self, name: str) -> None:
         if self._record is None:
             return
-        if self._paths:
-            self._paths.pop()
+        if self._open:
+            self._open.pop()
             return
-        texts = {field: [" ".join("".join(each).split()) for each in some] for field, some in self._record.items()}
-        record: dict[str, object] = {**texts}
-        if tagged.is_pubmed(" ".join(texts.get("database", []))):
-            record["pmid"] = record.get("accession")
-        if name.lower() != "record":
-            record["from_pubmed"] = True
-        self._done.append((self._begin, record))
+        texts = {path: [" ".join("".join(each).split()) for each in some] for path, some in self._record.items()}
+        self._done.append((self._begin, texts))
         self._record, self.count = None, self.count + 1
 
     def _entity(self, name: str, *_: object) -> None:

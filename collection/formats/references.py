@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
+from types import MappingProxyType
+from typing import Any
 
 from collection.core.characters import one_line, without_markup
 from collection.core.errors import unit
@@ -59,9 +62,29 @@ _QUOTED = re.compile(r'\s*"((?:[^"]|"")+)"\s*')
 
 
 class Reference(Document):
-    """A document made from a bibliographic record, including its id."""
+    """A document made from a bibliographic record, including its id.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    fields
+        Tags or columns of the record -> their texts, in the order of the source; lines of a text are separated by
+        line feeds. BibTeX has its LaTeX, and the ``entry type`` and ``citation key``; XML has the path of each element,
+        such as ``titles/title``.
+    form
+        "ris", "nbib", "ciw", "refer", "cochrane", "bibtex", "endnote", "pubmed" (XML), "csl" or "table".
+    """
+
+    fields: Mapping[str, list[str]] = MappingProxyType({})
+    form: str = ""
+
+    def with_record(self, record: Mapping[str, list[str]], form: str) -> Reference:
+        """The same document with the fields and the form of its record."""
+        copy = Reference(*self)
+        copy.fields, copy.form = record, form
+        return copy
+
+    def _replace(self, **changes: Any) -> Reference:
+        return super()._replace(**changes).with_record(self.fields, self.form)
 
 
 def is_record(names: Iterable[str]) -> bool:
@@ -98,6 +121,34 @@ def read_references(path: FilePath, what: str, form: str) -> Iterator[tuple[int,
     return to_references(reader(path, what), form, path)
 
 
+def _understand(record: Mapping[str, Any], form: str) -> Mapping[str, object]:
+    """The tags of :data:`collection.formats.columns.RECORD_TAGS` in a record as its source has it."""
+    understand: dict[str, Callable[[Mapping[str, Any]], Mapping[str, object]]] = {
+        "ris": tagged.complete_ris, "nbib": tagged.complete_nbib, "refer": tagged.complete_refer,
+        "bibtex": bibtex.decode_fields, "endnote": endnote.name_fields, "pubmed": endnote.name_fields, "csl": _from_csl,
+    }  # fmt: skip
+    return understand[form](record) if form in understand else record
+
+
+def _fields_of(record: Mapping[str, object]) -> Mapping[str, list[str]]:
+    """Tags or columns and their texts; objects as JSON, and without those that are empty."""
+    fields = {
+        name: [
+            text if isinstance(text, str) else _as_text(text)
+            for text in (value if isinstance(value, list) else [value])
+        ]
+        for name, value in record.items()
+        if value is not None
+    }
+    return {name: texts for name, texts in fields.items() if any(texts)}
+
+
+def _as_text(value: object) -> str:
+    if value is None:
+        return ""
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list | bool) else str(value)
+
+
 def to_references(
     records: Iterable[tuple[int, Mapping[str, object]]], form: str = "", path: FilePath | None = None
 ) -> Iterator[tuple[int, Reference]]:
@@ -113,7 +164,8 @@ def to_references(
     left_out = _LeftOut()
     for number, record in records:
         left_out.line = number
-        reference = _reference(record, form, left_out)
+        own_form = "pubmed" if form == "endnote" and endnote.is_from_pubmed(record) else form
+        reference = _reference(record, own_form, left_out).with_record(_fields_of(record), own_form or "table")
         ids[reference.doc_id] += 1
         if ids[reference.doc_id] > 1:
             reference = reference._replace(doc_id=f"{reference.doc_id}-{ids[reference.doc_id]}")
@@ -145,7 +197,7 @@ def _without_headers(
     headers: list[int] = []
     for number, record in records:
         cells = {name: _unquoted(cell) for name, cell in record.items()}
-        if all(str(cell).strip().lower() == name for name, cell in cells.items()):
+        if all(str(cell).strip().lower() == name.lower() for name, cell in cells.items()):
             headers.append(number)
         else:
             yield number, cells
@@ -165,16 +217,15 @@ def is_csl(record: Mapping[str, object]) -> bool:
     return {"type", "title"} <= record.keys() and telling > 1
 
 
-def from_csl(records: Iterable[tuple[int, Mapping[str, object]]]) -> Iterator[tuple[int, Mapping[str, object]]]:
-    """Records of CSL JSON with the names of :data:`collection.formats.columns.RECORD_TAGS`."""
-    for number, record in records:
-        issued = record.get("issued")
-        dates = issued if isinstance(issued, dict) else {"raw": issued}
-        year = next((part[0] for part in _members(dates.get("date-parts")) if isinstance(part, list) and part), None)
-        authors = [_csl_name(name) for name in _members(record.get("author")) or _members(record.get("editor"))]
-        keywords = [word for text in _texts(record.get("keyword")) for word in re.split("[;,]", text)]
-        said = year or dates.get("literal") or dates.get("raw") or ""
-        yield number, {**record, "author": authors, "keyword": keywords, "issued": str(said)}
+def _from_csl(record: Mapping[str, object]) -> Mapping[str, object]:
+    """A record of CSL JSON with texts for its names, keywords and date."""
+    issued = record.get("issued")
+    dates = issued if isinstance(issued, dict) else {"raw": issued}
+    year = next((part[0] for part in _members(dates.get("date-parts")) if isinstance(part, list) and part), None)
+    authors = [_csl_name(name) for name in _members(record.get("author")) or _members(record.get("editor"))]
+    keywords = [word for text in _texts(record.get("keyword")) for word in re.split("[;,]", text)]
+    said = year or dates.get("literal") or dates.get("raw") or ""
+    return {**record, "author": authors, "keyword": keywords, "issued": str(said)}
 
 
 def _members(value: object) -> list[object]:
@@ -233,7 +284,7 @@ def _texts(value: object) -> list[str]:
     """The texts of a field that say something."""
     listed = value if isinstance(value, list) else [value]
     some = (each.get("name") if isinstance(each, dict) else each for each in listed)
-    texts = (str(each).strip() for each in some if each is not None)
+    texts = (str(each).replace("\n", " ").strip() for each in some if each is not None)
     return [text for text in texts if not _NOTHING.fullmatch(text)]
 
 
@@ -260,7 +311,7 @@ def _values(record: Mapping[str, object], form: str) -> _FieldTexts:
 
 
 def _reference(record: Mapping[str, object], form: str, left_out: _LeftOut) -> Reference:
-    values = _values(record, form)
+    values = _values(_understand(record, form), form)
     title, abstract = _title(values, left_out), _abstract(values, left_out)
     links = [url for text in _all(values, "url") for url in text.split() if images.parse_host(url)]
     journal = one_line(without_markup(_first(values, "journal")))
@@ -285,7 +336,7 @@ def _reference(record: Mapping[str, object], form: str, left_out: _LeftOut) -> R
         "url": url or (f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else ""),
     }
     doi = doi if find_dois(doi) else ""
-    identity = (pmid if form == "nbib" or record.get("from_pubmed") else doi) or doi or pmid
+    identity = (pmid if form in ("nbib", "pubmed") else doi) or doi or pmid
     if not identity:
         same_title = plain(title)
         content = "\n".join([same_title, year, "" if same_title and year else plain(abstract)])

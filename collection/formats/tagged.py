@@ -8,7 +8,7 @@ that goes on in the next line without a tag.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from collection.core.errors import FormatError
@@ -97,7 +97,7 @@ class _Block:
         source.require_size(path, self.begin, self.size, "in a record", "its end may be missing")
 
     def texts(self) -> Values:
-        return {tag: [" ".join(filter(None, value)) for value in values] for tag, values in self.values.items()}
+        return {tag: ["\n".join(filter(None, value)) for value in values] for tag, values in self.values.items()}
 
 
 class _Reader:
@@ -207,15 +207,20 @@ def _read(path: FilePath, what: str, form: _Form) -> Iterator[tuple[int, Values]
 
 def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
     """Line and tags of every record of RIS."""
-    for number, values in _read(path, what, _RIS):
-        database = " ".join([*values.get("DB", []), *values.get("DP", [])])
-        other = next((tag for name, tag in _PMIDS.items() if name in database.lower()), "")
-        tag = "AN" if is_pubmed(database) else other
-        numbers = values.get(tag) or (values.get("ID", []) if tag == "AN" else [])  # Ovid's Medline
-        values.setdefault("PMID", numbers)
-        if not {"TI", "T1", "CT", "BT"} & values.keys() and {"JO", "JF", "JA", "SO"} & values.keys():
-            values["TI"] = values.pop("T2", [])  # not the journal
-        yield number, values
+    return _read(path, what, _RIS)
+
+
+def complete_ris(values: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The tags of a record of RIS with its PMID, which some databases write elsewhere, and its title."""
+    known = dict(values)
+    database = " ".join([*known.get("DB", []), *known.get("DP", [])])
+    other = next((tag for name, tag in _PMIDS.items() if name in database.lower()), "")
+    tag = "AN" if is_pubmed(database) else other
+    numbers = known.get(tag) or (known.get("ID", []) if tag == "AN" else [])  # Ovid's Medline
+    known.setdefault("PMID", numbers)
+    if not {"TI", "T1", "CT", "BT"} & known.keys() and {"JO", "JF", "JA", "SO"} & known.keys():
+        known["TI"] = known.pop("T2", [])  # not the journal
+    return known
 
 
 def read_ciw(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
@@ -230,10 +235,13 @@ def read_cochrane(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
 
 def read_refer(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
     """Line and tags of every record of Refer's format."""
-    for number, values in _read(path, what, _REFER):
-        if is_pubmed(" ".join([*values.get("%W", []), *values.get("%~", [])])):
-            values["PMID"] = values.get("%M", [])
-        yield number, values
+    return _read(path, what, _REFER)
+
+
+def complete_refer(values: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The tags of a record of Refer's format with its PMID if it comes from PubMed."""
+    is_from_pubmed = is_pubmed(" ".join([*values.get("%W", []), *values.get("%~", [])]))
+    return {**values, "PMID": values.get("%M", [])} if is_from_pubmed else dict(values)
 
 
 def is_pubmed(database: str) -> bool:
@@ -265,4 +273,9 @@ def read_nbib(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
 def _nbib_record(path: FilePath, number: int, record: Values) -> Values:
     if not record["PMID"][0].isdecimal():
         raise FormatError(path, number, "a PMID, which is a number", quote(record["PMID"][0]))
-    return {**record, "MH": [text.replace("*", "") for text in record.get("MH", [])]}
+    return record
+
+
+def complete_nbib(values: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The tags of a record of PubMed without the marks of major topics."""
+    return {**values, "MH": [text.replace("*", "") for text in values.get("MH", [])]}

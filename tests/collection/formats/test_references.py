@@ -367,7 +367,7 @@ def test_there_are_tables() -> None:
 
 def test_columns_that_are_not_understood_are_named(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "Title,Abstract,Volume,Screener,Reason\nWings,Flow,3,ann,x\n")
-    with pytest.warns(UserWarning, match="left out 2 unknown columns: screener and reason"):
+    with pytest.warns(UserWarning, match="left out 2 unknown columns: Screener and Reason"):
         read(path)
 
 
@@ -779,7 +779,7 @@ def test_embase_with_a_row_for_each_field(tmp_path: Path) -> None:
         },
     )  # fmt: skip
     assert (second.title, second.metadata) == ("Cellars", {"authors": ["Li B."]})
-    assert notes == ["left out 1 unknown column: embase link"]
+    assert notes == ["left out 1 unknown column: EMBASE LINK"]
 
 
 @pytest.mark.parametrize(
@@ -826,3 +826,63 @@ def test_columns_of_openalex(tmp_path: Path) -> None:
         "pmid": "123", "keywords": ["a", "b"], "url": "https://doi.org/10.5555/att.1",
     }  # fmt: skip
     assert notes == []
+
+
+SOURCES = {
+    "a.ris": (
+        "TY  - JOUR\nTI  - Heat\nN1  - one\nC1  - x\nN1  - two\n  lines\nJO  - J\nAN  - 5\nDB  - PubMed\nER  - \n",
+        "ris",
+        {"TY": ["JOUR"], "TI": ["Heat"], "N1": ["one", "two\nlines"], "C1": ["x"], "JO": ["J"], "AN": ["5"],
+         "DB": ["PubMed"]},
+    ),
+    "a.bib": (
+        '@article{berg19,\n title = {{\\"U}ber {CO}$_2$},\n annote = {To read},\n year = 2019\n}\n',
+        "bibtex",
+        {"entry type": ["article"], "citation key": ["berg19"], "title": ['{\\"U}ber {CO}$_2$'],
+         "annote": ["To read"], "year": ["2019"]},
+    ),
+    "a.xml": (
+        '<xml><records><record><ref-type name="Journal Article">17</ref-type><titles><title><style face="normal">Heat'
+        "</style></title></titles><volume><style>3</style></volume><custom7>e1</custom7></record></records></xml>",
+        "endnote",
+        {"ref-type@name": ["Journal Article"], "ref-type": ["17"], "titles/title": ["Heat"], "volume": ["3"],
+         "custom7": ["e1"]},
+    ),
+    "b.xml": (
+        "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>5</PMID><Article><ArticleTitle>Heat</ArticleTitle>"
+        "<AuthorList><Author><LastName>Berg</LastName><ForeName>T</ForeName></Author></AuthorList>"
+        "<Language>eng</Language></Article></MedlineCitation><PubmedData><ReferenceList><Reference><Citation>x"
+        "</Citation></Reference></ReferenceList></PubmedData></PubmedArticle></PubmedArticleSet>",
+        "pubmed",
+        {"medlinecitation/pmid": ["5"], "medlinecitation/article/articletitle": ["Heat"],
+         "medlinecitation/article/authorlist/author": ["Berg, T"], "medlinecitation/article/language": ["eng"]},
+    ),
+    "a.csv": (
+        "Title,Abstract Note,Extra,Notes\nHeat,Ten houses.,Code: 7,\n",
+        "table",
+        {"Title": ["Heat"], "Abstract Note": ["Ten houses."], "Extra": ["Code: 7"]},
+    ),
+    "a.json": (
+        '[{"type": "book", "title": "Heat", "author": [{"family": "Berg"}], "issued": {"raw": "2019"}, "volume": 3}]',
+        "csl",
+        {"type": ["book"], "title": ["Heat"], "author": ['{"family": "Berg"}'], "issued": ['{"raw": "2019"}'],
+         "volume": ["3"]},
+    ),
+    "a.nbib": (
+        "PMID- 5\nTI  - Heat\nMH  - *Heating\nLA  - eng\n",
+        "nbib",
+        {"PMID": ["5"], "TI": ["Heat"], "MH": ["*Heating"], "LA": ["eng"]},
+    ),
+    "a.enw": ("%0 Journal Article\n%T Heat\n%W PubMed\n%M 5\n", "refer",
+              {"%0": ["Journal Article"], "%T": ["Heat"], "%W": ["PubMed"], "%M": ["5"]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_reference_has_the_fields_of_its_record(tmp_path: Path, name: str) -> None:
+    text, form, fields = SOURCES[name]
+    ((_, reference),) = formats.read_documents(written(tmp_path, name, text))
+    assert isinstance(reference, formats.Reference)
+    for each in (reference, reference._replace(doc_id="other")):
+        assert (each.form, each.fields) == (form, fields)
+        assert list(each.fields) == list(fields)
