@@ -21,9 +21,9 @@ def _document_ids(path: Path) -> Iterable[str]:
     """The ids of the documents in a file or folder; of files that are one document each, without reading them."""
     from collection import formats
 
-    if path.is_dir():
+    if path.is_dir() or formats.is_document(path):
         return formats.find_files(path).files
-    return (document.doc_id for _, document in formats.read_documents(path))
+    return (document.doc_id for _, document in formats.read_documents(path, with_pdf_files=False))
 
 
 @click.command()

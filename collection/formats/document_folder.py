@@ -36,6 +36,7 @@ _BLANKS = re.compile(r"[\s\0]+")
 _HEADING = re.compile(r" {0,3}#[ \t]+(.*?)[ \t]*#*[ \t]*\Z")
 _MARKUP = re.compile(r"(\*{1,3}|`)([^*`]{1,500})\1|!?\[([^\[\]]{1,500})\]\([^()\s]{0,500}\)")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t]*\Z")
+_ADDRESS = re.compile(r"[a-z]+://", re.I)
 _TITLE = re.compile(r"<title\b[^<>]{0,200}>([^<]{0,2000})</title", re.I)
 TITLE_WITHIN = 100_000
 """Characters of an HTML page in which its title is."""
@@ -104,16 +105,19 @@ def _is_table(path: Path) -> bool:
 
 
 def find_files(path: FilePath) -> DocumentFiles:
-    """The documents in a folder and the folders in it, in the order of their paths.
+    """The documents in a folder and the folders in it, in the order of their paths; or a file that is one document.
 
     Raises
     ------
     FormatError
         The name of a file is not UTF-8, or two files would have the same id.
     """
+    top = as_path(path)
+    if not top.is_dir():
+        doc_id = fields.check_id(path, None, _BLANKS.sub("_", unicodedata.normalize("NFC", top.name)))
+        return DocumentFiles({doc_id: top}, [], 0, Counter(), [])
     found = DocumentFiles({}, [], 0, Counter(), [])
     hidden = 0
-    top = as_path(path)
     inside = top.resolve()
     for place, folders, names in os.walk(top):
         folder = Path(place)
@@ -160,17 +164,11 @@ def read_files(path: FilePath) -> Iterator[tuple[int, Document]]:
     FormatWarning
         Files that are left out, and ids that are not the names of their files.
     """
-    place = as_path(path)
-    if place.is_dir():
-        found = find_files(path)
-        _report(path, found)
-        files = found.files
-        if not files:
-            raise FormatError(path, None, "documents", "a folder without PDF, HTML, Markdown or text files")
-    else:
-        name = source.stem(path) if place.suffix.lower() == ".txt" else place.name
-        files = {fields.check_id(path, None, _BLANKS.sub("_", unicodedata.normalize("NFC", name))): place}
-    for number, (doc_id, file) in enumerate(files.items(), start=1):
+    found = find_files(path)
+    _report(path, found)
+    if not found.files:
+        raise FormatError(path, None, "documents", "a folder without PDF, HTML, Markdown or text files")
+    for number, (doc_id, file) in enumerate(found.files.items(), start=1):
         if file.suffix.lower() == PDF:
             yield number, Document(doc_id, metadata={"format": FORMS[PDF], "pdf": file})
         else:
@@ -180,7 +178,7 @@ def read_files(path: FilePath) -> Iterator[tuple[int, Document]]:
 def name_pdf_file(path: FilePath, document: Document) -> Document:
     """Put the path of a PDF file into the field ``pdf`` that names one in the folder of the file `path`, or below."""
     named = document.metadata.get("pdf")
-    if not isinstance(named, str) or not named.lower().endswith(PDF):
+    if not isinstance(named, str) or not named.lower().endswith(PDF) or _ADDRESS.match(named):
         return document
     folder = as_path(path).resolve().parent
     try:

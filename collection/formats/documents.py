@@ -26,13 +26,18 @@ from collection.formats.source import FilePath, opens_once
 
 WANTED = "documents"
 ID, TEXT = fields.DOC_ID, fields.TEXT
+LONGEST_NAME = 10_000
+"""Bytes of the member ``pdf`` of an object in which the name of a PDF file is looked for."""
+_PDF_NAME = re.compile(rb'"pdf"\s*:\s*"(?![a-z]+:\\?/\\?/)(?:[^"\\]|\\.){0,5000}?\.pdf"', re.I)
 _TREC = re.compile(r"(?i)\s*<doc>")
 # MS MARCO's passages, the same with a title, MS MARCO's documents.
 _BARE = {2: ["doc_id", "text"], 3: ["doc_id", "title", "text"], 4: ["doc_id", "url", "title", "text"]}
 
 
 @opens_once
-def read_documents(path: FilePath, copies: Path | None = None) -> Iterator[tuple[int, Document]]:
+def read_documents(
+    path: FilePath, copies: Path | None = None, *, with_pdf_files: bool = True
+) -> Iterator[tuple[int, Document]]:
     """Read documents one by one; only their ids are kept in memory.
 
     Parameters
@@ -53,6 +58,8 @@ def read_documents(path: FilePath, copies: Path | None = None) -> Iterator[tuple
         In JSONL, ``pdf`` can name a PDF file, as a path relative to the file.
     copies
         An empty folder for copies of PDF files without active content; None if the files are not shown.
+    with_pdf_files
+        Read the PDF files that a file of many documents names.
 
     Yields
     ------
@@ -71,12 +78,13 @@ def read_documents(path: FilePath, copies: Path | None = None) -> Iterator[tuple
         files = document_folder.read_files(path)
         return document_folder.with_pdf_files(path, files, copies, need_pdf=True)
     kinds.refuse_other(path, WANTED)
-    return _read_many(path, copies)
-
-
-def _read_many(path: FilePath, copies: Path | None) -> Iterator[tuple[int, Document]]:
     if (records := objects.records(path, WANTED)) is not None:
-        return _with_named_pdf_files(path, _from_objects(path, records), copies)
+        documents = _from_objects(path, records)
+        return _with_named_pdf_files(path, documents, copies) if with_pdf_files else documents
+    return _from_text(path)
+
+
+def _from_text(path: FilePath) -> Iterator[tuple[int, Document]]:
     if workbook.is_workbook(path):
         return _from_table(path, ",")
     number, line = fields.first_line(path, WANTED)
@@ -95,7 +103,7 @@ def _read_many(path: FilePath, copies: Path | None) -> Iterator[tuple[int, Docum
 
 
 def has_pdf_files(path: FilePath) -> bool:
-    """Return whether reading documents may mean reading PDF files, which takes long."""
+    """Return whether reading documents may mean reading PDF files, which takes long; JSONL is searched for names."""
     if source.is_dataset(path):
         return False
     if as_path(path).is_dir() or document_folder.is_document(path):
@@ -106,9 +114,9 @@ def has_pdf_files(path: FilePath) -> bool:
         with source.open_bytes(path, WANTED) as file:
             before = b""
             while block := file.read(source.CHUNK):
-                if b'"pdf"' in before + block:
+                if _PDF_NAME.search(searched := before + block):
                     return True
-                before = block[-4:]
+                before = searched[-LONGEST_NAME:]
     except (FormatError, *source.BROKEN):  # reading it again raises the error where the line is known
         pass
     return False
@@ -128,10 +136,13 @@ def _from_objects(path: FilePath, records: Iterator[tuple[int, dict[str, object]
 def _with_named_pdf_files(
     path: FilePath, documents: Iterator[tuple[int, Document]], copies: Path | None
 ) -> Iterator[tuple[int, Document]]:
-    if not has_pdf_files(path):
-        return documents
     named = ((number, document_folder.name_pdf_file(path, document)) for number, document in documents)
-    return document_folder.with_pdf_files(path, named, copies, need_pdf=False)
+    for number, document in named:
+        if isinstance(document.metadata.get("pdf"), Path):
+            following = chain([(number, document)], named)
+            yield from document_folder.with_pdf_files(path, following, copies, need_pdf=False)
+        else:
+            yield number, document
 
 
 def _from_table(path: FilePath, separator: str) -> Iterator[tuple[int, Document]]:

@@ -111,7 +111,7 @@ def evaluate(
             formats = " or ".join(f"-R {name}" for name, reads in _READS.items() if reads == column.measure.needs)
             raise InputError(f"{column.name} needs {formats}, found -R {form}")
     present = set(_topics(run.frame))
-    if options.version == 9:
+    if options.version == 9 and (options.depth is not None or _READS[form] == "preferences"):  # else align() ranks
         run = run._replace(frame=rank_as(run.frame, 9))
     if options.version == 9 and not options.complete:
         judgements = judgements[judgements["query_id"].astype("str").isin(present)]

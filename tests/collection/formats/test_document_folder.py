@@ -11,7 +11,7 @@ import pytest
 
 from collection.core.errors import FormatError, FormatWarning, InputError
 from collection.core.records import Document
-from collection.formats import is_document_folder, pdf, pdf_reader, read_documents
+from collection.formats import has_pdf_files, is_document_folder, pdf, pdf_reader, read_documents, source
 from collection.formats.document_folder import find_files
 from tests.helpers import cases
 from tests.pdf_files import SCRIPT, write_pdf
@@ -284,8 +284,27 @@ def test_a_file_that_only_goes_to_a_page_needs_no_copy(tmp_path: Path) -> None:
     assert content.copy is None
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (r'{"id": "d1", "pdf" : "a b\u00e4\"/c.PDF"}', True),
+        ('{"id": "d1", "pdf": "https://x.org/a.pdf"}', False),
+        (r'{"id": "d1", "pdf": "https:\/\/x.org\/a.pdf"}', False),
+        ('{"id": "d1", "pdf": {"pages": 3}, "text": "a.pdf"}', False),
+    ],
+)
+def test_only_names_of_files_make_an_import_read_pdf_files_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, expected: bool
+) -> None:
+    write(tmp_path, {"docs.jsonl": f'{{"id": "d0", "text": "{"x" * 100}"}}\n{line}\n'})
+    for block in (1 << 20, 37):
+        monkeypatch.setattr(source, "CHUNK", block)
+        assert has_pdf_files(tmp_path / "docs.jsonl") is expected
+
+
 @pytest.mark.slow
-def test_jsonl_can_name_pdf_files(tmp_path: Path) -> None:
+def test_jsonl_can_name_pdf_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("collection.formats.documents.has_pdf_files", None)  # which reads the whole file
     write(tmp_path, {"papers/a.pdf": write_pdf(["Words of a"], title="A"), "secret.pdf": write_pdf(["Secret"])})
     lines = [
         '{"id": "d1", "pdf": "papers/a.pdf"}',

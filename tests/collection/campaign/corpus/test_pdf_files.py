@@ -16,7 +16,7 @@ from collection.campaign.corpus.pdf_files import DocumentPdf, pdf_of
 from collection.core.errors import FormatError
 from collection.formats import PdfFile
 from tests.conftest import judging_token, signed_in
-from tests.helpers import ok, post
+from tests.helpers import ok, post, run
 from tests.pdf_files import SCRIPT, write_pdf
 
 pytestmark = pytest.mark.slow
@@ -142,6 +142,17 @@ def test_ids_in_a_folder_remove_its_documents(folder: Path, tmp_path: Path) -> N
     ok("new", tmp_path / "c")
     ok("import", tmp_path / "c", "--documents", folder)
     assert "Removed 3 documents" in ok("remove", tmp_path / "c", "--documents-in", folder, "--yes")
+
+
+def test_ids_are_removed_without_reading_pdf_files(folder: Path, tmp_path: Path) -> None:
+    ok("new", tmp_path / "c")
+    (folder / "named.jsonl").write_text('{"id": "d1", "text": "x", "pdf": "plain.pdf"}\n')
+    for each in ("plain.pdf", "named.jsonl"):
+        ok("import", tmp_path / "c", "--documents", folder / each)
+    (folder / "plain.pdf").write_bytes(b"%PDF- damaged")
+    for each in ("plain.pdf", "named.jsonl"):
+        said = run("remove", tmp_path / "c", "--documents-in", folder / each, "--yes")
+        assert (said.stdout, said.stderr) == ("Removed 1 document.\n", "")
 
 
 def test_pages_are_served_to_those_who_are_signed_in_and_nothing_that_runs(folder: Path, tmp_path: Path) -> None:
