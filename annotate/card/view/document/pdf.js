@@ -2,7 +2,7 @@
 
 /** @import { Doc, DrawnDocument, On, Part, View } from "../types.js" */
 
-import { byInput } from "../frame/keys.js";
+import { hasNoKeyboard } from "../frame/keys.js";
 import { make, setHidden } from "../frame/nodes.js";
 import { count, figure } from "../frame/phrases.js";
 
@@ -21,7 +21,7 @@ const FETCH = 300;
 const BESIDE = 24;
 
 /** Phones have no viewer, or show the first page only. */
-const hasViewer = () => navigator.pdfViewerEnabled && byInput("keyed", "") !== "";
+const hasViewer = () => navigator.pdfViewerEnabled && !hasNoKeyboard();
 
 /** Chrome's viewer can be shown without its buttons and fields, which need the focus. */
 const isBare = () => navigator.userAgent.includes("Chrome/");
@@ -81,7 +81,7 @@ export function pdfPart(view, drawn) {
 
   /** Moves by a share of what is visible; past the end of a page to the next one. @param {number} step */
   function scroll(step) {
-    if (!shown || (viewer?.dataset.loading !== undefined && shown.page > 0)) return;
+    if (!shown || viewer?.dataset.loading !== undefined) return;
     const { pdf, page, top } = shown;
     const [size, sign] = [Math.abs(step), Math.sign(step)];
     const last = Math.max(0, pdf.height - visible(pdf));

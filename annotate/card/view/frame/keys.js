@@ -17,7 +17,7 @@ const OF_FIELDS = ["Escape", "Enter", "Tab", "Shift", "Backspace", "Delete"];
 export const TAKEN = new Set(["r", "c", ...OF_FIELDS, ...Object.keys(SCROLL)]);
 
 /** Phones and tablets without a keyboard: no key is named there, here or in the style sheets. */
-const hasNoKeyboard = () => matchMedia("(hover: none) and (pointer: coarse)").matches;
+export const hasNoKeyboard = () => matchMedia("(hover: none) and (pointer: coarse)").matches;
 
 /** The instruction for a keyboard, or for touch. @param {string} keyed @param {string} touched */
 export const byInput = (keyed, touched) => (hasNoKeyboard() ? touched : keyed);
