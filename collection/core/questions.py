@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from typing import Any, Literal
 from collection.core.characters import require_writable
 from collection.core.errors import InputError, JudgementError
 from collection.core.phrases import count, join, literal
-from collection.core.records import HIGHEST_GRADE, Answer, GradeScale, read_scale
+from collection.core.records import HIGHEST_GRADE, Answer, GradeScale, label_of, names_of, read_scale
 
 QuestionKind = Literal["grades", "choice", "tags"]
 
@@ -36,12 +37,13 @@ LONGEST_NAME = 40
 LONGEST_SENTENCE = 300
 """Maximum number of characters of a question or of the sentence of an answer."""
 
-NO_TAGS = "|"
-"""A confirmed empty list of tags where answers are written as text; tags are separated by the same character."""
+TAG_SEPARATOR = "|"
+"""Between tags where answers are written as text, and behind a single tag; alone, it confirms that no tag applies."""
 
 EXAMPLE = '{"name": "credibility", "question": "How credible is it?", "grades": "0-3"}'
 
-_SEPARATORS = {"name": "|,:\t", "answer": "|\t"}
+_SEPARATORS = {"name": "|,:\t", "answer": "|:\t"}
+_NUMBER = re.compile(r"([0-9]{1,40})(?:\.0+)?")  # also as spreadsheets write whole numbers
 _FIELDS = ("name", "question", "grades", "one_of", "tags", "required", "from", "to", "again")
 _ANSWER_FIELDS: dict[str, QuestionKind] = {"grades": "grades", "one_of": "choice", "tags": "tags"}
 
@@ -91,9 +93,7 @@ class Question:
     again: bool = False
 
     def __post_init__(self) -> None:
-        _check_name(self.name, "name", "the name of a question")
-        if self.name.casefold() == RELEVANCE:
-            raise InputError(f"question: the name {self.name!r} is that of the grade; choose another one")
+        check_question_name(self.name)
         place = f"question {self.name!r}"
         _check_sentence(self.sentence, f"{place}: expected a sentence that asks it")
         if self.kind not in QUESTION_KINDS:
@@ -101,10 +101,14 @@ class Question:
         if not isinstance(self.answers, Mapping):
             raise InputError(f"{place}: expected answers with their sentences, found {literal(self.answers)}")
         if self.kind == "grades":
-            object.__setattr__(self, "answers", GradeScale(self.answers, place).sentences)
+            GradeScale(self.answers, place)
         else:
-            _check_answers(self.answers, place)
-            object.__setattr__(self, "answers", {name: text.strip() for name, text in self.answers.items()})
+            _check_answer_names(self.answers, place)
+        for answer, text in self.answers.items():
+            what = f"grade {answer}" if self.kind == "grades" else f"the answer {answer!r}"
+            _check_sentence(text, f"{place}: expected a sentence of {what}")
+        names = sorted(self.answers) if self.kind == "grades" else self.answers
+        object.__setattr__(self, "answers", {name: self.answers[name].strip() for name in names})
         object.__setattr__(self, "sentence", self.sentence.strip())
         self._check_bounds(place)
 
@@ -129,8 +133,7 @@ class Question:
 
     def label(self, answer: int | str) -> str:
         """The label of a grade, answer or tag: its sentence up to the first colon; never empty."""
-        sentence = self.answers[answer]
-        return sentence.split(":", 1)[0].strip() or sentence.strip(": ") or str(answer)
+        return label_of(answer, self.answers[answer])
 
     def words(self, answer: Answer) -> str:
         """An answer in words, for people: its label, or the labels of all tags; unknown ones as they are.
@@ -159,17 +162,16 @@ class Question:
         return answer  # type: ignore[return-value]
 
     def read(self, written: Answer) -> Answer:
-        """Return the answer that a file states by names, labels or sentences, in any case; JudgementError if unknown.
+        """Return the answer that a file states by names, labels or sentences, in any case.
+
+        Raises JudgementError for an unknown answer, and for a label that several answers share.
 
         >>> why = Question("why", "Why?", "tags", {"design": "Wrong design", "lang": "Language"}, False)
         >>> why.read("Language|design"), why.read(())
         (('design', 'lang'), ())
         """
-        by_text = {str(name).casefold(): name for name in self.answers}
-        for name, sentence in self.answers.items():
-            for text in (self.label(name), sentence):
-                by_text.setdefault(text.strip().casefold(), name)
-        several = written.split(NO_TAGS) if isinstance(written, str) and self.kind == "tags" else written
+        by_text = names_of(self.answers) | {str(name).casefold(): name for name in self.answers}
+        several = written.split(TAG_SEPARATOR) if isinstance(written, str) and self.kind == "tags" else written
         if isinstance(several, tuple | list):
             texts = [text.strip() for text in several if text.strip()]
             return self.check([by_text.get(text.casefold(), text) for text in texts])
@@ -195,13 +197,25 @@ class Question:
         return written
 
 
+def check_question_name(name: object) -> None:
+    """Raise InputError unless a further question may have this name.
+
+    >>> check_question_name("credibility")
+    """
+    _check_name(name, "name", "the name of a question")
+    if str(name).casefold() == RELEVANCE:
+        raise InputError(f"expected another name than that of the grade, found {name!r}")
+
+
 def _check_name(name: object, role: str, what: str) -> None:
     separators = _SEPARATORS[role]
     is_name = isinstance(name, str) and name.strip() == name and name.isprintable() and 0 < len(name) <= LONGEST_NAME
     if not is_name or any(c in separators for c in str(name)):
         without = " and ".join(repr(c) for c in separators if c.isprintable())
+        hint = "; a longer label, or one with these, needs a name" if role == "answer" else ""
         raise InputError(
-            f"expected {what} as one line of 1 to {LONGEST_NAME} characters without {without}, found {literal(name)}"
+            f"expected {what} as one line of 1 to {LONGEST_NAME} characters without {without}{hint}, "
+            f"found {literal(name)}"
         )
     require_writable(name, what)
 
@@ -215,20 +229,19 @@ def _check_sentence(text: object, wanted: str) -> None:
     require_writable(text, wanted)
 
 
-def _check_answers(answers: Mapping[Any, str], place: str) -> None:
+def _check_answer_names(answers: Mapping[Any, str], place: str) -> None:
     if not 2 <= len(answers) <= MOST_ANSWERS:
         raise InputError(f"{place}: expected 2 to {MOST_ANSWERS} answers, found {len(answers)}")
     folded = set()
-    for name, text in answers.items():
+    for name in answers:
         _check_name(name, "answer", f"the name of an answer of {place}")
-        if name.isdecimal():
+        if name.isdecimal() or _NUMBER.fullmatch(name):
             raise InputError(
                 f"{place}: expected a name of the answer besides a number, found {name!r}; begin it with a letter"
             )
         if name.casefold() in folded:
             raise InputError(f"{place}: found the answer {name!r} twice")
         folded.add(name.casefold())
-        _check_sentence(text, f"{place}: expected a sentence of the answer {name!r}")
 
 
 def read_question(value: object) -> Question:
@@ -310,7 +323,7 @@ def write_answer_lines(question: Question) -> str:
     written = question.to_json()
     if isinstance(written.get("grades"), str):
         return str(written["grades"])
-    return "\n".join(str(name) if str(name) == text else f"{name}: {text}" for name, text in question.answers.items())
+    return "\n".join(name if name == text else f"{name}: {text}" for name, text in question.answers.items())
 
 
 def read_questions(value: object) -> tuple[Question, ...]:
@@ -392,6 +405,7 @@ def _is_answer_name(name: object) -> bool:
         isinstance(name, str)
         and 0 < len(name) <= LONGEST_NAME
         and name.isprintable()
+        and name.strip() == name
         and not any(c in _SEPARATORS["answer"] for c in name)
     )
 
@@ -408,25 +422,26 @@ def unordered(answer: Answer) -> Answer | frozenset[str]:
 def write_answer(answer: Answer) -> str:
     """An answer as text, as tables have it; :func:`parse_answer` reads it.
 
-    >>> write_answer(2), write_answer("population"), write_answer(("review", "protocol")), write_answer(())
-    ('2', 'population', 'review|protocol', '|')
+    >>> write_answer(2), write_answer("population"), write_answer(("review", "protocol")), write_answer(("review",))
+    ('2', 'population', 'review|protocol', 'review|')
+    >>> write_answer(())
+    '|'
     """
-    return NO_TAGS.join(answer) or NO_TAGS if isinstance(answer, tuple) else str(answer)
+    if not isinstance(answer, tuple):
+        return str(answer)
+    return TAG_SEPARATOR.join(answer) + ("" if len(answer) > 1 else TAG_SEPARATOR)
 
 
 def parse_answer(text: str, question: Question | None = None) -> Answer:
-    """Read an answer from text; without its question, a single tag is read as the answer to a choice.
+    """Read an answer from text; without its question, a single tag needs a ``|``, or it is the answer to a choice.
 
-    >>> parse_answer("2"), parse_answer("review|protocol"), parse_answer("|")
-    (2, ('review', 'protocol'), ())
+    >>> parse_answer("2"), parse_answer("2.0"), parse_answer("review"), parse_answer("review|"), parse_answer("|")
+    (2, 2, 'review', ('review',), ())
     """
-    if (question is not None and question.kind == "tags") or NO_TAGS in text:
-        return tuple(filter(None, text.split(NO_TAGS)))
-    is_grade = text.isdecimal() and text.isascii() if question is None else question.kind == "grades"
-    try:
-        return int(text) if is_grade else text
-    except ValueError:
-        return text
+    if (question is not None and question.kind == "tags") or TAG_SEPARATOR in text:
+        return tuple(tag for part in text.split(TAG_SEPARATOR) if (tag := part.strip()))
+    number = None if question is not None and question.kind == "choice" else _NUMBER.fullmatch(text)
+    return int(number[1]) if number else text
 
 
 def parse_answers(written: object) -> dict[str, Answer]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from collection.core.characters import natural_key, require_writable, unescaped
@@ -19,6 +20,8 @@ UNSPACED = (
     "\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Scripts without spaces between words, as ranges for a regular expression: Thai, Lao, Burmese, Khmer, kana, Han."""
+
+T = TypeVar("T", bound=int | str)
 
 ALL_TOPICS = "all"
 """The ``query_id`` of a mean over topics, as trec_eval writes it."""
@@ -280,6 +283,22 @@ class Candidate(NamedTuple):
     qualification: bool = False
 
 
+def label_of(answer: int | str, sentence: str) -> str:
+    """The label of a grade or answer: its sentence up to the first colon; never empty."""
+    return sentence.split(":", 1)[0].strip() or sentence.strip(": ") or str(answer)
+
+
+def names_of(sentences: Mapping[T, str]) -> dict[str, T]:
+    """Labels and sentences in lower case -> their grade or answer, except those that several share.
+
+    >>> names_of({"pop": "Wrong: population", "des": "Wrong: design"})
+    {'wrong: population': 'pop', 'wrong: design': 'des'}
+    """
+    texts = {answer: {text.strip().casefold() for text in (label_of(answer, s), s)} for answer, s in sentences.items()}
+    number = Counter(text for several in texts.values() for text in several)
+    return {text: answer for answer, several in texts.items() for text in sorted(several) if number[text] == 1}
+
+
 class GradeScale:
     """The grades of a question, lowest first.
 
@@ -321,8 +340,7 @@ class GradeScale:
 
     def label(self, grade: int) -> str:
         """The sentence up to the first colon; never empty."""
-        sentence = self.sentences[grade]
-        return sentence.split(":", 1)[0].strip() or sentence.strip(": ") or str(grade)
+        return label_of(grade, self.sentences[grade])
 
     def levels(self, current: int | None = None) -> list[int]:
         """The grades that can be the minimum relevant one: all but the lowest, and the `current` one, lowest first.
@@ -340,9 +358,7 @@ class GradeScale:
         >>> GradeScale({0: "No: does not answer it", 1: "Yes: answers it"}).names["yes"]
         1
         """
-        named = [(text.strip().casefold(), g) for g in self.sentences for text in {self.label(g), self.sentences[g]}]
-        several = {text for text, _ in named if [other for other, _ in named].count(text) > 1}
-        return {text: grade for text, grade in named if text not in several}
+        return names_of(self.sentences)
 
 
 GRADE_SCALES: dict[str, GradeScale] = {

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from collection.core.errors import FormatError, JudgementError
-from collection.core.questions import parse_answer, read_answer
+from collection.core.errors import FormatError, InputError, JudgementError
+from collection.core.questions import check_question_name, parse_answer, read_answer
 from collection.core.records import PREFERENCE_KINDS, Answer, Choice, Preference
 from collection.formats import delimited, fields
 from collection.formats.source import FilePath, opens_once, quote
@@ -54,7 +54,7 @@ def read_details(path: FilePath, number: int, record: Mapping[str, object]) -> d
 def read_answers(path: FilePath, number: int, record: Mapping[str, object]) -> dict[str, Answer]:
     """The answers of a record to further questions, from the object ``answers`` or columns ``answers.NAME``.
 
-    In a column, tags are separated by ``|``; a single tag is a text, as the answer to a choice is.
+    In a column, tags are separated by ``|``; a single tag without it is a text, as the answer to a choice is.
     """
     given = record.get(ANSWERS)
     if not isinstance(given, Mapping | None):
@@ -64,8 +64,10 @@ def read_answers(path: FilePath, number: int, record: Mapping[str, object]) -> d
         if column.startswith(f"{ANSWERS}.") and cell is not None and (text := str(cell).strip()):
             answers[column.removeprefix(f"{ANSWERS}.")] = parse_answer(text)
     try:
+        for name in answers:
+            check_question_name(name)
         return {name: read_answer(answer) for name, answer in answers.items()}
-    except JudgementError as error:
+    except (InputError, JudgementError) as error:
         raise FormatError(path, number, *str(error).removeprefix("expected ").rsplit(", found ", 1)) from None
 
 

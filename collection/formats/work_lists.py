@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
 from collection.core.errors import FormatError
-from collection.core.questions import NO_TAGS, Question, describe_bounds, write_answer
+from collection.core.questions import TAG_SEPARATOR, Question, describe_bounds, write_answer
 from collection.core.records import Answer
 from collection.formats import delimited, fields, source, spreadsheet, workbook
 from collection.formats.fields import LABEL_ALIASES
@@ -106,7 +106,8 @@ def write_work_list(
 
 def _describe_question(question: Question) -> str:
     """Write what a question asks, when, and its answers."""
-    how = {"grades": "one grade", "choice": "one answer", "tags": f"any number, separated by {NO_TAGS}"}[question.kind]
+    tags = f"any number, separated by {TAG_SEPARATOR}"
+    how = {"grades": "one grade", "choice": "one answer", "tags": tags}[question.kind]
     optional = "" if question.required else ", optional"
     lines = [f"{question.name}: {question.sentence} ({how}, at {describe_bounds(question)}{optional})"]
     return "\n".join(

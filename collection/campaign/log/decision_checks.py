@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from collection.core.characters import require_writable
-from collection.core.errors import JudgementError
+from collection.core.errors import InputError, JudgementError
 from collection.core.phrases import count, join
-from collection.core.questions import MOST_QUESTIONS, Question, describe_bounds, find_missing, kind_of, read_answer
+from collection.core.questions import (
+    MOST_QUESTIONS,
+    Question,
+    check_question_name,
+    describe_bounds,
+    find_missing,
+    kind_of,
+    read_answer,
+)
 from collection.core.records import (
     CHOICE_KINDS,
     PREFERENCE_KINDS,
@@ -80,6 +88,11 @@ def checked_answers(j: Judgement, questions: Sequence[Question], *, complete: bo
             raise JudgementError(f"expected answers to the questions of this campaign ({known}), found {name!r}")
         if complete and question is not None and not question.is_asked(j.relevance):
             raise JudgementError(f"the question {name!r} is asked at {describe_bounds(question)}, found {j.relevance}")
+        if question is None:
+            try:
+                check_question_name(name)
+            except InputError as error:
+                raise JudgementError(str(error)) from None
         try:
             answers[name] = read_answer(answer) if question is None else question.check(answer)
         except JudgementError:

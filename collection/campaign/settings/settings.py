@@ -340,8 +340,10 @@ def read_grades(grades: str | Path) -> GradeScale:
     if len(content) < 2 or not all(re.fullmatch("0|[1-9][0-9]?", g) and int(g) <= HIGHEST_GRADE for g in content):
         raise FormatError(path, None, wanted, join(map(repr, content)) or "none")
     for grade, sentence in content.items():
+        if not isinstance(sentence, str):
+            raise FormatError(path, None, f"a text as sentence of grade {grade}", quote(json.dumps(sentence)))
         require_writable(sentence, f"{path}: sentence of grade {grade}")
-    return GradeScale({int(grade): str(sentence) for grade, sentence in content.items()})
+    return GradeScale({int(grade): sentence for grade, sentence in content.items()})
 
 
 def read_questions_file(path: Path | str) -> tuple[Question, ...]:

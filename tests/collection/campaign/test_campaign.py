@@ -443,6 +443,7 @@ def test_grades_from_a_file(tmp_path: Path) -> None:
         ('{"0": "a", "x": "b"}', r"grades\.json: expected .* found '0' and 'x'"),
         ('{"0": "a",\n"1" "b"}', r"grades\.json, line 2: expected grades as JSON, .* found invalid JSON"),
         ('{"0": "a", "21": "b"}', r"grades\.json: expected two or more grades from 0 to 20"),
+        ('{"0": "a", "1": null}', r"grades\.json: expected a text as sentence of grade 1, found 'null'"),
     ]:
         file.write_text(text)
         with pytest.raises(InputError, match=message):

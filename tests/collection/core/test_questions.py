@@ -15,9 +15,11 @@ from collection.core.questions import (
     find_missing,
     kind_of,
     parse_answer,
+    parse_answer_lines,
     read_question,
     read_questions,
     write_answer,
+    write_answer_lines,
 )
 
 CREDIBILITY = {"name": "credibility", "question": "How credible is this page?", "grades": "0-3", "from": 1}
@@ -78,12 +80,27 @@ def test_every_question_is_read_as_it_was_written(question: Question) -> None:
     assert list(again.answers) == list(question.answers)
 
 
+@given(questions())
+def test_answers_are_edited_as_they_were_set(question: Question) -> None:
+    answers = parse_answer_lines(write_answer_lines(question), question.kind)
+    assert list(answers.items()) == list(question.answers.items())
+
+
+def test_a_label_of_several_answers_names_none() -> None:
+    why = Question("why", "Why?", "choice", {"pop": "Wrong: population", "des": "Wrong: design", "wrong": "Other"})
+    assert [why.read(text) for text in ("wrong: design", "POP", "Wrong")] == ["des", "pop", "wrong"]
+    why = Question("why", "Why?", "choice", {"pop": "Wrong: population", "des": "Wrong: design"})
+    with pytest.raises(JudgementError, match=r"expected an answer of 'why' \(pop, des\), found 'Wrong'"):
+        why.read("Wrong")
+
+
 @given(questions(), st.data())
 def test_answers_in_tables_are_read_as_they_were_written(question: Question, data: st.DataObject) -> None:
     one = st.sampled_from(list(question.answers))
     answer = data.draw(st.lists(one, unique=True) if question.kind == "tags" else one)
     checked = question.check(answer)
     assert parse_answer(write_answer(checked), question) == checked
+    assert parse_answer(write_answer(checked)) == checked, "also without the question"
     assert question.read(parse_answer(write_answer(checked))) == checked
     assert kind_of(checked) == question.kind
 
@@ -103,6 +120,11 @@ def test_answers_in_tables_are_read_as_they_were_written(question: Question, dat
         ({"grades": "high-low"}, 'expected "grades" as'),
         ({"grades": {"0": "only one"}}, "two or more"),
         ({"grades": {"0": "a", "x": "b"}}, 'expected "grades" as'),
+        ({"grades": {"0": None, "1": "b"}}, "expected a sentence of grade 0, .* found None"),
+        ({"grades": {"0": "a", "1": ["b"]}}, "expected a sentence of grade 1"),
+        ({"grades": {"0": "a", "1": " "}}, "expected a sentence of grade 1"),
+        ({"grades": {"0": "a", "1": "b\nc"}}, "expected a sentence of grade 1, as one line"),
+        ({"grades": {"0": "a", "1": "b" * 301}}, "expected a sentence of grade 1, .* found 301 characters"),
         ({"tags": ["a", "b"]}, "exactly one of"),
         ({"from": 3, "to": 1}, 'expected "from" up to "to", found 3 to 1'),
         ({"from": "1"}, 'expected "from" as a grade'),
@@ -123,6 +145,8 @@ def test_what_no_question_may_be(change: dict[str, Any], message: str) -> None:
         ["a", "A"],
         ["a|b", "c"],
         ["1", "2"],
+        ["1.0", "two"],
+        ["Wrong: population", "other"],
         ["a", ""],
         ["a", 2],
         [f"t{n}" for n in range(21)],

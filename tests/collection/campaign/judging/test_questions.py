@@ -208,6 +208,35 @@ def test_a_log_of_a_campaign_with_other_questions(asking: Campaign, tmp_path: Pa
         assert answers(other) == []
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_a_single_tag_stays_a_list_of_tags(asking: Campaign, tmp_path: Path, ending: str) -> None:
+    """A table also says so where the campaign does not have the question (yet)."""
+    given = [{"tags": ("review",)}, {"tags": ("review", "protocol")}, {"tags": ()}]
+    asking.settings.set_questions([ASKED[2]])
+    for number, each in enumerate(given, start=1):
+        asking.judging.judge("ann", "1", f"d{number}", 2, answers=each)
+    asking.exports.files.write(judgements=tmp_path / f"log.{ending}")
+    with fresh(asking, "other", questions=()) as other:
+        other.imports.import_files(labels=tmp_path / f"log.{ending}")
+        assert answers(other) == given
+        other.settings.set_questions([ASKED[2]])
+        other.imports.import_files(labels=tmp_path / f"log.{ending}")
+        assert answers(other) == given
+
+
+@pytest.mark.parametrize("name", ["", "relevance", "a\nb|,c" * 500, " tags"])
+def test_names_that_no_question_may_have(campaign: Campaign, tmp_path: Path, name: str) -> None:
+    """An unknown question may be one that was removed, or that of another campaign."""
+    campaign.judging.next_pairs("ann", "1", 3)
+    judgement = Judgement("u1", "ann", "1", "d1", "graded", 2, answers={name: "x"})
+    result = campaign.judging.judge_many([judgement], leased_only=True)
+    assert "name" in result.refused[0].reason
+    (tmp_path / "log.jsonl").write_text(json.dumps(judgement._asdict()) + "\n")
+    with pytest.raises(FormatError, match=r"log\.jsonl, line 1: expected .*name"):
+        campaign.imports.import_files(labels=tmp_path / "log.jsonl")
+    assert answers(campaign) == []
+
+
 def test_labels_with_answers_in_words(asking: Campaign, tmp_path: Path) -> None:
     """Further answers come without replacing anything; another answer needs --replace."""
     (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\nann,1,d1,0\n")
