@@ -40,6 +40,7 @@ from collection.campaign.results.agreement import AgreementStudy
 from collection.campaign.results.evaluation import RunEvaluator
 from collection.campaign.results.overview import Overview
 from collection.campaign.results.qrels import QrelsBuilder
+from collection.campaign.review.screening import Screening
 from collection.campaign.settings.settings import (
     QUESTIONS,
     Settings,
@@ -53,6 +54,7 @@ from collection.core.errors import CampaignError, as_path
 from collection.core.layout import DATABASE
 from collection.core.questions import Question
 from collection.core.records import GradeScale
+from collection.core.review import REVIEW_GRADES, Review
 from collection.store import Store
 
 __all__ = ["DATABASE", "Campaign", "read_grades"]
@@ -68,7 +70,7 @@ class Campaign:
     - `progress`, `loop`, `people`, `recall`: how far judging is, what to judge next, who judges, and when to stop
     - `judging`: next pairs and judgements; lists and preferences, adjudication, history, search
     - `results`, `machine_labels`: qrels, evaluation and agreement; machine labels
-    - `imports`, `exports`: import and export of files
+    - `imports`, `review`, `exports`: import of files, screening in a literature review, export of files
 
     `store` has the rows of the database.
 
@@ -99,7 +101,6 @@ class Campaign:
     directory: Path
     store: Store
     id: str
-    title: str
     transaction: Callable[[], AbstractContextManager[None]]
     settings: Settings
     log: JudgementLog
@@ -113,6 +114,7 @@ class Campaign:
     results: ResultServices
     machine_labels: MachineLabelServices
     imports: Importer
+    review: Screening
     exports: Exports
 
     def __init__(self, directory: Path | str) -> None:
@@ -128,10 +130,10 @@ class Campaign:
         except CampaignError:
             store.close()
             raise
-        self.id, self.title = str(stored["id"]), str(stored["title"])
+        self.id = str(stored["id"])
         grades = GradeScale({int(g): writable(s) for g, s in stored["grades"].items()})
         self.transaction = store.transaction
-        self.settings = settings = Settings(store, self.id, self.title, grades)
+        self.settings = settings = Settings(store, self.id, str(stored["title"]), grades)
         self.log = JudgementLog(store)
         self.corpus = corpus = Corpus(store, directory, settings)
         self.operations = Operations(Backups(store, directory), ServerState(store, directory))
@@ -154,6 +156,7 @@ class Campaign:
         llm = LlmLabels(store, directory, settings, corpus, LlmLabelSets(store, settings, sets))
         self.machine_labels = MachineLabelServices(sets, study, files, llm)
         self.imports = Importer(store, directory, settings, corpus, judging, sets, assignments)
+        self.review = Screening(store, settings, judging, assignments)
         card = CollectionCard(store, settings, corpus, qrels, agreement, recall, files)
         self.exports = Exports(
             Exporter(store, directory, corpus, qrels, agreement, files),
@@ -171,6 +174,7 @@ class Campaign:
         grades: str | Path | GradeScale = "0-3",
         title: str | None = None,
         questions: str | Path | Iterable[Question] = (),
+        review: Review | None = None,
     ) -> Campaign:
         """Create a campaign in a new or empty directory, readable by its owner only, and open it.
 
@@ -183,6 +187,8 @@ class Campaign:
             Title on the pages; the name of the directory if left out.
         questions
             Further questions: a JSON file, or several :class:`.Question`.
+        review
+            A literature review, which has its own title and the grades exclude, maybe and include.
 
         Raises
         ------
@@ -193,6 +199,7 @@ class Campaign:
         """
         require_writable(title, "title")
         scale = grades if isinstance(grades, GradeScale) else read_grades(grades)
+        scale = scale if review is None else REVIEW_GRADES
         asked = read_questions_file(questions) if isinstance(questions, str | Path) else tuple(questions)
         require_asked(asked, scale)
         directory = as_path(directory, "directory")
@@ -213,7 +220,14 @@ class Campaign:
                 store.settings.put(QUESTIONS, [question.to_json() for question in asked])
             if min(scale.sentences) > 0:  # else the lowest grade would be relevant
                 store.settings.put("loop", {"level": sorted(scale.sentences)[1]})
+            if review is not None:
+                Settings(store, str(store.settings.get("id")), review.title, scale).set_review(review)
         return cls(directory)
+
+    @property
+    def title(self) -> str:
+        """Title on the pages."""
+        return self.settings.title
 
     def __repr__(self) -> str:
         return f"Campaign({str(self.directory)!r})"

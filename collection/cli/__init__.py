@@ -13,6 +13,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from collection.cli import (
@@ -96,15 +97,30 @@ def main_trec_eval() -> None:
 )
 @click.option("--questions", "questions_file", type=FILE, metavar="FILE", help="Further questions, as JSON.")
 @click.option("--title", help="Title of the campaign; by default the name of DIR.")
-def new(directory: Path, grades: str, questions_file: Path | None, title: str | None) -> None:
+@click.option("--review", "is_review", is_flag=True, hidden=True, help="Create a literature review.")
+@click.pass_context
+def new(
+    ctx: click.Context, directory: Path, grades: str, questions_file: Path | None, title: str | None, is_review: bool
+) -> None:
     """Create an empty campaign.
 
     DIR is the directory of the campaign; it is created if needed.
     """
     from collection.campaign import Campaign
     from collection.core.questions import describe_question
+    from collection.core.review import Review
 
-    with Campaign.create(directory, grades=grades, title=title, questions=questions_file or ()) as campaign:
+    if is_review and ctx.get_parameter_source("grades") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--grades cannot be used with --review, whose grades are exclude, maybe and include")
+    review = Review(title or directory.resolve().name) if is_review else None
+    with Campaign.create(
+        directory, grades=grades, title=title, questions=questions_file or (), review=review
+    ) as campaign:
+        if is_review:
+            echo(f"Created the literature review {directory}.")
+            echo("Next: Describe the question, add records and start screening in the browser.")
+            echo(f"  cleverdon serve {quote(str(directory))}")
+            return
         echo(f"Created the campaign {directory} with the grades {campaign.settings.grades}.")
         for question in campaign.settings.questions():
             echo(f"  {describe_question(question)}")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from collection.core.characters import require_writable
 from collection.core.errors import InputError, JudgementError
-from collection.core.phrases import count, join, literal
+from collection.core.phrases import count, join, literal, plural
 from collection.core.records import HIGHEST_GRADE, Answer, GradeScale, label_of, names_of, read_scale
 
 QuestionKind = Literal["grades", "choice", "tags"]
@@ -65,6 +65,8 @@ class Question:
         sentences, in order. A sentence may begin with a short label and a colon.
     required
         Whether it has to be answered; tags are answered with none of them too.
+    required_topics
+        If not empty, it has to be answered in these topics only, by their ``query_id``.
     asked_from, asked_to
         Lowest and highest grade of a document at which it is asked; None: no bound. It is never asked of a
         document that cannot be judged.
@@ -91,6 +93,7 @@ class Question:
     asked_from: int | None = None
     asked_to: int | None = None
     again: bool = False
+    required_topics: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_question_name(self.name)
@@ -122,6 +125,9 @@ class Question:
         for name, flag in (("required", self.required), ("again", self.again)):
             if not isinstance(flag, bool):
                 raise InputError(f'{place}: expected "{name}" as true or false, found {literal(flag)}')
+        if not all(isinstance(topic, str) and topic for topic in self.required_topics):
+            found = literal(list(self.required_topics))
+            raise InputError(f'{place}: expected "required" as true, false or a list of topics, found {found}')
 
     def is_asked(self, relevance: int | None) -> bool:
         """Return whether the question is asked with this grade of a document; None: cannot judge."""
@@ -130,6 +136,10 @@ class Question:
             and (self.asked_from is None or self.asked_from <= relevance)
             and (self.asked_to is None or relevance <= self.asked_to)
         )
+
+    def is_required(self, query_id: str) -> bool:
+        """Return whether the question has to be answered in a topic, where it is asked."""
+        return self.required and (not self.required_topics or query_id in self.required_topics)
 
     def label(self, answer: int | str) -> str:
         """The label of a grade, answer or tag: its sentence up to the first colon; never empty."""
@@ -192,7 +202,8 @@ class Question:
         else:
             is_list = all(name == text for name, text in self.answers.items())
             written[key] = list(self.answers) if is_list else dict(self.answers)
-        others = (("required", self.required, True), ("from", self.asked_from, None), ("to", self.asked_to, None))
+        required = list(self.required_topics) if self.required and self.required_topics else self.required
+        others = (("required", required, True), ("from", self.asked_from, None), ("to", self.asked_to, None))
         written |= {name: value for name, value, usual in (*others, ("again", self.again, False)) if value != usual}
         return written
 
@@ -271,15 +282,18 @@ def read_question(value: object) -> Question:
         given = (
             {name: name for name in given if isinstance(name, str)} if all(isinstance(n, str) for n in given) else given
         )
+    required = value.get("required", True)
+    is_listed = isinstance(required, list) and len(required) > 0
     return Question(
         value.get("name", ""),
         value.get("question", ""),
         _ANSWER_FIELDS[kinds[0]],
         given,
-        value.get("required", True),
+        True if is_listed else required,
         value.get("from"),
         value.get("to"),
         value.get("again", False),
+        tuple(required) if is_listed else (),
     )
 
 
@@ -370,14 +384,19 @@ def describe_question(question: Question) -> str:
     """
     how = {"grades": "One grade of", "choice": "One of", "tags": "Any number of"}[question.kind]
     answers = ", ".join(map(str, question.answers))
-    more = "" if question.required else "; optional"
+    only = question.required_topics
+    more = f"; required in {plural(len(only), 'topic')} {join(only)}" if only else ""
+    more = more if question.required else "; optional"
     again = "; missing answers are handed out again" if question.again else ""
     return f'{question.name}: "{question.sentence}" {how} {answers}; {describe_bounds(question)}{more}{again}'
 
 
-def find_missing(questions: Iterable[Question], relevance: int | None, answers: Mapping[str, Answer]) -> list[Question]:
-    """The required questions that are asked with this grade and have no answer; None: cannot judge."""
-    return [each for each in questions if each.required and each.is_asked(relevance) and each.name not in answers]
+def find_missing(
+    questions: Iterable[Question], relevance: int | None, answers: Mapping[str, Answer], query_id: str
+) -> list[Question]:
+    """The questions required in a topic that are asked with this grade and have no answer; None: cannot judge."""
+    required = (each for each in questions if each.is_required(query_id))
+    return [each for each in required if each.is_asked(relevance) and each.name not in answers]
 
 
 def kind_of(answer: object) -> QuestionKind | None:

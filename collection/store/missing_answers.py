@@ -10,11 +10,12 @@ from collection.store.connection import Repository, is_held_back, json_text
 
 
 class AskedQuestion(NamedTuple):
-    """A question by its name, and the lowest and highest grade at which it is asked."""
+    """A question by its name, the lowest and highest grade at which it is asked, and its topics; empty: all."""
 
     name: str
     lowest: int = 0
     highest: int = HIGHEST_GRADE
+    topics: tuple[str, ...] = ()
 
 
 class AnswerCount(NamedTuple):
@@ -31,7 +32,11 @@ _CURRENT = """
     latest_judgements AS l CROSS JOIN judgements AS j ON j.id = l.judgement
     AND l.counts_as = 'judgement' AND NOT l.undone AND j.kind = 'graded'
 """
-_IS_ASKED = "j.relevance BETWEEN json_extract(q.value, '$[1]') AND json_extract(q.value, '$[2]')"
+_IS_ASKED = """
+    j.relevance BETWEEN json_extract(q.value, '$[1]') AND json_extract(q.value, '$[2]')
+    AND (json_array_length(q.value, '$[3]') = 0 OR l.topic IN (
+        SELECT topic FROM topics WHERE query_id IN (SELECT value FROM json_each(q.value, '$[3]'))))
+"""
 _HAS_NO_ANSWER = "NOT EXISTS (SELECT 1 FROM json_each(j.answers) AS a WHERE a.key = json_extract(q.value, '$[0]'))"
 _IS_INCOMPLETE = f"EXISTS (SELECT 1 FROM json_each(:asked) AS q WHERE {_IS_ASKED} AND {_HAS_NO_ANSWER})"
 """Whether a judgement `j` lacks the answer to one of the questions `:asked`."""

@@ -99,7 +99,11 @@ def checked_answers(j: Judgement, questions: Sequence[Question], *, complete: bo
             if complete or question is None or kind_of(answer) != question.kind:
                 raise
             answers[name] = read_answer(answer)
-    if complete and j.counts_as != "adjudication" and (missing := find_missing(questions, j.relevance, answers)):
+    if (
+        complete
+        and j.counts_as != "adjudication"
+        and (missing := find_missing(questions, j.relevance, answers, j.query_id))
+    ):
         raise JudgementError(f"expected an answer to the question {missing[0].name!r}, found none")
     return answers
 

@@ -15,6 +15,7 @@ from collection.campaign.settings.loop_settings import LoopSettings
 from collection.campaign.settings.settings import About
 from collection.core.errors import CampaignError, CleverdonError
 from collection.core.questions import read_questions
+from collection.core.review import Review
 
 REQUIRED = ("grades", "id", "title")
 """Settings without which there is no campaign."""
@@ -31,6 +32,7 @@ FORMS: Mapping[str, Any] = {
     "backup_problem": str | None,
     "questions": list[dict[str, Any]],
     "tour": bool,
+    "review": Review,
     "address": str | None,
     "ports": dict[str, int],
     "documents_version": int,

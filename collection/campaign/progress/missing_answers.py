@@ -92,6 +92,7 @@ def _asked(questions: Iterable[Question]) -> list[AskedQuestion]:
             question.name,
             0 if question.asked_from is None else question.asked_from,
             HIGHEST_GRADE if question.asked_to is None else question.asked_to,
+            question.required_topics,
         )
         for question in questions
     ]

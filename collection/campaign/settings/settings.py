@@ -25,6 +25,8 @@ from collection.core.questions import (
     write_answer,
 )
 from collection.core.records import GRADE_SCALES, HIGHEST_GRADE, Answer, GradeScale, read_scale
+from collection.core.review import DEFAULT_REASONS, FULL_TEXT, REASON, REVIEW_GRADES, TARGET, Review, with_reasons
+from collection.core.vocabulary import RETRIEVAL, REVIEW, Vocabulary
 from collection.formats.source import quote
 from collection.store import Store
 
@@ -52,6 +54,9 @@ class About:
     citation: str = ""
     url: str = ""
 
+
+REVIEW_KEY = "review"
+"""Key of the stored review."""
 
 T = TypeVar("T", LoopSettings, AssignmentSettings, JudgingPageSettings, About)
 
@@ -247,6 +252,58 @@ class Settings:
         questions = {question.name: question for question in self.questions()}
         require_known("question", questions, name)
         return QuestionAnswers.of(questions[name], self.store.judgements.given_answers(name), answer)
+
+    def review(self) -> Review | None:
+        """Return the literature review that this campaign is; None for any other campaign."""
+        stored = self.store.settings.get(REVIEW_KEY)
+        if stored is None:
+            return None
+        known = {each.name: stored[each.name] for each in fields(Review) if each.name in stored}
+        return self.store.cached("settings", stored, lambda: Review(**known), member=REVIEW_KEY)
+
+    def set_review(self, review: Review) -> None:
+        """Make the campaign a literature review, or change it; its topics keep the texts of the review.
+
+        A new review gets a loop over all records, a target recall of 95% and the usual reasons of exclusion. Without
+        full texts, their topic is closed. :meth:`.Screening.update` also tells the pool how many screen each record.
+
+        Raises
+        ------
+        InputError
+            The campaign has other grades than a review.
+        """
+        if set(self.grades.sentences) != set(REVIEW_GRADES.sentences):
+            raise InputError(f"review: expected the grades 0, 1 and 2, found those of this campaign ({self.grades})")
+        with self.store.transaction():
+            is_new = self.review() is None
+            self.store.settings.put(REVIEW_KEY, asdict(review))
+            self.store.settings.put("title", review.title)
+            self.store.corpus.add_topics(review.topics(), replace=True)
+            known = set(self.store.corpus.topics()["query_id"])
+            if is_new:
+                self._change_loop(self.loop(), {"mode": "loop", "level": 1, "target": TARGET})
+                self.set_reasons(self.reasons() or DEFAULT_REASONS)
+            if review.full_text:
+                self.store.queue.set_mode(FULL_TEXT, "pool")
+            elif FULL_TEXT in known:
+                self.store.queue.close_topic(FULL_TEXT)
+            assignment = replace(self.assignment(), annotators=review.screeners, which="all")
+            if assignment != self.assignment():
+                self.store.settings.put("assignment", asdict(assignment))
+        self.title = review.title
+
+    def reasons(self) -> list[str]:
+        """Return the reasons of exclusion, in order; [] if the campaign asks for none."""
+        return [str(answer) for each in self.questions() if each.name == REASON for answer in each.answers]
+
+    def set_reasons(self, reasons: Iterable[str]) -> None:
+        """Set the reasons of exclusion; the errors are those of :meth:`set_questions`."""
+        self.set_questions(with_reasons(self.questions(), reasons))
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words of pages and messages: those of reviews in a review."""
+        return RETRIEVAL if self.review() is None else REVIEW
 
     def collection(self) -> About:
         """Return the manager's description of the collection."""

@@ -46,6 +46,19 @@ def test_the_main_job(built: Path, tmp_path: Path) -> None:
     assert (tmp_path / "q.txt").read_text() == "1 0 d1 0\n1 0 d2 3\n1 0 d6 1\n"
 
 
+def test_a_new_review(tmp_path: Path) -> None:
+    directory = tmp_path / "falls"
+    printed = ok("new", directory, "--review", "--title", "Exercise and falls")
+    assert printed.endswith(f"  cleverdon serve {directory}\n")
+    status = json.loads(ok("status", directory, "--format", "json"))
+    assert (status["title"], [topic["query_id"] for topic in status["per_topic"]]) == (
+        "Exercise and falls",
+        ["full-text", "review"],
+    )
+    refused = run("new", tmp_path / "b", "--review", "--grades", "0-3")
+    assert (refused.exit_code, "--grades cannot be used" in refused.stderr) == (2, True)
+
+
 def test_pool_says_what_it_costs(built: Path) -> None:
     printed = ok("pool", built, "--depth", 3, "--dry-run")
     assert printed.startswith("Dry run: would add 1 pair to the pool; 6 more are already in the pool.\n")

@@ -12,6 +12,7 @@ from collection.core.errors import InputError, JudgementError
 from collection.core.questions import (
     MOST_QUESTIONS,
     Question,
+    describe_question,
     find_missing,
     kind_of,
     parse_answer,
@@ -188,9 +189,24 @@ def test_what_is_no_answer(written: dict[str, Any], answer: object) -> None:
 def test_missing_answers() -> None:
     """Optional questions, those not asked at the grade, and all where nothing can be judged are never missing."""
     asked = read_questions([CREDIBILITY, EXCLUSION, TAGS])
-    assert [each.name for each in find_missing(asked, 0, {})] == ["exclusion"]
-    assert [each.name for each in find_missing(asked, 2, {})] == ["credibility"]
-    assert find_missing(asked, 2, {"credibility": 0}) == find_missing(asked, None, {}) == []
+    assert [each.name for each in find_missing(asked, 0, {}, "1")] == ["exclusion"]
+    assert [each.name for each in find_missing(asked, 2, {}, "1")] == ["credibility"]
+    assert find_missing(asked, 2, {"credibility": 0}, "1") == find_missing(asked, None, {}, "1") == []
     every_tag = read_question({**TAGS, "required": True})
-    assert find_missing([every_tag], 0, {}) == [every_tag]
-    assert find_missing([every_tag], 0, {"tags": ()}) == []
+    assert find_missing([every_tag], 0, {}, "1") == [every_tag]
+    assert find_missing([every_tag], 0, {"tags": ()}, "1") == []
+
+
+def test_required_in_some_topics() -> None:
+    written = {**EXCLUSION, "required": ["full-text"]}
+    question = read_question(written)
+    assert question.to_json() == written
+    assert (question.is_required("full-text"), question.is_required("1")) == (True, False)
+    assert find_missing([question], 0, {}, "1") == []
+    assert find_missing([question], 0, {}, "full-text") == [question]
+    assert "required in topic full-text" in describe_question(question)
+    assert read_question(EXCLUSION).is_required("1")
+    assert not read_question(TAGS).is_required("1")
+    for wrong in ([], [1], [""], "full-text"):
+        with pytest.raises(InputError, match='"required"'):
+            read_question({**EXCLUSION, "required": wrong})

@@ -1,0 +1,1 @@
+"""A literature review: its stages and the decisions on its records."""
