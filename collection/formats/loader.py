@@ -12,6 +12,7 @@ It needs ir_datasets and nothing else.
 import hashlib
 import json
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,12 +37,13 @@ class Document(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """A topic of topics.jsonl."""
+    """A topic of topics.jsonl; `fields` has its other fields by name."""
 
     query_id: str
     title: str
     description: str
     narrative: str
+    fields: dict[str, Any]
 
     def default_text(self) -> str:
         """The text to search for by default."""
@@ -72,6 +74,14 @@ class Topics(JsonlQueries):  # type: ignore[misc]
     def __init__(self, count: int) -> None:
         super().__init__(LocalDownload(HERE / "topics.jsonl"), Topic)
         self.count = count
+
+    def queries_iter(self) -> Iterator[Topic]:
+        """The topics in the order of the file."""
+        with (HERE / "topics.jsonl").open(encoding="utf-8") as file:
+            for record in map(json.loads, file):
+                texts = [record.pop(name) for name in Topic._fields[:4]]
+                # A field that is called "fields" itself is in this member, with all others.
+                yield Topic(*texts, record["fields"] if record.keys() == {"fields"} else record)
 
     def queries_count(self) -> int:
         """The number given in collection.json."""

@@ -1,4 +1,4 @@
-"""Export: qrels, the whole collection, judgements, machine labels, pool, work lists, training data, missing texts."""
+"""Export: qrels, the whole collection, judgements, labels, pool, topics, work lists, training data, missing texts."""
 
 import streamlit as st
 
@@ -9,6 +9,13 @@ from collection.adjudication import Adjudicated
 from collection.campaign.settings.loop_settings import EVERYWHERE
 from collection.core.errors import CleverdonError
 from collection.core.phrases import count
+
+TOPIC_FILES = {
+    "jsonl": "All fields, for an import into Cleverdon.",
+    "xml": "TREC's XML: texts, numbers, lists of these, and lists of objects such as subtopics.",
+    "txt": "TREC's SGML: number, title, description and narrative.",
+}
+"""Ending of a file of topics -> what it has."""
 
 campaign = session.current().campaign
 counts = campaign.store.judgements.counts() | campaign.store.topic_tasks.counts()
@@ -29,6 +36,7 @@ sections = {
     "Collection": counts["judgements"] or counts["choices"] or counts["preferences"],
     "Judgements": True,
     "Pool": counts["pool"],
+    "Topics": counts["topics"],
     "Work lists": can_reserve,
     "Training data": True,
     "Clicks": len(clicks),
@@ -86,6 +94,13 @@ if "Pool" in tabs:
     with tabs["Pool"]:
         st.write(f"{count(counts['pool'], 'pair')}, each with its pooling strategy and rank.")
         downloads.draw_deferred(lambda c, path: c.exports.files.write(pool=path), "pool.tsv", "pool")
+if "Topics" in tabs:
+    with tabs["Topics"]:
+        st.write(f"{count(counts['topics'], 'topic')}.")
+        with st.container(horizontal=True):
+            for ending, hint in TOPIC_FILES.items():
+                name, key = f"topics.{ending}", f"topics-{ending}"
+                downloads.draw_deferred(lambda c, path: c.exports.files.write(topic_file=path), name, key, hint)
 if can_reserve:
     with tabs["Work lists"]:
         data_downloads.draw_work_lists()

@@ -527,11 +527,14 @@ def test_export_without_grades_offers_the_pool_and_the_missing_texts(
     app = opened(campaign, "export")
     assert "#### No pair has a grade yet." in [m.value for m in app.markdown]
     assert [tab.label for tab in app.tabs] == [
-        "Qrels", "Judgements", "Pool", "Work lists", "Training data", "Missing texts"
+        "Qrels", "Judgements", "Pool", "Topics", "Work lists", "Training data", "Missing texts"
     ]  # fmt: skip
     assert any(m.value.startswith("1 pooled document without a text") for m in app.markdown)
     assert buttons["missing"]() == b"elsewhere\n"
     assert len(buttons["pool"]().splitlines()) == 8  # with its header
+    assert [json.loads(line)["query_id"] for line in buttons["topics-jsonl"]().splitlines()] == ["1", "2"]
+    assert b'<topic number="2">' in buttons["topics-xml"]()
+    assert b"<num> Number: 2\n" in buttons["topics-txt"]()
     say(campaign, "1", "d1", 1)
     assert campaign.judging.judge("ann", "1", "d1", undo=True).kind == "undone"
     campaign.judging.judge("ben", "1", "d2", cannot_judge="no text")

@@ -655,6 +655,20 @@ def test_a_collection_has_all_fields_of_its_topics(judged: Campaign, tmp_path: P
         assert again.store.corpus.topic_records() == judged.store.corpus.topic_records()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("fields", [{"stance": "pro", "subtopics": [{"text": "Lift"}]}, {"fields": {"a": 1}, "b": 2}])
+def test_ir_datasets_loads_all_fields_of_the_topics(
+    load: Callable[[Path], Any], judged: Campaign, registry: Any, tmp_path: Path, fields: dict[str, Any]
+) -> None:
+    put(judged, topics=[Topic("1", "wings", fields=fields)])
+    judged.exports.collection.write(tmp_path / "c")
+    load(tmp_path / "c")
+    topics = list(registry.load("campaign").queries_iter())
+    assert [topic.fields for topic in topics] == [fields, {}]
+    read = formats.read_topics("ir_datasets:campaign")
+    assert read["fields"].tolist() == [fields, {}]
+
+
 def test_the_card_says_where_the_text_of_queries_is_another_one(campaign: Campaign, tmp_path: Path) -> None:
     campaign.judging.judge("ann", "1", "d1", 3)
     (tmp_path / "more.jsonl").write_text('{"query_id": "3", "title": "only a title"}\n')
