@@ -16,11 +16,11 @@ from collection.core.records import HIGHEST_GRADE, Answer, GradeScale, label_of,
 QuestionKind = Literal["grades", "choice", "tags"]
 
 QUESTION_KINDS: dict[QuestionKind, str] = {
-    "grades": "one grade of a scale",
-    "choice": "exactly one answer",
-    "tags": "any number of tags",
+    "grades": "one grade of",
+    "choice": "one of",
+    "tags": "any number of",
 }
-"""What is answered to a question of each kind."""
+"""What is answered to a question of each kind: how many of its answers."""
 
 RELEVANCE = "relevance"
 """Name of the grade in lists of questions, which no further question may have."""
@@ -145,14 +145,10 @@ class Question:
         """The label of a grade, answer or tag: its sentence up to the first colon; never empty."""
         return label_of(answer, self.answers[answer])
 
-    def words(self, answer: Answer) -> str:
-        """An answer in words, for people: its label, or the labels of all tags; unknown ones as they are.
-
-        >>> Question("tags", "Which apply?", "tags", {"a": "Review", "b": "Protocol"}).words(("a", "b"))
-        'Review, Protocol'
-        """
-        several = answer if isinstance(answer, tuple) else (answer,)
-        return ", ".join(self.label(each) if each in self.answers else str(each) for each in several) or "none"
+    def choice_label(self, answer: int | str) -> str:
+        """The label of an answer that can be chosen; of grades with the grade."""
+        label = self.label(answer)
+        return f"{answer} \u00b7 {label}" if self.kind == "grades" else label
 
     def check(self, answer: object) -> Answer:
         """Return an answer in its form, tags in the order of the question; JudgementError for any other value."""
@@ -382,13 +378,25 @@ def describe_question(question: Question) -> str:
     >>> describe_question(Question("tags", "Which apply?", "tags", {"a": "A", "b": "B"}, required=False, asked_from=1))
     'tags: "Which apply?" Any number of a, b; grades from 1; optional'
     """
-    how = {"grades": "One grade of", "choice": "One of", "tags": "Any number of"}[question.kind]
+    how = QUESTION_KINDS[question.kind].capitalize()
     answers = ", ".join(map(str, question.answers))
     only = question.required_topics
     more = f"; required in {plural(len(only), 'topic')} {join(only)}" if only else ""
     more = more if question.required else "; optional"
     again = "; missing answers are handed out again" if question.again else ""
     return f'{question.name}: "{question.sentence}" {how} {answers}; {describe_bounds(question)}{more}{again}'
+
+
+def describe_answer(answer: Answer, question: Question | None = None) -> str:
+    """An answer in words: its label, or the labels of all tags; those that the question does not have as they are.
+
+    >>> tags = Question("tags", "Which apply?", "tags", {"a": "Review", "b": "Protocol"})
+    >>> describe_answer(("a", "c"), tags), describe_answer((), tags), describe_answer(2)
+    ('Review, c', 'none', '2')
+    """
+    several = answer if isinstance(answer, tuple) else (answer,)
+    labels = [question.label(each) if question and each in question.answers else str(each) for each in several]
+    return ", ".join(labels) or "none"
 
 
 def find_missing(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
 from collection.core.errors import FormatError
-from collection.core.questions import TAG_SEPARATOR, Question, describe_bounds, write_answer
+from collection.core.questions import QUESTION_KINDS, TAG_SEPARATOR, Question, describe_bounds, write_answer
 from collection.core.records import Answer
 from collection.formats import delimited, fields, source, spreadsheet, workbook
 from collection.formats.fields import LABEL_ALIASES
@@ -106,10 +106,10 @@ def write_work_list(
 
 def _describe_question(question: Question) -> str:
     """Write what a question asks, when, and its answers."""
-    tags = f"any number, separated by {TAG_SEPARATOR}"
-    how = {"grades": "one grade", "choice": "one answer", "tags": tags}[question.kind]
+    separated = f", separated by {TAG_SEPARATOR}" if question.kind == "tags" else ""
+    how = f"{QUESTION_KINDS[question.kind]} these{separated}, at {describe_bounds(question)}"
     optional = "" if question.required else ", optional"
-    lines = [f"{question.name}: {question.sentence} ({how}, at {describe_bounds(question)}{optional})"]
+    lines = [f"{question.name}: {question.sentence} ({how}{optional})"]
     return "\n".join(
         lines + [str(name) if name == text else f"{name}: {text}" for name, text in question.answers.items()]
     )

@@ -10,7 +10,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.views.widgets import widgets
-from collection.core.errors import InputError
+from collection.campaign.settings.settings import parse_questions
 from collection.core.phrases import count, join, plural
 from collection.core.questions import (
     QUESTION_KINDS,
@@ -18,7 +18,6 @@ from collection.core.questions import (
     QuestionKind,
     describe_bounds,
     parse_answer_lines,
-    read_questions,
     write_answer_lines,
 )
 
@@ -90,13 +89,9 @@ def _draw_question(question: Question, state: Mapping[str, Any], place: int, num
 
 def _words(question: Question) -> str:
     """Return what annotators answer, and when, in words."""
-    labels = [
-        f"{name} {question.label(name)}" if question.kind == "grades" else question.label(name)
-        for name in question.answers
-    ]
+    answers = f"{QUESTION_KINDS[question.kind]} {', '.join(map(question.choice_label, question.answers))}"
     required = "required" if question.required else "optional"
-    parts = [f"{KINDS[question.kind]}: {', '.join(labels)}", f"asked at {describe_bounds(question)}", required]
-    return widgets.plain(" \u00b7 ".join([question.name, *parts]))
+    return widgets.plain(f"{question.name}: {answers}; asked at {describe_bounds(question)}; {required}")
 
 
 def _counts(question: Question, state: Mapping[str, Any]) -> str:
@@ -185,17 +180,10 @@ def _draw_file(questions: tuple[Question, ...], upload: Upload) -> None:
         file = upload("Questions of another campaign, as JSON")
         if file is None:
             return
-        with widgets.shown_errors(about=f"{file.name}: "):
-            uploaded = read_questions(_parse(file.getvalue()))
+        with widgets.shown_errors():
+            uploaded = parse_questions(file.getvalue(), file.name)
             st.write(f"{count(len(uploaded), 'question')}:")
             for question in uploaded:
                 st.caption(f"**{widgets.plain(question.sentence)}** {_words(question)}")
             if st.button("Replace the questions above", key="replace-questions"):
                 _save(list(uploaded), f"Saved {count(len(uploaded), 'question')}.")
-
-
-def _parse(content: bytes) -> object:
-    try:
-        return json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"expected JSON, found other text ({error})") from None

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate.views.widgets import widgets
-from collection.core.questions import Question, describe_bounds
+from collection.core.questions import Question, describe_answer, describe_bounds
 from collection.core.records import Answer
 
 
@@ -19,14 +19,9 @@ def with_words(frame: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFra
     by_name = {question.name: question for question in questions}
 
     def words(answers: Mapping[str, Answer]) -> str:
-        given = {name: by_name[name].words(each) if name in by_name else _plain(each) for name, each in answers.items()}
-        return "; ".join(f"{name}: {text}" for name, text in given.items())
+        return "; ".join(f"{name}: {describe_answer(each, by_name.get(name))}" for name, each in answers.items())
 
     return frame.assign(answers=[words(answers) for answers in frame["answers"]])
-
-
-def _plain(answer: Answer) -> str:
-    return ", ".join(answer) if isinstance(answer, tuple) else str(answer)
 
 
 def draw_fields(questions: Iterable[Question], answers: Mapping[str, Answer], key: str) -> dict[str, Answer]:
@@ -38,7 +33,7 @@ def draw_fields(questions: Iterable[Question], answers: Mapping[str, Answer], ke
     given: dict[str, Answer] = {}
     for question in questions:
         before, name = answers.get(question.name), f"{key}-{question.name}"
-        labels = {each: widgets.plain(_label(question, each)) for each in question.answers}
+        labels = {each: widgets.plain(question.choice_label(each)) for each in question.answers}
         hint = f"Asked at {describe_bounds(question)}.{'' if question.required else ' Optional.'}"
         sentence = widgets.plain(question.sentence)
         if question.kind == "tags":
@@ -61,7 +56,3 @@ def draw_fields(questions: Iterable[Question], answers: Mapping[str, Answer], ke
             if answer is not None:
                 given[question.name] = answer
     return given
-
-
-def _label(question: Question, answer: int | str) -> str:
-    return f"{answer} \u00b7 {question.label(answer)}" if question.kind == "grades" else question.label(answer)

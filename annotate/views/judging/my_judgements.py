@@ -126,7 +126,8 @@ if change or take_back:
     answers = {name: answer for name, answer in answers.items() if name in names} | {
         name: answer for name, answer in before.items() if name not in names
     }
-    lacking = [each for each in find_missing(asked, choice, answers) if each.name in before or not same_grade]
+    missing = find_missing(asked, choice, answers, row["query_id"])
+    lacking = [question for question in missing if question.name in before or not same_grade]
     same = note == former and flagged == row["flagged"] and answers == before
     if still and same:
         st.error("Choose a grade, or change the note or the flag.")

@@ -390,7 +390,7 @@ def read_grades(grades: str | Path) -> GradeScale:
             f"grades: expected the lowest and the highest grade, such as 0-3, or a JSON file with sentences, like "
             f"{SCALE_EXAMPLE}, found {str(grades)!r}, which is not a file"
         )
-    content = _read_json(path, f"grades as JSON, like {SCALE_EXAMPLE}")
+    content = _parse_json(path.read_bytes(), path, f"grades as JSON, like {SCALE_EXAMPLE}")
     wanted = f"two or more grades from 0 to {HIGHEST_GRADE}, like {SCALE_EXAMPLE}"
     if not isinstance(content, dict):
         raise FormatError(path, None, wanted, quote(json.dumps(content)))
@@ -404,24 +404,32 @@ def read_grades(grades: str | Path) -> GradeScale:
 
 
 def read_questions_file(path: Path | str) -> tuple[Question, ...]:
-    """Read questions from a JSON file, a list of objects (:func:`collection.core.questions.read_question`).
-
-    Raises :class:`FormatError`.
-    """
-    path = Path(path)
+    """Read questions from a JSON file; :func:`parse_questions` says how, and what is raised."""
     try:
-        content = _read_json(path, f"questions as JSON, like [{EXAMPLE}]")
+        content = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    return parse_questions(content, path)
+
+
+def parse_questions(content: bytes, path: Path | str) -> tuple[Question, ...]:
+    """Read questions from JSON, a list of objects (:func:`collection.core.questions.read_question`).
+
+    Raises
+    ------
+    InputError, FormatError
+        It is no JSON, or no list of questions; with the `path` that the content is from.
+    """
+    questions = _parse_json(content, path, f"questions as JSON, like [{EXAMPLE}]")
     try:
-        return read_questions(content)
+        return read_questions(questions)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def _read_json(path: Path, wanted: str) -> Any:
+def _parse_json(content: bytes, path: Path | str, wanted: str) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        return json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
         raise FormatError(path, line, wanted, f"invalid JSON ({error})") from error

@@ -12,6 +12,7 @@ from collection.core.errors import InputError, JudgementError
 from collection.core.questions import (
     MOST_QUESTIONS,
     Question,
+    describe_answer,
     describe_question,
     find_missing,
     kind_of,
@@ -70,8 +71,7 @@ def test_the_three_kinds() -> None:
     assert [grade for grade in (None, 0, 1, 2) if exclusion.is_asked(grade)] == [0]
     assert [grade for grade in (None, 0, 1, 2) if tags.is_asked(grade)] == [0, 1, 2]
     assert tags.check(["protocol", "review"]) == ("review", "protocol")
-    assert exclusion.words("design") == "Wrong study design"
-    assert tags.words(()) == "none"
+    assert describe_answer("design", exclusion) == "Wrong study design"
 
 
 @given(questions())

@@ -137,7 +137,7 @@ def test_a_manager_adds_edits_orders_and_removes_questions(opened: Opened, campa
     answers = {"population": "Wrong population", "Other": "Other"}
     exclusion = Question("exclusion", "Why is it excluded?", "choice", answers, True, 0, 0, True)
     assert campaign.settings.questions() == (exclusion,)
-    assert "exclusion · Choice: Wrong population, Other · asked at grade 0 · required" in words(app)
+    assert "exclusion: one of Wrong population, Other; asked at grade 0; required" in words(app)
     app.button(key="add-question").click().run()
     app.text_input(key="question-name").set_value("tags")
     app.text_input(key="question-sentence").set_value("Which apply?")
@@ -202,10 +202,10 @@ def test_questions_come_from_a_file(opened: Opened, campaign: Campaign) -> None:
     app = opened(campaign, "judging-page")
     written = [{"name": "tags", "question": "Which apply?", "tags": ["review", "protocol"]}]
     app.file_uploader(key="questions-upload").set_value(("questions.json", b"{", "application/json")).run()
-    assert "questions.json: expected JSON, found other text" in words(app)
+    assert "questions.json, line 1: expected questions as JSON" in words(app)
     app.file_uploader(key="questions-upload").set_value(("q.json", json.dumps(written).encode(), "application/json"))
     app.run()
-    assert "tags · Tags: review, protocol · asked at every grade · required" in words(app)
+    assert "tags: any number of review, protocol; asked at every grade; required" in words(app)
     assert campaign.settings.questions() == ()
     app.button(key="replace-questions").click().run()
     assert [question.to_json() for question in campaign.settings.questions()] == written

@@ -264,7 +264,7 @@ def test_a_work_list_has_a_column_for_each_question(asking: Campaign, tmp_path: 
     named = [f"answers.{name}" for name in ("credibility", "exclusion", "tags")]
     place = table.columns.get_loc("relevance")
     assert table.columns[place + 1 : place + 4].tolist() == named
-    assert "Why is it excluded? (one answer, at grade 0)\npopulation: Wrong population" in table["questions"][0]
+    assert "Why is it excluded? (one of these, at grade 0)\npopulation: Wrong population" in table["questions"][0]
     table[["relevance", *named]] = [["2", "1", None, "protocol"], ["0", None, "Wrong study design", "|"], [None] * 4]
     if ending == "csv":
         table.to_csv(path, index=False)
