@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from collection.core.characters import unescaped
 from collection.core.errors import FormatError, InputError, as_path
@@ -42,6 +42,9 @@ TITLE_WITHIN = 100_000
 """Characters of an HTML page in which its title is."""
 HEADING_WITHIN = 50
 """Lines of Markdown in which the first heading is the title."""
+
+Observation = pdf.PdfProblem | Literal["no text", "early end", "active content"]
+"""What is reported of a PDF file."""
 
 
 class DocumentFiles(NamedTuple):
@@ -208,20 +211,20 @@ def with_pdf_files(
     FormatWarning
         PDF files that cannot be read, or only in part.
     """
-    problems: dict[str, list[str]] = {}
+    observations: dict[Observation, list[str]] = {}
     tagged = ((each, file if isinstance(file := each[1].metadata.get("pdf"), Path) else None) for each in documents)
     for (number, document), content in pdf.read_texts(tagged, copies):
         if content is None:
             yield number, document
             continue
-        for problem in _problems(content):
-            problems.setdefault(problem, []).append(document.doc_id)
+        for observation in _observations(content):
+            observations.setdefault(observation, []).append(document.doc_id)
         if not content.problem:
             yield number, _with_content(document, content)
         elif not need_pdf:
             yield number, document._replace(metadata={k: v for k, v in document.metadata.items() if k != "pdf"})
-    for problem, ids in problems.items():
-        source.warn(path, _describe(problem, ids, "is left out" if need_pdf else "is not shown"))
+    for observation, ids in observations.items():
+        source.warn(path, _describe(observation, ids, is_left_out=need_pdf))
 
 
 def _with_content(document: Document, content: pdf.PdfText) -> Document:
@@ -254,30 +257,45 @@ def _report(path: FilePath, found: DocumentFiles) -> None:
         )
 
 
-def _problems(content: pdf.PdfText) -> list[str]:
+def _observations(content: pdf.PdfText) -> list[Observation]:
     if content.problem:
         return [content.problem]
-    found = [] if content.text else ["no text"]
-    found += ["early end"] if content.read < content.pages and content.text else []
-    return found + (["active"] if content.copy else [])
+    observations: list[Observation] = []
+    if not content.text:
+        observations.append("no text")
+    elif content.read < content.pages:
+        observations.append("early end")
+    if content.copy:
+        observations.append("active content")
+    return observations
 
 
-def _describe(problem: str, ids: Sequence[str], lost: str) -> str:
+def _describe(observation: Observation, ids: Sequence[str], *, is_left_out: bool) -> str:
     number = len(ids)
     files, have = count(number, "PDF file"), plural(number, "has", "have")
-    out = plural(number, lost, lost.replace("is", "are"))
-    says = {
-        "password": f"{files} {plural(number, 'needs', 'need')} a password and {out}; save without one",
-        "security": f"{files} {have} an encryption that is not supported and {out}; save without one",
-        "damaged": f"{files} cannot be read and {out}; copy or save again",
-        "large": f"{files} {have} more than {pdf.LARGEST // 10**6:,} MB and {out}; split or compress",
-        "no text": f"{files} {have} no text, like a scan: annotators can judge the pages, but the model and the search "
-        "know only the title; a program for text recognition, such as `ocrmypdf`, adds the text",
-        "early end": f"the text of {files} ends early, because {plural(number, 'the file is', 'the files are')} very "
-        "long or slow to read; annotators can see all pages",
-        "active": f"{files} {have} scripts, attachments or other active content; annotators see a copy without it",
-    }
-    return f"{says[problem]} ({join_first(ids)})"
+    out = f"{plural(number, 'is', 'are')} {'left out' if is_left_out else 'not shown'}"
+    match observation:
+        case "password":
+            said = f"{files} {plural(number, 'needs', 'need')} a password and {out}; save without one"
+        case "security":
+            said = f"{files} {have} an encryption that is not supported and {out}; save without one"
+        case "damaged":
+            said = f"{files} cannot be read and {out}; copy or save again"
+        case "large":
+            said = f"{files} {have} more than {pdf.LARGEST // 10**6:,} MB and {out}; split or compress"
+        case "no text":
+            said = (
+                f"{files} {have} no text, like a scan: annotators can judge the pages, but the model and the search "
+                "know only the title; a program for text recognition, such as `ocrmypdf`, adds the text"
+            )
+        case "early end":
+            said = (
+                f"the text of {files} ends early, because {plural(number, 'the file is', 'the files are')} very long "
+                "or slow to read; annotators can see all pages"
+            )
+        case "active content":
+            said = f"{files} {have} scripts, attachments or other active content; annotators see a copy without it"
+    return f"{said} ({join_first(ids)})"
 
 
 def _read_text(doc_id: str, file: Path) -> Document:

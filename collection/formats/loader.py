@@ -79,9 +79,9 @@ class Topics(JsonlQueries):  # type: ignore[misc]
         """The topics in the order of the file."""
         with (HERE / "topics.jsonl").open(encoding="utf-8") as file:
             for record in map(json.loads, file):
-                texts = [record.pop(name) for name in Topic._fields[:4]]
+                texts = {name: record.pop(name) for name in Topic._fields[:4]}
                 # A field that is called "fields" itself is in this member, with all others.
-                yield Topic(*texts, record["fields"] if record.keys() == {"fields"} else record)
+                yield Topic(**texts, fields=record["fields"] if record.keys() == {"fields"} else record)
 
     def queries_count(self) -> int:
         """The number given in collection.json."""

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Timer
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from collection.core.threads import map_ahead
 
@@ -56,15 +56,19 @@ _NO_TITLE = re.compile(
 """Titles that programs write by themselves: names of files, mostly."""
 
 
+PdfProblem = Literal["password", "security", "damaged", "large"]
+"""Why a PDF file is no document; with "security", its encryption is not supported."""
+
+
 class PdfText(NamedTuple):
     """Contents of a PDF file.
 
-    `problem` is "", or says why it is no document: "password", "security", "damaged", "large". `text` is that of the
-    first `read` of all `pages`, `size` the width and height of the first page in points. `copy` is a file without the
-    active content of this one, None if it has none. Only a file that is `checked` for it may be shown in a browser.
+    `problem` says why it is no document, None if it is one. `text` is that of the first `read` of all `pages`, `size`
+    the width and height of the first page in points. `copy` is a file without the active content of this one, None if
+    it has none. Only a file that is `checked` for it may be shown in a browser.
     """
 
-    problem: str = ""
+    problem: PdfProblem | None = None
     title: str = ""
     text: str = ""
     sha256: str = ""
