@@ -169,6 +169,6 @@ def test_a_manager_adds_a_question_on_the_page_and_takes_the_file(
     download.value.save_as(tmp_path / "questions.json")
     assert read_questions_file(tmp_path / "questions.json") == (*QUESTIONS, style)
     page.locator(".st-key-remove-style").get_by_role("button").click()
-    expect(page.get_by_text("style · A grade")).to_have_count(0)
+    expect(page.get_by_text("style: one grade of")).to_have_count(0)
     with Campaign(serving.directory) as campaign:
         assert campaign.settings.questions() == tuple(QUESTIONS)
