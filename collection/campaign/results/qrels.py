@@ -18,6 +18,7 @@ from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import CampaignError, InputError
 from collection.core.phrases import count, join
+from collection.core.questions import describe_bounds
 from collection.formats import QrelsForm
 from collection.preferences import choices
 from collection.store import Store
@@ -188,7 +189,8 @@ class QrelsBuilder:
             "judged": one grade per pair. "strata": :func:`collection.export.add_strata`, with unjudged pairs.
             "probabilities": with the probability of being drawn, 1 where nothing was drawn.
         unjudged
-            Also the pairs of the pool without a grade, as -1.
+            Also the pairs of the pool without a grade, as -1; of a further question without those whose grade in the
+            main question is one at which it is not asked.
         include_unjudged_topics
             Also topics in which no pair has a grade, all of it -1. Every system has 0 in them, so they lower all means.
         topics
@@ -199,7 +201,8 @@ class QrelsBuilder:
         CampaignError
             The form is strata or probabilities, and the pool has no sample with them.
         InputError
-            There is no such form, or topics without a grade are included without unjudged pairs or beside `topics`.
+            There is no such form, or not of a question that is asked at some grades only; or topics without a grade are
+            included without unjudged pairs or beside `topics`.
         """
         frame = select_topics(self._qrels_of_all_topics(form, rule, unjudged), topics)
         if not include_unjudged_topics:
@@ -220,12 +223,18 @@ class QrelsBuilder:
 
     def _qrels_of_all_topics(self, form: QrelsForm, rule: RuleChoice, unjudged: bool) -> pd.DataFrame:
         """The qrels with the topics in which no pair has a grade."""
-        qrels, pool = self.build(rule), self.store.pool.pairs()
+        qrels, pool = self.build(rule), self._select_concerned(self.store.pool.pairs(), rule)
         if form == "judged":
             return self.corpus.in_topic_order(export.add_unjudged(qrels, pool)) if unjudged else qrels
         if form not in ("strata", "probabilities"):
             raise InputError(
                 f"form: expected judged, strata or probabilities, found {form}, for which there are no grades"
+            )
+        if self.question is not None and self._is_bounded:
+            name, bounds = self.question.question.name, describe_bounds(self.question.question)
+            raise InputError(
+                f"question {name!r} is asked at {bounds} only, so the answers are no sample of the pool; export the "
+                "qrels in the form judged"
             )
         column = "stratum" if form == "strata" else "probability"
         if not pool[column].notna().any():
@@ -239,8 +248,25 @@ class QrelsBuilder:
             return self.corpus.in_topic_order(export.add_strata(qrels, pool, left_out))
         return self.corpus.in_topic_order(export.add_probabilities(qrels, pool, left_out, unjudged=unjudged))
 
+    @property
+    def _is_bounded(self) -> bool:
+        """Whether the question is not asked at some grades of the main one."""
+        question = self.question
+        return question is not None and not all(map(question.question.is_asked, self.settings.grades.sentences))
+
+    def _select_concerned(self, pool: pd.DataFrame, rule: RuleChoice) -> pd.DataFrame:
+        """The pairs of a pool without those whose main grade is one at which the question is not asked."""
+        if self.question is None or not self._is_bounded:
+            return pool
+        main = self.for_question(None).build(rule)
+        is_asked = self.question.question.is_asked
+        others = main.loc[[not is_asked(grade) for grade in main["relevance"]], ["query_id", "doc_id"]]
+        return pool[~pd.MultiIndex.from_frame(pool[["query_id", "doc_id"]]).isin(pd.MultiIndex.from_frame(others))]
+
     def forms(self) -> list[QrelsForm]:
-        """The possible forms: strata and probabilities only where the pool was sampled."""
+        """The possible forms: strata and probabilities only where the pool was sampled, and at every grade."""
+        if self._is_bounded:
+            return ["judged"]
         forms: list[QrelsForm] = ["strata", "probabilities"]
         return ["judged", *(form for form, has in zip(forms, self.store.pool.is_sampled(), strict=True) if has)]
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from collection import Campaign, Judgement
+from collection import Campaign, Document, Judgement, Topic
 from collection.core.errors import InputError, UnknownNameError
 from collection.core.questions import Question, read_questions
-from tests.helpers import cases, fails, fill, ok, run
+from tests.helpers import cases, fails, fill, ok, put, run
 
 QUESTIONS = read_questions(
     [
@@ -200,6 +200,35 @@ def test_runs_are_evaluated_with_any_question(judged: Campaign) -> None:
     assert evaluation.compare_rules(None, "highest").grades.differ == 3
 
 
+def test_pairs_that_a_question_does_not_concern_are_not_unjudged(judged: Campaign) -> None:
+    """Credibility is not asked at grade 0: neither of d3, d4 and d8, nor of a topic whose grades are all 0."""
+    judged.judging.judge("ann", "2", "d1", 0, answers={"reason": "design"})
+    credibility = judged.results.qrels.for_question("credibility")
+    frame = credibility.in_form(unjudged=True)
+    expected = {"d1": 2, "d2": 1, "d5": 3, "d6": -1, "d7": 2}
+    assert dict(zip(frame["doc_id"], frame["relevance"].tolist(), strict=True)) == expected
+    assert credibility.unjudged_topics() == ["2"]
+    for doc_id in DOCS[1:]:
+        judged.judging.judge("ann", "2", doc_id, 0, answers={"reason": "design"})
+    assert credibility.unjudged_topics() == []
+    tags = judged.results.qrels.for_question("tags", "review").in_form(unjudged=True)
+    assert set(tags.loc[tags["relevance"] < 0, "doc_id"]) == {"d4", "d6", "d7", "d8"}
+
+
+def test_a_question_that_is_not_always_asked_has_no_sampled_qrels(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "campaign", questions=QUESTIONS) as campaign:
+        put(campaign, [Topic("1", "one")], [Document(d, "", d) for d in DOCS], {"system": {"1": DOCS}})
+        campaign.people.pools.add("stratified", strata="2:1,8:.5", seed=3)
+        for doc_id in campaign.store.pool.pairs()["doc_id"]:
+            campaign.judging.judge("ann", "1", doc_id, 2, answers={"credibility": 1, "tags": []})
+        qrels = campaign.results.qrels
+        assert qrels.forms() == qrels.for_question("tags", "review").forms() == ["judged", "strata", "probabilities"]
+        assert qrels.for_question("credibility").forms() == ["judged"]
+        for form in ("strata", "probabilities"):
+            with pytest.raises(InputError, match="'credibility' is asked at grades from 1 only, so the answers are no"):
+                qrels.for_question("credibility").in_form(form)
+
+
 @pytest.mark.parametrize(
     ("question", "answer", "message"),
     [
@@ -241,7 +270,7 @@ def test_the_command_export(judged: Campaign, tmp_path: Path) -> None:
     options = ("--question", "reason", "--answer", "design", "--rule", "majority")
     ok("export", judged.directory, "--qrels", path, *options, "--labels", tmp_path / "labels.csv", "--unjudged")
     written = [line.split() for line in path.read_text().splitlines()]
-    assert Counter(line[3] for line in written) == {"-1": 4, "0": 3, "1": 1}
+    assert Counter(line[3] for line in written) == {"0": 3, "1": 1}, "the others of the pool were not asked"
     assert "ann,1,d5,0" in (tmp_path / "labels.csv").read_text()
     assert "has no grades" in fails("export", judged.directory, "--qrels", path, "--question", "reason")
     assert "--question selects" in run("export", judged.directory, "--pool", path, "--question", "tags").output
