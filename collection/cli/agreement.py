@@ -93,6 +93,8 @@ def agreement(
             raise InputError(f"--grades applies to a file of labels; the campaign {source} has its own grade scale")
         with Campaign(source) as campaign, progress_line("computing agreement"):
             study = campaign.results.agreement.for_question(question, answer)
+            if study.question is not None and (level is not None or measure is not None):
+                study.question.require_grades()  # names without an order have no minimum, and rank no runs
             if study.question is not None and study.question.question.kind == "tags" and answer is None:
                 _print_answers(study.by_answer(topics=topics, without=without, **options, sides=()), form)
                 return

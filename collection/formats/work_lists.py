@@ -176,7 +176,10 @@ def read_work_list(path: FilePath, names: Mapping[str, int]) -> Iterator[WorkLis
             found = f"topic {quote(query_id)}, document {quote(doc_id)} again (first in {first:,})"
             raise FormatError(path, line, "each pair once", found)
         grade = read_grade(path, line, said, names) if said else None
-        answers = {} if grade is None else read_answers(path, line, record)
+        answers = read_answers(path, line, record)
+        if answers and grade is None:
+            name = next(iter(answers))
+            raise FormatError(path, line, "a grade in relevance with the answers", f"none, but an answer to {name!r}")
         yield WorkListRow(
             str(record["work_list"]), annotator, query_id, doc_id, line=line, relevance=grade, answers=answers
         )

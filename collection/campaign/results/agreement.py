@@ -73,9 +73,9 @@ class AgreementStudy:
         Raises
         ------
         InputError, UnknownNameError
-            There is no such question or answer.
+            There is no such question or answer, or an answer without a question.
         """
-        return replace(self, question=None if name is None else self.settings.question_answers(name, answer))
+        return replace(self, question=self.settings.question_answers(name, answer))
 
     @property
     def scale(self) -> Mapping[int, str]:
@@ -105,23 +105,28 @@ class AgreementStudy:
         UnknownNameError
             There is no such topic, or nobody of that name has graded anything.
         """
+        return self._labels(self._answered(self._judgements()), topics, without)
+
+    def _judgements(self) -> pd.DataFrame:
+        """Current judgements and adjudications, with the answers of a further question."""
+        answers = () if self.question is None else ("answers",)
+        return self.store.judgements.table(columns=(*LABELS, "kind", "counts_as", *answers))
+
+    def _answered(self, judgements: pd.DataFrame) -> pd.DataFrame:
+        """Those of the judgements that answer the question, by their answers, and those of "cannot judge"."""
+        return judgements if self.question is None else self.question.select(judgements)
+
+    def _labels(self, answered: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> pd.DataFrame:
+        """Return :meth:`labels` from what :meth:`_answered` returns."""
         for query_id in topics:
             self.settings.require_topic(query_id)
         if self.question is not None and self.question.question.kind == "tags":
             self.question.require_grades()
-        judged = self._judgements(*LABELS, "kind", "counts_as")
-        graded = judged[(judged["kind"] == "graded") & (judged["counts_as"] == "judgement")]
+        graded = answered[(answered["kind"] == "graded") & (answered["counts_as"] == "judgement")]
         frame = graded[list(LABELS)].astype({"relevance": "int64"})
         frame["judged_at"] = frame["judged_at"].mask(frame["source"] == "imported")
         frame = agreeing.select_labels(frame, without=without)
         return (frame[frame["query_id"].isin(list(topics))] if topics else frame).reset_index(drop=True)
-
-    def _judgements(self, *columns: str) -> pd.DataFrame:
-        """Current judgements and adjudications that answer the question, and those of "cannot judge"."""
-        if self.question is None:
-            return self.store.judgements.table(columns=columns)
-        read = list(dict.fromkeys([*columns, "relevance", "answers"]))
-        return self.question.select(self.store.judgements.table(columns=read))[list(columns)]
 
     def report(
         self, *, topics: Sequence[str] = (), without: Sequence[str] = (), level: float | None = None, **options: Any
@@ -131,12 +136,26 @@ class AgreementStudy:
         The default `level` is that of the loop's settings, for a further question its second lowest grade.
         `options` are ``resamples``, ``seed``, ``by``, ``sides`` of :func:`collection.annotator_agreement.agreement`.
         """
-        labels = self.labels(topics=topics, without=without)
+        return self._report(self._judgements(), topics, without, level, options)
+
+    def _report(
+        self,
+        judgements: pd.DataFrame,
+        topics: Sequence[str],
+        without: Sequence[str],
+        level: float | None,
+        options: Mapping[str, Any],
+    ) -> Agreement:
+        """Return :meth:`report` from what :meth:`_judgements` returns."""
+        answered = self._answered(judgements)
+        labels = self._labels(answered, topics, without)
         if level is None:
             level = self.settings.loop().level if self.question is None else self.question.level
         nominal = self.question is not None and self.question.is_nominal
         agreement = agreeing.agreement(labels, level=level, grades=self.scale, nominal=nominal, **options)
-        return replace(agreement, notes=(*agreement.notes, *self._left_out(labels, topics, without)))
+        if topics:
+            judgements, answered = (each[each["query_id"].isin(list(topics))] for each in (judgements, answered))
+        return replace(agreement, notes=(*agreement.notes, *self._left_out(judgements, answered, labels, without)))
 
     def by_answer(
         self, *, topics: Sequence[str] = (), without: Sequence[str] = (), **options: Any
@@ -150,19 +169,26 @@ class AgreementStudy:
         """
         if self.question is None or self.question.question.kind == "grades":
             raise InputError("agreement by answer needs a question with a choice or tags, found one with grades")
+        judgements = self._judgements()  # once for all answers
         return {
-            answer: self.for_question(self.question.question.name, answer).report(
-                topics=topics, without=without, **options
-            )
-            for answer in map(str, self.question.answers)
+            answer: each._report(judgements, topics, without, None, options)
+            for answer, each in self._each_answer(self.question).items()
         }
+
+    def _each_answer(self, question: QuestionAnswers) -> dict[str, AgreementStudy]:
+        """The same for each answer or tag of a question."""
+        answers = map(str, question.answers)
+        return {answer: replace(self, question=replace(question, answer=answer)) for answer in answers}
 
     def count_answers(self) -> pd.DataFrame:
         """Count each annotator's answers: ``annotator``, then a column for each grade with its label, answer or tag."""
         question = self.question
         if question is not None and question.question.kind == "tags" and question.answer is None:
-            each = {tag: self.for_question(question.question.name, str(tag)).labels() for tag in question.answers}
-            counts = {str(tag): given.groupby("annotator")["relevance"].sum() for tag, given in each.items()}
+            judgements = self._judgements()
+            counts = {
+                tag: each._labels(each._answered(judgements), (), ()).groupby("annotator")["relevance"].sum()
+                for tag, each in self._each_answer(question).items()
+            }
         else:
             labels = self.labels()
             label = self.settings.grades.label if question is None else question.labels.__getitem__
@@ -175,21 +201,20 @@ class AgreementStudy:
             }
         return pd.DataFrame(counts).fillna(0).astype("int64").rename_axis("annotator").sort_index().reset_index()
 
-    def _left_out(self, labels: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> Iterable[str]:
-        judged = self._judgements("annotator", "query_id", "kind", "counts_as")
-        if topics:
-            judged = judged[judged["query_id"].isin(list(topics))]
-        own = judged[(judged["counts_as"] == "judgement") & ~judged["annotator"].isin(list(without))]
+    def _left_out(
+        self, judgements: pd.DataFrame, answered: pd.DataFrame, labels: pd.DataFrame, without: Sequence[str]
+    ) -> Iterable[str]:
+        """Say what the `labels` leave out of the judgements of the topics, and of those that answer the question."""
+        own = judgements[(judgements["counts_as"] == "judgement") & ~judgements["annotator"].isin(list(without))]
         qrels = [name for name in labels["annotator"].unique() if name.startswith(QRELS_ANNOTATOR)]
         if qrels:
             yield f"Imported qrels count as an annotator: {join(qrels)}."
         if cannot := int((own["kind"] == "cannot judge").sum()):
             yield f'{cannot:,} "cannot judge" {plural(cannot, "judgement")} left out.'
-        if adjudicated := int((judged["counts_as"] == "adjudication").sum()):
+        if adjudicated := int((answered["counts_as"] == "adjudication").sum()):
             yield f"{count(adjudicated, 'adjudication')} left out: adjudications are not independent opinions."
         if self.question is not None:
-            graded = self.for_question(None).labels(topics=topics)["annotator"]
-            if others := int((~graded.isin(list(without))).sum()) - len(labels):
+            if others := int((own["kind"] == "graded").sum()) - len(labels):
                 yield (
                     f"{count(others, 'judgement')} left out: the question {self.question.question.name!r} was not "
                     f"asked at {plural(others, 'its grade', 'their grades')}, or has no answer."

@@ -100,12 +100,9 @@ class QrelsBuilder:
         --------
         >>> campaign.results.qrels.for_question("credibility").build()  # doctest: +SKIP
         """
-        if name is None:
-            if answer is not None:
-                raise InputError(f"the answer {answer!r} belongs to a question; name the question too")
-            return replace(self, question=None)
         question = self.settings.question_answers(name, answer)
-        question.require_grades()
+        if question is not None:
+            question.require_grades()
         return replace(self, question=question)
 
     @property

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from collection.adjudication import QuestionAnswers
 from collection.assignment import AssignmentSettings
@@ -241,14 +241,22 @@ class Settings:
             self.store.settings.put(QUESTIONS, [question.to_json() for question in questions])
         return questions
 
-    def question_answers(self, name: str, answer: str | None = None) -> QuestionAnswers:
-        """Return the answers to a further question, or one of them, as results take them.
+    @overload
+    def question_answers(self, name: str, answer: str | None = None) -> QuestionAnswers: ...
+    @overload
+    def question_answers(self, name: str | None, answer: str | None = None) -> QuestionAnswers | None: ...
+    def question_answers(self, name: str | None, answer: str | None = None) -> QuestionAnswers | None:
+        """Return the answers to a further question, or one of them, as results take them; None for the grade.
 
         Raises
         ------
         InputError, UnknownNameError
-            There is no such question, or it has no such answer.
+            There is no such question, or it has no such answer; or an answer without a question.
         """
+        if name is None:
+            if answer is not None:
+                raise InputError(f"the answer {answer!r} belongs to a question; name the question too")
+            return None
         questions = {question.name: question for question in self.questions()}
         require_known("question", questions, name)
         return QuestionAnswers.of(questions[name], self.store.judgements.given_answers(name), answer)

@@ -285,6 +285,17 @@ def test_a_work_list_with_an_answer_that_is_not_asked(asking: Campaign, tmp_path
         asking.imports.import_files(labels=tmp_path / "list.csv")
 
 
+def test_a_work_list_with_answers_but_no_grade(asking: Campaign, tmp_path: Path) -> None:
+    asking.people.accounts.add("ann", "annotator")
+    asking.exports.work_lists.write("ann", tmp_path / "list.csv", pairs=2)
+    table = pd.read_csv(tmp_path / "list.csv", dtype=str)
+    table["relevance"], table["answers.credibility"], table["answers.tags"] = ["2", None], ["1", "3"], "|"
+    table.to_csv(tmp_path / "list.csv", index=False)
+    with pytest.raises(FormatError, match="expected a grade in relevance with the answers, found none, but an answer"):
+        asking.imports.import_files(labels=tmp_path / "list.csv")
+    assert answers(asking) == []
+
+
 def test_the_history_has_answers(asking: Campaign) -> None:
     asking.judging.judge("ann", "1", "d1", 2, answers={"credibility": 3})
     asking.judging.judge("ann", "1", "d1", 0, answers={"exclusion": "design"})

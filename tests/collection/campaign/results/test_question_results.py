@@ -243,6 +243,9 @@ def test_a_question_that_is_not_always_asked_has_no_sampled_qrels(tmp_path: Path
 def test_questions_without_qrels(judged: Campaign, question: str | None, answer: str | None, message: str) -> None:
     with pytest.raises((InputError, UnknownNameError), match=message):
         judged.results.qrels.for_question(question, answer)
+    if question is None:
+        with pytest.raises(InputError, match=message):
+            judged.results.agreement.for_question(question, answer)
 
 
 def test_answers_that_a_question_no_longer_has(judged: Campaign) -> None:
@@ -293,6 +296,22 @@ def test_the_command_agreement(judged: Campaign) -> None:
     one = ok("agreement", judged.directory, "--question", "tags", "--answer", "review", "--resamples", 0)
     assert "1.000" in one
     assert "needs a campaign" in fails("agreement", judged.directory / "campaign.db", "--question", "tags")
+    assert "the answer 'review' belongs to a question" in fails("agreement", judged.directory, "--answer", "review")
+    for name in ("tags", "reason"):
+        for option in (("--measure", "P@3"), ("--level", 1)):
+            failure = fails("agreement", judged.directory, "--question", name, *option)
+            assert f"question '{name}' has no grades: choose one of its answers" in failure
+
+
+def test_agreement_by_tag_reads_the_judgements_once(judged: Campaign) -> None:
+    statements: list[str] = []
+    study = judged.results.agreement.for_question("tags")
+    judged.store.connection.db.conn.set_trace_callback(statements.append)
+    study.by_answer(resamples=0, sides=())
+    study.count_answers()
+    judged.store.connection.db.conn.set_trace_callback(None)
+    read = [statement for statement in statements if re.match(r"SELECT [^(]*answers AS answers FROM", statement)]
+    assert len(read) == 2
 
 
 def test_a_collection_has_all_questions_and_answers(judged: Campaign, tmp_path: Path) -> None:
