@@ -213,12 +213,11 @@ class AgreementStudy:
             yield f'{cannot:,} "cannot judge" {plural(cannot, "judgement")} left out.'
         if adjudicated := int((answered["counts_as"] == "adjudication").sum()):
             yield f"{count(adjudicated, 'adjudication')} left out: adjudications are not independent opinions."
-        if self.question is not None:
-            if others := int((own["kind"] == "graded").sum()) - len(labels):
-                yield (
-                    f"{count(others, 'judgement')} left out: the question {self.question.question.name!r} was not "
-                    f"asked at {plural(others, 'its grade', 'their grades')}, or has no answer."
-                )
+        if self.question is not None and (others := int((own["kind"] == "graded").sum()) - len(labels)):
+            yield (
+                f"{count(others, 'judgement')} left out: the question {self.question.question.name!r} was not "
+                f"asked at {plural(others, 'its grade', 'their grades')}, or has no answer."
+            )
         if seen := int((labels_seen(labels, self.store.machine_labels.views()) != "").sum()):
             yield (
                 f"{count(seen, 'judgement')} {plural(seen, 'was', 'were')} given after the annotator saw a machine "
