@@ -186,8 +186,8 @@ class QrelsBuilder:
             "judged": one grade per pair. "strata": :func:`collection.export.add_strata`, with unjudged pairs.
             "probabilities": with the probability of being drawn, 1 where nothing was drawn.
         unjudged
-            Also the pairs of the pool without a grade, as -1; of a further question without those whose grade in the
-            main question is one at which it is not asked.
+            Also the pairs of the pool without a grade, as -1; of a further question without those at whose grade it is
+            not asked.
         include_unjudged_topics
             Also topics in which no pair has a grade, all of it -1. Every system has 0 in them, so they lower all means.
         topics
@@ -247,17 +247,17 @@ class QrelsBuilder:
 
     @property
     def _is_bounded(self) -> bool:
-        """Whether the question is not asked at some grades of the main one."""
+        """Whether there are grades at which the question is not asked."""
         question = self.question
         return question is not None and not all(map(question.question.is_asked, self.settings.grades.sentences))
 
     def _select_concerned(self, pool: pd.DataFrame, rule: RuleChoice) -> pd.DataFrame:
-        """The pairs of a pool without those whose main grade is one at which the question is not asked."""
+        """The pairs of a pool without those at whose grade the question is not asked."""
         if self.question is None or not self._is_bounded:
             return pool
-        main = self.for_question(None).build(rule)
+        grades = self.for_question(None).build(rule)
         is_asked = self.question.question.is_asked
-        others = main.loc[[not is_asked(grade) for grade in main["relevance"]], ["query_id", "doc_id"]]
+        others = grades.loc[[not is_asked(grade) for grade in grades["relevance"]], ["query_id", "doc_id"]]
         return pool[~pd.MultiIndex.from_frame(pool[["query_id", "doc_id"]]).isin(pd.MultiIndex.from_frame(others))]
 
     def forms(self) -> list[QrelsForm]:
