@@ -84,7 +84,7 @@ def question_data(questions: Iterable[Question]) -> list[QuestionData]:
             "name": question.name,
             "sentence": without_bidi(question.sentence),
             "kind": question.kind,
-            "required": question.required,
+            "required": question.required and not question.required_topics,
             "from": question.asked_from,
             "to": question.asked_to,
             "answers": [

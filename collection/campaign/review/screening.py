@@ -2,15 +2,56 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
+import pandas as pd
+
+from collection import formats
 from collection.campaign.judging.judging import Judging
 from collection.campaign.people.assignments import Assignments
 from collection.campaign.settings.settings import Settings
-from collection.core.errors import CampaignError
-from collection.core.review import Review
+from collection.core import clock
+from collection.core.characters import one_line
+from collection.core.errors import CampaignError, require_known
+from collection.core.records import Document, find_dois
+from collection.core.review import DECISIONS, EXCLUDE, FULL_TEXT, INCLUDE, MAYBE, REASON, STAGES, TITLE_ABSTRACT, Review
+from collection.documents.duplicate_records import RecordIndex
+from collection.formats.source import FilePath
 from collection.store import Store
+
+KNOWN = "known"
+"""Source of decisions on records whose relevance was known before screening."""
+
+CONFLICT, UNSCREENED, NOT_RETRIEVED = "conflict", "unscreened", "not retrieved"
+"""What stands for a decision where screeners differ, where not all have decided, and where the full text is missing."""
+
+POOL = "review"
+"""Strategy of the pool of full texts."""
+
+_PMID = re.compile(r"(?:PMID:?\s*)?([1-9]\d{0,7})", re.I)
+
+
+class KnownRecord(NamedTuple):
+    """A known relevant record as a person named it, and the document that it is; `doc_id` is "" if none is."""
+
+    entry: str
+    doc_id: str = ""
+    title: str = ""
+
+
+class _Stage(NamedTuple):
+    """The decision on a record in one stage, the reason of an exclusion, the screeners and their notes."""
+
+    decision: str
+    reason: str
+    by: str
+    notes: str
+
+
+_UNSCREENED = _Stage(UNSCREENED, "", "", "")
 
 
 @dataclass(eq=False)
@@ -44,3 +85,160 @@ class Screening:
             self.settings.set_review(review)
             self.assignments.spread_overlap()
         return review
+
+    def decisions(self) -> pd.DataFrame:
+        """Return the decision on each record, in the order of import.
+
+        Returns
+        -------
+        DataFrame
+            ``doc_id``; ``title_abstract`` and ``full_text``: the decision of each stage, "" where the record has not
+            reached it; ``title_abstract_by``: the screeners of the first stage; ``reason`` of the exclusion; ``notes``;
+            ``screeners`` of both stages; ``decision``: that of the last stage that the record has reached, and this
+            ``stage``. A decision is "include", "exclude", "maybe", "conflict" (two screeners differ, and nobody has
+            resolved it), "unscreened" (not all screeners have decided) or, for full texts, "not retrieved" (they could
+            not be judged). A title and abstract that could not be judged is a "maybe".
+        """
+        review = self.require()
+        stages = self._stages(review.screeners)
+        first, second = stages[TITLE_ABSTRACT], stages[FULL_TEXT] if review.full_text else {}
+        rows = []
+        for doc_id in self.store.corpus.ids_with_text():
+            title_abstract = first.get(doc_id, _UNSCREENED)
+            goes_on = review.full_text and title_abstract.decision in (DECISIONS[INCLUDE], DECISIONS[MAYBE])
+            full_text = second.get(doc_id, _UNSCREENED) if goes_on else None
+            is_last = full_text is not None and full_text.decision != UNSCREENED
+            last = full_text if full_text is not None and is_last else title_abstract
+            both = [title_abstract] if full_text is None else [title_abstract, full_text]
+            names = dict.fromkeys(name for each in both for name in each.by.split(", ") if name)
+            rows.append((
+                doc_id, title_abstract.decision, title_abstract.by, full_text.decision if full_text else "",
+                last.reason, "; ".join(filter(None, (each.notes for each in both))), ", ".join(names),
+                last.decision, STAGES[FULL_TEXT if is_last else TITLE_ABSTRACT],
+            ))  # fmt: skip
+        columns = ["doc_id", "title_abstract", "title_abstract_by", "full_text", "reason", "notes", "screeners"]
+        return pd.DataFrame(rows, columns=[*columns, "decision", "stage"]).astype("str")
+
+    def _stages(self, screeners: int) -> dict[str, dict[str, _Stage]]:
+        """Return the decisions of each stage by record."""
+        columns = ["query_id", "doc_id", "annotator", "kind", "relevance", "note", "counts_as", "answers"]
+        logs: dict[str, dict[str, list[Mapping[Hashable, Any]]]] = {query_id: {} for query_id in STAGES}
+        for row in self.store.judgements.table(columns=columns).to_dict("records"):
+            if row["query_id"] in logs:
+                logs[row["query_id"]].setdefault(row["doc_id"], []).append(row)
+        return {
+            query_id: {doc_id: _decide(query_id, log, screeners) for doc_id, log in records.items()}
+            for query_id, records in logs.items()
+        }
+
+    def advance(self) -> int:
+        """Put what was included, or may be, by title and abstract into the pool of full texts; return how many.
+
+        What does not go on any more leaves the pool, unless its full text was screened or is on a screen.
+        """
+        if not self.require().full_text:
+            return 0
+        with self.store.transaction():
+            table = self.decisions()
+            goes_on = table.loc[table["title_abstract"].isin([DECISIONS[INCLUDE], DECISIONS[MAYBE]]), "doc_id"]
+            pool = self.store.removal.pooled_pairs([FULL_TEXT], [], [], clock.seconds())
+            new = goes_on[~goes_on.isin(pool["doc_id"])]
+            gone = pool[~pool["doc_id"].isin(goes_on) & (pool["stays"] == "")]
+            if new.empty and gone.empty:
+                return 0
+            self.store.removal.remove_pairs(gone)
+            self.store.removal.remove_empty_rounds()
+            self.store.pool.add(pd.DataFrame({"query_id": FULL_TEXT, "doc_id": new, "rank": 1}), POOL, {}, [])
+            self.assignments.spread_overlap()
+        return len(new)
+
+    def find_known(self, entries: Iterable[str] = (), files: Iterable[FilePath] = ()) -> list[KnownRecord]:
+        """Find records that people name by DOI, PMID or title, and those of files with references.
+
+        Raises :class:`.FormatError` for a file that has none.
+        """
+        index = RecordIndex()
+        titles = {}
+        for document in self.store.corpus.documents_with_text(pooled=False):
+            index.add(document)
+            titles[document.doc_id] = document.title
+        known = []
+        for entry, record in [*map(_named, filter(None, map(one_line, entries))), *_read_records(files)]:
+            match = index.find(record)
+            doc_id = "" if match is None else match.doc_id
+            known.append(KnownRecord(entry, doc_id, titles.get(doc_id, "")))
+        return known
+
+    def add_known(self, doc_ids: Iterable[str], by: str) -> int:
+        """Include records whose relevance was known before screening; return how many were not included yet.
+
+        The decisions are final, so that no screener gets these records, and have the source :data:`KNOWN`.
+
+        Raises
+        ------
+        UnknownNameError
+            A record is not in the campaign.
+        """
+        self.require()
+        doc_ids = list(dict.fromkeys(doc_ids))
+        with self.store.transaction():
+            rows = self.store.corpus.rows_of(doc_ids)
+            for doc_id in doc_ids:
+                if doc_id not in rows:
+                    require_known("record", rows, doc_id)
+            included = self._stages(1)[TITLE_ABSTRACT]
+            new = [each for each in doc_ids if included.get(each, _UNSCREENED).decision != DECISIONS[INCLUDE]]
+            for doc_id in new:
+                self.judging.judge(by, TITLE_ABSTRACT, doc_id, INCLUDE, adjudicate=True, source=KNOWN)
+        return len(new)
+
+    def known(self) -> list[str]:
+        """Return the records that were included because their relevance was known, in the order of these decisions."""
+        log = self.store.judgements.table(query_id=TITLE_ABSTRACT, columns=["doc_id", "source", "counts_as"])
+        return [str(doc_id) for doc_id in log.loc[log["source"] == KNOWN, "doc_id"]]
+
+    def remove_known(self, doc_id: str) -> None:
+        """Take back that the relevance of a record was known; JudgementError if it was not."""
+        log = self.store.judgements.table(query_id=TITLE_ABSTRACT, doc_id=doc_id)
+        known = log.loc[log["source"] == KNOWN, "annotator"]
+        for annotator in known:
+            self.judging.judge(annotator, TITLE_ABSTRACT, doc_id, undo=True, adjudicate=True)
+
+
+def _decide(query_id: str, log: list[Mapping[Hashable, Any]], screeners: int) -> _Stage:
+    """The decision that current judgements of one record in one stage amount to."""
+    own = [row for row in log if row["counts_as"] == "judgement"]
+    final = [row for row in log if row["counts_as"] == "adjudication"]
+    counted = final[-1:] or own
+    # A title and abstract that nobody can judge cannot be excluded; without a full text there is nothing to assess.
+    unclear = NOT_RETRIEVED if query_id == FULL_TEXT else DECISIONS[MAYBE]
+    said = {DECISIONS[int(row["relevance"])] if row["kind"] == "graded" else unclear for row in counted}
+    reasons = dict.fromkeys(str(row["answers"][REASON]) for row in counted if REASON in row["answers"])
+    if not final and len(own) < screeners:
+        decision = UNSCREENED
+    elif len(said) > 1 or (query_id == FULL_TEXT and len(reasons) > 1):
+        decision = CONFLICT
+    else:
+        decision = said.pop()
+    names = dict.fromkeys(str(row["annotator"]) for row in own or final)
+    written = [row for row in log if isinstance(row["note"], str) and row["note"]]
+    notes = [
+        f"{row['annotator']}: {one_line(row['note'])}" if len(log) > 1 else one_line(row["note"]) for row in written
+    ]
+    reason = "; ".join(reasons) if decision == DECISIONS[EXCLUDE] else ""
+    return _Stage(decision, reason, ", ".join(names), "; ".join(notes))
+
+
+def _named(entry: str) -> tuple[str, Document]:
+    """A record with the DOI, PMID or title that a person entered."""
+    if dois := find_dois(entry):
+        return entry, Document("", metadata={"doi": dois[0]})
+    if pmid := _PMID.fullmatch(entry):
+        return entry, Document("", metadata={"pmid": pmid[1]})
+    return entry, Document("", entry)
+
+
+def _read_records(files: Iterable[FilePath]) -> Iterator[tuple[str, Document]]:
+    for file in files:
+        for _, record in formats.read_documents(file):
+            yield record.title or record.doc_id, record

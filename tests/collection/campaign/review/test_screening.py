@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from collection import Campaign
-from collection.core.errors import CampaignError, InputError, JudgementError
+from collection.core.errors import CampaignError, InputError, JudgementError, UnknownNameError
 from collection.core.records import Document
 from collection.core.review import DEFAULT_REASONS, REASON, Review
 from collection.core.vocabulary import RETRIEVAL, REVIEW
@@ -60,3 +60,98 @@ def test_other_campaigns_are_no_reviews(tmp_path: Path) -> None:
             campaign.review.update(title="a")
         with pytest.raises(InputError, match="0, 1 and 2"):
             campaign.settings.set_review(Review("a"))
+
+
+def _decisions(review: Campaign) -> dict[str, str]:
+    table = review.review.decisions()
+    return dict(zip(table["doc_id"], table["decision"], strict=True))
+
+
+def test_decisions_of_one_screener(review: Campaign) -> None:
+    judge = review.judging.judge
+    judge("ann", "review", "r0", 0, answers={REASON: "Wrong outcome"}, note="In mice")
+    judge("ann", "review", "r1", 1)
+    judge("ann", "review", "r2", cannot_judge="No abstract")
+    assert _decisions(review) == {"r0": "exclude", "r1": "maybe", "r2": "maybe", "r3": "unscreened"}
+    row = review.review.decisions().iloc[0]
+    assert row.tolist() == [
+        "r0", "exclude", "ann", "", "Wrong outcome", "In mice", "ann", "exclude", "title and abstract",
+    ]  # fmt: skip
+
+
+def test_what_is_not_excluded_goes_on_to_full_text(review: Campaign) -> None:
+    judge = review.judging.judge
+    for doc_id, grade in (("r0", 0), ("r1", 1), ("r2", 2)):
+        judge("ann", "review", doc_id, grade)
+    assert review.review.advance() == 2
+    assert review.review.advance() == 0
+    assert review.judging.next_pairs("ann", "full-text", 5).documents[0].doc_id == "r1"
+    judge("ann", "full-text", "r1", cannot_judge="No full text")
+    judge("ann", "full-text", "r2", 0, answers={REASON: "Other"})
+    table = review.review.decisions().set_index("doc_id")
+    assert table["decision"].tolist() == ["exclude", "not retrieved", "exclude", "unscreened"]
+    assert table["stage"].tolist() == ["title and abstract", "full text", "full text", "title and abstract"]
+    assert table.loc["r2", ["title_abstract", "full_text", "reason"]].tolist() == ["include", "exclude", "Other"]
+
+
+def test_what_is_excluded_later_leaves_the_full_texts_unless_screened(review: Campaign) -> None:
+    judge = review.judging.judge
+    judge("ann", "review", "r1", 2)
+    judge("ann", "review", "r2", 2)
+    review.review.advance()
+    judge("ann", "full-text", "r2", 2)
+    judge("ann", "review", "r1", 0)
+    judge("ann", "review", "r2", 0)
+    review.review.advance()
+    assert review.store.pool.ids()["doc_id"].tolist() == ["r2"]
+    assert _decisions(review)["r2"] == "exclude"
+    judge("ann", "review", "r1", 2)
+    assert review.review.advance() == 1
+
+
+def test_two_screeners(review: Campaign) -> None:
+    review.review.update(screeners=2)
+    judge = review.judging.judge
+    for annotator, doc_id, grade in [
+        ("ann", "r0", 0), ("bob", "r0", 0), ("ann", "r1", 2), ("bob", "r1", 0), ("ann", "r2", 2),
+    ]:  # fmt: skip
+        judge(annotator, "review", doc_id, grade)
+    assert _decisions(review) == {"r0": "exclude", "r1": "conflict", "r2": "unscreened", "r3": "unscreened"}
+    assert review.review.decisions()["title_abstract_by"].tolist() == ["ann, bob", "ann, bob", "ann", ""]
+    judge("cat", "review", "r1", 2, adjudicate=True)
+    assert _decisions(review)["r1"] == "include"
+    review.review.advance()
+    pool = review.store.pool.annotators_wanted()
+    assert pool[["doc_id", "wanted"]].to_numpy().tolist() == [["r1", 2]]
+    for annotator, reason in (("ann", "Other"), ("bob", "Wrong outcome")):
+        judge(annotator, "full-text", "r1", 0, answers={REASON: reason})
+    assert _decisions(review)["r1"] == "conflict"
+
+
+def test_known_records_are_included_for_good(review: Campaign, tmp_path: Path) -> None:
+    text = "Balance training in older people who live at home, measured over a year after a first fall."
+    review.store.corpus.add_documents(
+        [
+            Document("k1", "Balance training and falls", text, {"doi": "10.1000/fall.1", "year": 2019}),
+            Document("k2", "Strength training and falls", text[:40], {"pmid": "12345", "year": 2018}),
+        ]
+    )
+    ris = tmp_path / "known.ris"
+    ris.write_text("TY  - JOUR\nTI  - Strength training and falls\nPY  - 2018\nER  - \n")
+    found = review.review.find_known(
+        ["https://doi.org/10.1000/FALL.1", "PMID: 12345", "balance training & Falls", "Else"]
+    )
+    assert [each.doc_id for each in found] == ["k1", "k2", "k1", ""]
+    assert review.review.find_known([], [ris])[0].doc_id == "k2"
+    assert review.review.find_known(["Balance training and falls"])[0].title == "Balance training and falls"
+    review.review.update(screeners=2)
+    assert review.review.add_known(["k1", "k2"], "ann") == 2
+    assert review.review.add_known(["k1"], "ann") == 0
+    assert _decisions(review)["k1"] == "include"
+    handed_out = {each.doc_id for each in review.judging.next_pairs("bob", "review", 9).documents}
+    assert handed_out == {"r0", "r1", "r2", "r3"}
+    assert review.review.known() == ["k1", "k2"]
+    review.review.remove_known("k1")
+    assert _decisions(review)["k1"] == "unscreened"
+    with pytest.raises(UnknownNameError):
+        review.review.add_known(["nothing"], "ann")
