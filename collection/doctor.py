@@ -44,7 +44,7 @@ PROGRAM = (LIBRARY, "annotate.application")
 """Modules that import all others of the library and of the app."""
 FOR_DEVELOPERS = {"dev", "tools"}
 """Extras that users have no need of."""
-BEHIND = ("scipy",)
+INDIRECT = ("scipy",)
 """Packages that others bring, and on whose versions results may depend."""
 IMPORTED_AS = {"scikit-learn": "sklearn", "argon2-cffi": "argon2", "markdown-it-py": "markdown_it"}
 """Package -> its module, if that has another name."""
@@ -225,7 +225,7 @@ def _packages(findings: list[Finding]) -> dict[str, str | None]:
                 findings.append(Finding(True, sentence, "packages"))
             if version or not extra:
                 versions[package] = version
-        versions |= {package: version for package in BEHIND if (version := _version(package))}
+        versions |= {package: version for package in INDIRECT if (version := _version(package))}
     return versions
 
 

@@ -22,7 +22,7 @@ def _document_ids(path: Path) -> Iterable[str]:
     from collection import formats
 
     if path.is_dir() or formats.is_document(path):
-        return formats.find_files(path).files
+        return formats.find_document_files(path).files
     return (document.doc_id for _, document in formats.read_documents(path, with_pdf_files=False))
 
 

@@ -18,7 +18,7 @@ _HISTORY = ("history", "turns", "messages", "dialogue", "conversation")
 """Names of the field with the turns before the question, the first that has turns."""
 
 _SPEAKER = ("speaker", "role", "participant", "author", "from")
-_SAID = ("text", "content", "utterance", "raw_utterance", "user_utterance", "question", "query", "message")
+_TEXT = ("text", "content", "utterance", "raw_utterance", "user_utterance", "question", "query", "message")
 _REPLY = ("response", "answer", "passage")
 _NUMBERS = ("number", "num", "id")
 
@@ -78,8 +78,8 @@ def full_narrative(narrative: str, fields: Mapping[str, object], *, with_speaker
     stance: pro
     """
     context = read_context(fields)
-    said = [f"{turn.speaker}: {turn.text}" if with_speakers and turn.speaker else turn.text for turn in context.turns]
-    lines = ["\n".join(["history:", *said])] if said else []
+    turns = [f"{turn.speaker}: {turn.text}" if with_speakers and turn.speaker else turn.text for turn in context.turns]
+    lines = ["\n".join(["history:", *turns])] if turns else []
     lines += [f"{name}:\n{text}" if "\n" in text else f"{name}: {text}" for name, text in context.others.items()]
     return "\n".join([narrative, *lines] if narrative else lines)
 
@@ -173,7 +173,7 @@ def _turns_of(member: Mapping[str, object]) -> tuple[list[Turn], set[str]]:
     """The turns in one member of a history, of a speaker or of a user and then the system; and the names read."""
     speaker_name = next((name for name in _SPEAKER if member.get(name)), "")
     text_name, reply_name = (
-        next((name for name in names if isinstance(member.get(name), str)), "") for names in (_SAID, _REPLY)
+        next((name for name in names if isinstance(member.get(name), str)), "") for names in (_TEXT, _REPLY)
     )
     speaker, text, reply = (str(member.get(name, "")).strip() for name in (speaker_name, text_name, reply_name))
     if text_name and reply_name:

@@ -52,12 +52,12 @@ The narrative of a topic takes precedence over these rules."""
 SYSTEMS = ("bm25", "bm25-long", "tfidf", "chargrams", "lsi", "title-only", "rocchio", "fusion")
 """Names of the stored runs."""
 
-FEW_DOCUMENTS = 20
+TOLERATED_MISSING = 20
 """Maximum number of missing documents of the stored runs that need no notice, since they hardly change the demo."""
 
 ANNOTATORS = ("simulated-1", "simulated-2", "simulated-3")
 
-LABEL_SET, TOO_HIGH = "simulated-model", 0.3
+LABEL_SET, SHARE_TOO_HIGH = "simulated-model", 0.3
 """The label set, and the share of its labels that are one grade higher than a language model's grade."""
 
 BY_BOTH = ("2", "3", "4", "5", "6", "8", "9", "10", "11", "12")
@@ -123,7 +123,7 @@ def unjudged(
         report.done.append(
             f"pool: {count(pool.pairs, 'pair')}, the first 10 documents of {pool.runs} systems per topic"
         )
-        if missing > FEW_DOCUMENTS:
+        if missing > TOLERATED_MISSING:
             report.notices.append(
                 f"the installed libraries lack {count(missing, 'document')} of the stored runs, which are left out"
             )
@@ -178,7 +178,7 @@ def _label(campaign: Campaign, work: Path, report: ImportReport) -> None:
     rows = [json.loads(line) for line in (DATA / "judgements.jsonl").read_text(encoding="utf-8").splitlines()]
     chance, lines = random.Random(LABEL_SET), []
     for row in rows:
-        label = min(row["relevance"] + (chance.random() < TOO_HIGH), 3)
+        label = min(row["relevance"] + (chance.random() < SHARE_TOO_HIGH), 3)
         if row["annotator"] == "model-b" and (row["query_id"], row["doc_id"]) in pooled:
             lines.append(f"{row['query_id']} 0 {row['doc_id']} {label}\n")
     path = work / f"{LABEL_SET}.txt"

@@ -15,7 +15,7 @@ from .columns import to_pyterrier as to_pyterrier
 from .costs import find_run_line as find_run_line, read_costs as read_costs
 from .datasets import download as download
 from .document_folder import (
-    find_files as find_files,
+    find_document_files as find_document_files,
     is_document as is_document,
     is_document_folder as is_document_folder,
 )

@@ -84,7 +84,7 @@ def is_document_folder(path: FilePath) -> bool:
         for entry in folder.iterdir()
         if entry.name[0] != "." and source.suffix(entry) in TABLES and entry.is_file()
     )
-    files = find_files(path).files
+    files = find_document_files(path).files
     alone = [doc_id for doc_id, file in files.items() if file.suffix.lower() in ALONE]
     if tables and alone:
         raise InputError(
@@ -107,7 +107,7 @@ def _is_table(path: Path) -> bool:
     return begin.startswith(("<doc>", "{", "[{")) or "\t" in line.strip() or bool(references.detect(path, line))
 
 
-def find_files(path: FilePath) -> DocumentFiles:
+def find_document_files(path: FilePath) -> DocumentFiles:
     """The documents in a folder and the folders in it, in the order of their paths; or a file that is one document.
 
     Raises
@@ -119,42 +119,42 @@ def find_files(path: FilePath) -> DocumentFiles:
     if not top.is_dir():
         doc_id = fields.check_id(path, None, _BLANKS.sub("_", unicodedata.normalize("NFC", top.name)))
         return DocumentFiles({doc_id: top}, [], 0, Counter(), [])
-    found = DocumentFiles({}, [], 0, Counter(), [])
+    contents = DocumentFiles({}, [], 0, Counter(), [])
     hidden = 0
     inside = top.resolve()
     for place, folders, names in os.walk(top):
         folder = Path(place)
         hidden += sum(name[0] == "." for name in (*folders, *names))
-        found.links.extend(_shown(folder / name, top) for name in folders if (folder / name).is_symlink())
+        contents.links.extend(_shown(folder / name, top) for name in folders if (folder / name).is_symlink())
         folders[:] = sorted(name for name in folders if name[0] != "." and name != "__MACOSX")
         for name in sorted(name for name in names if name[0] != "."):
             file = folder / name
             if file.is_symlink() and not file.resolve().is_relative_to(inside):
-                found.links.append(_shown(file, top))
+                contents.links.append(_shown(file, top))
             elif not file.is_file() or file.suffix.lower() not in FORMS:
-                found.others[file.suffix.lower() or "without an ending"] += 1
+                contents.others[file.suffix.lower() or "without an ending"] += 1
             else:
-                _add(path, top, file, found)
-    return found._replace(files=dict(sorted(found.files.items())), hidden=hidden)
+                _add(path, top, file, contents)
+    return contents._replace(files=dict(sorted(contents.files.items())), hidden=hidden)
 
 
 def _shown(file: Path, top: Path) -> str:
     return file.relative_to(top).as_posix()
 
 
-def _add(path: FilePath, top: Path, file: Path, found: DocumentFiles) -> None:
+def _add(path: FilePath, top: Path, file: Path, contents: DocumentFiles) -> None:
     name = file.relative_to(top).as_posix()
     if any(0xD800 <= ord(c) <= 0xDFFF for c in name):
         shown = ascii(name)[1:-1]
         raise FormatError(path, None, "files whose names are UTF-8", source.quote(shown), "rename the file")
     normal = unicodedata.normalize("NFC", name)
     doc_id = _BLANKS.sub("_", normal)
-    if doc_id in found.files:
-        both = f"{source.quote(_shown(found.files[doc_id], top))} and {source.quote(name)}"
+    if doc_id in contents.files:
+        both = f"{source.quote(_shown(contents.files[doc_id], top))} and {source.quote(name)}"
         raise FormatError(path, None, f"one file with the id {source.quote(doc_id)}", both, "rename one of them")
     if doc_id != normal:
-        found.renamed.append(doc_id)
-    found.files[doc_id] = file
+        contents.renamed.append(doc_id)
+    contents.files[doc_id] = file
 
 
 def read_files(path: FilePath) -> Iterator[tuple[int, Document]]:
@@ -167,11 +167,11 @@ def read_files(path: FilePath) -> Iterator[tuple[int, Document]]:
     FormatWarning
         Files that are left out, and ids that are not the names of their files.
     """
-    found = find_files(path)
-    _report(path, found)
-    if not found.files:
+    contents = find_document_files(path)
+    _report(path, contents)
+    if not contents.files:
         raise FormatError(path, None, "documents", "a folder without PDF, HTML, Markdown or text files")
-    for number, (doc_id, file) in enumerate(found.files.items(), start=1):
+    for number, (doc_id, file) in enumerate(contents.files.items(), start=1):
         if file.suffix.lower() == PDF:
             yield number, Document(doc_id, metadata={"format": FORMS[PDF], "pdf": file})
         else:
@@ -236,24 +236,24 @@ def _with_content(document: Document, content: pdf.PdfText) -> Document:
     return Document(document.doc_id, title, text, metadata)
 
 
-def _report(path: FilePath, found: DocumentFiles) -> None:
-    if found.others:
-        by_number = sorted(found.others.items(), key=lambda item: (-item[1], item[0]))
+def _report(path: FilePath, contents: DocumentFiles) -> None:
+    if contents.others:
+        by_number = sorted(contents.others.items(), key=lambda item: (-item[1], item[0]))
         endings = join([f"{number:,} {ending}" for ending, number in by_number[:5]])
         more = len(by_number) - 5
         endings += f" and {count(more, 'other ending')}" if more > 0 else ""
-        source.warn(path, f"left out {count(sum(found.others.values()), 'file')} of other kinds ({endings})")
-    if found.hidden:
-        source.warn(path, f"left out {count(found.hidden, 'hidden file or folder', 'hidden files and folders')}")
-    if found.links:
-        links = f"{count(len(found.links), 'symbolic link')} to folders or out of this folder"
-        source.warn(path, f"left out {links} ({join_first(found.links)})")
-    if found.renamed:
-        have = plural(len(found.renamed), "has", "have")
+        source.warn(path, f"left out {count(sum(contents.others.values()), 'file')} of other kinds ({endings})")
+    if contents.hidden:
+        source.warn(path, f"left out {count(contents.hidden, 'hidden file or folder', 'hidden files and folders')}")
+    if contents.links:
+        links = f"{count(len(contents.links), 'symbolic link')} to folders or out of this folder"
+        source.warn(path, f"left out {links} ({join_first(contents.links)})")
+    if contents.renamed:
+        have = plural(len(contents.renamed), "has", "have")
         source.warn(
             path,
-            f"{count(len(found.renamed), 'document id')} {have} '_' in place of the blanks of the file name "
-            f"({join_first(found.renamed)})",
+            f"{count(len(contents.renamed), 'document id')} {have} '_' in place of the blanks of the file name "
+            f"({join_first(contents.renamed)})",
         )
 
 
@@ -276,26 +276,26 @@ def _describe(observation: Observation, ids: Sequence[str], *, is_left_out: bool
     out = f"{plural(number, 'is', 'are')} {'left out' if is_left_out else 'not shown'}"
     match observation:
         case "password":
-            said = f"{files} {plural(number, 'needs', 'need')} a password and {out}; save without one"
+            sentence = f"{files} {plural(number, 'needs', 'need')} a password and {out}; save without one"
         case "security":
-            said = f"{files} {have} an encryption that is not supported and {out}; save without one"
+            sentence = f"{files} {have} an encryption that is not supported and {out}; save without one"
         case "damaged":
-            said = f"{files} cannot be read and {out}; copy or save again"
+            sentence = f"{files} cannot be read and {out}; copy or save again"
         case "large":
-            said = f"{files} {have} more than {pdf.LARGEST // 10**6:,} MB and {out}; split or compress"
+            sentence = f"{files} {have} more than {pdf.LARGEST // 10**6:,} MB and {out}; split or compress"
         case "no text":
-            said = (
+            sentence = (
                 f"{files} {have} no text, like a scan: annotators can judge the pages, but the model and the search "
                 "know only the title; a program for text recognition, such as `ocrmypdf`, adds the text"
             )
         case "early end":
-            said = (
+            sentence = (
                 f"the text of {files} ends early, because {plural(number, 'the file is', 'the files are')} very long "
                 "or slow to read; annotators can see all pages"
             )
         case "active content":
-            said = f"{files} {have} scripts, attachments or other active content; annotators see a copy without it"
-    return f"{said} ({join_first(ids)})"
+            sentence = f"{files} {have} scripts, attachments or other active content; annotators see a copy without it"
+    return f"{sentence} ({join_first(ids)})"
 
 
 def _read_text(doc_id: str, file: Path) -> Document:

@@ -150,7 +150,7 @@ class _Reader:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             return PdfText("damaged")
-        said: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         pages: list[str] = []
         timer = None
         try:
@@ -161,30 +161,30 @@ class _Reader:
             assert process.stdout is not None
             timer = Timer(SECONDS, process.kill)
             timer.start()
-            asked = {"path": str(path.absolute()), "copy": str(copy or "")}
-            process.stdin.write(json.dumps(asked).encode() + b"\n")
+            request = {"path": str(path.absolute()), "copy": str(copy or "")}
+            process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
-            while not said.keys() & {"done", "error"}:
+            while not result.keys() & {"done", "error"}:
                 answer = json.loads(process.stdout.readline())
                 pages += [answer["text"]] if "text" in answer else []
-                said |= answer
+                result |= answer
         except (OSError, ValueError):  # the process has ended: a line is missing or cut
             self.close()
         finally:
             if timer is not None:
                 timer.cancel()
-        if "pages" not in said:
-            return PdfText(said.get("error", "damaged"))
-        title = " ".join(said["title"].split())
+        if "pages" not in result:
+            return PdfText(result.get("error", "damaged"))
+        title = " ".join(result["title"].split())
         return PdfText(
             title="" if _NO_TITLE.fullmatch(title) else _UNSEEN.sub("", title),
             text="\n\n".join(filter(None, map(_cleaned, pages))),
             sha256=digest,
-            pages=said["pages"],
+            pages=result["pages"],
             read=len(pages),
-            size=(said["width"], said["height"]),
-            copy=copy if said.get("active") else None,
-            checked="active" in said and copy is not None,
+            size=(result["width"], result["height"]),
+            copy=copy if result.get("active") else None,
+            checked="active" in result and copy is not None,
         )
 
     @staticmethod

@@ -227,9 +227,9 @@ class _Conversations:
             if is_question and (conversation is None or utterance is None):  # its error names the fields
                 yield own
                 continue
-            said = {"user": own[utterance] if utterance else None}
-            said["system"] = next((own[key] for key in _RESPONSE if own.get(key)), None)
-            texts = [{"speaker": who, "text": text} for who, text in said.items() if isinstance(text, str) and text]
+            spoken = {"user": own[utterance] if utterance else None}
+            spoken["system"] = next((own[key] for key in _RESPONSE if own.get(key)), None)
+            texts = [{"speaker": who, "text": text} for who, text in spoken.items() if isinstance(text, str) and text]
             history = histories[number] = [*before, *texts]
             query_id = f"{conversation}_{number}"
             if is_question and self._read.setdefault(query_id, history) is history:

@@ -48,8 +48,8 @@ tabs = dict(zip(names, st.tabs(names, on_change="rerun", key="section"), strict=
 adjudicated: Adjudicated | None = None
 with tabs["Qrels"]:
     annotators = campaign.store.judgements.annotators()["annotator"].tolist()
-    asked = pickers.pick_question()
-    qrels = campaign.results.qrels.for_question(*asked)
+    selected = pickers.pick_question()
+    qrels = campaign.results.qrels.for_question(*selected)
     rule = pickers.pick_rule(annotators, key="rule")
     topics: tuple[str, ...] | None = None
     try:
@@ -62,7 +62,7 @@ with tabs["Qrels"]:
         widgets.page_link("judge", "Judge documents")
     else:
         answer.markdown(f"#### {qrels_download.describe(adjudicated.grades, topics is not None, qrels)}")
-        qrels_download.draw(adjudicated, rule, topics, annotators, asked)
+        qrels_download.draw(adjudicated, rule, topics, annotators, selected)
 if "Lists" in tabs:
     with tabs["Lists"]:
         data_downloads.draw_choices(counts["choices"])

@@ -27,7 +27,7 @@ FORMS: dict[QrelsForm, str] = {
 }
 
 
-Asked = tuple[str | None, str | None]
+SelectedQuestion = tuple[str | None, str | None]
 """A question and its answer, as :meth:`.QrelsBuilder.for_question` takes them."""
 
 
@@ -46,11 +46,13 @@ def describe(grades: pd.DataFrame, only_finished: bool, qrels: QrelsBuilder) -> 
     return f"{pairs}; {relevant:,} {are} relevant (grade {level:g} or more)."
 
 
-def draw(result: Adjudicated, rule: str, topics: Sequence[str] | None, annotators: Sequence[str], asked: Asked) -> None:
+def draw(
+    result: Adjudicated, rule: str, topics: Sequence[str] | None, annotators: Sequence[str], selected: SelectedQuestion
+) -> None:
     """Draw the result of `rule` for these topics (`result`), the downloads, and the comparison with another rule."""
     campaign, grades = session.current().campaign, result.grades
     several = campaign.results.agreement.disagreements()
-    if several.pairs and asked == (None, None):
+    if several.pairs and selected == (None, None):
         pairs = count(several.pairs, "pair")
         everywhere = "" if topics is None else " (all topics)"
         st.write(
@@ -65,7 +67,7 @@ def draw(result: Adjudicated, rule: str, topics: Sequence[str] | None, annotator
     decisive = cached(campaign.results.qrels.count_decisive_pairs, logged)(topics=topics)
     if sentence := selection_caution(decisive):
         st.info(widgets.plain_with_commands(f"{sentence}."))
-    _draw_downloads(rule, topics, asked)
+    _draw_downloads(rule, topics, selected)
     by_grade = grades["relevance"].value_counts().sort_index()
     st.caption(
         f"Pairs by grade: {', '.join(f'{n:,} with {g:g}' for g, n in by_grade.items())}. The second file records the "
@@ -81,12 +83,12 @@ def draw(result: Adjudicated, rule: str, topics: Sequence[str] | None, annotator
         shown = {"query_id": "Topic", "doc_id": "Document", "relevance": "Grade", "by": "Origin"}
         display.table(grades.head(20), shown)
     if several.pairs and st.toggle("Compare with another rule", key="compare"):
-        _compare_rules(rule, annotators, asked)
+        _compare_rules(rule, annotators, selected)
 
 
-def _draw_downloads(rule: str, topics: Sequence[str] | None, asked: Asked) -> None:
-    campaign, name = session.current().campaign, qrels_name(*asked)
-    builder = campaign.results.qrels.for_question(*asked)
+def _draw_downloads(rule: str, topics: Sequence[str] | None, selected: SelectedQuestion) -> None:
+    campaign, name = session.current().campaign, qrels_name(*selected)
+    builder = campaign.results.qrels.for_question(*selected)
     forms = builder.forms()
     form = forms[0]
     if len(forms) > 1:
@@ -114,8 +116,8 @@ def _draw_downloads(rule: str, topics: Sequence[str] | None, asked: Asked) -> No
                 unjudged=unjudged,
                 include_unjudged_topics=unjudged_topics,
                 topics=topics,
-                question=asked[0],
-                answer=asked[1],
+                question=selected[0],
+                answer=selected[1],
             )
 
         with st.container(horizontal=True):
@@ -123,9 +125,9 @@ def _draw_downloads(rule: str, topics: Sequence[str] | None, asked: Asked) -> No
             downloads.draw_deferred(write, f"{name}.rule.json", "rule-file")
 
 
-def _compare_rules(rule: str, annotators: Sequence[str], asked: Asked) -> None:
+def _compare_rules(rule: str, annotators: Sequence[str], selected: SelectedQuestion) -> None:
     campaign = session.current().campaign
-    evaluation = campaign.results.evaluation.for_question(*asked)
+    evaluation = campaign.results.evaluation.for_question(*selected)
     left, right = st.columns([3, 2])
     with left:
         other = pickers.pick_rule(annotators, "Second adjudication rule", key="other", usual="highest")

@@ -27,12 +27,12 @@ VIEWS = GRADES, VALUES, ANNOTATORS, TOPICS, TIME, SYSTEMS = (
 campaign = session.current().campaign
 
 st.title("Agreement")
-asked = pickers.pick_question(whole=True)
-study = campaign.results.agreement.for_question(*asked)
+selected_question = pickers.pick_question(whole=True)
+study = campaign.results.agreement.for_question(*selected_question)
 question = study.question
 key = study.cache_key()
 is_nominal = question is not None and question.is_nominal
-if question is not None and question.question.kind == "tags" and asked[1] is None:
+if question is not None and question.question.kind == "tags" and selected_question[1] is None:
     by_answer = cached(study.by_answer, key, "Comparing")(sides=())
     agreement_tables.draw_answers(by_answer, {str(tag): question.label(tag) for tag in question.answers})
     st.stop()

@@ -12,7 +12,7 @@ import pytest
 from collection.core.errors import FormatError, FormatWarning, InputError
 from collection.core.records import Document
 from collection.formats import has_pdf_files, is_document_folder, pdf, pdf_reader, read_documents, source
-from collection.formats.document_folder import find_files
+from collection.formats.document_folder import find_document_files
 from tests.helpers import cases
 from tests.pdf_files import SCRIPT, write_pdf
 
@@ -108,16 +108,16 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
 def test_names_that_would_be_one_id_are_refused(tmp_path: Path) -> None:
     folder = write(tmp_path / "docs", {"a b.md": "x", "a_b.md": "y"})
     with pytest.raises(FormatError, match=r"expected one file with the id 'a_b.md', found 'a b.md' and 'a_b.md'"):
-        find_files(folder)
+        find_document_files(folder)
     accents = write(tmp_path / "accents", {unicodedata.normalize("NFD", "café.md"): "x"})
-    assert [*find_files(accents).files] == [unicodedata.normalize("NFC", "café.md")]
+    assert [*find_document_files(accents).files] == [unicodedata.normalize("NFC", "café.md")]
     (tmp_path / "names").mkdir()
     try:
         Path(f"{tmp_path}/names/\udcff.md").write_text("x")
     except OSError:
         pytest.skip("this file system takes no names that are not UTF-8")
     with pytest.raises(FormatError, match=r"files whose names are UTF-8"):
-        find_files(tmp_path / "names")
+        find_document_files(tmp_path / "names")
 
 
 def test_a_text_in_an_unknown_encoding_is_an_error_with_its_line(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_folder_of_tables_stays_one(
     monkeypatch.chdir(tmp_path)
     for path in (tmp_path / "docs", tmp_path / "link", Path("docs")):
         assert is_document_folder(path) is expected
-        assert all(file.is_relative_to(path) for file in find_files(path).files.values())
+        assert all(file.is_relative_to(path) for file in find_document_files(path).files.values())
     assert not is_document_folder(tmp_path / "missing")
     assert not is_document_folder("ir_datasets:cranfield")
 
