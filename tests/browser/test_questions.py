@@ -74,6 +74,21 @@ def test_nothing_moves_from_question_to_question(desk, make_card, width, height)
     assert card.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize(("width", "height"), [(948, 32), (390, 48)])
+def test_a_short_question_is_beside_its_buttons(desk, make_card, width, height):
+    credibility = HEALTH[0] | {"sentence": "How credible is this page?"}
+    desk.questions = [credibility, HEALTH[2] | {"required": True}]
+    card = make_card(viewport={"width": width, "height": 800}).open()
+    row = box(card.part("question"))
+    assert row["height"] <= height
+    for key in ("2", "1", "Escape", "Escape", "0"):
+        card.press(key)
+        assert box(card.part("question")) == row, key
+        line = box(card.page.locator(".cd-asked > .cd-current"))
+        buttons = places(card.page.locator(".cd-question button:visible"))
+        assert all(x >= line["x"] + line["width"] and y >= row["y"] for x, y, _, _ in buttons), key
+
+
 def test_without_questions_no_row_of_them_takes_room(card):
     expect(card.part("question")).to_be_hidden()
     assert card.page.locator("[data-part=choices] > *").count() == 0

@@ -59,7 +59,7 @@ export function questions(view) {
 
   /** @param {Question} question */
   function build(question) {
-    const { name, kind, sentence, answers } = question;
+    const { name, kind, sentence, required, answers } = question;
     const node = make("div", { className: "cd-grades" });
     Object.assign(node, { role: "group", ariaLabel: forward(sentence) });
     const isScale = kind === "grades";
@@ -70,7 +70,7 @@ export function questions(view) {
     );
     node.replaceChildren(...buttons);
     const place = make("b", {});
-    const line = make("p", {}, place, " ", apart("span", sentence));
+    const line = make("p", { className: required ? "" : "cd-optional" }, place, " ", apart("span", sentence));
     drawn.set(name, { line, place, group: node });
   }
 
@@ -166,6 +166,9 @@ export function questions(view) {
       asked.replaceChildren(make("p", { className: "cd-current" }, "How relevant is this document?"), ...lines);
       choices.replaceChildren(...[...drawn.values()].map((each) => each.group));
       setHidden(view.node("question"), !all.length);
+      const isAllRequired = all.every(({ required }) => required);
+      setHidden(view.node("clearAnswer"), isAllRequired);
+      view.node("question").classList.toggle("cd-three", !isAllRequired);
       view.node("card").classList.toggle("cd-asks", all.length > 0);
       view.node("questionKeys").replaceChildren(...all.flatMap(keysOf));
       setHidden(view.node("questionKeys"), !all.length);
