@@ -377,7 +377,6 @@ GRADE_SCALES: dict[str, GradeScale] = {
         }
     ),
 }
-
 """Scales of relevance with sentences, by name; :func:`read_scale` makes any other one."""
 
 

@@ -260,7 +260,7 @@ class JudgementTables(Repository):
         return frame[list(columns)]
 
     def given_answers(self, question: str) -> list[Answer]:
-        """Return the different answers to a question in the whole log, in no order that means anything."""
+        """Return the different answers to a question in the whole log, sorted by the JSON of the judgements."""
         distinct = self.connection.column(
             "SELECT DISTINCT answers FROM judgements WHERE answers IS NOT NULL ORDER BY answers"
         )

@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -25,7 +25,7 @@ from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, select_t
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import CampaignError, InputError, UnknownNameError, require_known
-from collection.core.questions import Question
+from collection.core.questions import Question, QuestionKind
 from collection.export.facts import CardFacts
 from collection.store import Store
 
@@ -79,6 +79,8 @@ class CollectionQrels(NamedTuple):
     """Grades by people, of all topics."""
     exported: pd.DataFrame
     """Those of the chosen topics, with machine labels."""
+    by_question: Mapping[Question, Mapping[str, pd.DataFrame]] = {}
+    """Qrels of each further question by answer, or by "" if it has grades; empty where nobody answered it."""
 
 
 class Outline(NamedTuple):
@@ -119,15 +121,15 @@ class CollectionCard:
     def outline(self, choices: CollectionChoices = DEFAULTS) -> Outline:
         """The size of the collection; errors as for :meth:`facts`."""
         called = _name_of(choices.name, self.settings.title)
-        qrels = self.select_qrels(choices).exported
+        qrels = self.select_qrels(choices, with_questions=False).exported
         documents = self._exported(qrels, choices.corpus)
         first = islice(self.store.corpus.documents_with_text(pooled=False), SAMPLE)
         sizes = [len(json.dumps(formats.corpus_record(d), ensure_ascii=False).encode()) + 1 for d in first]
         size = round(sum(sizes) / len(sizes) * documents) if sizes else 0
         return Outline(called, len(qrels), int(qrels["query_id"].nunique()), documents, size)
 
-    def select_qrels(self, choices: CollectionChoices) -> CollectionQrels:
-        """The qrels of a collection; errors as for :meth:`facts`."""
+    def select_qrels(self, choices: CollectionChoices, *, with_questions: bool = True) -> CollectionQrels:
+        """The qrels of a collection, by default also those of further questions; errors as for :meth:`facts`."""
         source, qrels = "judgements", self.qrels.build(choices.rule)
         if qrels.empty:
             source, qrels = "choices", self.qrels.from_choices()
@@ -145,14 +147,16 @@ class CollectionCard:
             if source != "judgements":
                 raise CampaignError(f"machine labels fill qrels of judgements only, found qrels of {source}")
             written = self.label_files.filled(graded, choices.fill_with).astype({"relevance": "int64"})
-        return CollectionQrels(source, graded, select_topics(written, choices.topics))
+        questions = self.settings.questions() if with_questions and source == "judgements" else ()
+        by_question = {question: self._question_qrels(choices, question.name) for question in questions}
+        return CollectionQrels(source, graded, select_topics(written, choices.topics), by_question)
 
     def describe(self, choices: CollectionChoices, collected: CollectionQrels, names: Mapping[str, str]) -> CardFacts:
         """The card without its files; `names` are the pseudonyms of :meth:`annotator_names`.
 
         Machine labels are counted apart; all other numbers are those of people.
         """
-        source, graded, written = collected
+        source, graded, written, by_question = collected
         query_text, topics = choices.query_text, choices.topics
         require_known("text of queries", formats.QUERY_TEXTS, query_text)
         query_fields = self.store.corpus.topics()[list(formats.QUERY_TEXTS[query_text])]
@@ -185,7 +189,7 @@ class CollectionCard:
             | ({"topics_left_out": left_out} if left_out else {})
             | ({"decisive_pairs": decisive} if decisive else {}),
             "rule": self._rule_facts(choices.rule, names, topics) if source == "judgements" else None,
-            **self._question_facts(choices, source),
+            **self._question_facts(by_question),
             **self._label_facts(written, choices.fill_with),
             "judging": export.describe_judging(log, current),
             "decisions": self.store.topic_tasks.counts(),
@@ -208,45 +212,34 @@ class CollectionCard:
         }
         return export.plain(facts)
 
-    def question_qrels(self, choices: CollectionChoices, name: str) -> dict[str, pd.DataFrame]:
-        """Qrels of a further question by answer, or by "" if it has grades; empty where nobody answered it."""
+    def _question_qrels(self, choices: CollectionChoices, name: str) -> dict[str, pd.DataFrame]:
+        """Return the qrels of a further question, as :attr:`.CollectionQrels.by_question` has them."""
         question = self.settings.question_answers(name)
         qrels = {}
         for answer in [None] if question.question.kind == "grades" else map(str, question.answers):
             try:
-                built = self.qrels.for_question(name, answer).build(choices.rule, topics=choices.topics)
+                builder = replace(self.qrels, question=replace(question, answer=answer))
+                built = builder.build(choices.rule, topics=choices.topics)
             except UnknownNameError:  # the annotator whom the rule names did not answer it
                 built = self.qrels.build(choices.rule, topics=[])
             qrels[answer or ""] = built
         return qrels
 
-    def _question_facts(self, choices: CollectionChoices, source: str) -> CardFacts:
+    def _question_facts(self, by_question: Mapping[Question, Mapping[str, pd.DataFrame]]) -> CardFacts:
         """``questions``: each as in a file with questions, with its qrels and agreement; nothing without any."""
         facts = []
-        for question in self.settings.questions() if source == "judgements" else ():
-            answers = self.settings.question_answers(question.name)
-            qrels = self.question_qrels(choices, question.name)
+        for question, qrels in by_question.items():
+            study = self.agreement.for_question(question.name)
             pairs = max(map(len, qrels.values()))
             if (graded := qrels.get("")) is not None:
-                counts = {str(grade): int((graded["relevance"] == grade).sum()) for grade in answers.scale}
+                counts = {str(grade): int((graded["relevance"] == grade).sum()) for grade in study.scale}
                 file = {"file": qrels_name(question.name)}
             else:
                 counts = {answer: int((given["relevance"] == 1).sum()) for answer, given in qrels.items()}
                 file = {}
             about = {"question": question.to_json(), "pairs": pairs, "per_answer": counts, **file}
-            facts.append(about | {"agreement": self._question_agreement(question)})
+            facts.append(about | {"agreement": _describe_alpha(study, question.kind)})
         return {"questions": facts} if facts else {}
-
-    def _question_agreement(self, question: Question) -> CardFacts:
-        """Krippendorff's alpha of a question, of tags the mean over those that have a value; nan without a value."""
-        study = self.agreement.for_question(question.name)
-        name = "alpha-ordinal" if question.kind == "grades" else "alpha-nominal"
-        if question.kind == "tags":
-            reports = list(study.by_answer(resamples=0, sides=()).values())
-        else:
-            reports = [study.report(resamples=0, sides=())]
-        values = pd.Series([select_value(report.values, name)["value"] for report in reports], dtype="float64")
-        return {"coefficient": name, "several": reports[0].several, "value": values.mean()}
 
     def _label_facts(self, written: pd.DataFrame, fill_with: str | None) -> CardFacts:
         """``machine_labels``: what made those in the qrels, with counts; nothing without any."""
@@ -315,6 +308,15 @@ class CollectionCard:
             self.store.topic_tasks.preferences(current=False),
         ]
         return export.pseudonyms(logs)
+
+
+def _describe_alpha(study: AgreementStudy, kind: QuestionKind) -> CardFacts:
+    """Krippendorff's alpha of a question, of tags the mean over those that have a value; nan without a value."""
+    name = "alpha-ordinal" if kind == "grades" else "alpha-nominal"
+    options: dict[str, Any] = {"resamples": 0, "sides": ()}
+    reports = [*study.by_answer(**options).values()] if kind == "tags" else [study.report(**options)]
+    values = pd.Series([select_value(report.values, name)["value"] for report in reports], dtype="float64")
+    return {"coefficient": name, "several": reports[0].several, "value": values.mean()}
 
 
 def _name_of(name: str | None, title: str) -> str:

@@ -30,6 +30,7 @@ from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.results.qrels import QrelsBuilder
 from collection.core import layout
 from collection.core.errors import CampaignError
+from collection.core.questions import Question
 from collection.core.records import Document
 from collection.core.topic_fields import to_frame
 from collection.export.facts import CardFacts
@@ -163,7 +164,7 @@ class CollectionExport:
         formats.write_topics(topics, folder / "topics.jsonl")
         formats.write_queries(topics, folder / "queries.jsonl", choices.query_text)
         formats.write_qrels(qrels, folder / "qrels.txt")
-        self._write_questions(folder, collected, choices)
+        _write_questions(folder, collected.by_question)
         (folder / "qrels").mkdir()
         formats.write_beir_qrels(qrels, folder / "qrels" / "test.tsv")
         if len(pool):
@@ -171,17 +172,6 @@ class CollectionExport:
         if collected.source == "judgements" and pool["stratum"].notna().any():
             strata = self.qrels.in_form("strata", rule=choices.rule, topics=set(qrels["query_id"]))
             formats.write_qrels(strata, folder / SAMPLED, form="strata")
-
-    def _write_questions(self, folder: Path, collected: CollectionQrels, choices: CollectionChoices) -> None:
-        """The further questions as `cleverdon new --questions` reads them, and the qrels of those with grades."""
-        questions = self.card.settings.questions() if collected.source == "judgements" else ()
-        for question in questions:
-            if question.kind == "grades":
-                (qrels,) = self.card.question_qrels(choices, question.name).values()
-                formats.write_qrels(qrels, folder / qrels_name(question.name))
-        if questions:
-            written = json.dumps([question.to_json() for question in questions], indent=2, ensure_ascii=False)
-            formats.write_lines([written], folder / QUESTIONS)
 
     def _write_logs(self, folder: Path, names: Mapping[str, str]) -> None:
         """The logs of decisions that have any entry."""
@@ -206,3 +196,13 @@ class CollectionExport:
                 name = f"{name}.{number}"
             names.add(name.casefold())
             formats.write_run(run, folder / "runs" / f"{name}.run")
+
+
+def _write_questions(folder: Path, by_question: Mapping[Question, Mapping[str, pd.DataFrame]]) -> None:
+    """Write the further questions as `cleverdon new --questions` reads them, and the qrels of those with grades."""
+    for question, qrels in by_question.items():
+        if question.kind == "grades":
+            formats.write_qrels(qrels[""], folder / qrels_name(question.name))
+    if by_question:
+        written = json.dumps([question.to_json() for question in by_question], indent=2, ensure_ascii=False)
+        formats.write_lines([written], folder / QUESTIONS)

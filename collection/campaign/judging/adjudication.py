@@ -42,7 +42,7 @@ class Adjudication:
         """Cache key of :meth:`queue`: differs where the queue may differ."""
         qualification = self.store.assignments.qualification_set()[["query_id", "doc_id"]]
         pairs = tuple(qualification.itertuples(index=False, name=None))
-        return *self.store.judgements.versions(), pairs, repr(self.settings.questions())
+        return *self.store.judgements.versions(), pairs
 
     def _queue(self, ended: bool) -> pd.DataFrame:
         judgements = self.store.judgements.table(several=True)

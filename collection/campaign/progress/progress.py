@@ -80,15 +80,15 @@ class Progress:
         """Count the pairs of a topic that need no judgement by an annotator, and all pairs.
 
         Pairs without a text are left out, and pairs that the annotator gets again for a missing answer are not done. In
-        a loop over the whole collection: judged pairs, and None; in one with a
-        budget None, too, since :meth:`totals` has what the budget allows. Only the qualification set counts until it is
-        judged, and in topics that are not assigned to the annotator.
+        a loop over the whole collection: judged pairs, and None; in one with a budget None, too, since :meth:`totals`
+        has what the budget allows. Only the qualification set counts until it is judged, and in topics that are not
+        assigned to the annotator.
         """
         left = self.store.assignments.qualification_left(annotator)
         if query_id in left or not self.store.assignments.is_for(query_id, annotator):
             count = len(self.store.assignments.qualification_ids(query_id))
             return Standing(count - left.get(query_id, 0), count)
-        numbers = self._count(annotator, self.store.judgements.versions()[0], [query_id])
+        numbers = self._count(annotator, [query_id])
         scopes, _, limited = self._scopes()
         return _in_scope(numbers, scopes, limited)[query_id]
 
@@ -226,34 +226,29 @@ class Progress:
 
         Cached: the topic that `changed` is up to date, the others within :data:`OTHERS_AFTER`.
         """
-        (versions, logged), at, counted = self.store.judgements.versions(), time.monotonic(), self._counted()
+        (_, logged), at, counted = self.store.judgements.versions(), time.monotonic(), self._counted()
         known = counted.get(annotator)
         if known is None:
             own = set(self.store.assignments.topics_for(annotator))
-            numbers = {q: n for q, n in self._count(annotator, versions).items() if q in own}
+            numbers = {q: n for q, n in self._count(annotator).items() if q in own}
             counted[annotator] = known = _Standings(logged, at, numbers)
         if known.logged != logged:
             if changed in known.topics:
                 now = self._standing_now(annotator, changed, known, logged)
-                known.topics |= self._without_incomplete({changed: now}, annotator, versions)
+                known.topics |= self._without_incomplete({changed: now}, annotator)
             if at >= known.at + OTHERS_AFTER:
                 others = set(self.store.judgements.topics_since(known.logged)) & known.topics.keys() - {changed}
-                known.topics |= self._count(annotator, versions, others)
+                known.topics |= self._count(annotator, others)
                 known.logged, known.at = logged, at
         return known.topics
 
-    def _count(
-        self, annotator: str, versions: tuple[object, ...], query_ids: Iterable[str] | None = None
-    ) -> dict[str, tuple[int, int, int]]:
-        """Count as :meth:`standings`; `versions` are those of :meth:`.JudgementTables.versions`."""
-        numbers = self.store.assignments.standings_for(annotator, query_ids)
-        return self._without_incomplete(numbers, annotator, versions)
+    def _count(self, annotator: str, query_ids: Iterable[str] | None = None) -> dict[str, tuple[int, int, int]]:
+        """Count as :meth:`standings`, without the cache."""
+        return self._without_incomplete(self.store.assignments.standings_for(annotator, query_ids), annotator)
 
-    def _without_incomplete(
-        self, numbers: Mapping[str, tuple[int, int, int]], annotator: str, versions: tuple[object, ...]
-    ) -> dict[str, tuple[int, int, int]]:
+    def _without_incomplete(self, numbers: Numbers, annotator: str) -> dict[str, tuple[int, int, int]]:
         """Take the pairs that the annotator gets again for a missing answer out of the done and judged ones."""
-        again = handed_out_again(self.settings.questions()) if versions[-1] is not None else ()
+        again = handed_out_again(self.settings.questions())
         if not again:
             return dict(numbers)
         missing = self.missing_answers.counts(annotator, again, numbers)

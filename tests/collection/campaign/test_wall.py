@@ -168,9 +168,6 @@ READS: dict[str, Callable[[Campaign], Any]] = {
         c.results.evaluation.for_question("credibility").evaluate(MEASURES).means()
     ),
     "results.qrels.for_question": lambda c: c.results.qrels.for_question("credibility").build(),
-    "exports.collection_card.question_qrels": lambda c: c.exports.collection_card.question_qrels(
-        CollectionChoices(), "topic"
-    ),
     "settings.question_answers": lambda c: c.settings.question_answers("topic", "wing"),
     "results.agreement.report": lambda c: c.results.agreement.report(resamples=50),
     "people.assignments.among": lambda c: c.people.assignments.among(["1"]),

@@ -573,7 +573,6 @@ def test_handing_out_the_pool_never_reads_the_questions(campaign: Campaign) -> N
     campaign.judging.next_pairs("ann", "1", 1)
     campaign.store.connection.db.conn.set_trace_callback(run.append)
     campaign.judging.next_pairs("ann", "1", 1, ["d2"])
-    campaign.progress.annotator_standing("1", "ann")
     campaign.judging.judge_many([Judgement("u1", "ann", "1", "d2", "graded", 2)], leased_only=True)
     campaign.store.connection.db.conn.set_trace_callback(None)
     assert any("INSERT INTO" in statement for statement in run)
