@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from collection.core.characters import one_line
@@ -116,6 +116,20 @@ class Review:
     def stages(self) -> tuple[str, ...]:
         """The topics in which records are screened, in order."""
         return (TITLE_ABSTRACT, FULL_TEXT) if self.full_text else (TITLE_ABSTRACT,)
+
+    def is_conflict(self, query_id: str, grades: Collection[int | None], reasons: Collection[str] = ()) -> bool:
+        """Return whether decisions on a record in a stage contradict each other.
+
+        Before the last stage, "maybe", "include" and "cannot judge" (a grade of None) all pass the record on, so only
+        an exclusion contradicts them. In the last stage decisions have to be equal, and so have to be the `reasons` of
+        exclusion that were given.
+
+        >>> Review("a").is_conflict("review", [1, 2]), Review("a").is_conflict("full-text", [1, 2])
+        (False, True)
+        """
+        if query_id != self.stages[-1]:
+            return EXCLUDE in grades and len(set(grades)) > 1
+        return len(set(grades)) > 1 or len(set(reasons)) > 1
 
     def describe_question(self) -> str:
         """The question with its PICO fields, a line each."""

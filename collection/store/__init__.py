@@ -40,7 +40,7 @@ from collection.store.missing_answers import (
 )
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand as Demand, QueueTables, Selection as Selection
-from collection.store.removal import RemovalTables
+from collection.store.removal import RESERVED as RESERVED, RemovalTables
 from collection.store.reservations import ReservationTables
 from collection.store.schema_version import copy_database as copy_database
 from collection.store.settings import SettingsTable

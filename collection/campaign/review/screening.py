@@ -20,7 +20,7 @@ from collection.core.records import Document, find_dois
 from collection.core.review import DECISIONS, EXCLUDE, FULL_TEXT, INCLUDE, MAYBE, REASON, STAGES, TITLE_ABSTRACT, Review
 from collection.documents.duplicate_records import RecordIndex
 from collection.formats.source import FilePath
-from collection.store import Store
+from collection.store import RESERVED, Store
 
 KNOWN = "known"
 """Source of decisions on records whose relevance was known before screening."""
@@ -95,12 +95,12 @@ class Screening:
             ``doc_id``; ``title_abstract`` and ``full_text``: the decision of each stage, "" where the record has not
             reached it; ``title_abstract_by``: the screeners of the first stage; ``reason`` of the exclusion; ``notes``;
             ``screeners`` of both stages; ``decision``: that of the last stage that the record has reached, and this
-            ``stage``. A decision is "include", "exclude", "maybe", "conflict" (two screeners differ, and nobody has
-            resolved it), "unscreened" (not all screeners have decided) or, for full texts, "not retrieved" (they could
-            not be judged). A title and abstract that could not be judged is a "maybe".
+            ``stage``. A decision is "include", "exclude", "maybe", "conflict" (:meth:`.Review.is_conflict`, and
+            nobody has resolved it), "unscreened" (not all screeners have decided) or, for full texts, "not retrieved"
+            (they could not be judged). A title and abstract that could not be judged is a "maybe".
         """
         review = self.require()
-        stages = self._stages(review.screeners)
+        stages = self._stages(review)
         first, second = stages[TITLE_ABSTRACT], stages[FULL_TEXT] if review.full_text else {}
         rows = []
         for doc_id in self.store.corpus.ids_with_text():
@@ -119,15 +119,19 @@ class Screening:
         columns = ["doc_id", "title_abstract", "title_abstract_by", "full_text", "reason", "notes", "screeners"]
         return pd.DataFrame(rows, columns=[*columns, "decision", "stage"]).astype("str")
 
-    def _stages(self, screeners: int) -> dict[str, dict[str, _Stage]]:
+    def cache_key(self) -> tuple[Hashable, ...]:
+        """Cache key of :meth:`decisions`: differs where they may differ."""
+        return *self.store.judgements.versions(), repr(self.require())
+
+    def _stages(self, review: Review) -> dict[str, dict[str, _Stage]]:
         """Return the decisions of each stage by record."""
-        columns = ["query_id", "doc_id", "annotator", "kind", "relevance", "note", "counts_as", "answers"]
+        columns = ["query_id", "doc_id", "annotator", "kind", "relevance", "reason", "note", "counts_as", "answers"]
         logs: dict[str, dict[str, list[Mapping[Hashable, Any]]]] = {query_id: {} for query_id in STAGES}
         for row in self.store.judgements.table(columns=columns).to_dict("records"):
             if row["query_id"] in logs:
                 logs[row["query_id"]].setdefault(row["doc_id"], []).append(row)
         return {
-            query_id: {doc_id: _decide(query_id, log, screeners) for doc_id, log in records.items()}
+            query_id: {doc_id: _decide(query_id, log, review) for doc_id, log in records.items()}
             for query_id, records in logs.items()
         }
 
@@ -143,7 +147,9 @@ class Screening:
             goes_on = table.loc[table["title_abstract"].isin([DECISIONS[INCLUDE], DECISIONS[MAYBE]]), "doc_id"]
             pool = self.store.removal.pooled_pairs([FULL_TEXT], [], [], clock.seconds())
             new = goes_on[~goes_on.isin(pool["doc_id"])]
-            gone = pool[~pool["doc_id"].isin(goes_on) & (pool["stays"] == "")]
+            screened = self.store.judgements.table(query_id=FULL_TEXT, columns=["doc_id"])["doc_id"]
+            stays = pool["doc_id"].isin({*goes_on, *screened}) | (pool["stays"] == RESERVED)
+            gone = pool[~stays & (pool["query_id"] == FULL_TEXT)]
             if new.empty and gone.empty:
                 return 0
             self.store.removal.remove_pairs(gone)
@@ -186,7 +192,7 @@ class Screening:
             for doc_id in doc_ids:
                 if doc_id not in rows:
                     require_known("record", rows, doc_id)
-            included = self._stages(1)[TITLE_ABSTRACT]
+            included = self._stages(replace(self.require(), screeners=1))[TITLE_ABSTRACT]
             new = [each for each in doc_ids if included.get(each, _UNSCREENED).decision != DECISIONS[INCLUDE]]
             for doc_id in new:
                 self.judging.judge(by, TITLE_ABSTRACT, doc_id, INCLUDE, adjudicate=True, source=KNOWN)
@@ -205,28 +211,35 @@ class Screening:
             self.judging.judge(annotator, TITLE_ABSTRACT, doc_id, undo=True, adjudicate=True)
 
 
-def _decide(query_id: str, log: list[Mapping[Hashable, Any]], screeners: int) -> _Stage:
+def _decide(query_id: str, log: list[Mapping[Hashable, Any]], review: Review) -> _Stage:
     """The decision that current judgements of one record in one stage amount to."""
     own = [row for row in log if row["counts_as"] == "judgement"]
     final = [row for row in log if row["counts_as"] == "adjudication"]
     counted = final[-1:] or own
     # A title and abstract that nobody can judge cannot be excluded; without a full text there is nothing to assess.
     unclear = NOT_RETRIEVED if query_id == FULL_TEXT else DECISIONS[MAYBE]
-    said = {DECISIONS[int(row["relevance"])] if row["kind"] == "graded" else unclear for row in counted}
-    reasons = dict.fromkeys(str(row["answers"][REASON]) for row in counted if REASON in row["answers"])
-    if not final and len(own) < screeners:
+    grades = [int(row["relevance"]) if row["kind"] == "graded" else None for row in counted]
+    said = {unclear if grade is None else DECISIONS[grade] for grade in grades}
+    reasons = _reasons(counted) or _reasons(own)
+    if not final and len(own) < review.screeners:
         decision = UNSCREENED
-    elif len(said) > 1 or (query_id == FULL_TEXT and len(reasons) > 1):
+    elif not final and review.is_conflict(query_id, grades, reasons):
         decision = CONFLICT
     else:
-        decision = said.pop()
+        decision = said.pop() if len(said) == 1 else DECISIONS[MAYBE]
     names = dict.fromkeys(str(row["annotator"]) for row in own or final)
     written = [row for row in log if isinstance(row["note"], str) and row["note"]]
     notes = [
         f"{row['annotator']}: {one_line(row['note'])}" if len(log) > 1 else one_line(row["note"]) for row in written
     ]
-    reason = "; ".join(reasons) if decision == DECISIONS[EXCLUDE] else ""
+    unclear_for = dict.fromkeys(str(row["reason"]) for row in counted if row["kind"] == "cannot judge")
+    reason = "; ".join({DECISIONS[EXCLUDE]: reasons, NOT_RETRIEVED: unclear_for}.get(decision, ()))
     return _Stage(decision, reason, ", ".join(names), "; ".join(notes))
+
+
+def _reasons(log: list[Mapping[Hashable, Any]]) -> dict[str, None]:
+    """The different reasons of exclusion that were given, in order."""
+    return dict.fromkeys(str(row["answers"][REASON]) for row in log if REASON in row["answers"])
 
 
 def _named(entry: str) -> tuple[str, Document]:

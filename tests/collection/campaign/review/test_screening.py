@@ -155,3 +155,57 @@ def test_known_records_are_included_for_good(review: Campaign, tmp_path: Path) -
     assert _decisions(review)["k1"] == "unscreened"
     with pytest.raises(UnknownNameError):
         review.review.add_known(["nothing"], "ann")
+
+
+def test_only_an_exclusion_contradicts_what_goes_on_to_full_text(review: Campaign) -> None:
+    review.review.update(screeners=2)
+    judge = review.judging.judge
+    for doc_id, grades in {"r0": (1, 2), "r1": (0, 0), "r2": (2, 2)}.items():
+        for annotator, grade, reason in zip(("ann", "bob"), grades, ("Other", "Wrong outcome"), strict=True):
+            judge(annotator, "review", doc_id, grade, answers={} if grade else {REASON: reason})
+    table = review.review.decisions()
+    assert table["decision"].tolist() == ["maybe", "exclude", "include", "unscreened"]
+    assert table["reason"][1] == "Other; Wrong outcome"
+    assert review.review.advance() == 2
+    for annotator, grade in (("ann", 1), ("bob", 2)):
+        judge(annotator, "full-text", "r0", grade)
+        judge(annotator, "full-text", "r2", 0, answers={REASON: "Other"})
+    assert _decisions(review)["r0"] == "conflict"
+    assert review.review.decisions()["reason"][2] == "Other"
+    review.review.update(full_text=False)
+    assert _decisions(review)["r0"] == "conflict"
+
+
+def test_an_adjudication_without_a_reason_has_those_of_the_screeners(review: Campaign) -> None:
+    review.review.update(screeners=2)
+    review.judging.judge("ann", "review", "r0", 0, answers={REASON: "Other"})
+    review.judging.judge("bob", "review", "r0", 2)
+    review.judging.judge("eva", "review", "r0", 0, adjudicate=True)
+    assert review.review.decisions().loc[0, ["decision", "reason"]].tolist() == ["exclude", "Other"]
+
+
+def test_a_record_leaves_the_full_texts_after_its_screening_was_undone(review: Campaign) -> None:
+    review.judging.judge("ann", "review", "r0", 2)
+    review.review.advance()
+    review.judging.judge("ann", "full-text", "r0", 2)
+    review.judging.judge("ann", "review", "r0", 0)
+    review.judging.judge("ann", "full-text", "r0", undo=True)
+    review.review.advance()
+    assert review.store.pool.ids().empty
+    review.judging.judge("ann", "review", "r1", 2)
+    review.review.advance()
+    assert len(review.judging.next_pairs("ann", "full-text", 9).documents) == 1
+    review.judging.judge("ann", "review", "r1", 0)
+    review.review.advance()  # ann has it on screen
+    assert len(review.store.pool.ids()) == 1
+
+
+def test_known_records_are_no_random_draws_and_no_opinions(review: Campaign) -> None:
+    review.review.update(screeners=2)
+    review.review.add_known(["r1"], "ann")
+    ledger = review.progress.loop_scope.ledgers(["review"])["review"]
+    assert (int(ledger.relevant.sum()), int(ledger.drawn.sum())) == (1, 0)
+    assert review.results.agreement.labels().empty
+    loop_round = review.loop.next_round("review")
+    handed_out = review.judging.next_pairs("bob", "review", 9, loop_round=loop_round).documents
+    assert {each.doc_id for each in handed_out} == {"r0", "r2", "r3"}
