@@ -13,6 +13,7 @@ from .beir import (
 from .clicks import read_clicks as read_clicks, write_clicks as write_clicks
 from .columns import to_pyterrier as to_pyterrier
 from .costs import find_run_line as find_run_line, read_costs as read_costs
+from .databases import database_lines as database_lines, guess_database as guess_database
 from .datasets import download as download
 from .document_folder import (
     find_document_files as find_document_files,

@@ -34,7 +34,7 @@ REFERENCE_COLUMNS = {
         streszczenie, özet, аннотация, 摘要, 要旨, 抄録, 초록, summary, description
     """,
     "authors": """
-        authors, author, author(s), author/s, author names, author full names, authors list, first
+        author full names, authors, author, author(s), author/s, author names, authors list, first
         authors, af, au, a1, creator, creators, contributors,
         authorships.author.display name, autoren, autor, autor(en), autor/in, autor*in,
         verfasser, auteurs, auteur, auteur(s), autores, autor(es), autori, autore, författare,
@@ -85,6 +85,12 @@ REFERENCE_COLUMNS = {
         inspec controlled terms, inspec non-controlled terms, mesh headings (terms), mesh term, keyphrases,
         thesaurus terms, key words, keywords.display name
     """,
+    "language": """
+        language, languages, language of original document, original language, language of publication, la, lang,
+        sprache, sprachen, langue, langues, idioma, lingua, taal, språk, sprog, kieli, język, dil, язык, 语言, 言語,
+        언어
+    """,
+    "notes": "extra",
     "url": """
         url, urls, link, links, web address, weblink, enlace, lien, articleurl, article url, source
         urls, external url, source linkout, documenturl, document url, plink, pdf link, full text
@@ -98,12 +104,16 @@ other languages."""
 
 IGNORED_COLUMNS = """
     key, item type, type, volume, vl, band, issue, number, is, heft, issn, sn, eissn, ei, isbn, publisher,
-    verlag, pu, language, la, dt, pt, date added, date modified, access date, accession number, notes, note,
-    extra, citation, cited by, cites, page count, document type, publication
+    verlag, pu, dt, pt, date added, date modified, access date, accession number, notes, note,
+    citation, cited by, cites, page count, document type, publication
     type, eid, ut, affiliations, author affiliations, pmcid, nihms id, create date, library catalog, archive,
     rights, place, country, published month, month, day, covidence #, study, ref, short title, rank, record id,
     open access, authors with affiliations, correspondence address, references, funding details,
-    database, author(s) id, author ids
+    database, author(s) id, author ids, location, pmc id, isi id, publication stage, publication id, anthology title,
+    times cited, recent citations, altmetric, dimensions url, source id, citesurl, gsrank, querydate, citationurl, ecc,
+    citesperyear, citesperauthor, authorcount, age, relatedurl, coden, conference location, conference date,
+    conference code, editors, sponsors, publisher item identifier, file attachments, link attachments, num pages,
+    number of volumes, series, series text, series number, call number, archive location, item id
 """
 """Names of columns that are known and left out."""
 
@@ -118,7 +128,8 @@ RECORD_TAGS = {
         "abstract": "AB N2",
         "authors": "AU A1 A2 A3 A4 ED",
         "year": "PY Y1 YR DA Y2",
-        "journal": "T2 JO JF SO JA J2 J1 BT T3",
+        "journal": "T2 JF JO SO JA J2 J1 BT T3",
+        "pages": "PG",
         "first page": "SP",
         "last page": "EP",
         "article number": "C7",
@@ -126,7 +137,9 @@ RECORD_TAGS = {
         "other doi": "L3 M3",
         "pmid": "PMID PM",
         "accession": "AN C1 C2 C3 C4 C5 C6 C8 M1",
+        "notes": "N1",
         "keywords": "KW",
+        "language": "LA",
         "url": "UR L2 US L1",
     },
     "ciw": {
@@ -141,6 +154,7 @@ RECORD_TAGS = {
         "doi": "DI D2",
         "pmid": "PM",
         "keywords": "DE ID",
+        "language": "LA",
         "url": "DL",
     },
     "refer": {
@@ -153,6 +167,7 @@ RECORD_TAGS = {
         "doi": "%R",
         "pmid": "PMID",
         "keywords": "%K",
+        "language": "%G",
         "url": "%U",
     },
     "nbib": {
@@ -165,6 +180,7 @@ RECORD_TAGS = {
         "other doi": "LID AID",
         "pmid": "PMID",
         "keywords": "OT MH",
+        "language": "LA",
     },
     "cochrane": {
         "title": "TI",
@@ -191,6 +207,7 @@ RECORD_TAGS = {
         "other doi": "articleid",
         "pmid": "pmid",
         "keywords": "keywords",
+        "language": "language",
         "url": "url",
     },
     "csl": {
@@ -206,6 +223,7 @@ RECORD_TAGS = {
         "pmid": "PMID",
         "accession": "note",
         "keywords": "keyword",
+        "language": "language",
         "url": "URL",
     },
     "bibtex": {
@@ -220,6 +238,7 @@ RECORD_TAGS = {
         "pmid": "pmid",
         "accession": "note",
         "keywords": "keywords author_keywords keywords-plus keyword mendeley-tags mesh",
+        "language": "language langid",
         "url": "url link",
     },
 }  # fmt: skip

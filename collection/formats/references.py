@@ -18,6 +18,7 @@ from collection.core.phrases import count, join_first, plural
 from collection.core.records import Document, find_dois
 from collection.core.tokens import plain
 from collection.formats import bibtex, columns, endnote, fields, images, source, tagged
+from collection.formats.languages import name_languages
 from collection.formats.source import FilePath
 
 _LINES = 200
@@ -36,16 +37,18 @@ _PMID = re.compile(r"\W*([1-9]\d{0,7})(?:\.0+)?\W*")
 _INTERRUPTED = re.compile(r"(?<=[/._(-])\s+(?=[a-z0-9])(?!10\.)|(?<=\d)\s+(?=/)")
 """A blank inside a DOI, as copied from two lines."""
 _LABELLED = re.compile(r"\b(?:PMID|PubMed|Medline)(?: ID)?[:\s]*([1-9]\d{0,7})\b", re.I)
+_NOTED = re.compile(r"(?:^|[;.\s])(?:(PMID): *(?:NLM)?(\d+)|(Language): *([^;.]+))")
+"""A field in the notes, where EBSCO and Zotero put what RIS has no tag for."""
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)|(?<!\d)((?:19|20)\d\d)[01]\d[0-3]\d(?!\d)")
 _SOURCE = re.compile(r"(.+?)\s*\(((?:19|20)\d\d)\)\s*([\d:;(].*)")
 _SOURCE_PAGES = re.compile(r"\((\w*\d\w*(?:-\w*\d\w*)?)\)")
 """A journal with year, volume and pages, as Embase writes it."""
+_DASH = re.compile(r"(?<=\w)\s*[-\u2010-\u2015]\s*(?=\w)")
 _PAGE = re.compile(r"\d|\b[ivxlc]+\b", re.I)
-_SHORT_NAMES = re.compile(
-    r"[^\d,]+ [A-Z][A-Z.-]{0,6}(?:, [^\d,]+ [A-Z][A-Z.-]{0,6})+"
-    r"|[A-Z][A-Z.-]{0,6} [^\d,]+(?:, [A-Z][A-Z.-]{0,6} [^\d,]+)+"
-)
-"""Several names with initials in one cell, after or before the surnames, separated by commas."""
+_INITIALS = 7
+"""Letters, full stops and hyphens of the initials of one author."""
+_BRACKETED = re.compile(r"\s*\(\d+\)$")
+"""The number of an author in Scopus."""
 _NOTHING = re.compile(r"\s*(?:[-\u2013\u2014]{1,3}|n/a|nan|null)?\s*", re.I)
 _NO_TITLE = re.compile(r"\W*(?:(?:title )?not available|no title(?: available)?|untitled)\W*", re.I)
 _NO_ABSTRACT = re.compile(
@@ -315,17 +318,19 @@ def _reference(record: Mapping[str, object], form: str, left_out: _LeftOut) -> R
     title, abstract = _title(values, left_out), _abstract(values, left_out)
     links = [url for text in _all(values, "url") for url in text.split() if images.parse_host(url)]
     journal = one_line(without_markup(_first(values, "journal")))
+    found = (match for text in _all(values, "notes") for match in _NOTED.finditer(text))
+    noted = {match[1] or match[3]: match[2] or match[4] for match in found}
     source_year = source_pages = ""
     if (cited := _SOURCE.fullmatch(journal)) is not None:
         journal, source_year = cited[1], cited[2]
         source_pages = (_SOURCE_PAGES.findall(cited[3]) or [""])[-1]
     year = _year(values, left_out) or source_year
-    dois, pmid = _dois(values, links, left_out), _pmid(values, links, left_out)
+    dois, pmid = _dois(values, links, left_out), _pmid(values, links, left_out) or noted.get("PMID", "")
     doi = dois[0] if dois else ""
     url = next(iter(links), f"https://doi.org/{doi}" if find_dois(doi) else "")
     metadata: dict[str, object] = {
         "authors": [
-            re.sub(r"\s*\(\d+\)$", "", name) for name in _listed(next(iter(values["authors"]), ("", []))[1], "authors")
+            _BRACKETED.sub("", name) for name in _listed(next(iter(values["authors"]), ("", []))[1], "authors")
         ],
         "year": int(year) if year.isdecimal() else year,
         "journal": journal,
@@ -333,6 +338,7 @@ def _reference(record: Mapping[str, object], form: str, left_out: _LeftOut) -> R
         "doi": "; ".join(dois),
         "pmid": pmid,
         "keywords": _keywords(values),
+        "language": name_languages(_all(values, "language")[:3] or [noted.get("Language", "")]),
         "url": url or (f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else ""),
     }
     doi = doi if find_dois(doi) else ""
@@ -418,7 +424,7 @@ def _pages(values: _FieldTexts) -> str:
     if pages and last and pages != last and not re.search("[-\u2010-\u2015,]", pages):
         pages = f"{pages}-{last}"
     pages = re.sub(r"(?<=\d)\.0\b", "", pages) if _PAGE.search(pages) else one_line(_first(values, "article number"))
-    return pages if _PAGE.search(pages) else ""
+    return _DASH.sub("-", pages) if _PAGE.search(pages) else ""
 
 
 def _keywords(values: _FieldTexts) -> list[str]:
@@ -436,9 +442,29 @@ def _listed(texts: list[str], what: str) -> list[str]:
         texts = _written_list(texts[0])
     separator = "[;|]"
     if what == "authors" and len(texts) == 1 and not re.search(separator, texts[0]):
-        separator = "," if _SHORT_NAMES.fullmatch(texts[0].strip()) else r"\s+and\s+"
+        separator = "," if _are_short_names(texts[0]) else r"\s+and\s+"
+    elif len(texts) == 1 and re.search(r"[^\s,],[^\s,]", texts[0]) and not re.search(r"[;|]|,\s", texts[0]):
+        separator = ","  # as Rayyan writes keywords
     parts = (part for text in map(without_markup, texts) for part in re.split(separator, text))
     return [name for part in parts if (name := one_line(part).lstrip("*"))]  # MeSH marks a major topic so
+
+
+def _are_short_names(text: str) -> bool:
+    """Tell whether a text has several names with initials, separated by commas.
+
+    >>> _are_short_names("T Berg, É García López"), _are_short_names("Liu R., Adler D.G."), _are_short_names("Berg, T.")
+    (True, True, False)
+    """
+    names = [name.split() for name in text.split(",")]
+    return len(names) > 1 and any(
+        all(len(name) > 1 and _are_initials(name[place]) and not _are_initials(name[other]) for name in names)
+        for place, other in ((-1, 0), (0, -1))
+    )
+
+
+def _are_initials(word: str) -> bool:
+    letters = word.replace(".", "").replace("-", "")
+    return len(word) <= _INITIALS and letters.isalpha() and letters.isupper()
 
 
 def _written_list(text: str) -> list[str]:

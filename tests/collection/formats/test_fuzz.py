@@ -355,6 +355,18 @@ def sound_files(folder: Path) -> dict[str, tuple[Callable[[Path], Any], bytes]]:
     }  # fmt: skip
 
 
+def damaged(rng: random.Random, data: bytes) -> bytes:
+    """The file with one to four pieces of it replaced, by some of its own or by signs of its form; or cut off."""
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(data) + 1)
+        there = data[rng.randrange(len(data)) :][: rng.randint(0, 30)]
+        piece = rng.choice(
+            [*BYTES, there, b"<", b"</", b"]]>", b"&#0;", b"&e;", b"TY  - ", b"ER  - ", b'"', b"{", b"}"]
+        )
+        data = data[:at] + piece + data[at + rng.randint(0, 12) :]
+    return data[: rng.randrange(len(data) + 1)] if rng.random() < 0.1 else data
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(
     "name", ["a.ris", "a.nbib", "a.bib", "a.ciw", "a.xml", "a.trec", "d.xlsx", "l.json", "l.csv", "q.jsonl"]
@@ -363,15 +375,7 @@ def test_damaged_files_of_other_programs_are_read_or_refused(tmp_path: Path, nam
     reader, sound = sound_files(tmp_path)[name]
     rng, refused = random.Random(name), 0
     for number in range(cases(60, 3000)):
-        data = sound
-        for _ in range(rng.randint(1, 4)):
-            at = rng.randrange(len(data) + 1)
-            there = data[rng.randrange(len(data)) :][: rng.randint(0, 30)]
-            piece = rng.choice(
-                [*BYTES, there, b"<", b"</", b"]]>", b"&#0;", b"&e;", b"TY  - ", b"ER  - ", b'"', b"{", b"}"]
-            )
-            data = data[:at] + piece + data[at + rng.randint(0, 12) :]
-        data = data[: rng.randrange(len(data) + 1)] if rng.random() < 0.1 else data
+        data = damaged(rng, sound)
         path = tmp_path / (f"{name}.gz" if rng.random() < 0.1 else name)
         path.write_bytes(gzip.compress(data, 1, mtime=0) if path.suffix == ".gz" else data)
         case, said = f"case {number} of {name}", ""

@@ -126,6 +126,7 @@ def test_the_published_form_of_pubmed(tmp_path: Path) -> None:
         {
             "authors": ["Keller, Anna", "Brandt, Jonas"], "year": 2019, "journal": "Journal of home energy",
             "doi": "10.5555/hp.2019.1", "pmid": "31234567", "keywords": ["Heating", "Housing/standards"],
+            "language": "English",
             "url": "https://doi.org/10.5555/hp.2019.1",
         },
     )  # fmt: skip
@@ -356,6 +357,7 @@ def test_tables_of_databases_and_reference_managers(path: Path) -> None:
     found = {**document.metadata}
     assert found.pop("url") in ("http://x.example/1", "https://doi.org/10.5555/att.1")
     assert found.pop("keywords", ["attic", "roof"])[:2] == ["attic", "roof"]
+    assert found.pop("language", "English") == "English"
     assert found == {
         "authors": ["Berg, Tor", "Lund, Kim"], "year": 2020, "journal": "Cold", "pages": "12-19", "doi": "10.5555/att.1"
     }  # fmt: skip
