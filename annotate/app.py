@@ -21,8 +21,13 @@ try:
             uploads.allow_for_page(has_uploader=False)
             st.navigation(signin_pages.pages(), position="hidden").run()
         else:
-            page = st.navigation(views.navigation(signed_in.role), expanded=True)
+            is_review = signed_in.campaign.settings.review() is not None
+            show_all = bool(st.session_state.get(signin_pages.SHOW_ALL))
+            menu = views.navigation(signed_in.role, is_review=is_review, show_all=show_all)
+            page = st.navigation(menu, expanded=True)
             tour.draw_next(signed_in.campaign)
+            if is_review:
+                signin_pages.draw_menu_switch(signed_in.role)
             signin_pages.draw_account(signed_in.campaign.title, signed_in.annotator, signed_in.role)
             views.run(page, signed_in.role)
 except CleverdonError as error:

@@ -1,16 +1,25 @@
 """The table of pages: section of the menu, address, and the roles that may open each."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from annotate.auth.roles import EVERYBODY, JUDGES, MANAGERS, READERS
 from collection.core.records import Role
+from collection.core.vocabulary import RETRIEVAL, Vocabulary
 
 SECTIONS = ("", "Set up", "Judge", "Results", "Account")  # sections of the menu, in order
+SECTIONS_IN_REVIEW = {"Set up": "Review", "Judge": "Screening"}
+"""Names of sections of the menu that differ in a literature review."""
+
+InReview = Literal["", "shown", "only"]
+"""Whether the menu of a literature review has a page only after *Show all pages*, always, or no other menu has it."""
 
 
 class PageEntry(NamedTuple):
-    """One page: its script in ``annotate/views/``, its place in the menu, and the roles that may open it."""
+    """One page: its script in ``annotate/views/``, its place in the menu, and the roles that may open it.
+
+    `title_in_review` is its title in a literature review, if that is another one.
+    """
 
     file: str
     title: str
@@ -20,10 +29,39 @@ class PageEntry(NamedTuple):
     roles: tuple[Role, ...]
     default: bool = False
     has_uploader: bool = False  # whether the page takes files
+    in_review: InReview = ""
+    title_in_review: str = ""
+
+    def title_for(self, *, is_review: bool) -> str:
+        """The title in the menu of a literature review, or of another campaign."""
+        return (self.title_in_review or self.title) if is_review else self.title
+
+    def is_listed(self, *, is_review: bool, show_all: bool = False) -> bool:
+        """Return whether the menu has the page; `show_all`: that of a review shows all pages."""
+        return bool(self.in_review) or show_all if is_review else self.in_review != "only"
 
 
 PAGES: tuple[PageEntry, ...] = (
-    PageEntry("campaign/overview.py", "Overview", ":material/home:", "", "overview", EVERYBODY, default=True),
+    PageEntry(
+        "campaign/overview.py",
+        "Overview",
+        ":material/home:",
+        "",
+        "overview",
+        EVERYBODY,
+        default=True,
+        in_review="shown",
+    ),
+    PageEntry(
+        "review/set_up.py",
+        "Set up",
+        ":material/checklist:",
+        "Set up",
+        "set-up",
+        MANAGERS,
+        has_uploader=True,
+        in_review="only",
+    ),
     PageEntry(
         "campaign/import_files.py", "Import", ":material/upload:", "Set up", "import", MANAGERS, has_uploader=True
     ),
@@ -40,13 +78,51 @@ PAGES: tuple[PageEntry, ...] = (
         MANAGERS,
         has_uploader=True,
     ),
-    PageEntry("campaign/people.py", "People", ":material/group:", "Set up", "people", MANAGERS),
-    PageEntry("campaign/backups.py", "Backups", ":material/backup:", "Set up", "backups", MANAGERS),
-    PageEntry("judging/judge.py", "Judge", ":material/gavel:", "Judge", "judge", JUDGES),
-    PageEntry("judging/my_judgements.py", "My judgements", ":material/history:", "Judge", "my-judgements", JUDGES),
-    PageEntry("judging/adjudicate.py", "Adjudicate", ":material/balance:", "Judge", "adjudicate", MANAGERS),
-    PageEntry("loop/recall.py", "Recall", ":material/travel_explore:", "Results", "recall", READERS),
-    PageEntry("results/agreement.py", "Agreement", ":material/handshake:", "Results", "agreement", READERS),
+    PageEntry("campaign/people.py", "People", ":material/group:", "Set up", "people", MANAGERS, in_review="shown"),
+    PageEntry("campaign/backups.py", "Backups", ":material/backup:", "Set up", "backups", MANAGERS, in_review="shown"),
+    PageEntry(
+        "judging/judge.py",
+        "Judge",
+        ":material/gavel:",
+        "Judge",
+        "judge",
+        JUDGES,
+        in_review="shown",
+        title_in_review="Screen",
+    ),
+    PageEntry(
+        "judging/my_judgements.py",
+        "My judgements",
+        ":material/history:",
+        "Judge",
+        "my-judgements",
+        JUDGES,
+        in_review="shown",
+        title_in_review="My decisions",
+    ),
+    PageEntry(
+        "judging/adjudicate.py",
+        "Adjudicate",
+        ":material/balance:",
+        "Judge",
+        "adjudicate",
+        MANAGERS,
+        in_review="shown",
+        title_in_review="Conflicts",
+    ),
+    PageEntry(
+        "loop/recall.py",
+        "Recall",
+        ":material/travel_explore:",
+        "Results",
+        "recall",
+        READERS,
+        in_review="shown",
+        title_in_review="Stopping",
+    ),
+    PageEntry(
+        "results/agreement.py", "Agreement", ":material/handshake:", "Results", "agreement", READERS, in_review="shown"
+    ),
     PageEntry("results/annotators.py", "Annotators", ":material/monitoring:", "Results", "annotators", MANAGERS),
     PageEntry("results/compare.py", "Compare", ":material/leaderboard:", "Results", "compare", READERS),
     PageEntry(
@@ -56,8 +132,10 @@ PAGES: tuple[PageEntry, ...] = (
         "results/machine_labels.py", "Machine labels", ":material/smart_toy:", "Results", "machine-labels", READERS
     ),
     PageEntry("results/reusability.py", "Reusability", ":material/recycling:", "Results", "reusability", READERS),
-    PageEntry("export/export.py", "Export", ":material/download:", "Results", "export", READERS),
-    PageEntry("account/account.py", "Account", ":material/account_circle:", "Account", "account", EVERYBODY),
+    PageEntry("export/export.py", "Export", ":material/download:", "Results", "export", READERS, in_review="shown"),
+    PageEntry(
+        "account/account.py", "Account", ":material/account_circle:", "Account", "account", EVERYBODY, in_review="shown"
+    ),
 )
 
 
@@ -66,6 +144,6 @@ def find_page(url_path: str) -> PageEntry:
     return next(page for page in PAGES if page.url_path == url_path)
 
 
-def role_names(roles: Sequence[Role]) -> str:
+def role_names(roles: Sequence[Role], words: Vocabulary = RETRIEVAL) -> str:
     """List roles in the plural, as in ``managers and readers``."""
-    return " and ".join(f"{role}s" for role in roles)
+    return words.apply(" and ".join(f"{role}s" for role in roles))

@@ -6,33 +6,38 @@ from pathlib import Path
 
 import streamlit as st
 
-from annotate.auth.page_access import PAGES, SECTIONS, PageEntry, role_names
+from annotate.auth.page_access import PAGES, SECTIONS, SECTIONS_IN_REVIEW, PageEntry, role_names
 from annotate.server import uploads
 from collection.core.records import Role
 
 _HERE = Path(__file__).parent
 
 
-def navigation(role: Role) -> dict[str, list[st.Page]]:
+def navigation(role: Role, *, is_review: bool = False, show_all: bool = False) -> dict[str, list[st.Page]]:
     """The menu of a role, new in each script run; hidden pages of other roles only show whose they are.
 
-    Only managers have so many pages that sections help.
+    Only managers have so many pages that sections help. The menu of a literature review has its own pages, unless it
+    has to `show_all`; addresses and links lead to the others nevertheless.
     """
     menu: dict[str, list[st.Page]] = {section: [] for section in SECTIONS}
     for page in PAGES:
-        make = partial(st.Page, title=page.title, icon=page.icon, url_path=page.url_path, default=page.default)
-        if role in page.roles:
+        title = page.title_for(is_review=is_review)
+        make = partial(st.Page, title=title, icon=page.icon, url_path=page.url_path, default=page.default)
+        if role not in page.roles:
+            menu[""].append(make(refusal(page, title), visibility="hidden"))
+        elif page.is_listed(is_review=is_review, show_all=show_all):
             menu[page.section if role == "manager" else ""].append(make(_HERE / page.file))
         else:
-            menu[""].append(make(refusal(page), visibility="hidden"))
-    return {section: pages for section, pages in menu.items() if pages}
+            menu[""].append(make(_HERE / page.file, visibility="hidden"))
+    names = SECTIONS_IN_REVIEW if is_review else {}
+    return {names.get(section, section): pages for section, pages in menu.items() if pages}
 
 
-def refusal(page: PageEntry) -> Callable[[], None]:
-    """The page shown instead of one for other roles."""
+def refusal(page: PageEntry, title: str | None = None) -> Callable[[], None]:
+    """The page shown instead of one for other roles, under its title or another one."""
 
     def refuse() -> None:
-        st.title(page.title)
+        st.title(title or page.title)
         st.error(f"This page is for {role_names(page.roles)}.")
         st.write("Ask a manager of the campaign for access.")
 

@@ -156,7 +156,7 @@ class Campaign:
         llm = LlmLabels(store, directory, settings, corpus, LlmLabelSets(store, settings, sets))
         self.machine_labels = MachineLabelServices(sets, study, files, llm)
         self.imports = Importer(store, directory, settings, corpus, judging, sets, assignments)
-        self.review = Screening(store, settings, judging, assignments)
+        self.review = Screening(store, settings, judging, assignments, recall)
         card = CollectionCard(store, settings, corpus, qrels, agreement, recall, files)
         self.exports = Exports(
             Exporter(store, directory, corpus, qrels, agreement, files),

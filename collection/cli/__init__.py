@@ -97,7 +97,7 @@ def main_trec_eval() -> None:
 )
 @click.option("--questions", "questions_file", type=FILE, metavar="FILE", help="Further questions, as JSON.")
 @click.option("--title", help="Title of the campaign; by default the name of DIR.")
-@click.option("--review", "is_review", is_flag=True, hidden=True, help="Create a literature review.")
+@click.option("--review", "is_review", is_flag=True, help="Create a literature review.")
 @click.pass_context
 def new(
     ctx: click.Context, directory: Path, grades: str, questions_file: Path | None, title: str | None, is_review: bool
@@ -118,8 +118,7 @@ def new(
     ) as campaign:
         if is_review:
             echo(f"Created the literature review {directory}.")
-            echo("Next: Describe the question, add records and start screening in the browser.")
-            echo(f"  cleverdon serve {quote(str(directory))}")
+            print_next(directory, campaign.review.steps.next_step()._asdict())
             return
         echo(f"Created the campaign {directory} with the grades {campaign.settings.grades}.")
         for question in campaign.settings.questions():
@@ -146,7 +145,7 @@ def status(campaign: Campaign, form: str) -> None:
     from collection.stopping.table import missing_texts
 
     with progress_line("counting judgements"):
-        state = campaign.results.overview.status()
+        state = _read_status(campaign)
     if form == "json":
         print_json(state)
         return
@@ -196,6 +195,14 @@ def status(campaign: Campaign, form: str) -> None:
     echo()
     qrels = {"list": "sparse-qrels", "preference": "preference-qrels"}.get((state["decisions"] or {}).get("task", ""))
     print_next(campaign.directory, state["next"], qrels or "qrels", "recall_across_topics" in state)
+
+
+def _read_status(campaign: Campaign) -> dict[str, Any]:
+    """Return the status of a campaign, with the next step of the literature review that it may be."""
+    state = campaign.results.overview.status()
+    if campaign.settings.review() is None:
+        return state
+    return {**state, "next": campaign.review.steps.next_step()._asdict()}
 
 
 def _print_questions(questions: Sequence[Mapping[str, Any]]) -> None:
@@ -346,7 +353,7 @@ def print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels", a
         "export": f"--{qrels} FILE",
         "machine-labels": "LABELS",
     }.get(step["page"], "")
-    commands = {"judge": "serve", "adjudicate": "serve", "machine-labels": "labels correct"}
+    commands = {"judge": "serve", "adjudicate": "serve", "set-up": "serve", "machine-labels": "labels correct"}
     command = commands.get(step["page"], step["page"])
     echo(f"Next: {step['sentence']}")
     echo(f"  cleverdon {command} {quote(str(directory))} {options}".rstrip())

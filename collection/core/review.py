@@ -23,6 +23,12 @@ EXCLUDE, MAYBE, INCLUDE = 0, 1, 2
 DECISIONS = {EXCLUDE: "exclude", MAYBE: "maybe", INCLUDE: "include"}
 """Grade -> the decision that it is in a review. "Maybe" goes on to the next stage like "include"."""
 
+GOES_ON = (DECISIONS[INCLUDE], DECISIONS[MAYBE])
+"""Decisions on title and abstract after which the full text is screened."""
+
+CONFLICT, UNSCREENED, NOT_RETRIEVED = "conflict", "unscreened", "not retrieved"
+"""What stands for a decision where screeners differ, where not all have decided, and where the full text is missing."""
+
 REVIEW_GRADES = GradeScale(
     {
         EXCLUDE: "Exclude: does not meet the criteria",

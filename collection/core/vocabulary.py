@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 from collection.core import phrases
 
@@ -11,62 +14,87 @@ from collection.core import phrases
 class Vocabulary:
     """Words that differ between campaigns; nouns in the singular and plural, in lower case.
 
+    `phrases` are whole phrases of information retrieval -> what stands for them, where single words would be wrong.
+
     Examples
     --------
-    >>> REVIEW.count_documents(2), RETRIEVAL.count_judgements(1)
-    ('2 records', '1 judgement')
+    >>> REVIEW.count_documents(2), RETRIEVAL.count_documents(1)
+    ('2 records', '1 document')
+    >>> REVIEW.apply("Judgements of the annotators, by topic")
+    'Decisions of the screeners, by stage'
     """
 
-    document: str
-    documents: str
-    judgement: str
-    judgements: str
-    judge: str
-    judged: str
-    judging: str
-    annotator: str
-    annotators: str
-    topic: str
-    topics: str
-    relevant: str
-    adjudicate: str
-    adjudicated: str
+    document: str = "document"
+    documents: str = "documents"
+    pair: str = "pair"
+    pairs: str = "pairs"
+    judgement: str = "judgement"
+    judgements: str = "judgements"
+    judge: str = "judge"
+    judged: str = "judged"
+    judging: str = "judging"
+    grade: str = "grade"
+    grades: str = "grades"
+    graded: str = "graded"
+    annotator: str = "annotator"
+    annotators: str = "annotators"
+    topic: str = "topic"
+    topics: str = "topics"
+    relevant: str = "relevant"
+    adjudicate: str = "adjudicate"
+    adjudicated: str = "adjudicated"
+    adjudication: str = "adjudication"
+    phrases: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def count_documents(self, number: int) -> str:
         """A number of documents in words."""
         return phrases.count(number, self.document, self.documents)
 
+    def count_pairs(self, number: int) -> str:
+        """A number of pairs of a topic and a document in words."""
+        return phrases.count(number, self.pair, self.pairs)
+
     def count_judgements(self, number: int) -> str:
         """A number of judgements in words."""
         return phrases.count(number, self.judgement, self.judgements)
 
+    def apply(self, text: str) -> str:
+        """A text of ours in the words of information retrieval, with these words; never a text of somebody else."""
+        return self._pattern.sub(self._replace, text) if self._words else text
 
-RETRIEVAL = Vocabulary(
-    document="document",
-    documents="documents",
-    judgement="judgement",
-    judgements="judgements",
-    judge="judge",
-    judged="judged",
-    judging="judging",
-    annotator="annotator",
-    annotators="annotators",
-    topic="topic",
-    topics="topics",
-    relevant="relevant",
-    adjudicate="adjudicate",
-    adjudicated="adjudicated",
-)
+    def _replace(self, found: re.Match[str]) -> str:
+        word = self._words[found[0].lower()]
+        return word[0].upper() + word[1:] if found[0][0].isupper() else word
+
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        """Words and phrases of information retrieval that differ here -> those of this vocabulary."""
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "phrases"}
+        return {**self.phrases, **{name: word for name, word in own.items() if name != word}}
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        """The words and phrases, the longest first."""
+        longest = sorted(self._words, key=len, reverse=True)
+        return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest))})\b", re.I)
+
+
+RETRIEVAL = Vocabulary()
 """Words of test collections, the default."""
 
 REVIEW = Vocabulary(
     document="record",
     documents="records",
+    pair="record",
+    pairs="records",
     judgement="decision",
     judgements="decisions",
     judge="screen",
     judged="screened",
     judging="screening",
+    grade="decision",
+    grades="decisions",
+    graded="screened",
     annotator="screener",
     annotators="screeners",
     topic="stage",
@@ -74,5 +102,13 @@ REVIEW = Vocabulary(
     relevant="included",
     adjudicate="resolve",
     adjudicated="resolved",
+    adjudication="resolution",
+    phrases={
+        "pair of annotators": "pair of screeners",
+        "pairs of annotators": "pairs of screeners",
+        "pairs of runs": "pairs of runs",
+        "cannot judge": "cannot decide",
+        "adjudicator": "resolved by",
+    },
 )
 """Words of literature reviews."""

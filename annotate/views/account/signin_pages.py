@@ -11,6 +11,7 @@ from annotate.views.widgets.widgets import documentation_link, plain, sentence
 from collection.core.errors import InputError
 from collection.core.records import Role
 
+SHOW_ALL = "show-all-pages"  # key of the switch, which the menu reads
 AT_PROVIDER = "at-provider"  # path of the page that leads to the provider
 
 
@@ -66,6 +67,13 @@ def sign_out(everywhere: bool = False) -> None:
     else:
         go_to("/signin", "Sign in")
     st.stop()
+
+
+def draw_menu_switch(role: Role) -> None:
+    """Draw the switch below the menu of a literature review that shows its other pages."""
+    if role != "annotator":
+        with st.sidebar:
+            st.toggle("Show all pages", key=SHOW_ALL, help="Also those that a literature review hardly needs.")
 
 
 def draw_account(title: str, annotator: str, role: Role) -> None:

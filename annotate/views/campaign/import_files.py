@@ -73,7 +73,7 @@ def contents() -> str:
     """Describe in a sentence what the campaign contains."""
     counts = campaign.store.judgements.counts()
     sizes = [count(counts[f"{name}s"], name) for name in ("topic", "document", "run") if counts[f"{name}s"]]
-    step = campaign.results.overview.next_step()
+    step = widgets.find_next_step()
     to_import = f" {widgets.plain(step.sentence)}" if step.page == "import" else ""
     return f"This campaign {f'has {join(sizes)}' if sizes else 'is empty'}.{to_import}"
 
@@ -197,6 +197,6 @@ if len(logs := campaign.store.corpus.click_sources()):
     ]
     st.write(f"Click logs: {join(sources)}.")
     widgets.page_link("export", "Export clicks")
-if (step := campaign.results.overview.next_step()).page != "import":
-    widgets.page_link(step.page, f"Next step: {widgets.NEXT[step.page]}")
+if (step := widgets.find_next_step()).page != "import":
+    widgets.page_link(step.page, f"Next step: {widgets.next_label(step.page)}")
 removal_form.draw(campaign)

@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.column_config import ProgressColumn
 
 from annotate.auth import session
-from annotate.views.campaign import tour
+from annotate.views.campaign import review_overview, tour
 from annotate.views.widgets import display, widgets
 from annotate.views.widgets.display import number, text, timestamp
 from collection.campaign.log.results import NextStep
@@ -14,6 +14,9 @@ from collection.core.phrases import count
 
 now = session.current()
 campaign = now.campaign
+if (review := campaign.settings.review()) is not None:
+    review_overview.draw(review)
+    st.stop()
 st.title(widgets.plain(campaign.title))
 if now.role == "annotator":  # blind: what the others did, and how the systems fare, is not for them
     widgets.annotator_progress(campaign, now.annotator)

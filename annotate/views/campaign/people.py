@@ -1,16 +1,12 @@
 """People: accounts, roles, groups, invitations and sessions."""
 
-from urllib.parse import quote, urlsplit
-
 import streamlit as st
 from streamlit.column_config import CheckboxColumn
 
 from annotate.auth import session
-from annotate.views.widgets import display, widgets
+from annotate.views.widgets import display, invitations, widgets
 from annotate.views.widgets.display import text, timestamp
 from annotate.views.widgets.sessions import draw_sessions
-from collection.campaign.operations.server_state import is_loopback
-from collection.campaign.people.accounts import LINK_DAYS
 from collection.core.phrases import count, join
 from collection.core.records import ROLES
 
@@ -20,31 +16,7 @@ campaign = now.campaign
 st.title("People")
 
 
-def show_link(name: str, token: str) -> None:
-    """Keep a new link; every script run shows it until the manager closes it."""
-    parts, address = urlsplit(st.context.url or ""), campaign.operations.server_state.address() or ""
-    home = f"{parts.scheme}://{parts.netloc}" if parts.netloc else address
-    if is_loopback(home) and address and not is_loopback(address):  # the manager is at the server itself
-        home = address
-    st.session_state["link"] = (name, f"{home}/invitation?token={quote(token)}")
-
-
-if link := st.session_state.get("link"):
-    with st.container(border=True):
-        st.write(
-            f"**Link for {widgets.plain(link[0])}.** Copy it and send it yourself. It cannot be shown again after you "
-            "close it or create another link."
-        )
-        st.caption(f"It works once, within {count(LINK_DAYS, 'day')}.")
-        st.code(link[1], language=None, wrap_lines=True)
-        if is_loopback(link[1]):
-            st.caption(
-                "People on other machines cannot open this address. Serve the app at an address that they can reach: "
-                "see *How people sign in* below."
-            )
-        if st.button("Close"):
-            del st.session_state["link"]
-            st.rerun()
+invitations.draw_link("*How people sign in* below")
 
 table = campaign.store.accounts.table()
 member_of = dict(zip(table["name"], table["groups"], strict=True))
@@ -82,7 +54,9 @@ with st.form(f"invite-{len(table)}"):
     new_email = right.text_input("E-mail", help="Only for sign-in with OpenID Connect.")
     if st.form_submit_button("Invite", type="primary"):
         with widgets.shown_errors():
-            show_link(new_name.strip(), campaign.people.accounts.invite(new_name, new_role, new_groups, new_email))
+            invitations.keep_link(
+                new_name.strip(), campaign.people.accounts.invite(new_name, new_role, new_groups, new_email)
+            )
             st.rerun()
 
 st.subheader("Change an account")
@@ -111,7 +85,7 @@ with st.container(horizontal=True):
     switch = st.button("Unlock" if is_locked else "Lock", key=f"lock-{name}", help=hint)
 if renew:
     with widgets.shown_errors():
-        show_link(name, campaign.people.accounts.invite_again(name))
+        invitations.keep_link(name, campaign.people.accounts.invite_again(name))
         st.rerun()
 if switch:
     with widgets.saving("Unlocked." if is_locked else "Locked; all sessions ended."):

@@ -55,7 +55,7 @@ if everything.empty:
     else:
         st.write("Nothing to adjudicate yet: no pair has judgements by two or more annotators.")
         widgets.page_link("assign", "Set the overlap")
-        widgets.next_step(campaign.results.overview.next_step())
+        widgets.next_step(widgets.find_next_step())
     st.stop()
 
 titles = campaign.store.corpus.topics().set_index("query_id")["title"]

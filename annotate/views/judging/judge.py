@@ -9,11 +9,14 @@ from annotate.card.server.card import CARDS, grade_buttons, mount, question_data
 from annotate.views.widgets import widgets
 
 now = session.current()
-step = now.campaign.results.overview.next_step()
+step = widgets.find_next_step()
 
 if step.page in ("import", "pool"):
     st.title("Judge")
     widgets.next_step(step, "There is nothing to judge yet.")
+elif step.page == "set-up":
+    st.title("Screen")
+    widgets.next_step(step, "There is nothing to screen yet.")
 else:
     settings = now.campaign.settings.judging_page()
     scale = grade_buttons(now.campaign.settings.grades) if settings.task == "grades" else []

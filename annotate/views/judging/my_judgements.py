@@ -24,24 +24,31 @@ now = session.current()
 campaign, scale = now.campaign, now.campaign.settings.grades
 questions = campaign.settings.questions()
 
-st.title("My judgements")
+words = campaign.settings.vocabulary
+st.title(widgets.page_title("my-judgements"))
 own = campaign.store.judgements.table(annotator=now.annotator)[::-1]
 own = own[own["counts_as"] == "judgement"]  # adjudications have a page of their own
 if own.empty:
-    widgets.stop_with_next_step("You have not judged any documents yet.")
+    widgets.stop_with_next_step(words.apply("You have not judged any documents yet."))
 
-st.write(f"You have judged {count(len(own), 'pair')}. Select one to read the document again or to change its grade.")
+st.write(
+    f"You have {words.judged} {words.count_pairs(len(own))}. Select one to read the {words.document} again or to "
+    f"change its {words.grade}."
+)
 documents = campaign.store.corpus.documents(own["doc_id"].tolist())
 titles = campaign.store.corpus.topics().set_index("query_id")["title"]
 own["grade"] = widgets.grade_names(scale, own)
 own["title"] = [documents[d].title for d in own["doc_id"]]
 
 topic_column, grade_column, text_column, flag_column = st.columns([3, 2, 3, 1.2], vertical_alignment="bottom")
-topics = {None: "All topics"} | {q: without_bidi(f"{q}: {titles[q]}") for q in own["query_id"].drop_duplicates()}
-topic = topic_column.selectbox("Topic", topics, format_func=topics.__getitem__)
+topics = {None: words.apply("All topics")}
+topics |= {q: widgets.topic_label(q, titles[q]) for q in own["query_id"].drop_duplicates()}
+topic = topic_column.selectbox(words.apply("Topic"), topics, format_func=topics.__getitem__)
 grades = sorted(own["grade"].unique())
-grade = grade_column.selectbox("Grade", [None, *grades], format_func=lambda g: g or "All grades")
-words = text_column.text_input("Search documents", placeholder="Words in id, title or text")
+grade = grade_column.selectbox(
+    words.apply("Grade"), [None, *grades], format_func=lambda g: g or words.apply("All grades")
+)
+wanted = text_column.text_input(words.apply("Search documents"), placeholder="Words in id, title or text")
 only_flagged = flag_column.checkbox("Flagged")
 
 shown = own
@@ -51,10 +58,10 @@ if grade is not None:
     shown = shown[shown["grade"] == grade]
 if only_flagged:
     shown = shown[shown["flagged"]]
-for word in words.lower().split():
+for word in wanted.lower().split():
     shown = shown[[word in f"{d} {documents[d].title} {documents[d].text or ''}".lower() for d in shown["doc_id"]]]
 
-st.caption(f"{len(shown):,} of {count(len(own), 'judgement')}, newest first.")
+st.caption(f"{len(shown):,} of {words.count_judgements(len(own))}, newest first.")
 
 
 def pick() -> None:
@@ -65,14 +72,14 @@ def pick() -> None:
 
 st.session_state[LISTED] = shown["uuid"].tolist()
 display.table(
-    answer_fields.with_words(shown, questions),
+    answer_fields.with_words(shown, questions).assign(stage=[topics[q] for q in shown["query_id"]]),
     {
-        "query_id": "Topic",
-        "grade": "Grade",
+        "stage" if campaign.settings.review() else "query_id": words.apply("Topic"),
+        "grade": words.apply("Grade"),
         "answers": text("Answers", 150),
         "title": text("Title", 180),
-        "doc_id": text("Document", 180),
-        "judged_at": timestamp("Judged (UTC)"),
+        "doc_id": text(words.apply("Document"), 180),
+        "judged_at": timestamp(words.apply("Judged (UTC)")),
         "note": text("Note", 150),
         "flagged": CheckboxColumn("Flagged", width="small"),
     },
@@ -86,7 +93,8 @@ if picked.empty:
     st.stop()
 
 row = picked.iloc[0]
-st.subheader(f"Topic {widgets.plain(row['query_id'])}: {widgets.plain(titles[row['query_id']])}")
+topic_name = widgets.plain(topics[row["query_id"]])
+st.subheader(topic_name if campaign.settings.review() else f"Topic {topic_name}")
 widgets.document(documents[row["doc_id"]])
 times = {"on screen": row["seconds"], "away": row["away"]}
 details = [f"{duration(seconds)} {where}" for where, seconds in times.items() if pd.notna(seconds) and seconds]
@@ -97,23 +105,25 @@ if row["passages"]:
     st.caption("Marked passages")
     passages = campaign.corpus.view.quoted(picked)["passages"].iloc[0]
     quoted = [passage["text"] for passage in passages if passage["text"]]
-    for words in quoted:
-        st.text(f"“{without_bidi(words)}”")
+    for passage in quoted:
+        st.text(f"“{without_bidi(passage)}”")
     if not quoted:
-        st.text("The document has changed and no longer contains the marked passages.")
+        st.text(words.apply("The document has changed and no longer contains the marked passages."))
 
 # The form carries the uuid of the judgement that it changes: it cannot reach any other pair.
 with st.form(f"change-{row['uuid']}", border=False):
     options = {g: f"{g}  {widgets.plain(sentence)}" for g, sentence in scale.sentences.items()}
+    if campaign.settings.review():
+        options = {g: widgets.plain(sentence) for g, sentence in scale.sentences.items()}
     index = list(options).index(int(row["relevance"])) if row["kind"] == "graded" else None
-    choice = st.radio("Grade", options, index=index, format_func=options.__getitem__)
+    choice = st.radio(words.apply("Grade"), options, index=index, format_func=options.__getitem__)
     answers = answer_fields.draw_fields(questions, row["answers"], f"answer-{row['uuid']}")
     former = row["note"] if isinstance(row["note"], str) else ""
     note = st.text_area("Note", former, height=80, max_chars=LONGEST_NOTE, key=f"note-{row['uuid']}").strip()
     flagged = st.checkbox("Flag for review", bool(row["flagged"]), key=f"flag-{row['uuid']}")
     save, undo = st.columns([1, 1])
     change = save.form_submit_button("Save", type="primary", width="stretch")
-    take_back = undo.form_submit_button("Undo judgement", width="stretch")
+    take_back = undo.form_submit_button(words.apply("Undo judgement"), width="stretch")
 
 if change or take_back:
     # A changed note alone keeps a "cannot judge".
@@ -130,10 +140,10 @@ if change or take_back:
     lacking = [question for question in missing if question.name in before or not same_grade]
     same = note == former and flagged == row["flagged"] and answers == before
     if still and same:
-        st.error("Choose a grade, or change the note or the flag.")
+        st.error(words.apply("Choose a grade, or change the note or the flag."))
         st.stop()
     if same_grade and same:
-        st.info(f"Nothing to save: grade, {'answers, ' if questions else ''}note and flag are unchanged.")
+        st.info(f"Nothing to save: {words.grade}, {'answers, ' if questions else ''}note and flag are unchanged.")
         st.stop()
     with widgets.shown_errors():
         if lacking:
@@ -162,37 +172,37 @@ if change or take_back:
 log = campaign.store.judgements.table(current=False, annotator=now.annotator, query_id=row["query_id"])
 log = log[log["doc_id"] == row["doc_id"]][::-1]
 if len(log) > 1:
-    with st.expander(f"History of this pair ({count(len(log), 'entry', 'entries')})"):
+    with st.expander(f"History of this {words.pair} ({count(len(log), 'entry', 'entries')})"):
         display.table(
             answer_fields.with_words(log.assign(grade=widgets.grade_names(scale, log)), questions),
             {
-                "judged_at": timestamp("Judged (UTC)", "YYYY-MM-DD HH:mm:ss"),
-                "grade": "Grade",
+                "judged_at": timestamp(words.apply("Judged (UTC)"), "YYYY-MM-DD HH:mm:ss"),
+                "grade": words.apply("Grade"),
                 "answers": text("Answers", "medium"),
                 "reason": "Reason",
                 "flagged": CheckboxColumn("Flagged", width="small"),
                 "note": text("Note", "large"),
             },
-            alt="Earlier and current judgements of this pair",
+            alt=words.apply("Earlier and current judgements of this pair"),
         )
 
 if not campaign.settings.assignment().blind:
     others = campaign.judging.explanations.others_said(row["query_id"], row["doc_id"], now.annotator)
     ranks = campaign.judging.explanations.ranks_of(row["query_id"], row["doc_id"])
-    st.subheader("Judgements by others")
+    st.subheader(words.apply("Judgements by others"))
     if others.empty:
-        st.write("Nobody else has judged this pair.")
+        st.write(words.apply("Nobody else has judged this pair."))
     else:
         display.table(
             others.assign(grade=widgets.grade_names(scale, others)),
             {
-                "annotator": "Annotator",
-                "grade": "Grade",
+                "annotator": words.apply("Annotator"),
+                "grade": words.apply("Grade"),
                 "counts_as": "Counts as",
                 "note": text("Note", "large"),
-                "judged_at": timestamp("Judged (UTC)", "YYYY-MM-DD HH:mm:ss"),
+                "judged_at": timestamp(words.apply("Judged (UTC)"), "YYYY-MM-DD HH:mm:ss"),
             },
-            alt="Judgements of this pair by others",
+            alt=words.apply("Judgements of this pair by others"),
         )
     st.subheader("Ranks in the runs")
     if ranks.empty:

@@ -23,6 +23,8 @@ from collection.core.characters import one_line, without_bidi
 from collection.core.errors import CleverdonError
 from collection.core.phrases import count, percent
 from collection.core.records import Document, GradeScale
+from collection.core.review import STAGES
+from collection.core.vocabulary import RETRIEVAL, Vocabulary
 from collection.documents.rendering import cut
 
 _COMMAND, _ESCAPED = re.compile(r"\\`((?:cleverdon|evaluate) .*?)\\`"), re.compile(r"\\(.)")
@@ -49,6 +51,15 @@ NEXT = {
     "export": "Export",
 }
 """Page of a next step -> label of its button."""
+
+NEXT_IN_REVIEW = {
+    "set-up": "Set up the review",
+    "judge": "Screen records",
+    "adjudicate": "Resolve conflicts",
+    "recall": "Go to Stopping",
+    "export": "Export",
+}
+"""The same in a literature review."""
 
 
 def plain(text: str) -> str:
@@ -106,11 +117,30 @@ def page_style() -> None:
     )
 
 
+def words() -> Vocabulary:
+    """The words of the campaign of this script run."""
+    return session.current().campaign.settings.vocabulary
+
+
+def page_title(url_path: str) -> str:
+    """The title of a page, which a literature review may call by another name than other campaigns."""
+    is_review = session.current().campaign.settings.review() is not None
+    return page_access.find_page(url_path).title_for(is_review=is_review)
+
+
+def topic_label(query_id: str, title: str) -> str:
+    """A topic by its id and title, without characters that change the direction; in a review the name of a stage."""
+    if session.current().campaign.settings.review() is not None:
+        return STAGES.get(query_id, query_id).capitalize()
+    return without_bidi(f"{query_id}: {title}")
+
+
 def page_link(url_path: str, label: str | None = None) -> None:
     """Draw a link to another page for people who may open it."""
     page = page_access.find_page(url_path)
     if session.current().role in page.roles:
-        st.page_link(f"views/{page.file}", label=label or f"Go to {page.title}", icon=":material/arrow_forward:")
+        label = label or f"Go to {page_title(url_path)}"
+        st.page_link(f"views/{page.file}", label=label, icon=":material/arrow_forward:")
 
 
 def documentation_link(page: str, label: str) -> None:
@@ -118,20 +148,33 @@ def documentation_link(page: str, label: str) -> None:
     st.markdown(f"[{label}](/documentation/{page})")
 
 
+def find_next_step() -> NextStep:
+    """Return the next step of the campaign, or of the literature review that it is."""
+    campaign = session.current().campaign
+    if campaign.settings.review() is None:
+        return campaign.results.overview.next_step()
+    return campaign.review.steps.next_step()
+
+
+def next_label(url_path: str) -> str:
+    """The label of the button that leads to the page of a next step."""
+    return (NEXT if session.current().campaign.settings.review() is None else NEXT_IN_REVIEW)[url_path]
+
+
 def next_step(step: NextStep, missing: str = "") -> None:
     """Draw what is `missing`, and the next step with a button that leads to its page or the roles that may take it."""
     page = page_access.find_page(step.page)
     sentence = plain_with_commands(step.sentence)  # it may name topics
     with st.container(border=True):
-        others = "" if session.current().role in page.roles else f" for {page_access.role_names(page.roles)}"
+        others = "" if session.current().role in page.roles else f" for {page_access.role_names(page.roles, words())}"
         st.write(f"{missing} Next step{others}: {sentence}".strip() if missing or others else sentence)
-        if not others and st.button(NEXT[step.page], type="primary", icon=page.icon, key="next-step"):
+        if not others and st.button(next_label(step.page), type="primary", icon=page.icon, key="next-step"):
             st.switch_page(f"views/{page.file}")
 
 
 def stop_with_next_step(missing: str) -> NoReturn:
     """End a page that has nothing to show yet with what is missing and the campaign's next step."""
-    next_step(session.current().campaign.results.overview.next_step(), missing)
+    next_step(find_next_step(), missing)
     st.stop()
 
 
@@ -349,7 +392,9 @@ def _image(image: wire.Image) -> str:
 
 
 def grade_name(scale: GradeScale, kind: str, relevance: object) -> str:
-    """``2 · Relevant`` or ``cannot judge``."""
+    """``2 · Relevant`` or ``cannot judge``; in a literature review ``Include`` or ``cannot decide``."""
+    if (vocabulary := words()) is not RETRIEVAL:
+        return scale.label(int(str(relevance))) if kind == "graded" else vocabulary.apply(kind)
     return f"{relevance} · {scale.label(int(str(relevance)))}" if kind == "graded" else kind
 
 

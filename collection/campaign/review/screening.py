@@ -12,21 +12,34 @@ import pandas as pd
 from collection import formats
 from collection.campaign.judging.judging import Judging
 from collection.campaign.people.assignments import Assignments
+from collection.campaign.recall.recall import RecallEstimates
+from collection.campaign.review.steps import ReviewSteps
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.characters import one_line
 from collection.core.errors import CampaignError, require_known
 from collection.core.records import Document, find_dois
-from collection.core.review import DECISIONS, EXCLUDE, FULL_TEXT, INCLUDE, MAYBE, REASON, STAGES, TITLE_ABSTRACT, Review
+from collection.core.review import (
+    CONFLICT,
+    DECISIONS,
+    EXCLUDE,
+    FULL_TEXT,
+    GOES_ON,
+    INCLUDE,
+    MAYBE,
+    NOT_RETRIEVED,
+    REASON,
+    STAGES,
+    TITLE_ABSTRACT,
+    UNSCREENED,
+    Review,
+)
 from collection.documents.duplicate_records import RecordIndex
 from collection.formats.source import FilePath
 from collection.store import RESERVED, Store
 
 KNOWN = "known"
 """Source of decisions on records whose relevance was known before screening."""
-
-CONFLICT, UNSCREENED, NOT_RETRIEVED = "conflict", "unscreened", "not retrieved"
-"""What stands for a decision where screeners differ, where not all have decided, and where the full text is missing."""
 
 POOL = "review"
 """Strategy of the pool of full texts."""
@@ -56,12 +69,22 @@ _UNSCREENED = _Stage(UNSCREENED, "", "", "")
 
 @dataclass(eq=False)
 class Screening:
-    """Screening of records in a literature review."""
+    """Screening of records in a literature review.
+
+    Attributes
+    ----------
+    steps
+        What is done, and what is next.
+    """
 
     store: Store
     settings: Settings
     judging: Judging
     assignments: Assignments
+    recall: RecallEstimates
+
+    def __post_init__(self) -> None:
+        self.steps: ReviewSteps = ReviewSteps(self.store, self.settings, self.recall, self.decisions, self.known)
 
     def require(self) -> Review:
         """Return the review; CampaignError if the campaign is none."""
@@ -100,12 +123,16 @@ class Screening:
             (they could not be judged). A title and abstract that could not be judged is a "maybe".
         """
         review = self.require()
+        key = (review, self.store.judgements.versions(), self.store.corpus.document_rows())
+        return self.store.cached("decisions of a review", key, lambda: self._decisions(review), shared=True).copy()
+
+    def _decisions(self, review: Review) -> pd.DataFrame:
         stages = self._stages(review)
         first, second = stages[TITLE_ABSTRACT], stages[FULL_TEXT] if review.full_text else {}
         rows = []
         for doc_id in self.store.corpus.ids_with_text():
             title_abstract = first.get(doc_id, _UNSCREENED)
-            goes_on = review.full_text and title_abstract.decision in (DECISIONS[INCLUDE], DECISIONS[MAYBE])
+            goes_on = review.full_text and title_abstract.decision in GOES_ON
             full_text = second.get(doc_id, _UNSCREENED) if goes_on else None
             is_last = full_text is not None and full_text.decision != UNSCREENED
             last = full_text if full_text is not None and is_last else title_abstract
@@ -144,7 +171,7 @@ class Screening:
             return 0
         with self.store.transaction():
             table = self.decisions()
-            goes_on = table.loc[table["title_abstract"].isin([DECISIONS[INCLUDE], DECISIONS[MAYBE]]), "doc_id"]
+            goes_on = table.loc[table["title_abstract"].isin(GOES_ON), "doc_id"]
             pool = self.store.removal.pooled_pairs([FULL_TEXT], [], [], clock.seconds())
             new = goes_on[~goes_on.isin(pool["doc_id"])]
             screened = self.store.judgements.table(query_id=FULL_TEXT, columns=["doc_id"])["doc_id"]

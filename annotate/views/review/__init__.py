@@ -1,0 +1,1 @@
+"""Pages of a literature review that no other campaign has."""

@@ -1,0 +1,78 @@
+"""Step *Screening* of the set-up of a literature review: who screens, how far, and in which stages."""
+
+import streamlit as st
+
+from annotate.auth import page_access
+from annotate.views.widgets import display, invitations, pickers, widgets
+from annotate.views.widgets.display import timestamp
+from collection.campaign import Campaign
+from collection.core.phrases import percent
+from collection.core.review import Review
+
+SCREENERS = {
+    1: ("One person per record", "Several people can share the records."),
+    2: ("Two people per record, independently", "They do not see each other's decisions. You resolve conflicts."),
+}
+FULL_TEXT = {
+    True: ("Title and abstract, then full text", "Included records are screened again by their full texts."),
+    False: ("Title and abstract only", "The decision on title and abstract is final."),
+}
+
+
+def draw(campaign: Campaign, review: Review) -> None:
+    """Draw the settings of screening, the people, and the button that starts."""
+    loop = campaign.settings.loop()
+    left, right = st.columns(2, gap="large")
+    with left:
+        screeners = pickers.pick_described("Screeners", SCREENERS, review.screeners, "screeners")
+        full_text = pickers.pick_described("Stages", FULL_TEXT, review.full_text, "full-text")
+    with right:
+        target = pickers.pick_share("Target recall (%)", 50.0, 100.0, loop.target, "target-recall")
+        st.caption(
+            f"The most promising records come first. Cleverdon says when {percent(target)} of the relevant records are "
+            f"found with {percent(loop.confidence)} confidence; you can screen on to the last record."
+        )
+        widgets.documentation_link("how-to/stop-judging", "How this is estimated")
+    changed = (screeners, full_text, target) != (review.screeners, review.full_text, loop.target)
+    if st.button("Save", disabled=not changed, key="save-screening"):
+        with widgets.saving("Saved."), campaign.transaction():
+            campaign.review.update(screeners=screeners, full_text=full_text)
+            campaign.settings.set_loop(target=target)
+    st.subheader("Screeners")
+    _draw_people(campaign)
+    able = _count_able(campaign)
+    if screeners > able:
+        st.warning("Two people per record need two accounts: invite another screener.")
+    is_ready = campaign.review.steps.is_set_up()
+    start = st.button(
+        "Start screening", type="primary", icon=":material/gavel:", disabled=changed or not is_ready, key="start"
+    )
+    if not is_ready:
+        st.caption("Enter the question and add records first.")
+    elif changed:
+        st.caption("Save your changes first.")
+    if start:
+        st.switch_page(f"views/{page_access.find_page('judge').file}")
+
+
+def _count_able(campaign: Campaign) -> int:
+    people = campaign.store.accounts.table()
+    return int((people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool)).sum())
+
+
+def _draw_people(campaign: Campaign) -> None:
+    """Draw the people who can screen, and the form that invites another one."""
+    people = campaign.store.accounts.table()
+    people = people[people["role"].isin(["manager", "annotator"])]
+    display.table(
+        people,
+        {"name": "Name", "role": "Role", "state": "State", "signed_in_at": timestamp("Last sign-in (UTC)")},
+        alt="People who can screen",
+    )
+    invitations.draw_link("*People*")
+    with st.form(f"invite-{len(people)}", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input("Name of another screener", max_chars=64, key="screener-name")
+        if st.form_submit_button("Create invitation link"):
+            with widgets.shown_errors():
+                invitations.keep_link(name.strip(), campaign.people.accounts.invite(name, "annotator", [], ""))
+                st.rerun()

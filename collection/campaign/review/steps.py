@@ -1,0 +1,108 @@
+"""Steps of a literature review: what is done, and what is next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pandas as pd
+
+from collection.campaign.log.results import NextStep
+from collection.campaign.recall.recall import RecallEstimates
+from collection.campaign.settings.settings import Settings
+from collection.core.phrases import count, percent_down, plural
+from collection.core.review import (
+    CONFLICT,
+    DECISIONS,
+    FULL_TEXT,
+    GOES_ON,
+    INCLUDE,
+    STAGES,
+    TITLE_ABSTRACT,
+    UNSCREENED,
+    Review,
+)
+from collection.store import Store
+
+
+class ReviewStep(NamedTuple):
+    """A step of a review: its name, the page on which it is taken, whether it is done, and a sentence on its state."""
+
+    name: str
+    page: str
+    done: bool
+    sentence: str
+
+
+@dataclass(eq=False)
+class ReviewSteps:
+    """Steps of a literature review: what is done, and what is next."""
+
+    store: Store
+    settings: Settings
+    recall: RecallEstimates
+    decisions: Callable[[], pd.DataFrame]
+    """The decisions on records; CampaignError if the campaign is no review."""
+    known: Callable[[], Sequence[str]]
+    """The records that were known to be relevant."""
+
+    def table(self) -> list[ReviewStep]:
+        """Return the steps in their order; CampaignError if the campaign is no review."""
+        table, review = self.decisions(), self.settings.review()
+        assert review is not None
+        steps = [self._question(review), self._records(table), self._screen(table)]
+        conflicts = int((table[["title_abstract", "full_text"]] == CONFLICT).any(axis=1).sum())
+        if review.screeners > 1 or conflicts:
+            resolve = f"Resolve {count(conflicts, 'conflict')} between screeners." if conflicts else "No conflicts."
+            steps.append(ReviewStep("Conflicts", "adjudicate", not conflicts, resolve))
+        if review.full_text:
+            steps.append(self._full_texts(table))
+        is_last = table["stage"] == STAGES[review.stages[-1]]
+        included = int(((table["decision"] == DECISIONS[INCLUDE]) & is_last).sum())
+        report = f"{count(included, 'record')} included."
+        return [*steps, ReviewStep("Report", "export", False, report)]
+
+    def next_step(self) -> NextStep:
+        """Return the next step for the people who run the review."""
+        step = next(each for each in self.table() if not each.done)
+        return NextStep(step.page, step.sentence)
+
+    def is_set_up(self) -> bool:
+        """Return whether the review has a question and records."""
+        review = self.settings.review()
+        return review is not None and bool(review.question and self.store.judgements.counts()["documents"])
+
+    def _question(self, review: Review) -> ReviewStep:
+        criteria = count(len(review.include) + len(review.exclude), "criterion", "criteria")
+        state = f"{review.question} ({criteria})" if review.question else "Describe the question and the criteria."
+        return ReviewStep("Question", "set-up", bool(review.question), state)
+
+    def _records(self, table: pd.DataFrame) -> ReviewStep:
+        if table.empty:
+            return ReviewStep("Records", "set-up", False, "Add the files that you exported from databases.")
+        known = len(self.known())
+        more = f", of which {known:,} {plural(known, 'was', 'were')} known to be relevant" if known else ""
+        return ReviewStep("Records", "set-up", True, f"{count(len(table), 'record')}{more}.")
+
+    def _screen(self, table: pd.DataFrame) -> ReviewStep:
+        name, records = "Title and abstract", count(len(table), "record")
+        left = int((table["title_abstract"] == UNSCREENED).sum())
+        screened = f"{len(table) - left:,} of {records} screened"
+        if self.settings.modes()[TITLE_ABSTRACT] == "closed" or (len(table) and not left):
+            ended = "; screening has ended" if left else ""
+            return ReviewStep(name, "judge", True, f"{screened}{ended}.")
+        loop = self.settings.loop()
+        if len(table) and TITLE_ABSTRACT in self.recall.ready_topics():
+            target = f"{percent_down(loop.target)} ({percent_down(loop.confidence)} confidence)"
+            reached = f"The target recall of {target} is reached with {screened}: end screening, or go on."
+            return ReviewStep(name, "recall", False, reached)
+        return ReviewStep(name, "judge", False, f"Screen titles and abstracts: {screened}.")
+
+    def _full_texts(self, table: pd.DataFrame) -> ReviewStep:
+        goes_on = table[table["title_abstract"].isin(GOES_ON)]
+        left = int((goes_on["full_text"] == UNSCREENED).sum())
+        screened = f"{len(goes_on) - left:,} of {count(len(goes_on), 'full text')} screened"
+        if self.settings.modes()[FULL_TEXT] == "closed" or not left:
+            return ReviewStep("Full text", "judge", True, f"{screened}.")
+        return ReviewStep("Full text", "judge", False, f"Screen full texts: {screened}.")
