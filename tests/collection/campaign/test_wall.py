@@ -304,6 +304,8 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "progress.missing_answers.topics": lambda c: c.progress.missing_answers.topics("ann"),
     "results.overview.questions": lambda c: c.results.overview.questions(),
     "settings.questions": lambda c: c.settings.questions(),
+    "settings.reasons": lambda c: c.settings.reasons(),
+    "settings.review": lambda c: c.settings.review(),
     "settings.own_modes": lambda c: c.settings.own_modes(),
     "store.corpus.topic_notes": lambda c: c.store.corpus.topic_notes(),
     "settings.tour": lambda c: c.settings.tour(),
@@ -365,6 +367,7 @@ WRITES: dict[str, Callable[[Campaign], Any]] = {
     "settings.set_judging_page": lambda c: c.settings.set_judging_page(near=False),
     "settings.set_loop": lambda c: c.settings.set_loop(level=2),
     "settings.set_questions": lambda c: c.settings.set_questions([CREDIBILITY, TOPIC, TAGS]),
+    "settings.set_reasons": lambda c: (c.settings.set_reasons(["Wrong design", "Other"]), c.settings.questions()),
     "settings.set_topic_note": lambda c: c.settings.set_topic_note("1", "Note."),
     "settings.set_tour": lambda c: c.settings.set_tour(True),
     "judging.topic_tasks.choose": lambda c: c.judging.topic_tasks.choose(
@@ -417,7 +420,8 @@ NUMBERLESS = {
     "recall.across_topics.stop": "by state", "exports.collection_card.describe": "by facts",
     "imports.import_files": "reads files", "corpus.features.update": "reads texts only",
     "imports.removals.preview": "keeps what labels name", "imports.removals.remove": "by preview",
-    "settings.require_topic": "returns nothing", "loop.system_order.assess": "by the command order",
+    "settings.require_topic": "returns nothing", "settings.set_review": "needs the grades of a review",
+    "loop.system_order.assess": "by the command order",
     "loop.system_order.choose": "by next_pairs", "loop.system_order.store_advice": "by assess",
     "judging.topic_tasks.state": "by progress",
 }  # fmt: skip
@@ -428,8 +432,10 @@ NOT_COMPARED = (
     "people.accounts.",
     "operations.",
     "judging.demand.",
+    "review.",
 )
-"""Services of machine labels; of names, passwords, addresses and copies; and of others that are compared."""
+"""Services of machine labels; of names, passwords, addresses and copies; of others that are compared; of reviews,
+whose topics this campaign does not have."""
 
 
 def methods(campaign: Campaign) -> set[str]:
