@@ -55,7 +55,7 @@ from .qrels import (
     read_index as read_index,
     read_qrels as read_qrels,
 )
-from .references import Reference as Reference
+from .references import Reference as Reference, to_reference as to_reference
 from .run import name_runs as name_runs, open_runs as open_runs, read_run as read_run, read_runs as read_runs
 from .run_alignment import RunFiles as RunFiles
 from .source import (

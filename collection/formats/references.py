@@ -37,6 +37,8 @@ _PMID = re.compile(r"\W*([1-9]\d{0,7})(?:\.0+)?\W*")
 _INTERRUPTED = re.compile(r"(?<=[/._(-])\s+(?=[a-z0-9])(?!10\.)|(?<=\d)\s+(?=/)")
 """A blank inside a DOI, as copied from two lines."""
 _LABELLED = re.compile(r"\b(?:PMID|PubMed|Medline)(?: ID)?[:\s]*([1-9]\d{0,7})\b", re.I)
+_COMMAS = re.compile(r"[^\W\d][^,;|]{2,}(?:,[^\W\d][^,;|]{2,})+")
+"""Several keywords as Rayyan writes them, but not the commas of "Heart Failure, Congestive" or "1,2-ethanediol"."""
 _NOTED = re.compile(r"(?:^|[;.\s])(?:(PMID): *(?:NLM)?(\d+)|(Language): *([^;.]+))")
 """A field in the notes, where EBSCO and Zotero put what RIS has no tag for."""
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)|(?<!\d)((?:19|20)\d\d)[01]\d[0-3]\d(?!\d)")
@@ -44,6 +46,8 @@ _SOURCE = re.compile(r"(.+?)\s*\(((?:19|20)\d\d)\)\s*([\d:;(].*)")
 _SOURCE_PAGES = re.compile(r"\((\w*\d\w*(?:-\w*\d\w*)?)\)")
 """A journal with year, volume and pages, as Embase writes it."""
 _DASH = re.compile(r"(?<=\w)\s*[-\u2010-\u2015]\s*(?=\w)")
+_SHORT_LAST = re.compile(r"(?<![\w-])(\d{2,9})-(\d{1,8})(?![\w-])")
+"""Pages as PubMed abbreviates them."""
 _PAGE = re.compile(r"\d|\b[ivxlc]+\b", re.I)
 _INITIALS = 7
 """Letters, full stops and hyphens of the initials of one author."""
@@ -177,6 +181,15 @@ def to_references(
         left_out.report(path)
 
 
+def to_reference(record: Mapping[str, list[str]], form: str) -> Reference:
+    """The document of one record, given the fields and form of :class:`Reference`.
+
+    >>> to_reference({"TY": ["JOUR"], "TI": ["Heat pumps"], "LA": ["eng"]}, "ris").metadata
+    {'language': 'English'}
+    """
+    return next(to_references([(1, record)], form))[1]
+
+
 def to_table_references(
     path: FilePath, records: Iterator[tuple[int, Mapping[str, object]]]
 ) -> Iterator[tuple[int, Reference]]:
@@ -221,8 +234,8 @@ def is_csl(record: Mapping[str, object]) -> bool:
 
 
 def _from_csl(record: Mapping[str, object]) -> Mapping[str, object]:
-    """A record of CSL JSON with texts for its names, keywords and date."""
-    issued = record.get("issued")
+    """A record of CSL JSON with texts for its names, keywords and date; its objects may be JSON."""
+    issued = _from_json(next(iter(_members(record.get("issued"))), record.get("issued")))
     dates = issued if isinstance(issued, dict) else {"raw": issued}
     year = next((part[0] for part in _members(dates.get("date-parts")) if isinstance(part, list) and part), None)
     authors = [_csl_name(name) for name in _members(record.get("author")) or _members(record.get("editor"))]
@@ -231,11 +244,20 @@ def _from_csl(record: Mapping[str, object]) -> Mapping[str, object]:
     return {**record, "author": authors, "keyword": keywords, "issued": str(said)}
 
 
+def _from_json(value: object) -> object:
+    """An object that :func:`_fields_of` wrote as JSON; other values unchanged."""
+    try:
+        return json.loads(value) if isinstance(value, str) and value.startswith("{") else value
+    except (ValueError, RecursionError):
+        return value
+
+
 def _members(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
 def _csl_name(name: object) -> str:
+    name = _from_json(name)
     if not isinstance(name, dict):
         return str(name)
     family = " ".join(str(name[part]) for part in ("non-dropping-particle", "family") if name.get(part))
@@ -424,7 +446,14 @@ def _pages(values: _FieldTexts) -> str:
     if pages and last and pages != last and not re.search("[-\u2010-\u2015,]", pages):
         pages = f"{pages}-{last}"
     pages = re.sub(r"(?<=\d)\.0\b", "", pages) if _PAGE.search(pages) else one_line(_first(values, "article number"))
-    return _DASH.sub("-", pages) if _PAGE.search(pages) else ""
+    return _SHORT_LAST.sub(_whole_last, _DASH.sub("-", pages)) if _PAGE.search(pages) else ""
+
+
+def _whole_last(pages: re.Match[str]) -> str:
+    """The first and last page of "121-4": "121-124"."""
+    first, last = pages.groups()
+    whole = first[: len(first) - len(last)] + last
+    return f"{first}-{whole}" if len(last) < len(first) and last > first[-len(last) :] else pages[0]
 
 
 def _keywords(values: _FieldTexts) -> list[str]:
@@ -443,8 +472,8 @@ def _listed(texts: list[str], what: str) -> list[str]:
     separator = "[;|]"
     if what == "authors" and len(texts) == 1 and not re.search(separator, texts[0]):
         separator = "," if _are_short_names(texts[0]) else r"\s+and\s+"
-    elif len(texts) == 1 and re.search(r"[^\s,],[^\s,]", texts[0]) and not re.search(r"[;|]|,\s", texts[0]):
-        separator = ","  # as Rayyan writes keywords
+    elif len(texts) == 1 and _COMMAS.fullmatch(texts[0]):
+        separator = ","
     parts = (part for text in map(without_markup, texts) for part in re.split(separator, text))
     return [name for part in parts if (name := one_line(part).lstrip("*"))]  # MeSH marks a major topic so
 

@@ -640,7 +640,6 @@ class ReferenceSource:
     journal: Callable[[Invented], str] = lambda each: each.journal
     lacks: frozenset[str] = frozenset()
     title_end: str = ""
-    pages: Callable[[Invented], str] = lambda each: f"{each.first}-{each.last}"
     skipped: Callable[[int], int] = lambda records: 0
     """Lines of text outside a number of records."""
 
@@ -652,7 +651,7 @@ class ReferenceSource:
         """What a reader makes of a publication."""
         fields: dict[str, object] = {
             "title": each.title.plain + self.title_end, "abstract": each.abstract.plain, "authors": self.authors(each),
-            "year": each.year, "journal": self.journal(each), "pages": self.pages(each), "doi": each.doi,
+            "year": each.year, "journal": self.journal(each), "pages": f"{each.first}-{each.last}", "doi": each.doi,
             "pmid": each.pmid, "keywords": [*each.keywords], "language": each.language[0],
         }  # fmt: skip
         return {name: value for name, value in fields.items() if name not in self.lacks}
@@ -702,7 +701,7 @@ SOURCES: dict[str, ReferenceSource] = {
     "EndNote, refer": ReferenceSource("endnote.enw", refer, "refer", "PubMed"),
     "Zotero, BibTeX": ReferenceSource("zotero.bib", bibtex, "bibtex", ""),
     "Scopus, BibTeX": ReferenceSource("scopus.bib", scopus_bibtex, "bibtex", "Scopus", short, skipped=lambda n: 2),
-    "PubMed, nbib": ReferenceSource("pubmed-set.nbib", nbib, "nbib", "PubMed", title_end=".", pages=short_pages),
+    "PubMed, nbib": ReferenceSource("pubmed-set.nbib", nbib, "nbib", "PubMed", title_end="."),
     "PubMed, XML": ReferenceSource("pubmed.xml", pubmed_xml, "pubmed", "PubMed", title_end="."),
     "Zotero, CSV": ReferenceSource("zotero.csv", table(zotero_row, "\ufeff", csv.QUOTE_ALL), "table", "PubMed"),
     "Rayyan, CSV": ReferenceSource("articles.csv", table(rayyan_row), "table", ""),

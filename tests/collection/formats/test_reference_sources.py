@@ -44,6 +44,8 @@ def test_each_field_of_each_source_is_read_right(tmp_path: Path, name: str) -> N
         fields = {**reference.metadata, "title": reference.title, "abstract": reference.text}
         assert {name: fields[name] for name in FIELDS if name in fields} == source.expected(record)
         assert reference.form == source.form
+        again = formats.to_reference(reference.fields, reference.form)
+        assert (again.title, again.text, again.metadata) == (reference.title, reference.text, reference.metadata)
         assert f"10.5555/cold.{record.number}." in str(reference.fields)
     lines = source.skipped(len(records))
     skipped = [int(match[1]) for note in notes if (match := re.match(r"skipped (\d+) lines? of text outside", note))]

@@ -764,6 +764,8 @@ def test_csl_json(tmp_path: Path, form: str) -> None:
         },
     )  # fmt: skip
     assert (second.title, second.metadata) == ("Roofs", {"authors": ["Li"], "year": 2018})
+    assert isinstance(first, formats.Reference)
+    assert formats.to_reference(first.fields, "csl") == first
 
 
 def test_embase_with_a_row_for_each_field(tmp_path: Path) -> None:
