@@ -28,7 +28,9 @@ try:
             tour.draw_next(signed_in.campaign)
             if is_review:
                 signin_pages.draw_menu_switch(signed_in.role)
-            signin_pages.draw_account(signed_in.campaign.title, signed_in.annotator, signed_in.role)
+            words = signed_in.campaign.settings.vocabulary
+            role = words.apply(signed_in.role)
+            signin_pages.draw_account(signed_in.campaign.title, signed_in.annotator, role)
             views.run(page, signed_in.role)
 except CleverdonError as error:
     st.error(widgets.plain(str(error)))

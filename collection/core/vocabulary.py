@@ -41,6 +41,7 @@ class Vocabulary:
     topic: str = "topic"
     topics: str = "topics"
     relevant: str = "relevant"
+    relevance: str = "relevance"
     adjudicate: str = "adjudicate"
     adjudicated: str = "adjudicated"
     adjudication: str = "adjudication"
@@ -100,6 +101,7 @@ REVIEW = Vocabulary(
     topic="stage",
     topics="stages",
     relevant="included",
+    relevance="inclusion",
     adjudicate="resolve",
     adjudicated="resolved",
     adjudication="resolution",
@@ -107,6 +109,7 @@ REVIEW = Vocabulary(
         "pair of annotators": "pair of screeners",
         "pairs of annotators": "pairs of screeners",
         "pairs of runs": "pairs of runs",
+        "minimum relevant grade": "lowest decision that counts as included",
         "cannot judge": "cannot decide",
         "adjudicator": "resolved by",
     },

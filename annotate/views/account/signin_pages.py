@@ -76,7 +76,7 @@ def draw_menu_switch(role: Role) -> None:
             st.toggle("Show all pages", key=SHOW_ALL, help="Also those that a literature review hardly needs.")
 
 
-def draw_account(title: str, annotator: str, role: Role) -> None:
+def draw_account(title: str, annotator: str, role: str) -> None:
     """Draw the campaign, the account that is signed in, and the sign-out button below the menu."""
     with st.sidebar:
         documentation_link("index", "Documentation")

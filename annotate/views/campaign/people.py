@@ -12,6 +12,7 @@ from collection.core.records import ROLES
 
 now = session.current()
 campaign = now.campaign
+words, is_review = campaign.settings.vocabulary, campaign.settings.review() is not None
 
 st.title("People")
 
@@ -22,11 +23,12 @@ table = campaign.store.accounts.table()
 member_of = dict(zip(table["name"], table["groups"], strict=True))
 roles = table["role"].value_counts()
 alone = " Invite annotators to judge with you." if len(table) == 1 else ""
-st.write(f"This campaign has {join(count(int(roles[role]), role) for role in ROLES if role in roles)}.{alone}")
+people = join(count(int(roles[role]), role) for role in ROLES if role in roles)
+st.write(words.apply(f"This {'review' if is_review else 'campaign'} has {people}.{alone}"))
 widgets.documentation_link("operations/team-server", "How people sign in")
 table["groups"] = [", ".join(groups) for groups in table["groups"]]
 display.table(
-    table,
+    table.assign(role=table["role"].map(words.apply)),
     {
         "name": text("Name", "medium"),
         "role": text("Role", "small"),
@@ -34,7 +36,7 @@ display.table(
         "state": text("State", "small"),
         "has_password": CheckboxColumn("Has password", width="small"),
         "signed_in_at": timestamp("Last sign-in (UTC)"),
-        "last_at": timestamp("Last judgement (UTC)"),
+        "last_at": timestamp(words.apply("Last judgement (UTC)")),
     },
     placeholder="–",
     alt="Accounts",
@@ -46,10 +48,10 @@ st.caption("You get a link to send to the person, who uses it to choose a passwo
 with st.form(f"invite-{len(table)}"):
     left, right = st.columns(2)
     new_name = left.text_input(
-        "Name", max_chars=64, help="Judgements are stored under this name. It cannot be changed."
+        "Name", max_chars=64, help=words.apply("Judgements are stored under this name. It cannot be changed.")
     )
     about_roles = "\n".join(f"- {role}: {may}" for role, may in ROLES.items())
-    new_role = right.selectbox("Role", list(ROLES), index=1, help=about_roles)
+    new_role = right.selectbox("Role", list(ROLES), index=1, format_func=words.apply, help=words.apply(about_roles))
     new_groups = left.multiselect("Groups", list(campaign.store.accounts.groups()), accept_new_options=True)
     new_email = right.text_input("E-mail", help="Only for sign-in with OpenID Connect.")
     if st.form_submit_button("Invite", type="primary"):
@@ -67,7 +69,8 @@ groups = member_of[name]
 # The name is part of the key, so that the form cannot change another account.
 with st.form(f"change-{name}"):
     left, right = st.columns(2)
-    role = left.selectbox("Role", list(ROLES), index=list(ROLES).index(row["role"]), key=f"role-{name}")
+    index = list(ROLES).index(row["role"])
+    role = left.selectbox("Role", list(ROLES), index=index, format_func=words.apply, key=f"role-{name}")
     choices = sorted({*campaign.store.accounts.groups(), *groups})
     member = right.multiselect("Groups", choices, default=groups, accept_new_options=True, key=f"groups-{name}")
     email = left.text_input("E-mail", row["email"] or "", key=f"email-{name}")
@@ -81,7 +84,7 @@ is_locked = bool(row["locked"])
 with st.container(horizontal=True):
     hint = "For a forgotten password. The old password works until a new one is chosen."
     renew = st.button("Create password link", key=f"again-{name}", disabled=is_locked, help=hint)
-    hint = "A locked account cannot sign in, and its sessions end at once. Its judgements are kept."
+    hint = words.apply("A locked account cannot sign in, and its sessions end at once. Its judgements are kept.")
     switch = st.button("Unlock" if is_locked else "Lock", key=f"lock-{name}", help=hint)
 if renew:
     with widgets.shown_errors():

@@ -12,6 +12,7 @@ from annotate.views.widgets import display, pickers, widgets
 from annotate.views.widgets.display import text, timestamp
 from annotate.views.widgets.service_cache import cached
 from collection.adjudication import filter_queue
+from collection.campaign.review.screening import KNOWN
 from collection.core.characters import without_bidi
 from collection.core.phrases import count, plural
 from collection.core.questions import RELEVANCE
@@ -21,6 +22,7 @@ campaign, scale = now.campaign, now.campaign.settings.grades
 PAIR, LISTED, PICKED = (f"adjudicate-{name}" for name in ("pair", "listed", "picked"))
 picked = st.session_state.get(PICKED, "")
 questions = campaign.settings.questions()
+words, is_review = campaign.settings.vocabulary, campaign.settings.review() is not None
 
 WIDE = 700  # pixels of a table in a popover, at most
 WHY = {"disagreement": "Disagreements", "qualification": "Qualification pairs without a reference grade"}
@@ -34,6 +36,11 @@ def pick(table: str) -> None:
         st.session_state[PAIR] = st.session_state[LISTED][rows[0]]
 
 
+def name_decisions(grades: str) -> str:
+    """Name the decisions of a review, such as "0 2"."""
+    return ", ".join("?" if grade == "?" else scale.label(int(grade)) for grade in grades.split())
+
+
 queue = cached(
     campaign.judging.adjudication.queue, campaign.judging.adjudication.cache_key(), "Finding disagreements", 4
 )
@@ -41,42 +48,52 @@ everything = queue(ended=True)
 waiting = int(everything["held_back"].sum())
 everything = everything[~everything["held_back"]].reset_index(drop=True)
 lack = plural(waiting, "lacks its document text", "lack their document texts")
-for_texts = f"{count(waiting, 'pair')} {lack}: import the text to adjudicate {plural(waiting, 'it', 'them')}."
+lacking = f"{count(waiting, 'pair')} {lack}: import the text to adjudicate {plural(waiting, 'it', 'them')}."
+for_texts = words.apply(lacking)
 
 if everything.empty:
-    st.title("Adjudicate")
+    st.title(widgets.page_title("adjudicate"))
     if waiting:
         st.write(for_texts)
         widgets.page_link("import")
         st.stop()
     several = campaign.results.agreement.disagreements().pairs
     if several:
-        st.write(f"Nothing to adjudicate: annotators agree on {count(several, 'pair')} with two or more judgements.")
+        agree = f"Nothing to adjudicate: annotators agree on {count(several, 'pair')} with two or more judgements."
+        st.write(words.apply(agree))
     else:
-        st.write("Nothing to adjudicate yet: no pair has judgements by two or more annotators.")
-        widgets.page_link("assign", "Set the overlap")
+        st.write(words.apply("Nothing to adjudicate yet: no pair has judgements by two or more annotators."))
+        if is_review:
+            widgets.page_link("set-up", "Choose two screeners")
+        else:
+            widgets.page_link("assign", "Set the overlap")
         widgets.next_step(widgets.find_next_step())
     st.stop()
 
 titles = campaign.store.corpus.topics().set_index("query_id")["title"]
 above = st.container(horizontal=True, vertical_alignment="center", gap="small", key="above-card")
-above.title("Adjudicate", width="stretch")
+above.title(widgets.page_title("adjudicate"), width="stretch")
 
 with above.popover("Filter", icon=":material/filter_list:"):
     reasons = sorted(everything["why"].unique(), reverse=True)
-    why = st.selectbox("Pairs", ["", *reasons], format_func=lambda w: WHY.get(w, "All"), key="why")
+    why = st.selectbox(words.apply("Pairs"), ["", *reasons], format_func=lambda w: WHY.get(w, "All"), key="why")
     known = set(everything["query_id"])
-    topics = {q: without_bidi(f"{q}: {titles[q]}") for q in titles.index if q in known}
-    topic = st.selectbox("Topic", ["", *topics], format_func=lambda q: topics.get(q, "All topics"), key="topic")
+    topics = {q: widgets.topic_label(q, titles[q]) for q in titles.index if q in known}
+    all_topics = words.apply("All topics")
+    topic = st.selectbox(
+        words.apply("Topic"), ["", *topics], format_func=lambda q: topics.get(q, all_topics), key="topic"
+    )
     distances = {-1: "Any"} | {d: str(d) for d in sorted(map(int, everything["distance"].unique()), reverse=True)}
     same = "0: same grade, or “cannot judge”" if questions else "0: a grade and “cannot judge”"
     distances |= {0: same} if 0 in distances else {}
-    distance = pickers.pick("Difference between highest and lowest grade", distances, -1, "distance")
+    distance = -1
+    if not is_review:
+        distance = pickers.pick("Difference between highest and lowest grade", distances, -1, "distance")
     annotators = sorted({name for names in everything["names"] for name in names})
-    people = st.multiselect("Judged by (all of)", annotators, format_func=without_bidi, key="people")
+    people = st.multiselect(words.apply("Judged by (all of)"), annotators, format_func=without_bidi, key="people")
     apart = None if distance < 0 else distance
     conditions = PairFilter(why=why or None, query_id=topic or None, distance=apart, names=people)
-    if questions:
+    if questions and not is_review:
         differing = {RELEVANCE: "Grade"} | {question.name: question.name for question in questions}
         label = "Annotators differ on"
         about = st.selectbox(label, ["", *differing], format_func=lambda q: differing.get(q, "Anything"), key="about")
@@ -87,34 +104,42 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
         left = filter_queue(everything[~everything["ended"]], **conditions)
         st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
         columns = {"query_id": "Topic", "grades": "Grades", "distance": "Grade difference", "doc_id": "Document"}
-        if questions:
+        if is_review:
+            left["stage"] = [topics[q] for q in left["query_id"]]
+            left["grades"] = left["grades"].map(name_decisions)
+            names = campaign.store.corpus.titles(left["doc_id"])
+            left["title"] = [names.get(doc_id, "") for doc_id in left["doc_id"]]
+            columns = {"stage": "Stage", "grades": "Decisions", "title": "Title", "doc_id": "Record"}
+        if questions and not is_review:
             left["differs"] = [", ".join(differing.get(name, name) for name in names) for names in left["differs"]]
             columns["differs"] = "Questions that differ"
         key = f"queue-{picked}"  # a new table has no row selected
         display.table(left, columns, on_select=partial(pick, key), selection_mode="single-row", key=key, width=WIDE)
-        st.caption('Select a row to show the pair. "?" means "cannot judge".')
+        st.caption(words.apply('Select a row to show the pair. "?" means "cannot judge".'))
 
 with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="done-open") as done:
     if done.open:
         ended = campaign.log.adjudications()[::-1]
+        if is_review:
+            ended = ended[ended["source"] != KNOWN]
+            ended["query_id"] = [widgets.topic_label(q, titles[q]) for q in ended["query_id"]]
         if ended.empty:
-            st.caption("No pair is adjudicated yet.")
+            st.caption(words.apply("No pair is adjudicated yet."))
         else:
             display.table(
                 ended.assign(grade=widgets.grade_names(scale, ended), note=ended["note"].fillna("")),
                 {
-                    "query_id": "Topic",
-                    "doc_id": "Document",
-                    "grade": "Grade",
-                    "annotator": "Adjudicator",
+                    "query_id": words.apply("Topic"),
+                    "doc_id": words.apply("Document"),
+                    "grade": words.apply("Grade"),
+                    "annotator": words.apply("Adjudicator"),
                     "note": text("Note", "medium"),
-                    "judged_at": timestamp("Adjudicated (UTC)"),
+                    "judged_at": timestamp(words.apply("Adjudicated (UTC)")),
                 },
                 width=WIDE,
             )
-            st.caption(
-                "Newest first. *Undo* takes back your last adjudication; \N{LEFTWARDS ARROW} shows earlier ones."
-            )
+            undo = "Newest first. *Undo* takes back your last adjudication; \N{LEFTWARDS ARROW} shows earlier ones."
+            st.caption(words.apply(undo))
 
 if waiting:
     st.caption(for_texts)

@@ -18,6 +18,8 @@ elif step.page == "set-up":
     st.title("Screen")
     widgets.next_step(step, "There is nothing to screen yet.")
 else:
+    if now.campaign.settings.review() is not None:
+        now.campaign.review.advance()
     settings = now.campaign.settings.judging_page()
     scale = grade_buttons(now.campaign.settings.grades) if settings.task == "grades" else []
     questions = question_data(now.campaign.settings.questions() if settings.task == "grades" else ())

@@ -25,6 +25,7 @@ VIEWS = GRADES, VALUES, ANNOTATORS, TOPICS, TIME, SYSTEMS = (
 )
 
 campaign = session.current().campaign
+words = campaign.settings.vocabulary
 
 st.title("Agreement")
 selected_question = pickers.pick_question(whole=True)
@@ -47,20 +48,27 @@ def labels_of(frame: pd.DataFrame, without: tuple[str, ...] = ()) -> Labels:
 frame = cached(study.labels, key, "Comparing", 8)()
 everybody = sorted(frame["annotator"].unique())
 if not labels_of(frame).several.any():
-    reason = f"no two of the {len(everybody):,} annotators graded the same pair"
+    reason = words.apply(f"no two of the {len(everybody):,} annotators graded the same pair")
     if len(everybody) < 2:
-        reason = f"only **{widgets.plain(everybody[0])}** has graded so far" if everybody else "nothing is graded yet"
-    st.write(f"Agreement is measured on pairs that two or more annotators graded; {reason}.")
-    st.write("One annotator per pair is enough to build a collection. An overlap of 10% of the pairs is a good start.")
-    widgets.page_link("assign", "Set the overlap")
+        reason = f"nothing is {words.graded} yet"
+        if everybody:
+            reason = f"only **{widgets.plain(everybody[0])}** has {words.graded} so far"
+    st.write(words.apply("Agreement is measured on pairs that two or more annotators graded;") + f" {reason}.")
+    if campaign.settings.review() is not None:
+        widgets.page_link("set-up", "Choose two screeners")
+    else:
+        st.write(
+            "One annotator per pair is enough to build a collection. An overlap of 10% of the pairs is a good start."
+        )
+        widgets.page_link("assign", "Set the overlap")
     widgets.documentation_link("how-to/measure-agreement", "How to measure agreement")
     st.stop()
 
 answer = st.container()  # drawn first, computed from the settings below it
 is_graded = len(study.scale) > 2 and not is_nominal
-with st.expander("Settings: annotators, grades and intervals"):
+with st.expander(words.apply("Settings: annotators, grades and intervals")):
     hint = "Imported qrels are the annotator qrels:NAME."
-    chosen = st.multiselect("Annotators", everybody, default=everybody, help=hint)
+    chosen = st.multiselect(words.apply("Annotators"), everybody, default=everybody, help=hint)
     left, middle, right = st.columns(3)
     level: float = 1
     with left:
@@ -75,7 +83,7 @@ with st.expander("Settings: annotators, grades and intervals"):
 without = tuple(a for a in everybody if a not in chosen)
 labels = labels_of(frame, without)
 if not labels.several.any():
-    st.info("No two of these annotators graded the same pair. Select other annotators.")
+    st.info(words.apply("No two of these annotators graded the same pair. Select other annotators."))
     st.stop()
 cache_key = (key, without, float(level))
 compute = cached(study.report, key, "Comparing")
@@ -83,8 +91,8 @@ report = compute(without=without, level=float(level), by=by, sides=("rest",))
 with answer:
     agreement_tables.draw_answer(report, of_relevance=question is None)
 
-views = [name for name in VIEWS if name != SYSTEMS or not is_nominal]
-view = st.segmented_control("Details", views, default=GRADES, required=True, key="look")
+views = [name for name in VIEWS if name != SYSTEMS or not (is_nominal or campaign.settings.review())]
+view = st.segmented_control("Details", views, default=GRADES, required=True, key="look", format_func=words.apply)
 coefficient = COEFFICIENTS_OF[scale][0]
 if view in (ANNOTATORS, TOPICS, TIME):
     computed = set(report.values.loc[report.values["scale"] == scale, "coefficient"])

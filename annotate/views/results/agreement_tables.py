@@ -93,14 +93,18 @@ class Breakdown:
 def draw_answer(agreement: Agreement, *, of_relevance: bool = True) -> None:
     """Draw the interpretation of the agreement, with at most six numbers."""
     _, reading, *more = annotator_agreement.interpret(agreement, of_relevance=of_relevance)
-    st.markdown(f"#### {widgets.plain(reading)}")
+    words = widgets.words()
+    st.markdown(f"#### {widgets.plain(words.apply(reading))}")
     for sentence in more:
-        st.write(widgets.plain(sentence))
+        st.write(widgets.plain(words.apply(sentence)))
     numbers = {
-        "Annotators": f"{len(agreement.annotators):,}",
-        "Pairs with 2+ grades": f"{agreement.several:,} of {agreement.pairs:,}",
+        words.apply("Annotators"): f"{len(agreement.annotators):,}",
+        words.apply("Pairs with 2+ grades"): f"{agreement.several:,} of {agreement.pairs:,}",
     }
-    shown = [("Observed agreement", "observed", "graded"), (COEFFICIENTS["overlap"].label, "overlap", "binary")]
+    shown = [
+        ("Observed agreement", "observed", "graded"),
+        (words.apply(COEFFICIENTS["overlap"].label), "overlap", "binary"),
+    ]
     for label, name, on in shown[:1] if agreement.is_nominal else shown:
         value = annotator_agreement.select_value(agreement.values, name, on)["value"]
         numbers |= {} if isnan(value) else {label: percent(value)}
@@ -114,30 +118,31 @@ def draw_answer(agreement: Agreement, *, of_relevance: bool = True) -> None:
 def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
     """Draw the confusion matrix of two annotators, or of all."""
     couples = list(breakdown.labels.met())
-    names = {-1: "All pairs of annotators"} | {n: " and ".join(couple) for n, couple in enumerate(couples)}
+    words = widgets.words()
+    names = {-1: words.apply("All pairs of annotators")} | {n: " and ".join(couple) for n, couple in enumerate(couples)}
     position = 0 if couples else -1
     if len(couples) > 1:
-        position = pickers.pick("Compared annotators", names, -1, f"who-{len(couples)}")
+        position = pickers.pick(words.apply("Compared annotators"), names, -1, f"who-{len(couples)}")
     couple = None if position < 0 else couples[position]
     counts = annotator_agreement.confusion(breakdown.scaled, *(couple or ()))
     labels = {float(grade): name for grade, name in breakdown.names.items()}
     if breakdown.scale == "binary":
         labels = {0.0: "not relevant", 1.0: "relevant"}
-    first, second = couple or ("Annotator A", "Annotator B")
+    first, second = couple or (words.apply("Annotator A"), words.apply("Annotator B"))
     chart = charts.confusion_chart(counts, first, second, labels)
     key = f"confusion-{breakdown.state}-{position if couple else 'all'}"
-    alt = f"Confusion matrix: {names[position] if couple else 'all annotators'}"
+    alt = f"Confusion matrix: {names[position] if couple else words.apply('all annotators')}"
     event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
     twice = "" if couple else "; each disagreement is counted in two cells"
-    st.caption(f"Number of pairs by the grades of both annotators{twice}. Select a cell to see its pairs.")
+    st.caption(words.apply(f"Number of pairs by the grades of both annotators{twice}. Select a cell to see its pairs."))
     if breakdown.study.question is not None:
         st.caption(widgets.plain(", ".join(f"{grade}: {name}" for grade, name in breakdown.names.items())))
     if (cell := charts.selected_cell(event)) is None:
         return None
     a, b = map(float, cell)
     pairs = disagreements(breakdown.scaled, annotators=couple, grades=(a, b))
-    one, other = couple or ("one annotator", "another")
-    return SelectedPairs(pairs, f"{one} gave grade {a:g}, {other} gave grade {b:g}")
+    one, other = couple or (words.apply("one annotator"), "another")
+    return SelectedPairs(pairs, f"{one} gave {words.grade} {a:g}, {other} gave {words.grade} {b:g}")
 
 
 def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | None:
@@ -146,10 +151,10 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
     if len(breakdown.labels.met()) > 1:
         between = breakdown.break_down("between")
         chart = charts.annotators_chart(between[["a", "b", "pairs", "value"]], breakdown.name)
-        alt = f"{breakdown.name} by pair of annotators"
+        alt = f"{breakdown.name} " + widgets.words().apply("by pair of annotators")
         key = f"annotators-{breakdown.state}-{breakdown.coefficient}"
         event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
-        st.caption(f"{alt}. Select a cell to see the pairs on which they differ.")
+        st.caption(f"{alt}. " + widgets.words().apply("Select a cell to see the pairs on which they differ."))
         if couple := charts.selected_cell(event):
             pairs = disagreements(breakdown.scaled, annotators=couple)
             selected = SelectedPairs(pairs, f"{couple[0]} and {couple[1]} differ")
@@ -158,20 +163,18 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
     row = display.select_row(
         rest.drop(columns="difference") if breakdown.is_nominal else rest,
         {
-            "annotator": text("Annotator", "medium"),
+            "annotator": text(widgets.words().apply("Annotator"), "medium"),
             "value": number(breakdown.name, "%.3f"),
             "low": number("95% CI low", "%.3f"),
             "high": number("95% CI high", "%.3f"),
-            "difference": number("Mean grade difference", "%+.2f", help=higher),
-            "pairs": "Common pairs",
+            "difference": number(widgets.words().apply("Mean grade difference"), "%+.2f", help=higher),
+            "pairs": widgets.words().apply("Common pairs"),
         },
         key=f"rest-{breakdown.state}",
         alt="Each annotator compared with the others",
     )
-    st.caption(
-        "Each annotator compared with the majority of the others (lower grade in a tie). Select a row to see the pairs "
-        "on which they differ."
-    )
+    compared = "Each annotator compared with the majority of the others (lower grade in a tie)."
+    st.caption(widgets.words().apply(f"{compared} Select a row to see the pairs on which they differ."))
     if row is None:
         return selected
     annotator = rest["annotator"][row]
@@ -184,14 +187,15 @@ def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
     """Draw a table of the topics, least agreement first."""
     rows = sort_naturally(breakdown.break_down("topics"))
     rows = rows.sort_values("value", kind="stable", na_position="last")
-    rows = rows.merge(session.current().campaign.store.corpus.topics()[["query_id", "title"]], on="query_id")
+    campaign = session.current().campaign
+    rows = rows.merge(campaign.store.corpus.topics()[["query_id", "title"]], on="query_id")
     rare = "Alpha and kappa are low if nearly all pairs have the same grade; Gwet's AC1 is not."
     row = display.select_row(
         rows if rows["note"].any() else rows.drop(columns="note"),
         {
-            "query_id": text("Topic", "small"),
+            "query_id": text(widgets.words().apply("Topic"), "small"),
             "value": number(breakdown.name, "%.3f", help=rare),
-            "pairs": "Pairs with 2+ grades",
+            "pairs": widgets.words().apply("Pairs with 2+ grades"),
             "title": text("Title", "medium"),
             "note": text("Note", "medium"),
         },
@@ -199,14 +203,15 @@ def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
         key=f"topics-{breakdown.state}-{breakdown.coefficient}",
         alt="Agreement by topic, lowest first",
     )
-    st.caption(
-        "Lowest agreement first. Low agreement may be due to an ambiguous topic description. Select a row to see the "
-        "disagreements."
-    )
+    reason = "Low agreement may be due to an ambiguous topic description."
+    if campaign.settings.review() is not None:
+        reason = "Low agreement may be due to ambiguous criteria."
+    st.caption(f"Lowest agreement first. {reason} Select a row to see the disagreements.")
     if row is None:
         return None
     topic = rows["query_id"][row]
-    return SelectedPairs(disagreements(breakdown.scaled, query_id=topic), f"annotators differ in topic {topic}")
+    cell = widgets.words().apply("annotators differ in topic") + f" {topic}"
+    return SelectedPairs(disagreements(breakdown.scaled, query_id=topic), cell)
 
 
 def over_time(breakdown: Breakdown) -> None:
@@ -221,8 +226,9 @@ def over_time(breakdown: Breakdown) -> None:
     chart = charts.windows_chart(windows, breakdown.name)
     display.altair_chart(chart, alt=f"{breakdown.name} in windows over time")
     st.caption(
-        "Windows with equal numbers of pairs, by the time of the last judgement. Grey: 95% confidence intervals. A "
-        "steady trend may mean that annotators now interpret the guidelines differently."
+        widgets.words().apply("Windows with equal numbers of pairs, by the time of the last judgement.")
+        + " Grey: 95% confidence intervals. "
+        + widgets.words().apply("A steady trend may mean that annotators now interpret the guidelines differently.")
     )
 
 

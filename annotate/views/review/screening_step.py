@@ -65,7 +65,7 @@ def _draw_people(campaign: Campaign) -> None:
     people = campaign.store.accounts.table()
     people = people[people["role"].isin(["manager", "annotator"])]
     display.table(
-        people,
+        people.assign(role=people["role"].map(campaign.settings.vocabulary.apply)),
         {"name": "Name", "role": "Role", "state": "State", "signed_in_at": timestamp("Last sign-in (UTC)")},
         alt="People who can screen",
     )

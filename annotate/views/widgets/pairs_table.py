@@ -9,7 +9,7 @@ from annotate.auth import session
 from annotate.views.widgets import display, widgets
 from annotate.views.widgets.display import number, text
 from collection.core.characters import without_bidi
-from collection.core.phrases import count, duration
+from collection.core.phrases import duration
 
 WIDE = 5  # number of annotators up to which each has a column
 
@@ -19,9 +19,10 @@ def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str, names: 
 
     `names` are the labels of the grades.
     """
-    st.subheader("Pairs")
-    summary = f"{count(len(pairs), 'pair')}: {cell}."
-    st.caption(f"{widgets.plain(summary)} Largest difference first; select a row to read its document.")
+    words = widgets.words()
+    st.subheader(words.apply("Pairs"))
+    summary = f"{words.count_pairs(len(pairs))}: {cell}."
+    st.caption(f"{widgets.plain(summary)} Largest difference first; select a row to read its {words.document}.")
     people = sorted({annotator for grades in pairs["grades"] for annotator in grades})
     listing = pairs.drop(columns="grades")
     if len(people) <= WIDE:
@@ -32,15 +33,15 @@ def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str, names: 
     row = display.select_row(
         listing,
         {
-            "query_id": text("Topic", "small"),
-            "doc_id": text("Document", "medium"),
-            "distance": number("Grade difference", "%g"),
-            "said": text("Grades", "large"),
+            "query_id": text(words.apply("Topic"), "small"),
+            "doc_id": text(words.apply("Document"), "medium"),
+            "distance": number(words.apply("Grade difference"), "%g"),
+            "said": text(words.apply("Grades"), "large"),
             **{f"by-{n}": number(a, "%g", "small") for n, a in enumerate(people)},
         },
         most_height=318,
         key=f"pairs-{key}",
-        alt="Pairs with each annotator's grade",
+        alt=words.apply("Pairs with each annotator's grade"),
     )
     if row is not None:
         side_by_side(pairs.iloc[row], labels, names)
@@ -53,7 +54,8 @@ def side_by_side(pair: pd.Series, labels: pd.DataFrame, names: Mapping[int, str]
     titles = campaign.store.corpus.topics().set_index("query_id")["title"]
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.caption(f"Topic {widgets.plain(query_id)}: {widgets.plain(titles[query_id])}")
+        topic = widgets.plain(widgets.topic_label(query_id, titles[query_id]))
+        st.caption(topic if campaign.settings.review() else f"Topic {topic}")
         document = campaign.corpus.document(doc_id)
         if document is not None:
             widgets.document(document)
@@ -61,7 +63,8 @@ def side_by_side(pair: pd.Series, labels: pd.DataFrame, names: Mapping[int, str]
     with right:
         for row in judged.to_dict("records"):
             with st.container(border=True):
-                grade = f"{row['relevance']} · {names[int(row['relevance'])]}"
+                grade = names[int(row["relevance"])]
+                grade = grade if campaign.settings.review() else f"{row['relevance']} · {grade}"
                 st.markdown(f"**{widgets.plain(row['annotator'])}:** {widgets.plain(grade)}")
                 if not pd.isna(row["seconds"]):
                     st.caption(f"{duration(row['seconds'])} on screen")

@@ -64,7 +64,9 @@ def pick_level(key: str, help: str | None = None, question: QuestionAnswers | No
     usual = campaign.settings.loop().level
     grades = campaign.settings.grades.levels(usual)
     index = grades.index(usual) if usual in grades else 0
-    return st.selectbox("Minimum relevant grade", grades, index=index, key=key, help=help)
+    label = widgets.words().apply("Minimum relevant grade")
+    name = campaign.settings.grades.label if campaign.settings.review() is not None else str
+    return st.selectbox(label, grades, index=index, key=key, help=help, format_func=name)
 
 
 def pick_question(key: str = "question", *, whole: bool = False) -> tuple[str | None, str | None]:
@@ -77,7 +79,7 @@ def pick_question(key: str = "question", *, whole: bool = False) -> tuple[str | 
     if not questions:
         return None, None
     left, right = st.columns(2)
-    labels = {"": "Grade"} | {
+    labels = {"": widgets.words().apply("Grade")} | {
         name: without_bidi(f"{name}: {question.sentence}") for name, question in questions.items()
     }
     with left:

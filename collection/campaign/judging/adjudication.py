@@ -12,6 +12,7 @@ from collection.campaign.log.results import JudgeResult, RefusedDecision
 from collection.campaign.settings.settings import Settings
 from collection.core.errors import JudgementError
 from collection.core.records import Judgement
+from collection.core.review import REASON, Review
 from collection.store import Store
 
 
@@ -42,7 +43,7 @@ class Adjudication:
         """Cache key of :meth:`queue`: differs where the queue may differ."""
         qualification = self.store.assignments.qualification_set()[["query_id", "doc_id"]]
         pairs = tuple(qualification.itertuples(index=False, name=None))
-        return *self.store.judgements.versions(), pairs
+        return *self.store.judgements.versions(), pairs, repr(self.settings.review())
 
     def _queue(self, ended: bool) -> pd.DataFrame:
         judgements = self.store.judgements.table(several=True)
@@ -53,6 +54,8 @@ class Adjudication:
             ended=ended,
             questions=self.settings.questions(),
         )
+        if (review := self.settings.review()) is not None:
+            queue = queue[_are_conflicts(review, queue, judgements)]
         queue = queue.assign(why="disagreement")
         # An adjudicator who could not judge a pair has ended it too, though it has no grade.
         over = judgements.loc[judgements["counts_as"] == adjudication.ADJUDICATION, pair]
@@ -112,10 +115,27 @@ class Adjudication:
             return
         # As list_disagreements() tells for all pairs: "cannot judge" differs from every grade.
         said = [each for each in opinions if each.counts_as == "judgement"]
-        differ = len({each.relevance for each in said}) > 1 or adjudication.differ_on(
-            (each.answers for each in said), self.settings.questions()
-        )
+        if (review := self.settings.review()) is not None:
+            reasons = [str(each.answers[REASON]) for each in said if REASON in each.answers]
+            differ = review.is_conflict(j.query_id, [each.relevance for each in said], reasons)
+        else:
+            different = adjudication.differ_on((each.answers for each in said), self.settings.questions())
+            differ = len({each.relevance for each in said}) > 1 or bool(different)
         if not differ and (j.query_id, j.doc_id) not in waiting:
             raise JudgementError("annotators do not disagree on this pair")
         if self.store.corpus.find_held_back([j.doc_id]):
             raise JudgementError(f"document {j.doc_id!r} has no text yet and cannot be judged")
+
+
+def _are_conflicts(review: Review, queue: pd.DataFrame, judgements: pd.DataFrame) -> list[bool]:
+    """Tell for each row of a queue whether the decisions contradict each other in the review."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    own = judgements[judgements["counts_as"] == "judgement"]
+    for query_id, doc_id, answers in zip(own["query_id"], own["doc_id"], own["answers"], strict=True):
+        if REASON in answers:
+            reasons.setdefault((query_id, doc_id), []).append(str(answers[REASON]))
+    conflicts = []
+    for query_id, doc_id, written in zip(queue["query_id"], queue["doc_id"], queue["grades"], strict=True):
+        grades = [None if grade == "?" else int(grade) for grade in written.split()]
+        conflicts.append(review.is_conflict(query_id, grades, reasons.get((query_id, doc_id), ())))
+    return conflicts

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from annotate.auth.page_access import PAGES, find_page
 from annotate.views.account import signin_pages
 from collection import Campaign
-from collection.core.records import Document, Role
+from collection.core.records import Document, Judgement, Role
 from collection.core.review import REASON, Review
 from tests.conftest import signed_in
 from tests.helpers import Opened
@@ -158,11 +158,31 @@ def test_the_overview_says_what_is_done_and_next(opened: Opened, begun: Campaign
 
 def test_words_of_a_reviewer(opened: Opened, begun: Campaign) -> None:
     begun.judging.judge("ann", "review", "r0", 0, answers={REASON: "Other"})
-    for page in ("overview", "set-up", "my-judgements"):
+    for page in ("overview", "set-up", "my-judgements", "adjudicate", "agreement", "people"):
         app = opened(begun, page)
+        assert not app.error
         said = texts(app) + " ".join(each.label for kind in (app.button, app.selectbox, app.metric) for each in kind)
         found = re.findall(r"\b(?:judge|document|annotator|topic|pool|qrel|loop|grade|pair|run)\w{0,6}\b", said, re.I)
         assert {word.lower() for word in found} <= {"documentation"}, (page, said)
+
+
+def test_conflicts_are_those_of_the_review(begun: Campaign) -> None:
+    """Maybe and include both go on to the full text; reasons differ in the last stage only."""
+    begun.judging.judge("bob", "review", "r1", 1)
+    queue = begun.judging.adjudication.queue()
+    assert queue["doc_id"].tolist() == ["r0"]
+    for name, reason in (("ann", "Other"), ("bob", "Wrong outcome")):
+        begun.judging.judge(name, "review", "r2", 0, answers={REASON: reason})
+        begun.judging.judge(name, "full-text", "r1", 0, answers={REASON: reason})
+    queue = begun.judging.adjudication.queue()
+    assert sorted(zip(queue["query_id"], queue["doc_id"], strict=True)) == [("full-text", "r1"), ("review", "r0")]
+    uuids = iter(("1", "2"))
+    ends = [
+        Judgement(next(uuids), "cat", query_id, doc_id, "graded", grade, answers={REASON: "Other"} if not grade else {})
+        for query_id, doc_id, grade in (("review", "r0", 2), ("review", "r1", 2))
+    ]
+    result = begun.judging.adjudication.adjudicate(ends)
+    assert (result.saved, [each.uuid for each in result.refused]) == (["1"], ["2"])
 
 
 @pytest.mark.parametrize("role", ["manager", "annotator", "reader"])
