@@ -36,6 +36,7 @@ from collection.cli import (
     recall,
     remove,
     reusability,
+    review,
     rules,
     simulate,
     system_order,
@@ -80,7 +81,7 @@ for command in (
     duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, import_files.import_,
     judging_page.judging_page, machine_labels.labels, loop.loop, loop.features, methods.methods, people.people,
     pool.pool, preferences.preferences, recall.recall, remove.remove, backup.restore, reusability.reusability,
-    rules.rules, simulate.simulate, system_order.system_order, trec_eval.trec_eval,
+    review.review, rules.rules, simulate.simulate, system_order.system_order, trec_eval.trec_eval,
 ):  # fmt: skip
     main.add_command(command)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from collection.campaign.recall.recall import RecallEstimates
 from collection.campaign.review.steps import ReviewSteps
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
-from collection.core.characters import one_line
+from collection.core.characters import one_line, without_markup
 from collection.core.errors import CampaignError, require_known
 from collection.core.records import Document, find_dois
 from collection.core.review import (
@@ -34,6 +35,7 @@ from collection.core.review import (
     UNSCREENED,
     Review,
 )
+from collection.core.tokens import plain
 from collection.documents.duplicate_records import RecordIndex
 from collection.formats.source import FilePath
 from collection.store import RESERVED, Store
@@ -191,14 +193,16 @@ class Screening:
         Raises :class:`.FormatError` for a file that has none.
         """
         index = RecordIndex()
-        titles = {}
+        titles, same_title = {}, defaultdict[str, list[str]](list)
         for document in self.store.corpus.documents_with_text(pooled=False):
             index.add(document)
             titles[document.doc_id] = document.title
+            same_title[_title_key(document.title)].append(document.doc_id)
         known = []
         for entry, record in [*map(_named, filter(None, map(one_line, entries))), *_read_records(files)]:
-            match = index.find(record)
-            doc_id = "" if match is None else match.doc_id
+            match, named = index.find(record), same_title.get(_title_key(record.title), [])
+            doc_id = named[0] if match is None and record.title and len(named) == 1 else ""
+            doc_id = doc_id if match is None else match.doc_id
             known.append(KnownRecord(entry, doc_id, titles.get(doc_id, "")))
         return known
 
@@ -267,6 +271,11 @@ def _decide(query_id: str, log: list[Mapping[Hashable, Any]], review: Review) ->
 def _reasons(log: list[Mapping[Hashable, Any]]) -> dict[str, None]:
     """The different reasons of exclusion that were given, in order."""
     return dict.fromkeys(str(row["answers"][REASON]) for row in log if REASON in row["answers"])
+
+
+def _title_key(title: str) -> str:
+    """A title without case, punctuation, spaces and markup."""
+    return "".join(plain(without_markup(title)).split())
 
 
 def _named(entry: str) -> tuple[str, Document]:

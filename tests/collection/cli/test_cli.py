@@ -59,6 +59,27 @@ def test_a_new_review(tmp_path: Path) -> None:
     assert (refused.exit_code, "--grades cannot be used" in refused.stderr) == (2, True)
 
 
+def test_a_review_and_its_known_records(tmp_path: Path) -> None:
+    directory, ris = tmp_path / "falls", tmp_path / "falls.ris"
+    record = "TY  - JOUR\nTI  - {}\nAB  - {}\nPY  - 2019\nER  - \n\n"
+    ris.write_text(record.format("Balance and falls", "A trial.") + record.format("Strength and falls", "Another."))
+    ok("new", directory, "--review", "--title", "Exercise and falls")
+    ok("import", directory, "--documents", ris)
+    result = run("review", directory, "--known", "Balance and falls", "--known", "Nothing like it", "--by", "ann")
+    assert result.stdout.startswith("Included 1 known record.\nExercise and falls\n")
+    assert "1 record is not in the review: Nothing like it" in result.stderr
+    assert re.search(r"title and abstract +include +1\n", result.stdout)
+    state = json.loads(ok("review", directory, "--known", ris, "--format", "json"))
+    assert state["known"] == {"included": 1, "missing": 0}
+    assert state["decisions"] == {"title and abstract": {"include": 2}}
+    assert "is no literature review" in fails("review", _other(tmp_path))
+
+
+def _other(folder: Path) -> Path:
+    ok("new", folder / "other")
+    return folder / "other"
+
+
 def test_pool_says_what_it_costs(built: Path) -> None:
     printed = ok("pool", built, "--depth", 3, "--dry-run")
     assert printed.startswith("Dry run: would add 1 pair to the pool; 6 more are already in the pool.\n")

@@ -1,0 +1,69 @@
+"""`cleverdon review`: state of a literature review, and records known to be relevant."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from collection.cli.options import FORMAT, open_campaign
+from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
+from collection.core.characters import one_line
+from collection.core.phrases import count, join_first, plural
+
+if TYPE_CHECKING:
+    from collection.campaign import Campaign
+
+
+@click.command()
+@open_campaign
+@click.option(
+    "--known",
+    multiple=True,
+    metavar="FILE|ID",
+    help="Include records known to be relevant: a file with references, a DOI, PMID or title; repeatable.",
+)
+@click.option("--by", metavar="NAME", help="Who includes known records; by default the system's user.")
+@FORMAT
+def review(campaign: Campaign, known: tuple[str, ...], by: str | None, form: str) -> None:
+    """Show the steps and decisions of a literature review.
+
+    Screening itself is done in the browser: cleverdon serve DIR.
+    """
+    from collection.core.review import STAGES
+
+    campaign.review.require()
+    included = _include(campaign, known, by or getpass.getuser()) if known else None
+    table, steps = campaign.review.decisions(), campaign.review.steps.table()
+    counts = {
+        stage: {str(name): int(number) for name, number in group["decision"].value_counts().sort_index().items()}
+        for stage in STAGES.values()
+        if len(group := table[table["stage"] == stage])
+    }
+    if form == "json":
+        state = {"title": campaign.title, "steps": [each._asdict() for each in steps], "decisions": counts}
+        print_json(state | ({} if included is None else {"known": included}))
+        return
+    if included is not None:
+        echo(f"Included {count(included['included'], 'known record')}.")
+    echo(one_line(campaign.title))
+    echo()
+    print_table(["step", "done", "state"], [[each.name, "yes" if each.done else "no", each.sentence] for each in steps])
+    if counts:
+        echo()
+        rows = [[stage, name, number] for stage, numbers in counts.items() for name, number in numbers.items()]
+        print_table(["stage", "decision", "records"], rows)
+
+
+def _include(campaign: Campaign, known: tuple[str, ...], by: str) -> dict[str, int]:
+    """Include the known records that are found; return the numbers of those that are new, and of those that are not."""
+    files = [Path(each) for each in known if Path(each).is_file()]
+    with progress_line("comparing records"):
+        found = campaign.review.find_known([each for each in known if not Path(each).is_file()], files)
+    number = campaign.review.add_known([each.doc_id for each in found if each.doc_id], by)
+    if missing := [each.entry for each in found if not each.doc_id]:
+        are = plural(len(missing), "is", "are")
+        print_notices([f"{count(len(missing), 'record')} {are} not in the review: {join_first(missing)}"])
+    return {"included": number, "missing": len(missing)}
