@@ -13,6 +13,7 @@ from annotate.views.account import signin_pages
 from collection import Campaign
 from collection.core.records import Document, Judgement, Role
 from collection.core.review import REASON, Review
+from tests.annotate.views.test_pages import ALIVE, HOSTILE
 from tests.conftest import signed_in
 from tests.helpers import Opened
 
@@ -218,3 +219,24 @@ def test_the_page_set_up_of_another_campaign(opened: Opened, campaign: Campaign)
     app = opened(campaign, "set-up")
     assert "is no literature review" in texts(app)
     assert not opened(campaign, "account").toggle
+
+
+@pytest.mark.parametrize("page", [page.url_path for page in PAGES if page.in_review])
+def test_hostile_texts_of_a_review_are_not_markup(opened: Opened, tmp_path: Path, page: str) -> None:
+    hostile = Review(HOSTILE, HOSTILE, HOSTILE, include=(HOSTILE,), exclude=(HOSTILE,), screeners=2)
+    with Campaign.create(tmp_path / "hostile", review=hostile) as campaign:
+        campaign.settings.set_reasons(["**bold**", "<img src=x>"])
+        campaign.store.corpus.add_documents([Document(f"d_{n}", HOSTILE, HOSTILE) for n in range(3)])
+        for name in ("ann", "bob"):
+            campaign.judging.judge(name, "review", "d_0", 0 if name == "ann" else 2, note=HOSTILE)
+            campaign.judging.judge(name, "review", "d_1", 0, answers={REASON: "**bold**"})
+        campaign.review.add_known(["d_2"], "ann")
+        for state in ({}, {"set-up-step": "Records"}, {"set-up-step": "Screening"}):
+            app = opened(campaign, page, state=state)
+            assert not app.error
+            said = [m.value for kind in (app.markdown, app.caption, app.title, app.subheader, app.info) for m in kind]
+            said += [m.label for kind in (app.button, app.checkbox, app.expander, app.metric, app.radio) for m in kind]
+            said += [m.label for kind in (app.selectbox, app.multiselect, app.tabs, app.toggle) for m in kind]
+            live = [re.sub(r"\\.", "", text) for text in said]
+            assert not [text for text in live if any(sign in text for sign in ALIVE)]
+            assert not [text for text in said if ":material/castle:" in text.replace("\\", "")]
