@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from collection import adjudication
 from collection.campaign.log.results import JudgeResult, RefusedDecision
@@ -127,8 +129,8 @@ class Adjudication:
             raise JudgementError(f"document {j.doc_id!r} has no text yet and cannot be judged")
 
 
-def _are_conflicts(review: Review, queue: pd.DataFrame, judgements: pd.DataFrame) -> list[bool]:
-    """Tell for each row of a queue whether the decisions contradict each other in the review."""
+def _are_conflicts(review: Review, queue: pd.DataFrame, judgements: pd.DataFrame) -> NDArray[np.bool_]:
+    """(rows,) whether the decisions of a row of a queue contradict each other in the review."""
     reasons: dict[tuple[str, str], list[str]] = {}
     own = judgements[judgements["counts_as"] == "judgement"]
     for query_id, doc_id, answers in zip(own["query_id"], own["doc_id"], own["answers"], strict=True):
@@ -138,4 +140,4 @@ def _are_conflicts(review: Review, queue: pd.DataFrame, judgements: pd.DataFrame
     for query_id, doc_id, written in zip(queue["query_id"], queue["doc_id"], queue["grades"], strict=True):
         grades = [None if grade == "?" else int(grade) for grade in written.split()]
         conflicts.append(review.is_conflict(query_id, grades, reasons.get((query_id, doc_id), ())))
-    return conflicts
+    return np.array(conflicts, dtype=np.bool_)

@@ -167,6 +167,14 @@ def test_words_of_a_reviewer(opened: Opened, begun: Campaign) -> None:
         assert {word.lower() for word in found} <= {"documentation"}, (page, said)
 
 
+def test_conflicts_without_any(opened: Opened, begun: Campaign) -> None:
+    begun.judging.judge("bob", "review", "r0", 0)
+    begun.review.add_known(["r2"], "ann")
+    app = opened(begun, "adjudicate")
+    assert app.title[0].value == "Conflicts"
+    assert "Nothing to resolve: screeners agree on 2 records with two or more decisions" in texts(app)
+
+
 def test_conflicts_are_those_of_the_review(begun: Campaign) -> None:
     """Maybe and include both go on to the full text; reasons differ in the last stage only."""
     begun.judging.judge("bob", "review", "r1", 1)
