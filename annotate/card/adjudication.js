@@ -32,6 +32,6 @@ export default mountable({
     return JSON.stringify(pair);
   },
   words: wordsOf,
-  heard: (_, { unit }) =>
-    `${adjudication.title(unit)}, for ${topicTitle(unit)}: ${count(unit.opinions?.length ?? 0, "judgement")}`,
+  heard: (view, { unit }) =>
+    `${adjudication.title(unit)}, for ${topicTitle(unit)}: ${view.words(count(unit.opinions?.length ?? 0, "judgement"))}`,
 });

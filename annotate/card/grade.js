@@ -69,23 +69,24 @@ export default mountable({
     "looking-back": (view, { decision, discarded }) => {
       const isFar = view.state.look !== view.state.history.at(-1); // one key from however far back
       const way = `${keyHint(view, "forward", ", ")}${isFar ? byInput(", Esc to return", "") : ""}`;
-      return `: ${said(view, decision)}${discarded ? "; the change before was not finished" : ""} – grade again to change it${way}`;
+      return view.words`: ${said(view, decision)}${discarded ? "; the change before was not finished" : ""} – grade again to change it${way}`;
     },
-    "forward-to-open": (_, { discarded }) => `${discardedWords(discarded)}Back to the unjudged document.`,
-    "no-earlier": () => "No earlier judgements.",
-    "already-decided": (view) => `This document is already judged${keyHint(view, "forward", ": press ")}.`,
-    "only-one": () => "This is the only document left in this topic.",
-    skipped: (view) => `: skipped ${view.state.scope.inLoop ? "for now" : "until the end of this topic"}`,
+    "forward-to-open": ({ words }, { discarded }) => words`${discardedWords(discarded)}Back to the unjudged document.`,
+    "no-earlier": ({ words }) => words("No earlier judgements."),
+    "already-decided": (view) => view.words`This document is already judged${keyHint(view, "forward", ": press ")}.`,
+    "only-one": ({ words }) => words("This is the only document left in this topic."),
+    skipped: ({ state, words }) => `: skipped ${state.scope.inLoop ? "for now" : words("until the end of this topic")}`,
     "decided-in-another-tab": (view, { decision }) =>
-      `: ${decision?.kind === "undone" ? "undone" : `judged ${said(view, decision)}`} in another tab`,
-    "closed-elsewhere": () => ": no longer needs a judgement",
-    flagged: (_, { on, saved }) => (on ? `: flagged${saved ? "" : "; saved with your grade"}` : ": flag removed"),
-    surplus: () => ": not counted; others judged it first",
+      `: ${decision?.kind === "undone" ? "undone" : view.words`judged ${said(view, decision)}`} in another tab`,
+    "closed-elsewhere": ({ words }) => words(": no longer needs a judgement"),
+    flagged: ({ words }, { on, saved }) =>
+      on ? `: flagged${saved ? "" : words("; saved with your grade")}` : ": flag removed",
+    surplus: ({ words }) => words(": not counted; others judged it first"),
     "qualification-first": () => "Qualification first: every annotator judges these documents.",
-    "next-topic": (_, { words: budget, done }) =>
-      `${budget || (done ? "Topic done" : "No free document in the last topic")}. This one has documents for you.`,
-    "found-now": () => ": found by searching; judge it now",
+    "next-topic": ({ words }, { words: budget, done }) =>
+      words`${budget || words(done ? "Topic done" : "No free document in the last topic")}. This one has documents for you.`,
+    "found-now": ({ words }) => words(": found by searching; judge it now"),
     "found-next": () => ": found by searching; it comes next",
-    "on-screen-already": () => "This document is already on screen.",
+    "on-screen-already": ({ words }) => words("This document is already on screen."),
   },
 });

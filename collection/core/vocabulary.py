@@ -61,14 +61,14 @@ class Vocabulary:
 
     def apply(self, text: str) -> str:
         """A text of ours in the words of information retrieval, with these words; never a text of somebody else."""
-        return self._pattern.sub(self._replace, text) if self._words else text
+        return self._pattern.sub(self._replace, text) if self.replacements else text
 
     def _replace(self, found: re.Match[str]) -> str:
-        word = self._words[found[0].lower()]
+        word = self.replacements[found[0].lower()]
         return word[0].upper() + word[1:] if found[0][0].isupper() else word
 
     @cached_property
-    def _words(self) -> dict[str, str]:
+    def replacements(self) -> dict[str, str]:
         """Words and phrases of information retrieval that differ here -> those of this vocabulary."""
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "phrases"}
         return {**self.phrases, **{name: word for name, word in own.items() if name != word}}
@@ -76,7 +76,7 @@ class Vocabulary:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         """The words and phrases, the longest first."""
-        longest = sorted(self._words, key=len, reverse=True)
+        longest = sorted(self.replacements, key=len, reverse=True)
         return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest))})\b", re.I)
 
 

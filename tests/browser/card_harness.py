@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.card.server.card import ADJUDICATION, CAPS, CARDS, KEYS, grade_buttons, nodes, style_sheet
+from annotate.card.server.card import ADJUDICATION, CAPS, CARDS, card_keys, grade_buttons, nodes, style_sheet
 from annotate.card.server.card_modules import card_modules
 from collection.core.records import GRADE_SCALES
 from collection.documents.rendering import find_terms, terms
@@ -146,7 +146,7 @@ def page_of(card: Any, data: dict[str, Any], query: Mapping[str, str], watch: st
     page = page.replace("PADDING", query.get("padding", "24px")).replace("WATCH", watch).replace("CHANGES", changes)
     page = page.replace("VARIABLES", "; ".join(f"--st-{name}: {value}" for name, value in theme.items()))
     page = page.replace("CARD", json.dumps(nodes(card))).replace("STYLE", json.dumps(style_sheet(card)))
-    return page.replace("DATA", json.dumps(data | {"keys": KEYS[card.name], "caps": CAPS}))
+    return page.replace("DATA", json.dumps(data | {"keys": card_keys(card), "caps": CAPS}))
 
 
 def document(number: int, **changes: Any) -> dict[str, Any]:

@@ -3,7 +3,16 @@
 /** @import { Answer, Answers, By, Entry, FetchContext, Handler, Item, Pending, Sent, Turn, Unit } from "./types.js" */
 
 import { takeUnsent } from "./outbox.js";
-import { askedAt, collected, questionAfter, questionBefore, selectedAnswer, unfinishedOf } from "./questions.js";
+import {
+  askedAt,
+  collected,
+  isRequired,
+  questionAfter,
+  questionBefore,
+  selectedAnswer,
+  shownAt,
+  unfinishedOf,
+} from "./questions.js";
 import {
   changeHistory,
   chosenOf,
@@ -48,18 +57,32 @@ function record(turn, decision, { title, delta, at, unit }) {
  *
  * @type {Handler<"decide">}
  */
-export const decide = (turn, { answer, stay = false, ...by }) => {
+export const decide = (turn, { answer, stay = false, asks = false, ...by }) => {
   const { item, state } = turn;
   if (!item) return turn.reply("nothing-here");
   // The key was meant for what was on screen before.
   if (item.on !== by.on) return turn.reply("just-changed");
   const { relevance } = answer;
   const isGrade = answer.kind === "graded" && typeof relevance === "number";
-  const [first] = isGrade && !stay ? askedAt(state.questions, relevance) : [];
-  if (!first || !isGrade) return make(turn, item, answer, stay, by);
+  const [first] = isGrade && !stay ? shownAt(state.questions, { relevance, asks }, item.unit.queryId) : [];
+  if (!first || !isGrade) {
+    const given = isGrade && !stay ? standingAnswers(item, askedAt(state.questions, relevance), relevance) : {};
+    return make(turn, item, withAnswers(answer, given), stay, by);
+  }
   const { answers = {} } = unfinishedOf(state, item.unit, item.entry, item.subject) ?? {};
-  return ask(turn, item, { relevance, answers, at: first.name });
+  return ask(turn, item, { relevance, answers, at: first.name, ...(asks && { asks }) });
 };
+
+/**
+ * Answers of an earlier decision with the same grade: those that are not asked for again stay.
+ *
+ * @param {Item} item @param {import("./types.js").Question[]} asked @param {number} relevance
+ */
+const standingAnswers = ({ entry }, asked, relevance) =>
+  entry?.decision.relevance === relevance ? collected(asked, entry.decision.answers ?? {}) : {};
+
+/** @param {Answer} answer @param {Answers} given */
+const withAnswers = (answer, given) => (Object.keys(given).length ? { ...answer, answers: given } : answer);
 
 /** Makes the decision on an item. @param {Turn} turn @param {Item} item @param {Answer} answer @param {boolean} stay @param {Key} by */
 function make(turn, item, answer, stay, { uuid, at, shown_at, seconds, away, source }) {
@@ -133,11 +156,12 @@ export const pass = (turn, { clears = false, ...by }) => {
   if (!shown) return undefined;
   const { item, question, unfinished } = shown;
   const { [question.name]: _, ...others } = unfinished.answers;
-  const none = question.kind === "tags" && question.required ? [] : undefined; // that none applies is an answer
+  const needsAnswer = isRequired(question, item.unit.queryId);
+  const none = question.kind === "tags" && needsAnswer ? [] : undefined; // that none applies is an answer
   const selected = clears ? undefined : selectedAnswer(turn.state, item);
   const answer = Array.isArray(selected) && !selected.length ? none : (selected ?? none);
   if (answer !== undefined) return goOn(turn, item, { ...others, [question.name]: answer }, by);
-  return question.required ? turn.reply("answer-required") : goOn(turn, item, others, by);
+  return needsAnswer ? turn.reply("answer-required") : goOn(turn, item, others, by);
 };
 
 /**
@@ -152,11 +176,12 @@ function goOn(turn, item, answers, by) {
   if (!question || !unfinished) return;
   const { relevance } = unfinished;
   const asked = askedAt(state.questions, relevance);
-  const next = questionAfter(asked, question, { ...unfinished, answers });
+  const shown = shownAt(state.questions, unfinished, unit.queryId);
+  const next = questionAfter(shown, question, { ...unfinished, answers }, unit.queryId);
   if (next) return ask(turn, item, { ...unfinished, answers, at: next.name });
-  const given = collected(asked, answers);
-  const answer = { kind: "graded", relevance, ...(Object.keys(given).length > 0 && { answers: given }) };
-  return make(turn, item, answer, false, by);
+  const unasked = asked.filter((each) => !shown.includes(each));
+  const given = collected(asked, { ...answers, ...standingAnswers(item, unasked, relevance) });
+  return make(turn, item, withAnswers({ kind: "graded", relevance }, given), false, by);
 }
 
 /** Goes back one question, and from the first further one to the grade. @type {Handler<"step-back">} */
@@ -164,7 +189,7 @@ export const stepBack = (turn) => {
   const { item, state } = turn;
   const unfinished = item && unfinishedOf(state, item.unit, item.entry, item.subject);
   if (!item?.question || !unfinished) return undefined;
-  const before = questionBefore(askedAt(state.questions, unfinished.relevance), item.question);
+  const before = questionBefore(shownAt(state.questions, unfinished, item.unit.queryId), item.question);
   return ask(turn, item, { ...unfinished, at: before?.name ?? null });
 };
 

@@ -6,6 +6,20 @@
 export const askedAt = (questions, relevance) =>
   questions.filter(({ from, to }) => (from === null || relevance >= from) && (to === null || relevance <= to));
 
+/** Whether a question waits to be asked for in a topic: it has to be answered in others only. @param {Question} question @param {string} queryId */
+export const isOnRequest = ({ required_in }, queryId) => required_in !== undefined && !required_in.includes(queryId);
+
+/** Whether a question has to be answered in a topic. @param {Question} question @param {string} queryId */
+export const isRequired = (question, queryId) => question.required && !isOnRequest(question, queryId);
+
+/**
+ * The questions of a judgement that was begun, in their order: without those on request, unless they were asked for.
+ *
+ * @param {Question[]} questions @param {Pick<Unfinished, "relevance" | "asks">} unfinished @param {string} queryId
+ */
+export const shownAt = (questions, { relevance, asks = false }, queryId) =>
+  askedAt(questions, relevance).filter((question) => asks || !isOnRequest(question, queryId));
+
 /** An answer if the question still has it; tags in its order, without those that it no longer has. @param {Question} question @param {AnswerValue | undefined} value @returns {AnswerValue | undefined} */
 export function soundAnswer({ kind, answers }, value) {
   const isKnown = (/** @type {unknown} */ each) => answers.some((answer) => answer.value === each);
@@ -15,43 +29,45 @@ export function soundAnswer({ kind, answers }, value) {
   return tags.length || !value.length ? tags : undefined;
 }
 
-/** The first required question without an answer. @param {Question[]} asked @param {Answers} answers */
-const firstMissing = (asked, answers) =>
-  asked.find((question) => question.required && soundAnswer(question, answers[question.name]) === undefined);
+/** The first question without an answer of those that have to be answered in a topic. @param {Question[]} asked @param {Answers} answers @param {string} queryId */
+const firstMissing = (asked, answers, queryId) =>
+  asked.find(
+    (question) => isRequired(question, queryId) && soundAnswer(question, answers[question.name]) === undefined,
+  );
 
 /**
  * The judgement that was begun on a unit, or is to be completed; null for none.
  *
  * @param {State} state @param {Unit} unit @param {Entry | null} entry @param {string} subject @returns {Unfinished | null}
  */
-export function unfinishedOf({ drafts, questions }, { said }, entry, subject) {
+export function unfinishedOf({ drafts, questions }, { said, queryId }, entry, subject) {
   const begun = drafts[subject]?.unfinished;
   if (typeof begun?.relevance === "number" && begun.answers) return begun; // another edition may have stored it
   if (entry || typeof said?.relevance !== "number") return null;
   const { relevance, answers = {} } = said;
-  const at = firstMissing(askedAt(questions, relevance), answers)?.name ?? null;
+  const at = firstMissing(askedAt(questions, relevance), answers, queryId)?.name ?? null;
   return { relevance, answers, at, fills: true };
 }
 
 /**
  * The further question on screen. If it was removed meanwhile, the first that is missing; null for the grade.
  *
- * @param {State} state @param {Unfinished | null} unfinished @returns {Question | null}
+ * @param {State} state @param {Unfinished | null} unfinished @param {string} queryId @returns {Question | null}
  */
-export function questionOn({ questions }, unfinished) {
+export function questionOn({ questions }, unfinished, queryId) {
   if (!unfinished || unfinished.at === null) return null;
   const asked = askedAt(questions, unfinished.relevance);
-  return asked.find(({ name }) => name === unfinished.at) ?? firstMissing(asked, unfinished.answers) ?? null;
+  return asked.find(({ name }) => name === unfinished.at) ?? firstMissing(asked, unfinished.answers, queryId) ?? null;
 }
 
 /**
  * The question after another one; null if all are answered.
  *
- * @param {Question[]} asked @param {Question} question @param {Unfinished} unfinished @returns {Question | null}
+ * @param {Question[]} asked @param {Question} question @param {Unfinished} unfinished @param {string} queryId @returns {Question | null}
  */
-export function questionAfter(asked, question, { answers, fills = false }) {
+export function questionAfter(asked, question, { answers, fills = false }, queryId) {
   const next = fills ? undefined : asked[asked.indexOf(question) + 1];
-  return next ?? firstMissing(asked, answers) ?? null;
+  return next ?? firstMissing(asked, answers, queryId) ?? null;
 }
 
 /** The further question before this one; null for the grade. @param {Question[]} asked @param {Question} question */
@@ -86,7 +102,8 @@ export function selectedAnswer(state, { unit, entry, subject, question }) {
 
 /** The place of the question on screen among those asked, from 1, and their number. @param {State} state @param {Item} item @returns {[number, number]} */
 export function placeOf(state, { unit, entry, subject, question }) {
-  const asked = askedAt(state.questions, unfinishedOf(state, unit, entry, subject)?.relevance ?? 0);
+  const unfinished = unfinishedOf(state, unit, entry, subject) ?? { relevance: 0 };
+  const asked = shownAt(state.questions, unfinished, unit.queryId);
   return [question ? asked.indexOf(question) + 1 : 0, asked.length];
 }
 

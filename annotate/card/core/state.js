@@ -73,7 +73,9 @@ export function onScreen(kind, state) {
   if (!about) return null;
   const subject = kind.subject({ query_id: unit.queryId, ...about });
   const drawn = subject + (entry ? "\u0000back" : "");
-  const question = state.questions.length ? questionOn(state, unfinishedOf(state, unit, entry, subject)) : null;
+  const question = state.questions.length
+    ? questionOn(state, unfinishedOf(state, unit, entry, subject), unit.queryId)
+    : null;
   const on = question ? `${drawn}\u0000${JSON.stringify(question)}` : drawn;
   return { unit, entry, about, subject, drawn, question, on };
 }

@@ -43,6 +43,8 @@ export interface Unfinished {
   at: string | null;
   /** True if only missing answers are asked for. */
   fills?: boolean;
+  /** Questions that are asked on request were asked for. */
+  asks?: boolean;
 }
 
 /** The answer itself; which fields there are depends on the kind of unit. */
@@ -240,6 +242,8 @@ export interface Question {
   sentence: string;
   kind: "grades" | "choice" | "tags";
   required: boolean;
+  /** The topics in which it is asked, and has to be answered; in others it is asked on request. Missing: asked in all. */
+  required_in?: string[];
   from: number | null;
   to: number | null;
   answers: { value: number | string; label: string; sentence: string }[];
@@ -252,7 +256,8 @@ export interface By extends Viewing {
 
 /** Every event says when it happened (ms), and brings a new uuid for the decision that it may make. */
 export type Event = (
-  | ({ type: "decide"; answer: Answer; stay?: boolean } & By)
+  /** With `asks`, questions that are asked on request follow as well. */
+  | ({ type: "decide"; answer: Answer; stay?: boolean; asks?: boolean } & By)
   /** Answers the question on screen; for tags, selects or deselects one. */
   | ({ type: "respond"; value: number | string } & By)
   /** Goes on to the next question with the selected answer or, with `clears`, without one. */

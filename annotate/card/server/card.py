@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 from annotate.auth import session
 from annotate.card.server.card_modules import FOLDER, card_modules
+from annotate.card.server.card_words import card_words
 from annotate.card.server.document_payload import PREFIX, TEXT_CAP
 from annotate.card.server.wire import PairFilter
 from collection.campaign.log.results import CANNOT_JUDGE_REASONS
@@ -27,14 +28,23 @@ if TYPE_CHECKING:
 
     from collection.core.questions import Question
     from collection.core.records import GradeScale
+    from collection.core.review import Review
 
 KEYS: dict[str, dict[str, Any]] = json.loads((FOLDER / "keys.json").read_text(encoding="utf-8"))
 """For each card, by its name, its ``actions`` (key, label and help, by name) in the order of the list of keys, and
 the ``fixed`` keys, which nobody can change; those with ``scale`` are listed by the card itself, a row for each grade.
+Actions ``in_review`` are those that only a literature review has.
 """
 
 CAPS = {"ArrowLeft": "←", "ArrowRight": "→", "ArrowUp": "↑", "ArrowDown": "↓", " ": "Space", "Escape": "Esc"}
 """Labels of keys without a character."""
+
+
+def card_keys(card: Card, *, in_review: bool = False) -> dict[str, Any]:
+    """Make the keys of a card, with ``actions`` and ``fixed`` as in :data:`KEYS`."""
+    keys = dict(KEYS[card.name])
+    more = keys.pop("in_review", {})
+    return keys | {"actions": keys["actions"] | more} if in_review else keys
 
 
 class GradeButton(TypedDict):
@@ -69,31 +79,51 @@ QuestionData = TypedDict(
         "sentence": str,
         "kind": QuestionKind,
         "required": bool,
+        "required_in": NotRequired[list[str]],
         "from": int | None,
         "to": int | None,
         "answers": list[AnswerButton],
     },
 )
-"""A further question; it is asked at the grades between `from` and `to`, where None is no bound."""
+"""A further question; it is asked at the grades between `from` and `to`, where None is no bound.
+
+With `required_in`, it is asked in these topics, and has to be answered there; in others only on request.
+"""
 
 
 def question_data(questions: Iterable[Question]) -> list[QuestionData]:
     """Make the data of questions, in their order."""
-    return [
-        {
-            "name": question.name,
-            "sentence": without_bidi(question.sentence),
-            "kind": question.kind,
-            "required": question.required and not question.required_topics,
-            "from": question.asked_from,
-            "to": question.asked_to,
-            "answers": [
-                {"value": value, "label": without_bidi(question.label(value)), "sentence": without_bidi(sentence)}
-                for value, sentence in question.answers.items()
-            ],
-        }
-        for question in questions
-    ]
+    return [_question_data(question) for question in questions]
+
+
+def _question_data(question: Question) -> QuestionData:
+    data: QuestionData = {
+        "name": question.name,
+        "sentence": without_bidi(question.sentence),
+        "kind": question.kind,
+        "required": question.required,
+        "from": question.asked_from,
+        "to": question.asked_to,
+        "answers": [
+            {"value": value, "label": without_bidi(question.label(value)), "sentence": without_bidi(sentence)}
+            for value, sentence in question.answers.items()
+        ],
+    }
+    if question.required_topics:
+        data["required_in"] = list(question.required_topics)
+    return data
+
+
+class ReviewTerms(TypedDict):
+    """Words, phrases and prefixes* that speak for the inclusion or for the exclusion of a record."""
+
+    include: list[str]
+    exclude: list[str]
+
+
+def review_terms(review: Review) -> ReviewTerms:
+    """Make the terms of a review that its cards highlight."""
+    return {"include": list(review.include_terms), "exclude": list(review.exclude_terms)}
 
 
 class CardData(TypedDict):
@@ -171,15 +201,19 @@ def _component(card: Card) -> ComponentRenderer:
 def mount(data: CardData, card: Card = GRADE, key: str = "card") -> None:
     """Draw a card for the person who is signed in; a rerun only gives it a new token."""
     now = session.current()
+    words = card_words(now.campaign.settings.vocabulary)
+    review = now.campaign.settings.review()
     common = {
         "token": now.token,
         "campaign": now.campaign.id,
         "annotator": now.annotator,
-        "keys": KEYS[card.name],
+        "keys": card_keys(card, in_review=review is not None),
         "caps": CAPS,
         "reasons": list(CANNOT_JUDGE_REASONS),
         "text_cap": TEXT_CAP,
         "routes": PREFIX,
         "own": now.campaign.store.settings.card_arrangement(now.annotator),
+        **({"words": words} if words else {}),
+        **({"review_terms": review_terms(review)} if review is not None else {}),
     }
     _component(card)(data=common | dict(data), key=key)

@@ -13,6 +13,7 @@ from annotate.card.server.document_payload import FIELD_CAP, TEXT_CAP
 from collection.campaign import Campaign
 from collection.core.errors import BusyError
 from collection.core.records import Answer, Role, Topic
+from collection.core.review import STAGES
 from collection.core.topic_fields import read_context
 from collection.documents.rendering import cut
 
@@ -83,11 +84,20 @@ def wire_answers(answers: Mapping[str, Answer]) -> wire.Answers:
     return {name: list(answer) if isinstance(answer, tuple) else answer for name, answer in answers.items()}
 
 
-def topic_of(topic: Topic) -> wire.Topic:
-    """Return a topic with the turns before its question and its other fields, as far as the card shows them."""
+def stages_of(campaign: Campaign) -> Mapping[str, str]:
+    """Return what is screened in each topic of a review; nothing for another campaign."""
+    return {} if campaign.settings.review() is None else STAGES
+
+
+def topic_of(topic: Topic, stages: Mapping[str, str]) -> wire.Topic:
+    """Return a topic with the turns before its question and its other fields, as far as the card shows them.
+
+    The topics of a review, which share a title, are named by their `stages`.
+    """
+    stage = stages.get(topic.query_id)
     words: wire.Topic = {
         "query_id": topic.query_id,
-        "title": cut(topic.title, FIELD_CAP),
+        "title": cut(f"{stage.capitalize()}: {topic.title}" if stage else topic.title, FIELD_CAP),
         "description": cut(topic.description, TEXT_CAP),
         "narrative": cut(topic.narrative, TEXT_CAP),
     }
@@ -111,8 +121,8 @@ def _shorten(text: str) -> str:
     return text if len(text) <= TURN_CAP else f"{cut(text, TURN_CAP)} …"
 
 
-def topic_words(words: Mapping[str, str]) -> wire.TopicWords:
+def topic_words(words: Mapping[str, str], stages: Mapping[str, str]) -> wire.TopicWords:
     """Return a topic of a unit from :meth:`collection.store.corpus.CorpusTables.topic_words`."""
     texts = (words[name] for name in ("query_id", "title", "description", "narrative"))
     topic = Topic._make([*texts, json.loads(words["fields"])])
-    return {**topic_of(topic), "note": cut(words["note"], TEXT_CAP)}
+    return {**topic_of(topic, stages), "note": cut(words["note"], TEXT_CAP)}

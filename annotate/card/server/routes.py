@@ -28,7 +28,7 @@ from annotate.card.server.document_payload import (
     TEXT_CAP,
     document_payloads,
 )
-from annotate.card.server.handlers import PostRoute, said_judgement, save_and_hand_out, topic_of
+from annotate.card.server.handlers import PostRoute, said_judgement, save_and_hand_out, stages_of, topic_of
 from annotate.card.server.trainer import NoModelError, Trainer
 from annotate.card.server.wire import Payload
 from annotate.server.campaign_thread import CampaignThread
@@ -211,12 +211,13 @@ def _topics(campaign: Campaign, annotator: str, request: wire.TopicsRequest) -> 
     standings = campaign.progress.topic_standings(annotator, last)
     without_text, first = campaign.store.pool.count_without_text(), campaign.recall.across_topics.pending()
     topics: list[wire.TopicPayload] = []
+    stages = stages_of(campaign)
     for topic in campaign.store.corpus.topic_records():
         query_id = topic.query_id
         if query_id in own:
             standing = standings[query_id]
             counts = {"pool": standing.goal, "judged": standing.done, "without_text": without_text.get(query_id, 0)}
-            topics.append(cast(wire.TopicPayload, {**topic_of(topic), **counts}))
+            topics.append(cast(wire.TopicPayload, {**topic_of(topic, stages), **counts}))
             if query_id in first:
                 topics[-1]["first"] = True
     asked = request.get("questions", ())

@@ -24,6 +24,7 @@ from annotate.card.server.handlers import (
     logged_text,
     said_judgement,
     save_and_hand_out,
+    stages_of,
     topic_words,
     wire_answers,
 )
@@ -167,8 +168,8 @@ class TopicTask(UnitRoutes):
 
     def units(self, query_ids: list[str], first: str | None, *, fresh: bool = False) -> list[wire.Unit]:
         """Return topics with their documents; `first` is the first topic in hand, `fresh` ones have no decision yet."""
-        topics = self.campaign.store.corpus.topic_words(query_ids)
-        return [self.topic_unit(topic_words(topics[query_id]), first, fresh) for query_id in query_ids]
+        topics, stages = self.campaign.store.corpus.topic_words(query_ids), stages_of(self.campaign)
+        return [self.topic_unit(topic_words(topics[query_id], stages), first, fresh) for query_id in query_ids]
 
     def documents(self, query_id: str, doc_ids: Sequence[str]) -> list[wire.DocumentPayload]:
         """Return the payloads of a topic's documents."""
@@ -316,6 +317,7 @@ class Adjudications(UnitRoutes):
     def units(self, pairs: Sequence[PairIds]) -> list[wire.AdjudicationUnit]:
         """Return pairs with all annotators' judgements."""
         topics = self.campaign.store.corpus.topic_words(sorted({query_id for query_id, _ in pairs}))
+        stages = stages_of(self.campaign)
         documents = self.campaign.store.corpus.documents([doc_id for _, doc_id in pairs])
         units: list[wire.AdjudicationUnit] = []
         for query_id, doc_id in pairs:
@@ -326,7 +328,7 @@ class Adjudications(UnitRoutes):
             text = self.campaign.corpus.view.shown(document).text if any(row["passages"] for row in opinions) else ""
             units.append(
                 {
-                    "topic": topic_words(topics[query_id]),
+                    "topic": topic_words(topics[query_id], stages),
                     "documents": document_payloads(self.campaign, [document], query_id),
                     "opinions": [_opinion(row, text) for row in opinions],
                     "former": next(map(_adjudication, own.to_dict("records")), None),

@@ -10,7 +10,7 @@ const TELL_SERVER = 1_000;
  * `keys` by action and `digit:2`; `words` to highlight by topic; `marks` are highlights, on unless false; the others are
  * sizes of the text, and `long`, which says how long documents are shown.
  *
- * @typedef {{ keys: Record<string, string>, words: Record<string, string>, marks?: { topic?: boolean, own?: boolean },
+ * @typedef {{ keys: Record<string, string>, words: Record<string, string>, marks?: { topic?: boolean, own?: boolean, review?: boolean },
  *             size?: number, measure?: number, leading?: number, long?: string }} Own
  */
 

@@ -10,6 +10,7 @@
 
 import { step } from "../core/machine.js";
 import { initial, onScreen } from "../core/state.js";
+import { inWords } from "../core/words.js";
 import { Arrangement } from "./arrangement.js";
 import { Failure, Network } from "./network.js";
 import { newUuid, Storage } from "./storage.js";
@@ -28,6 +29,8 @@ export class Card {
   constructor(kind, data, place) {
     this.kind = kind;
     this.data = data;
+    /** Puts sentences of the card into the words of the campaign. */
+    this.words = inWords(data.words);
     this.storage = new Storage(place);
     this.network = new Network(data.routes, data.annotator, data.token);
     /** Open before the storage is read: what another tab decides meanwhile is in one or the other. @type {BroadcastChannel | undefined} */
@@ -151,6 +154,6 @@ export class Card {
 
   /** Says something in the line above the buttons, until something else is on screen. @param {string} words */
   say(words) {
-    this.dispatch({ type: "notice", notice: words ? { code: "words", words, urgent: true } : null });
+    this.dispatch({ type: "notice", notice: words ? { code: "words", words: this.words(words), urgent: true } : null });
   }
 }

@@ -53,6 +53,10 @@ export interface CardData {
   filter?: unknown;
   pair?: [queryId: string, docId: string] | null;
   picked?: string;
+  /** Words and phrases of the card, in lower case, with those in their place; missing where none differ. */
+  words?: Record<string, string>;
+  /** Highlighted words, phrases and prefixes* of a review. */
+  review_terms?: { include: string[]; exclude: string[] };
 }
 
 export type Source = "key" | "click";

@@ -93,8 +93,9 @@ if picked.empty:
     st.stop()
 
 row = picked.iloc[0]
-topic_name = widgets.plain(topics[row["query_id"]])
-st.subheader(topic_name if campaign.settings.review() else f"Topic {topic_name}")
+query_id = row["query_id"]
+name = f"Topic {widgets.plain(query_id)}: {widgets.plain(titles[query_id])}"
+st.subheader(widgets.plain(topics[query_id]) if campaign.settings.review() else name)
 widgets.document(documents[row["doc_id"]])
 times = {"on screen": row["seconds"], "away": row["away"]}
 details = [f"{duration(seconds)} {where}" for where, seconds in times.items() if pd.notna(seconds) and seconds]

@@ -38,7 +38,7 @@ const question = ({ name, kind, ...others }, count) => ({
 const QUESTIONS = [
   [
     question({ name: "credibility", kind: "grades", from: 1 }, 4),
-    question({ name: "exclusion", kind: "choice", to: 0 }, 7),
+    question({ name: "exclusion", kind: "choice", to: 0, required_in: ["t2"] }, 7),
     question({ name: "tags", kind: "tags", required: false }, 3),
   ],
   [
@@ -248,6 +248,7 @@ const happening = fc.record({
     "decide",
     "decide",
     "decide",
+    "decide and be asked",
     "respond",
     "respond",
     "respond",
@@ -332,6 +333,8 @@ function happen(world, { what, tab: which, n }) {
   if (what === "stale") tab.dispatch({ type: "decide", answer: answerOf(kind, n), ...tab.by("something else") });
   if (what === "cannot judge")
     tab.dispatch({ type: "decide", answer: { kind: "cannot judge", reason: "broken" }, ...tab.by() });
+  if (what === "decide and be asked")
+    tab.dispatch({ type: "decide", answer: answerOf(kind, n), asks: true, ...tab.by() });
   if (what === "undo") tab.dispatch({ type: "undo", ...tab.by() });
   if (what === "skip") tab.dispatch({ type: "skip" });
   if (what === "back") tab.dispatch({ type: "look", step: -1 });

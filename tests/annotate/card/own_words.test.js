@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { findOwnWords } from "../../../annotate/card/view/document/own_words.js";
+import { findOwnWords, writtenTerms } from "../../../annotate/card/view/document/own_words.js";
 
 /** @param {string} written @param {string} text */
 const found = (written, text) => findOwnWords(written, text).map((place) => text.slice(...place));
@@ -14,6 +14,12 @@ const CASES = [
   ["words in a row", '"heat flux"', "Heat flux; the heat\nflux, heat of flux", ["Heat flux", "heat\nflux"]],
   ["words in a row with other quotes", "\u201eheat flux\u201c", "heat flux", ["heat flux"]],
   ["a row that ends in a prefix", '"heat flu*"', "heat fluxes, heat flu, flux", ["heat fluxes", "heat flu"]],
+  [
+    "a row with a prefix inside",
+    '"random* trial*"',
+    "Randomised trials, random trial, trial",
+    ["Randomised trials", "random trial"],
+  ],
   ["a row that is not closed", '"heat flux', "the heat flux", ["heat flux"]],
   ["joined words as a row", "heat-flux", "heat flux, heat-flux; heatflux", ["heat flux", "heat-flux"]],
   ["signs", "§ 103 %", "§ 103, 1030 (5 %)", ["§", "103", "%"]],
@@ -31,6 +37,13 @@ const CASES = [
 for (const [name, written, text, expected] of /** @type {[string, string, string, string[]][]} */ (CASES)) {
   test(name, () => assert.deepEqual(found(written, text), expected));
 }
+
+test("terms of a review: several words are a phrase, and so is what stands in quotation marks", () => {
+  const written = writtenTerms(["random*", "older adult*", '"balance training"']);
+  const text = "Balance training in older adults; randomly; older and adults, training";
+  assert.deepEqual(found(written, text), ["Balance training", "older adults", "randomly"]);
+  assert.equal(writtenTerms([]), "");
+});
 
 test("places are units, in order", () => {
   assert.deepEqual(findOwnWords("b a", "😀 a b"), [

@@ -90,6 +90,66 @@ test("without a question for the grade, and where it cannot be judged, one key d
   assert.deepEqual(ada.state.drafts, {});
 });
 
+const REASON = question("reason", "choice", ["population", "outcome"], { to: 0, required_in: ["t2"] });
+
+/** Decides with the questions that are asked on request. @param {import("./helpers.js").Annotator} ada */
+const askToo = (ada) =>
+  ada.act({ type: "decide", answer: { kind: "graded", relevance: 0 }, asks: true, ...ada.tab.by() });
+
+test("a question that is required in another topic is asked on request, and one key decides", () => {
+  const ada = open([REASON]);
+  ada.grade(0);
+  assert.deepEqual([ada.shown, asked(ada)], ["d101", "main"]);
+  askToo(ada);
+  assert.deepEqual([ada.shown, asked(ada)], ["d101", "reason"]);
+  respond(ada, "outcome");
+  askToo(ada);
+  pass(ada);
+  assert.deepEqual(saved(ada), [
+    ["d100", 0],
+    ["d101", 0, { reason: "outcome" }],
+    ["d102", 0],
+  ]);
+  ada.look(-1);
+  ada.look(-1);
+  assert.equal(ada.shown, "d101");
+  ada.grade(0); // the same grade: the reason that was given stays
+  assert.deepEqual(saved(ada).at(-1), ["d101", 0, { reason: "outcome" }]);
+  ada.look(-1);
+  ada.grade(1);
+  assert.deepEqual(saved(ada).at(-1), ["d101", 1]);
+});
+
+test("where it is required, the same question follows its grade and needs an answer", () => {
+  const ada = open([REASON]);
+  ada.act({ type: "topic", queryId: "t2" });
+  ada.sync();
+  ada.grade(0);
+  pass(ada);
+  assert.deepEqual([asked(ada), ada.notice], ["reason", "answer-required"]);
+  respond(ada, "population");
+  assert.deepEqual(saved(ada), [["d200", 0, { reason: "population" }]]);
+});
+
+test("on request, it comes in its place among the others", () => {
+  const ada = open([TAGS, REASON]);
+  ada.grade(0);
+  assert.deepEqual([asked(ada), ada.item && placeOf(ada.state, ada.item)], ["tags", [1, 1]]);
+  pass(ada);
+  askToo(ada);
+  assert.deepEqual([asked(ada), ada.item && placeOf(ada.state, ada.item)], ["tags", [1, 2]]);
+  pass(ada);
+  assert.equal(asked(ada), "reason");
+  stepBack(ada);
+  assert.equal(asked(ada), "tags");
+  pass(ada);
+  respond(ada, "population");
+  assert.deepEqual(saved(ada), [
+    ["d100", 0],
+    ["d101", 0, { reason: "population" }],
+  ]);
+});
+
 test("a required question needs an answer, and tags may be confirmed to be none", () => {
   const ada = open([CREDIBILITY, { ...TAGS, required: true }]);
   ada.grade(1);

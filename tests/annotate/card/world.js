@@ -42,9 +42,15 @@ export function commit(log, decisions, isRefused = () => false) {
 export const askedOf = (questions, grade) =>
   questions.filter(({ from, to }) => grade >= (from ?? -Infinity) && grade <= (to ?? Infinity));
 
+/** Whether a question is asked on request alone in a topic. @param {Question} question @param {string} topic */
+export const waits = ({ required_in: topics }, topic) => Boolean(topics && !topics.includes(topic));
+
 /** True if a judgement has all required answers. @param {Question[]} questions @param {Decision} decision */
-export const isComplete = (questions, { kind, relevance, answers = {} }) =>
-  kind !== "graded" || askedOf(questions, relevance ?? 0).every(({ name, required }) => !required || name in answers);
+export const isComplete = (questions, { kind, query_id, relevance, answers = {} }) =>
+  kind !== "graded" ||
+  askedOf(questions, relevance ?? 0).every(
+    (question) => !question.required || waits(question, query_id) || question.name in answers,
+  );
 
 /** The decision that stands on each subject: the last in the log that is not undone. @param {Kind} kind @param {Server["log"]} log */
 export function standing(kind, log) {
@@ -282,8 +288,12 @@ export class World {
     }
     assert(["decide", "respond", "pass"].includes(event.type), "only keys decide");
     const asked = askedOf(questions, decision.relevance ?? -1);
+    const { query_id: topic } = decision;
     if (event.type === "decide")
-      assert.equal(asked.length, 0, "a grade with further questions waits for their answers");
+      assert(
+        !asked.some((each) => event.asks || !waits(each, topic)),
+        "a grade with further questions waits for their answers",
+      );
     for (const name of Object.keys(answers))
       assert(
         asked.some((question) => question.name === name),
@@ -294,10 +304,11 @@ export class World {
     const given = (/** @type {string} */ name) => this.given.get(JSON.stringify([subject, name])) ?? [];
     const grades = [...given("relevance"), ...earlier.map(({ relevance }) => relevance)];
     assert(grades.includes(decision.relevance), "the grade was given for this");
-    for (const { name, kind, required } of asked) {
+    for (const question of asked) {
+      const { name, kind, required } = question;
       const value = answers[name];
       if (value === undefined) {
-        assert(!required, `${name} is missing`);
+        assert(!required || waits(question, topic), `${name} is missing`);
         continue;
       }
       const former = earlier.flatMap((made) => (made.answers && name in made.answers ? [made.answers[name]] : []));

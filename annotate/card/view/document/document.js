@@ -50,9 +50,9 @@ export function documentPart(view, drawn) {
     // If nothing matches, the server sends only the beginning.
     const matches = others.length > 0 || (first && (first[0] > 0 || terms.some(([start]) => start < first[1])));
     let says = matches
-      ? "Showing only passages that match the topic."
-      : "Showing only the beginning: no passage matches the topic.";
-    if (opened?.length) says = "Showing passages that match the topic, and those you opened.";
+      ? view.words("Showing only passages that match the topic.")
+      : view.words("Showing only the beginning: no passage matches the topic.");
+    if (opened?.length) says = view.words("Showing passages that match the topic, and those you opened.");
     view.setText("foldingSays", opened ? says : "Showing the full text.");
     view.setText("foldingDo", opened ? all : "Show passages only");
   }

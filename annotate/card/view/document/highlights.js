@@ -3,11 +3,11 @@
 /** @import { Marked, Part, View } from "../types.js" */
 
 import { setPressed } from "../frame/nodes.js";
-import { findOwnWords } from "./own_words.js";
+import { findOwnWords, writtenTerms } from "./own_words.js";
 import { rangesOf } from "./text.js";
 
 /** Every highlight of the card, the later one over the former: their looks are in the style sheets. */
-const PAINTS = ["cd-passage", "cd-topic-term", "cd-own-word", "cd-sentence"];
+const PAINTS = ["cd-passage", "cd-topic-term", "cd-include-term", "cd-exclude-term", "cd-own-word", "cd-sentence"];
 
 const MOST_RANGES = 5_000;
 
@@ -40,19 +40,20 @@ export function paint(name, on, ranges, isLong = false) {
   requestAnimationFrame(() => (isLong ? setTimeout(run) : run()));
 }
 
-/** The words of the topic, which the server finds, and in some cards the annotator's own. @param {View} view @param {() => Marked[]} marked what is on screen; drawn before this part is @returns {Part} */
+/** The words of the topic, which the server finds, the terms of a review, and in some cards the annotator's own words. @param {View} view @param {() => Marked[]} marked what is on screen; drawn before this part is @returns {Part} */
 export function highlights(view, marked) {
   const { arrangement } = view.card;
   const field = view.nodes.ownWords && view.field("ownWords");
 
   function wanted() {
-    const { topic = true, own = true } = view.own.marks ?? {};
-    return { topic, own: field !== undefined && own };
+    const { topic = true, own = true, review = true } = view.own.marks ?? {};
+    return { topic, own: field !== undefined && own, review: view.data.review_terms !== undefined && review };
   }
 
   function toggle() {
-    const on = !wanted().topic && !wanted().own;
-    arrangement.change({ marks: { ...view.own.marks, topic: on, ...(field && { own: on }) } });
+    const on = !Object.values(wanted()).some(Boolean);
+    const review = view.data.review_terms && { review: on };
+    arrangement.change({ marks: { ...view.own.marks, topic: on, ...(field && { own: on }), ...review } });
     return view.card.say(on ? "Highlights are on." : "Highlights are off.");
   }
 
@@ -85,10 +86,10 @@ export function highlights(view, marked) {
     render(item) {
       if (!item) return;
       const { queryId } = item.unit;
-      const { topic, own } = wanted();
+      const { topic, own, review } = wanted();
       const words = view.own.words[queryId] ?? "";
       if (field) {
-        setPressed(view.node("highlight"), topic || own);
+        setPressed(view.node("highlight"), topic || own || review);
         const isWriting = view.active === field && field.dataset.query === queryId;
         if (!isWriting && field.value !== words) field.value = words;
         field.dataset.query = queryId;
@@ -98,13 +99,15 @@ export function highlights(view, marked) {
       const isLong = drawn.some((segments) => segments.some(({ text }) => text.length > AT_ONCE));
       const terms = () => (topic ? all.flatMap(termsIn) : []);
       paint("cd-topic-term", [topic, ...drawn], terms, isLong);
-      const ownWords = own ? words : "";
-      paint(
-        "cd-own-word",
-        ownWords ? [ownWords, ...drawn] : [],
-        () => all.flatMap((each) => wordsIn(each, ownWords)),
-        isLong,
-      );
+      /** @param {string} name @param {string} written */
+      const paintWords = (name, written) =>
+        paint(name, written ? [written, ...drawn] : [], () => all.flatMap((each) => wordsIn(each, written)), isLong);
+      const { include = [], exclude = [] } = (review && view.data.review_terms) || {};
+      if (view.data.review_terms) {
+        paintWords("cd-include-term", writtenTerms(include));
+        paintWords("cd-exclude-term", writtenTerms(exclude));
+      }
+      paintWords("cd-own-word", own ? words : "");
     },
   };
 }

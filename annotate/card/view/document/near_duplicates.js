@@ -107,7 +107,7 @@ export function nearDuplicates(view) {
       const before = alike && alike.similarity >= 1 ? "Same text as " : "Near-duplicate of ";
       view.setText("nearWords", alike ? before : "This is the near-duplicate.");
       view.setText("nearTitle", alike ? cut(alike.title || alike.doc_id, 120) : "");
-      view.setText("nearSaid", alike ? `, which you judged ${wordsOf(view, alike.said)}.` : "");
+      view.setText("nearSaid", alike ? view.words`, which you judged ${wordsOf(view, alike.said)}.` : "");
       view.setText("nearShow", alike ? "Show" : "Back");
     },
     rendered: askSoon,

@@ -1,4 +1,4 @@
-// The annotator's own words in a text: words, "words in a row" and prefixes*, without case and accents.
+// The annotator's own words in a text, and terms of a review: words, "words in a row" and prefixes*, without case and accents.
 
 /** @import { Place } from "../types.js" */
 
@@ -28,11 +28,14 @@ const wordsOf = (text) =>
     end: index + word.length,
   }));
 
-/** The search terms: words in a row, the last of which may be a prefix, or characters without words. @param {string} written */
+/** The search terms: words in a row, each of which may be a prefix, or characters without words. @param {string} written */
 const soughtIn = (written) =>
   [...written.matchAll(PARTS)].map(({ 0: whole, 1: quoted }) => {
     const signs = (quoted ?? whole).trim();
-    return { words: wordsOf(signs), isPrefix: signs.endsWith("*"), signs: signs.replaceAll("*", "") };
+    const words = wordsOf(signs).map((word) => ({ ...word, isPrefix: signs[word.end] === "*" }));
+    const last = words.at(-1);
+    if (last && signs.endsWith("*")) last.isPrefix = true;
+    return { words, signs: signs.replaceAll("*", "") };
   });
 
 /** The places of an annotator's own words in a text, in UTF-16 units. @param {string} written @param {string} text */
@@ -41,12 +44,12 @@ export function findOwnWords(written, text) {
   const row = sought.some(({ words }) => words.length) ? wordsOf(text) : [];
   /** @type {Place[]} */
   const matches = [];
-  for (const { words, isPrefix, signs } of sought) {
+  for (const { words, signs } of sought) {
     const last = words.length - 1;
     for (let i = 0; last >= 0 && i + last < row.length; i += 1) {
-      const fits = words.every(({ plain, begin }, k) => {
+      const fits = words.every(({ plain, begin, isPrefix }, k) => {
         const word = row[i + k];
-        if (!word || !(isPrefix && k === last ? word.plain.startsWith(plain) : word.plain === plain)) return false;
+        if (!word || !(isPrefix ? word.plain.startsWith(plain) : word.plain === plain)) return false;
         // Letters without blanks between them are sought as they stand.
         return k === 0 || word.begin - (row[i + k - 1]?.end ?? 0) <= (begin === words[k - 1]?.end ? 0 : BETWEEN);
       });
@@ -57,3 +60,11 @@ export function findOwnWords(written, text) {
   }
   return union(matches);
 }
+
+/**
+ * Terms of a review as {@link findOwnWords} reads them: several words are a phrase, also without quotation marks.
+ *
+ * @param {string[]} terms
+ */
+export const writtenTerms = (terms) =>
+  terms.map((term) => (/["\u201c\u201d\u201e\u00ab\u00bb]/.test(term) ? term : `"${term}"`)).join(" ");

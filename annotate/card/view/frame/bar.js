@@ -25,7 +25,8 @@ export const CUT_OFF = [
 /** Says why nothing is on screen. @param {View} view @param {readonly string[] | null} words null while something is */
 export function drawRest(view, words) {
   view.setHidden("rest", !words);
-  for (const [i, name] of ["restTitle", "restWords"].entries()) if (words) view.setText(name, words[i] ?? "");
+  for (const [i, name] of ["restTitle", "restWords"].entries())
+    if (words) view.setText(name, view.words(words[i] ?? ""));
 }
 
 /** @param {View} view */
@@ -47,8 +48,10 @@ export const said = (view, decision) => (decision ? view.face.words(view, decisi
 export const discardedWords = (discarded) => (discarded ? "Not changed: answers were missing. " : "");
 
 /** The reason why nothing can be decided. @param {View} view */
-const nothingHere = ({ face, texts }) =>
-  texts.restTitle === ONE_MOMENT ? `The next ${face.one} is loading.` : `There is no ${face.one} on screen.`;
+const nothingHere = ({ face, texts, words }) =>
+  texts.restTitle === ONE_MOMENT
+    ? words(`The next ${face.one} is loading.`)
+    : words(`There is no ${face.one} on screen.`);
 
 /** @param {Notice} notice */
 const cause = ({ status = -1, detail = "" }) => causeOf(new Failure(status, detail));
@@ -66,16 +69,16 @@ const SENTENCES = {
   "looking-back": (view, { decision, discarded }) =>
     `: ${said(view, decision)}${discarded ? "; the change before was not finished" : ""} – answer again to change it${keyHint(view, "forward", ", ")}`,
   unfinished: (view, { decision }) => `: ${said(view, decision)} – not saved yet`,
-  "main-question": () => ": grade it again; nothing is saved yet",
+  "main-question": ({ words }) => words(": grade it again; nothing is saved yet"),
   "answer-required": () => "This question needs an answer.",
   "forward-to-open": (_, { discarded }) => `${discardedWords(discarded)}Back to the first undecided one.`,
   "nothing-here": (view) =>
     view.waiting
-      ? `Not recorded: this is a new topic. ${byInput("Press Enter to begin.", "Tap the button to begin.")}`
+      ? view.words`Not recorded: this is a new topic. ${byInput("Press Enter to begin.", "Tap the button to begin.")}`
       : nothingHere(view),
   "nothing-to-undo": () => "Nothing to undo.",
   "no-earlier": () => "No earlier decisions.",
-  "only-one": (view) => `This is the only ${view.face.one} left.`,
+  "only-one": ({ face, words }) => words(`This is the only ${face.one} left.`),
   "already-decided": (view) => `This is already decided${keyHint(view, "forward", ": press ")}.`,
   "just-changed": () => "Not recorded: the screen had just changed. Try again.",
   skipped: () => ": skipped; it comes back after the others",
@@ -84,7 +87,8 @@ const SENTENCES = {
   "closed-elsewhere": () => ": no longer needs a decision",
   loading: () => ONE_MOMENT,
   "cannot-load": (_, notice) => `It could not be loaded: ${cause(notice)}.`,
-  "cannot-show-requested": (view, notice) => `The requested ${view.face.one} cannot be shown: ${cause(notice)}.`,
+  "cannot-show-requested": ({ face, words }, notice) =>
+    `${words(`The requested ${face.one}`)} cannot be shown: ${cause(notice)}.`,
   note: (_, { on }) => (on ? ": note saved" : ": note removed"),
 };
 
@@ -104,7 +108,7 @@ function statusOf(view) {
   const { fails, unread } = view.card.storage;
   const n = outbox.length;
   const waiting =
-    n && `${count(n, view.face.noun)} ${plural(n, "is", "are")} kept in this ${fails ? "tab" : "browser"}`;
+    n && `${view.words(count(n, view.face.noun))} ${plural(n, "is", "are")} kept in this ${fails ? "tab" : "browser"}`;
   if (trouble === 401) {
     const why = !detail || detail === "not signed in" ? "reload this page to sign in again" : detail.replace(/\.$/, "");
     return ["problem", `You are signed out: ${why}.${waiting ? ` ${waiting}.` : ""}`];
@@ -114,7 +118,7 @@ function statusOf(view) {
   const words = n ? `${n} not saved yet` : hasSaved ? "Saved" : "";
   const warning = "This browser cannot store unsent answers: keep this tab open until everything is saved.";
   if (fails) return ["problem", `${words && `${words}. `}${warning}`];
-  const lost = `${count(unread, `unsent ${view.face.noun}`)} in this browser cannot be read and will not be sent: tell a manager.`;
+  const lost = `${view.words(count(unread, `unsent ${view.face.noun}`))} in this browser cannot be read and will not be sent: tell a manager.`;
   if (unread) return ["problem", `${words && `${words}. `}${lost}`];
   return [n || failures ? "waiting" : "saved", words];
 }
@@ -124,7 +128,8 @@ export function sentence(view, notice) {
   if (!notice) return ["", "", ""];
   const words = (view.face.notices?.[notice.code] ?? SENTENCES[notice.code])?.(view, notice) ?? "";
   const isDone = notice.code === "decided" && notice.done && view.face.several;
-  return [notice.code === "other-topic" ? "Topic: " : isDone ? "Topic done: " : "", notice.title ?? "", words];
+  const lead = notice.code === "other-topic" ? "Topic: " : isDone ? "Topic done: " : "";
+  return [view.words(lead), notice.title ?? "", words];
 }
 
 /** @param {View} view @param {Refusal} refused */

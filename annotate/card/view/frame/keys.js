@@ -23,12 +23,12 @@ export const hasNoKeyboard = () => matchMedia("(hover: none) and (pointer: coars
 export const byInput = (keyed, touched) => (hasNoKeyboard() ? touched : keyed);
 
 /** The name of an action or of a grade. @param {View} view @param {string} name */
-export function labelOf({ data }, name) {
+export function labelOf({ data, words }, name) {
   const grade = data.scale.find((each) => `digit:${each.grade}` === name);
   if (grade) return `${grade.grade} ${grade.label}`;
   if (name.startsWith("digit:")) return `Answer ${name.slice("digit:".length)}`;
-  const label = data.keys.actions[name]?.label ?? name;
-  return name === "help" ? byInput(label, "Grades") : label; // without a keyboard the panel lists the grades alone
+  const label = words(data.keys.actions[name]?.label ?? name);
+  return name === "help" ? byInput(label, words("Grades")) : label; // without a keyboard the panel lists the grades alone
 }
 
 /**
@@ -281,13 +281,13 @@ export class Keys {
     const kbd = (/** @type {string} */ cap) => make("kbd", {}, cap);
     const lines = [...view.actions.keys()].flatMap((name) => {
       const cap = this.cap(name);
-      return keyLine([cap ? kbd(cap) : "no key"], actions[name]?.help ?? "");
+      return keyLine([cap ? kbd(cap) : "no key"], view.words(actions[name]?.help ?? ""));
     });
     view.node("actionKeys").replaceChildren(...lines);
     const asks = Boolean(view.data.questions?.length);
     const fixedLines = fixed.flatMap(({ keys, help, scale, questions = false }) => {
       const caps = keys.flatMap((key) => [key === "\u2026" ? key : kbd(this.print(key)), " "]);
-      return scale || (questions && !asks) ? [] : keyLine(caps, help); // grades are listed one by one
+      return scale || (questions && !asks) ? [] : keyLine(caps, view.words(help)); // grades are listed one by one
     });
     view.node("fixedKeys").replaceChildren(...fixedLines);
   }

@@ -8,6 +8,7 @@
 /** @import { CardData, Face, On } from "../types.js" */
 /** A card's node, which keeps its view. @typedef {HTMLElement & { cleverdon?: View }} Root */
 
+import { inWords } from "../../core/words.js";
 import { Card } from "../../shell/card.js";
 import { closeLostDialogs } from "./lost_dialog.js";
 import { View } from "./view.js";
@@ -44,6 +45,7 @@ function cardFor(face, data) {
   cards.set(place, card);
   const isNew = card.network.token !== data.token;
   card.data = data;
+  card.words = inWords(data.words);
   card.network.address = data.routes;
   card.network.token = data.token;
   if (isNew && [401, 403].includes(card.state.sync.trouble ?? 0)) card.dispatch({ type: "wake" });

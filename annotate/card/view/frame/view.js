@@ -5,6 +5,7 @@
  * of the machine and each change of the view's own state.
  */
 
+/** @import { InWords } from "../../core/words.js" */
 /** @import { Action, Answer, Card, CardData, Face, Nodes, Panel, Part, Source } from "../types.js" */
 
 import { newTopicUnit, onScreen } from "../../core/state.js";
@@ -29,6 +30,7 @@ export class View {
       frame.querySelectorAll(".cd-apart, .cd-document, .cd-text")
     ))
       node.translate = false;
+    if (this.data.words) putIntoWords(frame, card.words);
     /** The texts of parts as they are drawn. @type {Record<string, string>} */
     this.texts = {};
     /** @type {string | null} */
@@ -58,6 +60,11 @@ export class View {
     /** @type {NonNullable<Part["clicks"]>} */
     this.clicks = Object.assign({}, ...this.parts.map((part) => part.clicks ?? {}));
     this.keys.map();
+  }
+
+  /** Puts sentences of the card into the words of the campaign; also the tag of a template. */
+  get words() {
+    return this.card.words;
   }
 
   get state() {
@@ -218,4 +225,19 @@ export class View {
   letGo() {
     this.active?.blur();
   }
+}
+
+/** Puts the card's HTML into the words of the campaign, once: later texts of the campaign stand in it. @param {HTMLElement} frame @param {InWords} words */
+function putIntoWords(frame, words) {
+  if (frame.dataset.worded) return;
+  frame.dataset.worded = "true";
+  const walker = document.createTreeWalker(frame, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = /** @type {Text} */ (walker.currentNode);
+    const text = words(node.data);
+    if (text !== node.data) node.data = text;
+  }
+  for (const name of ["title", "aria-label", "placeholder"])
+    for (const node of frame.querySelectorAll(`[${name}]`))
+      node.setAttribute(name, words(node.getAttribute(name) ?? ""));
 }

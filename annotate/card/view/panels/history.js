@@ -169,10 +169,15 @@ export function history(view) {
     const here = shownTopic(view);
     const others = view.state.scope.topics.filter((/** @type {Topic} */ topic) => topic !== here);
     const named = others.map((/** @type {Topic} */ topic) => [topic.query_id, nameOfTopic(topic)]);
-    const first = here ? [[here.query_id, `This topic: ${nameOfTopic(here)}`]] : [];
-    fill(topics, [["", "All topics"], ...first, ...named]);
+    const first = here ? [[here.query_id, view.words`This topic: ${nameOfTopic(here)}`]] : [];
+    fill(topics, [["", view.words("All topics")], ...first, ...named]);
     const scale = view.data.scale.map(({ grade, label }) => [`${grade}`, `${grade} ${label}`]);
-    fill(grades, [["", "All grades"], ...scale, ["cannot judge", "Cannot judge"], ["flagged", "Flagged"]]);
+    fill(grades, [
+      ["", view.words("All grades")],
+      ...scale,
+      ["cannot judge", view.words("Cannot judge")],
+      ["flagged", "Flagged"],
+    ]);
   }
 
   /** @param {string} key @param {boolean} inField @returns {Reaction | undefined} */
@@ -205,12 +210,14 @@ export function history(view) {
 
   function says() {
     const n = list.rows.length;
-    const total = `${figure(n)}${isMore ? "+" : ""} ${plural(n, "judgement")}. `;
-    if (view.state.fetching) return "Loading the document …";
+    const total = `${figure(n)}${isMore ? "+" : ""} ${view.words(plural(n, "judgement"))}. `;
+    if (view.state.fetching) return view.words("Loading the document …");
     if (trouble) return `${n ? total : ""}Showing only what this browser knows: ${trouble}.`;
     if (n) return total + byInput("Select one with \u2191 \u2193, open it with Enter.", "Tap one to open it.");
     if (pending) return ONE_MOMENT;
-    return Object.values(filter()).some(Boolean) ? "No judgement matches." : "You have not judged any documents yet.";
+    return view.words(
+      Object.values(filter()).some(Boolean) ? "No judgement matches." : "You have not judged any documents yet.",
+    );
   }
 
   return {

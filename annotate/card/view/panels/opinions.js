@@ -57,7 +57,7 @@ export function opinions(view) {
 function drawOpinion(view, opinion, i, isNamed) {
   const { kind, relevance, reason, note, flagged, quotes, answers } = opinion;
   const known = view.data.scale.find(({ grade }) => grade === relevance);
-  const label = kind === "graded" ? (known?.label ?? String(relevance)) : "Cannot judge";
+  const label = kind === "graded" ? (known?.label ?? String(relevance)) : view.words("Cannot judge");
   const flag = flagged ? [make("span", { className: "cd-badge cd-flag" }, "Flagged")] : [];
   const said = answerWords(view, answers);
   const words = [said.join("\n"), reason ?? "", note ?? "", ...quotes];
@@ -66,19 +66,19 @@ function drawOpinion(view, opinion, i, isNamed) {
     "li",
     { className: isLong ? "cd-opinion cd-folded" : "cd-opinion" },
     make("p", { className: "cd-opinion-head" }, gradeBadge(view, opinion), apart("b", label), ...flag),
-    whoLine(opinion, i, isNamed),
+    whoLine(view, opinion, i, isNamed),
     ...words.flatMap((each, at) => (each ? apart(at < 3 ? "p" : "q", each) : [])),
     ...(isLong ? [smallButton("Show all", "open-opinion")] : []),
   );
 }
 
-/** The annotator, by name or by letter, and the seconds on screen; with the name also the time. @param {Opinion} opinion @param {number} i @param {boolean} isNamed */
-function whoLine({ annotator, seconds, judged_at }, i, isNamed) {
-  const letter = `Annotator ${String.fromCharCode(65 + (i % 26))}${i < 26 ? "" : Math.floor(i / 26) + 1}`;
+/** The annotator, by name or by letter, and the seconds on screen; with the name also the time. @param {View} view @param {Opinion} opinion @param {number} i @param {boolean} isNamed */
+function whoLine(view, { annotator, seconds, judged_at }, i, isNamed) {
+  const letter = view.words`Annotator ${String.fromCharCode(65 + (i % 26))}${i < 26 ? "" : Math.floor(i / 26) + 1}`;
   const line = make("p", { className: "cd-opinion-who" }, apart("bdi", isNamed ? cut(annotator, 100) : letter));
   /** @param {string} words @param {string} title */
   const add = (words, title) => line.append(make("span", { title }, words));
-  if (seconds !== null) add(`${seconds.toFixed(1)} s`, "Active time on the document");
-  if (isNamed) add((judged_at ?? "").slice(0, 16).replace("T", " "), "Judged (UTC)");
+  if (seconds !== null) add(`${seconds.toFixed(1)} s`, view.words("Active time on the document"));
+  if (isNamed) add((judged_at ?? "").slice(0, 16).replace("T", " "), view.words("Judged (UTC)"));
   return line;
 }

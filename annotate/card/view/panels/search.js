@@ -128,7 +128,7 @@ export function search(view) {
       const atOnce = taking === doc_id;
       if (atOnce) taking = null;
       if (cause) {
-        trouble = `The document could not be taken: ${cause}.`;
+        trouble = view.words`The document could not be taken: ${cause}.`;
         return draw();
       }
       if (atOnce) view.setPanel(null);
@@ -138,13 +138,15 @@ export function search(view) {
 
   function says() {
     const n = result.documents.length;
-    if (taking !== null) return "Loading the document …";
+    if (taking !== null) return view.words("Loading the document …");
     if (trouble && !n) return "";
     if (pending) return "Searching …";
-    if (!words()) return "Finds documents with all words. Use \u201cexact phrase\u201d, prefix* or NOT word to refine.";
+    if (!words())
+      return view.words("Finds documents with all words. Use \u201cexact phrase\u201d, prefix* or NOT word to refine.");
     if (!isCurrent()) return byInput("Press Enter to search.", "");
-    if (!n) return "No document matches.";
-    return `${result.more ? shown(n) : count(n, "document")}. ${byInput("Select one with \u2193, judge it next with Enter.", "Tap one to judge it next.")}`;
+    if (!n) return view.words("No document matches.");
+    const next = byInput("Select one with \u2193, judge it next with Enter.", "Tap one to judge it next.");
+    return view.words(`${result.more ? shown(n) : count(n, "document")}. ${next}`);
   }
 
   /** Says which results are shown if there are more. @param {number} n */
@@ -157,7 +159,7 @@ export function search(view) {
   /** @param {FoundDocument} match */
   function markOf(match) {
     const said = standing(match);
-    return said ? `Judged: ${wordsOf(view, said)}` : isOnScreen(match) ? "On screen" : "";
+    return said ? view.words`Judged: ${wordsOf(view, said)}` : isOnScreen(match) ? "On screen" : "";
   }
 
   function draw() {

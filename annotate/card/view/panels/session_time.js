@@ -54,7 +54,9 @@ export function breaks(view) {
     if (!isBegun || now - moved >= BREAK || worked < due) return;
     due = worked + REMIND;
     const minutes = count(Math.round(worked / 60_000), "minute");
-    say(`You have been judging for ${minutes} without a break. A five-minute break helps to keep grades consistent.`);
+    say(
+      view.words`You have been judging for ${minutes} without a break. A five-minute break helps to keep grades consistent.`,
+    );
   }
 
   return {

@@ -26,6 +26,12 @@ const SWITCHES = {
   switchLong: [({ long }) => long === "whole", (_, on) => ({ long: on ? "whole" : "as set" })],
 };
 
+/** The switch of the terms of a review, which only a review has. @type {typeof SWITCHES[string]} */
+const REVIEW_SWITCH = [
+  ({ marks }) => marks?.review !== false,
+  ({ marks }, review) => ({ marks: { ...marks, review } }),
+];
+
 /** Keys that only change others. */
 const MODIFIERS = ["Shift", "CapsLock", "AltGraph", "Unidentified", "Dead", "Process"];
 
@@ -42,6 +48,7 @@ function refusalOf(key, caps) {
 export function settings(view) {
   const { arrangement } = view.card;
   const { caps, keys: known } = view.data;
+  const switches = view.data.review_terms ? { ...SWITCHES, switchMarkReview: REVIEW_SWITCH } : SWITCHES;
   /** The action or grade for which a new key is waited for. @type {string | null} */
   let waiting = null;
   /** @type {Own | null} */
@@ -115,7 +122,7 @@ export function settings(view) {
       view.node(`${name}Less`).ariaDisabled = String(value === steps[0]);
       view.node(`${name}More`).ariaDisabled = String(value === steps.at(-1));
     }
-    for (const [name, [isOn]] of Object.entries(SWITCHES)) view.node(name).ariaChecked = String(isOn(view.own));
+    for (const [name, [isOn]] of Object.entries(switches)) view.node(name).ariaChecked = String(isOn(view.own));
     drawKeys();
   }
 
@@ -150,7 +157,7 @@ export function settings(view) {
         }
       },
       turn(button) {
-        for (const [name, [isOn, turn]] of Object.entries(SWITCHES))
+        for (const [name, [isOn, turn]] of Object.entries(switches))
           if (view.node(name) === button) arrangement.change(turn(view.own, !isOn(view.own)));
       },
       rekey: ({ dataset: { name = "" } }) => askKey(name),
@@ -161,6 +168,7 @@ export function settings(view) {
       },
     },
     panels: { settings: { keys: takeKey, render: drawPanel, left: () => say("") } },
+    attach: () => void drawReviewTerms(view),
     render() {
       if (drawn === view.own) return;
       drawn = view.own;
@@ -168,6 +176,38 @@ export function settings(view) {
         view.node("frame").style.setProperty(property, `${stepOf(name, steps, usual)}${unit}`);
     },
   };
+}
+
+/** Draws the switch of the terms of a review, and the terms as they are highlighted; without a review there is none. @param {View} view */
+function drawReviewTerms(view) {
+  const terms = view.data.review_terms;
+  const legend = view.node("switchMarkOwn").parentElement?.querySelector(".cd-legend");
+  legend?.remove();
+  if (!terms) return;
+  if (!view.nodes.switchMarkReview) {
+    const node = make(
+      "button",
+      {
+        type: "button",
+        className: "cd-switch",
+        dataset: { part: "switch-mark-review", do: "turn", name: "mark-review" },
+      },
+      make("span", {}, "Highlight inclusion and exclusion terms"),
+      make("i", {}),
+    );
+    Object.assign(node, { role: "switch", ariaChecked: "true" });
+    view.node("switchMarkOwn").after(node);
+    view.nodes.switchMarkReview = node;
+  }
+  const none = "none: they are set on the page Set up";
+  const lines = /** @type {const} */ ([
+    ["include", "Inclusion terms"],
+    ["exclude", "Exclusion terms"],
+  ]).flatMap(([kind, words]) => [
+    make("dt", {}, make("span", { className: `cd-${kind}-sample` }, words)),
+    apart("dd", terms[kind].join(", ") || none),
+  ]);
+  view.node("switchMarkReview").after(make("dl", { className: "cd-legend" }, ...lines));
 }
 
 /** An action or a grade with its keys, of which the click asks for another one. @param {View} view @param {string} name */

@@ -117,7 +117,13 @@ export function topics(view) {
   /** @param {"topic" | "all"} name @param {Topic | null} topic */
   function drawJudged(name, topic) {
     const { judged, pool } = countOf(view.state, topic);
-    drawCount(view, name, figure(judged) + (pool === null ? " judged" : ` of ${figure(pool)}`), judged, pool);
+    drawCount(
+      view,
+      name,
+      figure(judged) + (pool === null ? view.words(" judged") : ` of ${figure(pool)}`),
+      judged,
+      pool,
+    );
   }
 
   function drawProgress() {
@@ -128,7 +134,7 @@ export function topics(view) {
     // Topics without a goal of their own are part of the total only if a budget limits them.
     const { all, topics } = view.state.scope;
     const isLimited = typeof all?.pool === "number" && topics.some((/** @type {Topic} */ { pool }) => pool === null);
-    view.setText("allWords", isLimited ? "within the budget" : "in all topics");
+    view.setText("allWords", isLimited ? "within the budget" : view.words("in all topics"));
     drawOptions();
   }
 
@@ -171,13 +177,14 @@ export function topics(view) {
       const { scope } = view.state;
       const topic = shownTopic(view);
       const [rule = "", words = ""] = scope.inLoop && topic?.query_id === scope.topic ? scope.chooser : [];
-      view.setLine("chooserRule", rule, "chooser");
-      view.setText("chooserState", words);
+      view.setLine("chooserRule", view.words(rule), "chooser");
+      view.setText("chooserState", view.words(words));
       if (!topic) return;
       if (turned && item && listed.length === scope.topics.length) setTimeout(drawProgress, AFTER_FRAMES);
       else drawProgress();
       view.setText("topicId", `Topic ${cut(topic.query_id, 60)}`);
-      view.setHidden("topicId", !topic.title); // without a title the id stands in its place
+      // Without a title the id stands in its place; where topics have another name, their titles say what they are.
+      view.setHidden("topicId", !topic.title || view.data.words !== undefined);
       const at = scope.topics.indexOf(topic);
       if (select.selectedIndex !== at) select.selectedIndex = at;
       view.field("previousTopic").disabled = at === 0;

@@ -28,7 +28,7 @@ export function why(view) {
     if (former === (unit?.id ?? null)) return;
     clearTimeout(timer);
     shown = unit?.id ?? null;
-    draw(unit ? ONE_MOMENT : "There is no document on screen.");
+    draw(unit ? ONE_MOMENT : view.words("There is no document on screen."));
     if (unit) timer = window.setTimeout(() => ask(unit), former === undefined ? 0 : SETTLE);
   }
 
@@ -47,7 +47,7 @@ export function why(view) {
   /** @param {string} sentence @param {Term[]} terms */
   function draw(sentence, terms = []) {
     const strongest = terms.slice(0, TERMS).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
-    view.setText("whySentence", sentence);
+    view.setText("whySentence", view.words(sentence));
     view.setHidden("whyScale", !strongest.length);
     for (const [side, sign] of Object.entries({ whyFor: 1, whyAgainst: -1 })) {
       const rows = strongest.filter(([, share]) => share * sign > 0).map(termRow);

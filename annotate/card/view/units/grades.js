@@ -12,8 +12,8 @@ import { answerWords } from "./question_words.js";
 export const wordsOf = (view, answer) => [gradeWords(view, answer), ...answerWords(view, answer.answers)].join("; ");
 
 /** The grade of a judgement in a few words. @param {View} view @param {Answer} answer */
-export function gradeWords({ data: { scale } }, { kind, relevance, reason }) {
-  if (kind !== "graded") return reason ? `cannot judge (${reason})` : "cannot judge";
+export function gradeWords({ data: { scale }, words }, { kind, relevance, reason }) {
+  if (kind !== "graded") return words("cannot judge") + (reason ? ` (${reason})` : "");
   const known = scale.find(({ grade }) => grade === relevance);
   return known ? `${relevance} ${known.label}` : String(relevance);
 }
@@ -90,7 +90,7 @@ export function grades(view, hint = "") {
       const isDense = scale.length > ONE_DIGIT;
       const buttons = scale.map(({ grade, label, sentence }) => {
         const button = answerButton(grade, label, sentence, { do: "grade", grade: `${grade}` }, isDense);
-        button.title += hint;
+        button.title += view.words(hint);
         return button;
       });
       node.replaceChildren(...buttons);

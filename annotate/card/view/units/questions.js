@@ -2,7 +2,7 @@
 
 /** @import { Item, Part, Question, Source, View } from "../types.js" */
 
-import { placeOf, readDigits, selectedAnswer, unfinishedOf } from "../../core/questions.js";
+import { askedAt, isRequired, placeOf, readDigits, selectedAnswer, unfinishedOf } from "../../core/questions.js";
 import { apart, forward, make, setHidden, setPressed } from "../frame/nodes.js";
 import { count } from "../frame/phrases.js";
 import { answerButton, layOut, ONE_DIGIT } from "./answers.js";
@@ -59,7 +59,7 @@ export function questions(view) {
 
   /** @param {Question} question */
   function build(question) {
-    const { name, kind, sentence, required, answers } = question;
+    const { name, kind, sentence, required, required_in, answers } = question;
     const node = make("div", { className: "cd-grades" });
     Object.assign(node, { role: "group", ariaLabel: forward(sentence) });
     const isScale = kind === "grades";
@@ -70,7 +70,13 @@ export function questions(view) {
     );
     node.replaceChildren(...buttons);
     const place = make("b", {});
-    const line = make("p", { className: required ? "" : "cd-optional" }, place, " ", apart("span", sentence));
+    const line = make(
+      "p",
+      { className: required && !required_in ? "" : "cd-optional" },
+      place,
+      " ",
+      apart("span", sentence),
+    );
     drawn.set(name, { line, place, group: node });
   }
 
@@ -88,14 +94,35 @@ export function questions(view) {
       button.classList.toggle("cd-former", isSelected && !isGiven);
     }
     const isTags = question.kind === "tags";
-    const goesOn = isTags || values.length > 0 || !question.required;
-    const words = values.length ? (isTags ? "Continue" : "Keep") : isTags && question.required ? "None" : "No answer";
+    const needsAnswer = isRequired(question, item.unit.queryId);
+    const goesOn = isTags || values.length > 0 || !needsAnswer;
+    const words = values.length ? (isTags ? "Continue" : "Keep") : isTags && needsAnswer ? "None" : "No answer";
     view.setText("passWords", words);
     view.node("passQuestion").classList.toggle("cd-away", !goesOn);
-    view.node("clearAnswer").classList.toggle("cd-away", question.required || !values.length);
+    view.node("clearAnswer").classList.toggle("cd-away", needsAnswer || !values.length);
+  }
+
+  /** The grade of a question that is asked on request: the lowest at which it is asked. */
+  function gradeToAsk() {
+    const asked = view.data.questions?.find(({ required_in }) => required_in);
+    return asked && view.data.scale.find(({ grade }) => askedAt([asked], grade).length)?.grade;
   }
 
   return {
+    actions: {
+      reason: {
+        run(source) {
+          const relevance = gradeToAsk();
+          if (relevance === undefined) return view.reply();
+          return card.dispatch({
+            type: "decide",
+            answer: { kind: "graded", relevance },
+            asks: true,
+            ...card.by(source),
+          });
+        },
+      },
+    },
     clicks: {
       answer: ({ dataset }) => answer(Number(dataset.number), "click"),
       "pass-question": () => pass("click"),
@@ -156,6 +183,7 @@ export function questions(view) {
     },
 
     attach() {
+      drawReasonButton(view);
       const { questions: all = [] } = view.data;
       const text = JSON.stringify(all);
       if (built === text) return undefined;
@@ -163,10 +191,13 @@ export function questions(view) {
       drawn = new Map();
       all.forEach(build);
       const lines = [...drawn.values()].map(({ line }) => line);
-      asked.replaceChildren(make("p", { className: "cd-current" }, "How relevant is this document?"), ...lines);
+      asked.replaceChildren(
+        make("p", { className: "cd-current" }, view.words("How relevant is this document?")),
+        ...lines,
+      );
       choices.replaceChildren(...[...drawn.values()].map((each) => each.group));
       setHidden(view.node("question"), !all.length);
-      const isAllRequired = all.every(({ required }) => required);
+      const isAllRequired = all.every(({ required, required_in }) => required && !required_in);
       setHidden(view.node("clearAnswer"), isAllRequired);
       view.node("question").classList.toggle("cd-three", !isAllRequired);
       view.node("card").classList.toggle("cd-asks", all.length > 0);
@@ -207,6 +238,18 @@ export function questions(view) {
       /** @type {HTMLElement | null} */ (first)?.focus({ preventScroll: true });
     },
   };
+}
+
+/** The button of the action `reason`, where the card has it. @param {View} view */
+function drawReasonButton({ actions, data, nodes }) {
+  const entry = data.keys.actions.reason;
+  if (!entry || !actions.has("reason") || nodes.withReason) return;
+  const cap = make("kbd", { dataset: { key: "reason" } });
+  const button = make("button", { type: "button", title: entry.label, dataset: { do: "reason" } }, cap);
+  button.append(make("span", {}, "Reason"));
+  button.ariaLabel = entry.label;
+  nodes.withReason = button;
+  nodes.cannotJudge?.before(button);
 }
 
 /** The answers of a question in the list of keys. @param {Question} question */

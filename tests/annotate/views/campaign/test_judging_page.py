@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotate.card.server import card as cards
+from annotate.card.server.card_words import card_words
 from collection import Campaign, Document, Question
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.core.errors import InputError, UnknownNameError
+from collection.core.review import reason_question
+from collection.core.vocabulary import RETRIEVAL, REVIEW
 from collection.documentation import read_page
 from tests.helpers import Opened, fails, ok, put, words
 
@@ -286,7 +290,7 @@ CARDS = [*cards.CARDS.values(), cards.ADJUDICATION]
 
 @pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
 def test_each_key_of_a_card_is_one_action_s_and_caps_name_only_actions(card: cards.Card) -> None:
-    actions = cards.KEYS[card.name]["actions"]
+    actions = cards.card_keys(card, in_review=True)["actions"]
     keys = [action["key"] for action in actions.values()]
     assert len(set(keys)) == len(keys)
     assert not {"r", "c"} & set(keys)  # the app takes them
@@ -301,16 +305,33 @@ def test_every_panel_has_its_file_and_is_in_a_card() -> None:
     assert set(re.findall(r"panels: \{\s*(\w+):", views)) == files
 
 
-def key_table(title: str, actions: dict[str, Any], fixed: list[dict[str, Any]]) -> Iterator[str]:
+def key_table(
+    title: str,
+    actions: dict[str, Any],
+    fixed: list[dict[str, Any]],
+    in_review: Mapping[str, Any] = MappingProxyType({}),
+) -> Iterator[str]:
     """The table of a card's keys on the documentation page."""
     yield from (f"## {title}\n", "| Key | Action |", "|---|---|")
     for row in fixed:
         yield f"| {' '.join(key if key == '…' else f'`{key}`' for key in row['keys'])} | {row['help']} |"
-    for action in actions.values():
+    for action in [*actions.values(), *in_review.values()]:
         yield f"| `{cards.CAPS.get(action['key'], action['key'])}` | {action['help']} |"
 
 
 def test_the_documentation_has_every_key_of_every_card() -> None:
     tables = "\n\n".join("\n".join(key_table(**keys)) for keys in cards.KEYS.values())
     assert tables in read_page("reference/keyboard"), tables
-    assert tables.count("\n| `") == sum(len(k["actions"]) + len(k["fixed"]) for k in cards.KEYS.values())
+    assert tables.count("\n| `") == sum(
+        len(keys[part]) for keys in cards.KEYS.values() for part in ("actions", "fixed", "in_review") if part in keys
+    )
+
+
+def test_only_a_review_has_keys_words_and_terms_of_its_own() -> None:
+    plain, review = (cards.card_keys(cards.GRADE, in_review=in_review) for in_review in (False, True))
+    assert plain == {name: part for name, part in cards.KEYS["grade"].items() if name != "in_review"}
+    assert set(review["actions"]) - set(plain["actions"]) == {"reason"}
+    assert (card_words(RETRIEVAL), card_words(REVIEW)["documents"]) == ({}, "records")
+    plain_questions = cards.question_data([Question("why", "Why?", "choice", {"a": "A", "b": "B"})])
+    assert list(plain_questions[0]) == ["name", "sentence", "kind", "required", "from", "to", "answers"]
+    assert cards.question_data([reason_question()])[0]["required_in"] == ["full-text"]
