@@ -167,6 +167,20 @@ def test_words_of_a_reviewer(opened: Opened, begun: Campaign) -> None:
         assert {word.lower() for word in found} <= {"documentation"}, (page, said)
 
 
+@pytest.mark.parametrize("role", ["manager", "annotator"])
+def test_nothing_is_screened_before_there_are_records(opened: Opened, review: Campaign, role: Role) -> None:
+    app = opened(review, "judge", "bob", role)
+    assert app.title[0].value == "Screen"
+    assert "There is nothing to screen yet" in texts(app)
+    assert ("next-step" in [each.key for each in app.button]) == (role == "manager")
+    assert not app.get("bidi_component")
+
+
+def test_screening_passes_records_on(opened: Opened, begun: Campaign) -> None:
+    assert opened(begun, "judge").get("bidi_component")
+    assert begun.store.pool.ids()["doc_id"].tolist() == ["r1"]
+
+
 def test_conflicts_without_any(opened: Opened, begun: Campaign) -> None:
     begun.judging.judge("bob", "review", "r0", 0)
     begun.review.add_known(["r2"], "ann")
