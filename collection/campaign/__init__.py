@@ -15,6 +15,7 @@ from collection.campaign.exports.export import Exporter
 from collection.campaign.exports.training_data import TrainingData
 from collection.campaign.exports.work_lists import WorkLists
 from collection.campaign.imports.importer import Importer
+from collection.campaign.imports.records import Records
 from collection.campaign.judging.judging import Judging
 from collection.campaign.log.judgement_log import JudgementLog
 from collection.campaign.loop.active_learning import ActiveLearning
@@ -70,7 +71,8 @@ class Campaign:
     - `progress`, `loop`, `people`, `recall`: how far judging is, what to judge next, who judges, and when to stop
     - `judging`: next pairs and judgements; lists and preferences, adjudication, history, search
     - `results`, `machine_labels`: qrels, evaluation and agreement; machine labels
-    - `imports`, `review`, `exports`: import of files, screening in a literature review, export of files
+    - `imports`, `records`: import of files, and the bibliographic records in them
+    - `review`, `exports`: screening in a literature review, export of files
 
     `store` has the rows of the database.
 
@@ -114,6 +116,7 @@ class Campaign:
     results: ResultServices
     machine_labels: MachineLabelServices
     imports: Importer
+    records: Records
     review: Screening
     exports: Exports
 
@@ -156,6 +159,7 @@ class Campaign:
         llm = LlmLabels(store, directory, settings, corpus, LlmLabelSets(store, settings, sets))
         self.machine_labels = MachineLabelServices(sets, study, files, llm)
         self.imports = Importer(store, directory, settings, corpus, judging, sets, assignments)
+        self.records = Records(store, directory)
         self.review = Screening(store, settings, judging, assignments, recall)
         card = CollectionCard(store, settings, corpus, qrels, agreement, recall, files)
         self.exports = Exports(

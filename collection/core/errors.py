@@ -55,13 +55,17 @@ class FormatError(InputError):
 
 
 class FormatWarning(UserWarning):
-    """A file was read, but not all of it: what was skipped, dropped or put elsewhere, as a `sentence` about `path`."""
+    """A file was read, but not all of it: what was skipped, dropped or put elsewhere, as a `sentence` about `path`.
+
+    `skipped` is the number of records, or of lines outside of records, that the sentence says were skipped.
+    """
 
     path: str
     sentence: str
+    skipped: int
 
-    def __init__(self, path: str | PathLike[str], sentence: str) -> None:
-        self.path, self.sentence = str(path), sentence
+    def __init__(self, path: str | PathLike[str], sentence: str, skipped: int = 0) -> None:
+        self.path, self.sentence, self.skipped = str(path), sentence, skipped
         super().__init__(f"{path}: {sentence}")
 
 

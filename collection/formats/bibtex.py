@@ -89,7 +89,7 @@ class _Doubts:
     def report(self, path: FilePath) -> None:
         """Warn of them."""
         if self.outside:
-            source.warn(path, f"skipped {count(self.outside, 'line')} of text outside the BibTeX entries")
+            source.warn(path, f"skipped {count(self.outside, 'line')} of text outside the BibTeX entries", self.outside)
         for lines, one, many in (
             (self.broken, "skipped {} that is broken", "skipped {} that are broken"),
             (self.ended, "{} has a closing brace too many, and lost the fields after it",

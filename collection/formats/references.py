@@ -187,7 +187,18 @@ def to_reference(record: Mapping[str, list[str]], form: str) -> Reference:
     >>> to_reference({"TY": ["JOUR"], "TI": ["Heat pumps"], "LA": ["eng"]}, "ris").metadata
     {'language': 'English'}
     """
-    return next(to_references([(1, record)], form))[1]
+    source_record = _with_objects(record) if form == "csl" else record
+    _, reference = next(to_references([(0, source_record)], "" if form == "table" else form))
+    return reference.with_record(record, form)
+
+
+def _with_objects(record: Mapping[str, list[str]]) -> dict[str, object]:
+    """A record of CSL JSON with the objects that its texts are."""
+    objects: dict[str, object] = {}
+    for name, texts in record.items():
+        values = [json.loads(text) if text[:1] in ("{", "[") else text for text in texts]
+        objects[name] = values[0] if isinstance(values[0], dict) and name == "issued" else values
+    return objects
 
 
 def to_table_references(
@@ -218,7 +229,8 @@ def _without_headers(
         else:
             yield number, cells
     if headers:
-        source.warn(path, f"skipped {count(len(headers), 'repeated header')}, the first in {unit(path)} {headers[0]:,}")
+        said = f"skipped {count(len(headers), 'repeated header')}, the first in {unit(path)} {headers[0]:,}"
+        source.warn(path, said, len(headers))
 
 
 def _unquoted(cell: object) -> object:

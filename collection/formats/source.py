@@ -422,9 +422,9 @@ def _decoded(path: FilePath, number: int, line: bytes) -> str:
         raise FormatError(path, number, "UTF-8", found, hint) from None
 
 
-def warn(path: FilePath, sentence: str) -> None:
+def warn(path: FilePath, sentence: str, skipped: int = 0) -> None:
     """Tell what of a file was skipped, dropped or put elsewhere; see :class:`collection.core.errors.FormatWarning`."""
-    warnings.warn(FormatWarning(path, sentence), stacklevel=3)
+    warnings.warn(FormatWarning(path, sentence, skipped), stacklevel=3)
 
 
 def ending_error(path: FilePath, what: str, endings: Iterable[str]) -> InputError:

@@ -202,7 +202,7 @@ def _read(path: FilePath, what: str, form: _Form) -> Iterator[tuple[int, Values]
     yield from reader.read()
     if reader.outside:
         lines = "line of text" if reader.outside == 1 else "lines of text"
-        source.warn(path, f"skipped {reader.outside:,} {lines} outside the {form.name} records")
+        source.warn(path, f"skipped {reader.outside:,} {lines} outside the {form.name} records", reader.outside)
 
 
 def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:

@@ -360,3 +360,44 @@ register("m001_tables", _CAMPAIGN + COUNTS + MACHINE_LABELS)
 register("m002_topic_fields", "ALTER TABLE topics ADD COLUMN fields TEXT NOT NULL DEFAULT '{}'")
 # Answers of a decision to the further questions of the campaign: a JSON object with sorted keys, or null.
 register("m003_answers", "ALTER TABLE judgements ADD COLUMN answers TEXT")
+# The records of imported files of references: `doc` is the document that they belong to, `fields` their tags or columns
+# with their texts (JSON, compressed by zlib), and `reason` why they were recognised as its publication, null for the
+# record that made it. `undo` of a merged pair has what its separation needs.
+register(
+    "m004_records",
+    """
+    CREATE TABLE record_sources (
+        source INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        database TEXT NOT NULL,
+        form TEXT NOT NULL,
+        sha256 TEXT NOT NULL,
+        imported_at TEXT NOT NULL,
+        read INTEGER NOT NULL,
+        skipped INTEGER NOT NULL,
+        report TEXT NOT NULL
+    );;
+    CREATE TABLE records (
+        record INTEGER PRIMARY KEY,
+        source INTEGER NOT NULL REFERENCES record_sources,
+        position INTEGER NOT NULL,
+        line INTEGER NOT NULL,
+        doc INTEGER NOT NULL REFERENCES documents,
+        fields BLOB NOT NULL,
+        reason TEXT,
+        UNIQUE (source, position)
+    );;
+    CREATE INDEX records_doc ON records (doc);;
+    CREATE TABLE record_pairs (
+        pair INTEGER PRIMARY KEY,
+        doc_a INTEGER NOT NULL REFERENCES documents,
+        doc_b INTEGER NOT NULL REFERENCES documents CHECK (doc_b <> doc_a),
+        reason TEXT NOT NULL,
+        decision TEXT CHECK (decision IN ('duplicate', 'distinct')),
+        decided_by TEXT,
+        decided_at TEXT,
+        undo TEXT,
+        UNIQUE (doc_a, doc_b)
+    );;
+    """,
+)

@@ -40,6 +40,7 @@ from collection.store.missing_answers import (
 )
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand as Demand, QueueTables, Selection as Selection
+from collection.store.records import RecordPair as RecordPair, RecordTables, StoredRecord as StoredRecord
 from collection.store.removal import RESERVED as RESERVED, RemovalTables
 from collection.store.reservations import ReservationTables
 from collection.store.schema_version import copy_database as copy_database
@@ -129,6 +130,7 @@ class Store:
         self.history: HistoryTables = HistoryTables(self.connection)
         self.accounts: AccountTables = AccountTables(self.connection)
         self.machine_labels: MachineLabelTables = MachineLabelTables(self.connection)
+        self.records: RecordTables = RecordTables(self.connection)
         self.removal: RemovalTables = RemovalTables(self.connection)
 
     def cached(

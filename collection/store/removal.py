@@ -33,6 +33,9 @@ _OF_TOPICS = (
 _OF_DOCUMENTS = ("leases", "skips", "qualification_set", "sampled_out", "clicks", "pool")
 """Tables from which a removed document disappears."""
 
+_POOL_ROW = "topic, pool_round, position, rank, probability, wanted, stratum"
+"""Columns of a pooled pair besides its document."""
+
 _IN_USE = """
     EXISTS (SELECT 1 FROM judgements AS j WHERE j.topic = p.topic AND j.doc = p.doc)
     OR EXISTS (SELECT 1 FROM choices AS c JOIN choice_documents AS d ON d.choice = c.id
@@ -120,6 +123,38 @@ class RemovalTables(Repository):
             f"UPDATE documents SET title = '', text = NULL, metadata = '{{}}' WHERE doc IN {docs}",
             (json_text(doc_ids),),
         )
+
+    def pool_rows(self, doc_id: str) -> list[list[object]]:
+        """Return the pooled pairs of a document, for :meth:`put_into_pool`."""
+        return [
+            list(row)
+            for row in self.connection.execute(
+                f"SELECT {_POOL_ROW} FROM pool WHERE doc = (SELECT doc FROM documents WHERE doc_id = ?) ORDER BY topic",
+                (doc_id,),
+            )
+        ]
+
+    @writes
+    def put_into_pool(self, doc_id: str, rows: Sequence[Sequence[object]], instead_of: str = "") -> None:
+        """Put a document into places of the pool, of which another one loses those that it has.
+
+        Topics in whose pool the document is stay as they are, and rounds that were removed are not made again.
+        """
+        doc = "(SELECT doc FROM documents WHERE doc_id = ?)"
+        for row in rows:
+            place = row[:3]
+            self.connection.execute(
+                f"DELETE FROM pool WHERE topic = ? AND pool_round = ? AND position = ? AND doc = {doc}",
+                (*place, instead_of),
+            )
+            self.connection.execute(
+                f"INSERT OR IGNORE INTO pool (doc, {_POOL_ROW}) SELECT {doc}, ?, ?, ?, ?, ?, ?, ? "
+                "WHERE EXISTS (SELECT 1 FROM pool_rounds WHERE pool_round = ?)",
+                (doc_id, *row, row[1]),
+            )
+            self.connection.execute(
+                "UPDATE pool_rounds SET removed = max(removed - 1, 0) WHERE pool_round = ? AND changes() > 0", (row[1],)
+            )
 
     @writes
     def remove_pairs(self, pairs: pd.DataFrame) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from collection.campaign.imports.import_session import ImportSession
+from collection.campaign.imports.record_ledger import RecordLedger
 from collection.core.errors import unit
 from collection.core.phrases import count, cut, join, plural
 from collection.core.records import Document, DuplicateRecord
 from collection.documents.duplicate_records import Match, RecordIndex
-from collection.formats import Reference
-from collection.formats.source import FilePath, is_dataset, opened
+from collection.formats import Reference, to_reference
+from collection.formats.source import FilePath, is_dataset
 
 NAMED = 3
 """Number of duplicates that a notice names."""
@@ -31,6 +31,14 @@ class _Gain(NamedTuple):
     place: int
     doc_id: str
     fields: Mapping[str, object]
+
+
+class _Place(NamedTuple):
+    """The document that a record belongs to, why unless it made it, and the document to import, if any."""
+
+    doc_id: str
+    reason: str | None
+    document: Document | None
 
 
 class DuplicateRecords:
@@ -53,6 +61,10 @@ class DuplicateRecords:
         """Ids of records of this import without an abstract."""
         self._gains: list[_Gain] = []
         self._again: set[str] = set()
+        self._ledger: RecordLedger | None = None
+        """The records of the file that is read."""
+        self._merged: frozenset[str] = frozenset()
+        """Ids of documents that were merged with another one, as people decided."""
 
     def screen(self, path: FilePath, documents: Iterable[tuple[int, Document]]) -> Iterator[tuple[int, Document]]:
         """Yield the documents to import; the others become duplicates in the report of the session."""
@@ -61,7 +73,11 @@ class DuplicateRecords:
             if isinstance(document, Reference):
                 self._read[str(path)] += 1
                 self._without_abstract[str(path)] += not document.text
-                placed = self._place(path, line, document)
+                if self._ledger is None and not is_dataset(path):
+                    self._ledger = RecordLedger(self._session, path)
+                doc_id, reason, placed = self._place(path, line, document)
+                if self._ledger is not None:
+                    self._ledger.add(line, document, doc_id, reason)
             else:
                 self._look_up(path, line, document)
             if placed is not None:
@@ -75,19 +91,20 @@ class DuplicateRecords:
             if match is not None and match.doc_id != document.doc_id:
                 self._list(path, line, document, match, left_out=False)
 
-    def _place(self, path: FilePath, line: int, document: Document) -> Document | None:
-        """The document to import for a record; None for a duplicate that is left out."""
+    def _place(self, path: FilePath, line: int, document: Reference) -> _Place:
         match = self._index_of_campaign().enter(document)
         own = self._stored(document.doc_id)
         original = self._stored(match.doc_id) if match is not None and match.certain else None
-        if own is not None and own.text is None:  # pooled or graded, and to be judged once it has a text
+        if own is not None and own.text is None and document.doc_id not in self._merged:
+            # pooled or graded, and to be judged once it has a text
             if match is not None and match.doc_id != document.doc_id:
                 self._list(path, line, document, match, left_out=False)
             return self._new(path, line, document)
         if match is None or not match.certain:
             if own is not None and _contains(own, document):  # such as a record without a title
-                self._list(path, line, document, Match(own.doc_id, "id and content"), left_out=True)
-                return own
+                match = Match(own.doc_id, "id and content")
+                self._list(path, line, document, match, left_out=True)
+                return _Place(own.doc_id, match.reason, own)
             named = document if own is None else document._replace(doc_id=self._free_id(document.doc_id))
             if match is not None:
                 self._list(path, line, named, match, left_out=False)
@@ -95,18 +112,18 @@ class DuplicateRecords:
         if original is not None and (match.doc_id == document.doc_id or own is not None):
             if _contains(original, document):
                 self._list(path, line, document, match._replace(reason="id and content"), left_out=True)
-                return original  # the import counts it as unchanged
+                return _Place(match.doc_id, match.reason, original)  # the import counts it as unchanged
             if self._session.replace and match.doc_id == document.doc_id:
-                return document
+                return _Place(match.doc_id, match.reason, document)
         self._leave_out(path, line, document, match, own)
-        return None
+        return _Place(match.doc_id, match.reason, None)
 
-    def _new(self, path: FilePath, line: int, document: Document) -> Document:
+    def _new(self, path: FilePath, line: int, document: Document) -> _Place:
         """Note where a document comes from, and whether it lacks an abstract."""
         self._origins[document.doc_id] = f"{path}, {unit(path)} {line}"
         if not document.text:
             self._blank.add(document.doc_id)
-        return document
+        return _Place(document.doc_id, None, document)
 
     def _leave_out(self, path: FilePath, line: int, document: Document, match: Match, own: Document | None) -> None:
         self._list(path, line, document, match, left_out=True)
@@ -120,6 +137,8 @@ class DuplicateRecords:
 
     def _list(self, path: FilePath, line: int, document: Document, match: Match, *, left_out: bool) -> None:
         origin = self._origins.get(match.doc_id, "")
+        if not match.certain and self._ledger is not None:
+            self._ledger.suspect(match.doc_id, document.doc_id, match.reason)
         self._session.duplicates.append(
             DuplicateRecord(
                 str(path), line, document.doc_id, document.title, match.doc_id, origin, match.reason, match.certain,
@@ -138,11 +157,14 @@ class DuplicateRecords:
         return free
 
     def _index_of_campaign(self) -> RecordIndex:
-        """Return the index, which at first has the documents in the campaign."""
+        """Return the index, which at first has the documents in the campaign, as each of their records has them."""
         if self._index is None:
             self._index = RecordIndex()
             for document in self._corpus.documents_with_text(pooled=False):
                 self._index.add(document)
+            for record in self._session.store.records.records(recognised=True):
+                self._index.add(to_reference(record.fields, record.form)._replace(doc_id=record.doc_id))
+            self._merged = frozenset(self._session.store.records.merged())
         return self._index
 
     def merge(self) -> int:
@@ -158,15 +180,16 @@ class DuplicateRecords:
         return self._corpus.add_documents(changed.values(), replace=True).changed if changed else 0
 
     def remember(self, path: FilePath) -> None:
-        """Note that a file with records was imported."""
-        if self._read[str(path)] and not is_dataset(path):
-            with opened(path) as source, source.open("documents") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            known = self._session.store.settings.get(FILES, [])
-            if digest in known:
-                self._again.add(str(path))
-            else:
-                self._session.store.settings.put(FILES, [*known, digest])
+        """Store the records of a file, if it had any, and note that it was imported."""
+        if (ledger := self._ledger) is None:
+            return
+        ledger.finish()
+        self._ledger = None
+        known = self._session.store.settings.get(FILES, [])
+        if ledger.again or ledger.digest in known:
+            self._again.add(str(path))
+        if ledger.digest not in known:
+            self._session.store.settings.put(FILES, [*known, ledger.digest])
 
     def sum_up(self, path: FilePath) -> str:
         """Count the records of a file that were read, kept and left out; empty for a file without such records."""
@@ -240,6 +263,12 @@ def _lacking(stored: Document, fields: Mapping[str, object], *, other: bool = Fa
         elif value and (not existing or (other and existing != value)):
             lacking[name] = value
     return lacking
+
+
+def add_lacking(stored: Document, other: Document) -> Document:
+    """The stored document with the fields that it lacks and a duplicate has."""
+    taken = _lacking(stored, {**other.metadata, "title": other.title, "abstract": other.text})
+    return _with(stored, taken) if taken else stored
 
 
 def _with(stored: Document, taken: Mapping[str, object]) -> Document:

@@ -45,6 +45,8 @@ class ImportSession:
     kept_as: dict[str, str] = field(init=False)
     """Id of a duplicate that this or an earlier import left out -> id of the document that was kept."""
 
+    _caught: list[warnings.WarningMessage] = field(default_factory=list, init=False)
+
     def __post_init__(self) -> None:
         self.kept_as = dict(self.store.settings.get(KEPT_AS, {}))
 
@@ -97,9 +99,15 @@ class ImportSession:
         """Report what the readers of files skip or drop."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", FormatWarning)
+            self._caught = caught
             yield
         said = dict.fromkeys(str(each.message) for each in caught if isinstance(each.message, FormatWarning))
         self.report.notices[:0] = said
+
+    def skipped(self, path: FilePath) -> int:
+        """Return how many records and lines of a file its reader has skipped."""
+        warned = (each.message for each in self._caught)
+        return sum(each.skipped for each in warned if isinstance(each, FormatWarning) and each.path == str(path))
 
     def added(self, path: FilePath, one: str, added: Added, more: str = "", ending: str = "") -> None:
         """Report how many rows were added; `one` names a row, `more` follows, and `ending` ends the sentence."""

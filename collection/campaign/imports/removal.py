@@ -221,6 +221,7 @@ class Removals:
         remaining = {left_out: original for left_out, original in kept_as.items() if original not in doc_ids}
         if len(remaining) < len(kept_as):
             self.store.settings.put(KEPT_AS, remaining)
+        self.store.records.forget_documents(sorted(doc_ids))
         self.store.settings.put("documents_version", self.store.settings.get("documents_version", 0) + 1)
 
 
