@@ -91,4 +91,5 @@ from .write import (
     write_run as write_run,
     write_table as write_table,
 )
+from .write_references import ExportedReference as ExportedReference, write_references as write_references
 from .zip_folder import unpack_zip as unpack_zip

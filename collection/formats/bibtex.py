@@ -38,7 +38,17 @@ _BOUNDARY = re.compile(r"[{}\"]|\s+")
 _HASH = re.compile(r"\s*#")
 _NEXT_FIELD = re.compile(r"\s*([A-Za-z][\w+:-]*)\s*=\s*")
 _AND = re.compile(r"\s+and\s+(?![^{}]*\})", re.I)
-_SIGNS = {"\\{": "\0", "\\}": "\1", "\\textless": "<", "\\textgreater": ">", "\\url": "", "\\href": "", "~": " "}
+_SIGNS = {
+    "\\{": "\0",
+    "\\}": "\1",
+    "\\textbraceleft": "\0",
+    "\\textbraceright": "\1",
+    "\\textless": "<",
+    "\\textgreater": ">",
+    "\\url": "",
+    "\\href": "",
+    "~": " ",
+}
 """Signs that pylatexenc leaves out or that stand for a brace, which is put in its place at the end."""
 
 

@@ -101,6 +101,11 @@ def is_from_pubmed(texts: Iterable[str]) -> bool:
     return any(path.startswith(("medlinecitation/", "bookdocument/")) for path in texts)
 
 
+def field_of(path: str) -> str | None:
+    """The field of :data:`collection.formats.columns.RECORD_TAGS` that a path has, if any."""
+    return _FIELDS.get(path)
+
+
 def name_fields(texts: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """The fields of :data:`collection.formats.columns.RECORD_TAGS` in the texts of a record by path."""
     record: dict[str, list[str]] = {}

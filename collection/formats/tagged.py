@@ -210,6 +210,11 @@ def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
     return _read(path, what, _RIS)
 
 
+def is_ris_field(line: str) -> bool:
+    """Tell whether a line of RIS begins with a tag."""
+    return _RIS.tag.match(line) is not None
+
+
 def complete_ris(values: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """The tags of a record of RIS with its PMID, which some databases write elsewhere, and its title."""
     known = dict(values)
