@@ -110,6 +110,8 @@ REVIEW = Vocabulary(
         "pairs of annotators": "pairs of screeners",
         "pairs of runs": "pairs of runs",
         "minimum relevant grade": "lowest decision that counts as included",
+        "grade 1 or more": "maybe or include",
+        "across grade 1": "between exclude and the others",
         "cannot judge": "cannot decide",
         "adjudicator": "resolved by",
     },

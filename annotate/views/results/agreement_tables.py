@@ -92,8 +92,9 @@ class Breakdown:
 
 def draw_answer(agreement: Agreement, *, of_relevance: bool = True) -> None:
     """Draw the interpretation of the agreement, with at most six numbers."""
-    _, reading, *more = annotator_agreement.interpret(agreement, of_relevance=of_relevance)
-    words = widgets.words()
+    words, is_review = widgets.words(), session.current().campaign.settings.review() is not None
+    # What is known of relevance judgements says nothing about decisions of a review.
+    _, reading, *more = annotator_agreement.interpret(agreement, of_relevance=of_relevance and not is_review)
     st.markdown(f"#### {widgets.plain(words.apply(reading))}")
     for sentence in more:
         st.write(widgets.plain(words.apply(sentence)))
@@ -111,6 +112,9 @@ def draw_answer(agreement: Agreement, *, of_relevance: bool = True) -> None:
     for name in ("ordinal", "nominal") if len(agreement.grades) > 2 and not agreement.is_nominal else ("nominal",):
         value = annotator_agreement.select_value(agreement.values, f"alpha-{name}")["value"]
         numbers |= {} if isnan(value) else {f"Alpha, {name}": f"{value:.3f}"}
+    if is_review:
+        value = annotator_agreement.select_value(agreement.values, "cohen")["value"]
+        numbers |= {} if isnan(value) else {COEFFICIENTS["cohen"].label: f"{value:.3f}"}
     widgets.metrics(numbers)
     widgets.documentation_link("explanation/agreement", "How to interpret agreement")
 

@@ -15,16 +15,22 @@ import streamlit as st
 from annotate.auth import session
 from annotate.views.review import set_up_steps
 from annotate.views.widgets import display, widgets
-from annotate.views.widgets.display import text
+from annotate.views.widgets.display import number, text
 from collection.campaign import Campaign
 from collection.core.characters import without_bidi
 from collection.core.errors import CleverdonError, FormatError
-from collection.core.phrases import count, join_first, plural
+from collection.core.phrases import count, join_first, percent, plural
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     Upload = Callable[[str, str, str], "list[UploadedFile]"]
+
+FORMS = {
+    "ris": "RIS", "nbib": "PubMed (nbib)", "ciw": "Web of Science", "refer": "EndNote (refer)", "cochrane": "Cochrane",
+    "bibtex": "BibTeX", "endnote": "EndNote XML", "pubmed": "PubMed XML", "csl": "CSL JSON", "table": "Table",
+}  # fmt: skip
+"""Form of a source -> its name."""
 
 FILES, FAILED, NOTICES, KNOWN = (f"records-{name}" for name in ("files", "failed", "notices", "known"))
 """Session keys: number of the upload field, files that failed, notices of the last import, known records found."""
@@ -91,22 +97,69 @@ def _import(campaign: Campaign, files: Sequence[UploadedFile]) -> None:
                 path = Path(error.path) if isinstance(error, FormatError) else left[-1]
                 left = [each for each in left if each != path] if path in left else []
             else:
-                notices = [_without_folder(notice, paths) for notice in (*report.done, *report.notices)]
+                notices = [_without_folder(notice, paths) for notice in report.notices]
                 break
     line.empty()
     st.session_state[FAILED], st.session_state[NOTICES] = failed, notices
 
 
 def _draw_sources(campaign: Campaign) -> None:
-    """Draw the number of records, and what the last import said of each file."""
-    records = campaign.store.judgements.counts()["documents"]
-    if not records:
+    sources = campaign.records.sources()
+    if sources.empty:
         return
+    read, duplicates = int(sources["read"].sum()), int(sources["duplicates"].sum())
+    records = campaign.store.judgements.counts()["documents"]
+    of = f"{count(read, 'record')} read from {count(len(sources), 'file')}"
+    removed = f"{count(duplicates, 'duplicate')} removed"
     st.subheader(f"{count(records, 'record')} to screen")
+    st.write(f"{of}, {removed}.")
+    years = sources["years"].map(_describe_years)
+    shown = sources.assign(
+        form=sources["form"].map(lambda form: FORMS.get(form, form)),
+        years=years,
+        languages=sources["languages"].map(_describe_languages),
+    )
+    columns = {
+        "name": text("File", 150),
+        "database": text("Database", help="Change it where it was not recognised; PRISMA counts by it."),
+        "form": "Format",
+        "read": "Records",
+        "documents": "New",
+        "duplicates": "Duplicates",
+        "without_abstract": "Without abstract",
+        "without_doi": "Without DOI",
+        "years": "Years",
+        "languages": text("Languages", 120),
+        "skipped": number("Skipped", help="Text between records, or records that could not be read."),
+    }
+    edited = display.data_editor(
+        shown[[*columns]],
+        hide_index=True,
+        column_config=columns,
+        disabled=[name for name in columns if name != "database"],
+        key=f"sources-{len(sources)}",
+    )
+    for source, before, after in zip(sources["source"], sources["database"], edited["database"], strict=True):
+        if (after or "") != before:
+            with widgets.saving("Saved the database."):
+                campaign.records.rename_database(int(source), str(after or ""))
     if notices := st.session_state.get(NOTICES):
         with st.expander(f"Notes ({len(notices)})"):
             for notice in notices:
                 st.text(without_bidi(notice))
+    if open_pairs := len(campaign.records.pairs(open=True)):
+        may = plural(open_pairs, "pair of records may be", "pairs of records may be")
+        st.write(f"{open_pairs:,} {may} the same publication. Decide before you screen.")
+
+
+def _describe_years(years: dict[str, int]) -> str:
+    known = sorted(year for year in years if year)
+    return "" if not known else known[0] if len(known) == 1 else f"{known[0]}\u2013{known[-1]}"
+
+
+def _describe_languages(languages: dict[str, int]) -> str:
+    total = sum(languages.values())
+    return ", ".join(f"{name} {percent(number / total)}" for name, number in languages.items() if name)
 
 
 def _draw_known(campaign: Campaign, upload: Upload) -> None:

@@ -107,6 +107,11 @@ def test_records_are_added_and_a_broken_file_is_left_out(opened: Opened, review:
     assert len(app.error) == 1
     assert app.error[0].value.replace("\\", "").startswith("Not added: broken.ris, line 1: expected a RIS record")
     assert app.subheader[0].value == "2 records to screen"
+    assert "2 records read from 1 file, 0 duplicates removed." in texts(app)
+    table = app.dataframe[0].value.iloc[0]
+    assert table[["name", "form", "read", "documents", "without_abstract", "without_doi", "years"]].tolist() == [
+        "falls.ris", "RIS", 2, 2, 1, 1, "2018\u20132019",
+    ]  # fmt: skip
     app.text_area(key="known-entries").input("10.1000/fall.1\nA study that is missing")
     next(each for each in app.button if each.label == "Find").click().run()
     assert "1 of 2 studies is not among the records" in app.warning[0].value
