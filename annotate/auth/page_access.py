@@ -63,6 +63,15 @@ PAGES: tuple[PageEntry, ...] = (
         in_review="only",
     ),
     PageEntry(
+        "review/duplicates.py",
+        "Duplicates",
+        ":material/content_copy:",
+        "Set up",
+        "duplicates",
+        MANAGERS,
+        in_review="only",
+    ),
+    PageEntry(
         "campaign/import_files.py", "Import", ":material/upload:", "Set up", "import", MANAGERS, has_uploader=True
     ),
     PageEntry("campaign/pool.py", "Pool", ":material/stacks:", "Set up", "pool", MANAGERS),

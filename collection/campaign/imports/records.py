@@ -99,6 +99,25 @@ class Records:
             for each in self.store.records.records([doc_id])
         ]
 
+    def document(self, record: int) -> Document:
+        """Return the document that a record makes, under the id of the one that it belongs to.
+
+        Raises
+        ------
+        InputError
+            There is no such record.
+        """
+        stored = self._record(record)
+        return Document._make(to_reference(stored.fields, stored.form))._replace(doc_id=stored.doc_id)
+
+    def _record(self, record: int) -> StoredRecord:
+        table = self.store.records.table()
+        doc_ids = table.loc[table["record"] == record, "doc_id"].tolist()
+        stored = next((each for each in self.store.records.records(doc_ids) if each.record == record), None)
+        if stored is None:
+            raise InputError(f"the campaign has no record {record}")
+        return stored
+
     def rename_database(self, source: int, name: str) -> None:
         """Set the database that a source was exported from.
 
@@ -274,12 +293,8 @@ class Records:
             There is no such record, or it made its document.
         """
         with layout.storage_errors(self.directory), self.store.transaction():
-            table = self.store.records.table()
-            doc_ids = table.loc[table["record"] == record, "doc_id"].tolist()
-            before = list(self.store.records.records(doc_ids))
-            split = next((each for each in before if each.record == record), None)
-            if split is None:
-                raise InputError(f"the campaign has no record {record}")
+            split = self._record(record)
+            before = list(self.store.records.records([split.doc_id]))
             if split.reason is None:
                 raise InputError(f"record {record} made its document, so it cannot be separated from it")
             if split.reason == DECIDED:

@@ -432,10 +432,11 @@ NOT_COMPARED = (
     "people.accounts.",
     "operations.",
     "judging.demand.",
+    "records.",
     "review.",
 )
-"""Services of machine labels; of names, passwords, addresses and copies; of others that are compared; of reviews,
-whose topics this campaign does not have."""
+"""Services of machine labels; of names, passwords, addresses and copies; of others that are compared; of files of
+references, which this campaign does not have; of reviews, whose topics it does not have."""
 
 
 def methods(campaign: Campaign) -> set[str]:
