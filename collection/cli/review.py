@@ -11,7 +11,7 @@ import click
 from collection.cli.options import FORMAT, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.characters import one_line
-from collection.core.phrases import count, join_first, plural
+from collection.core.phrases import count, cut, join_first, plural
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     help="Include records known to be relevant: a file with references, a DOI, PMID or title; repeatable.",
 )
 @click.option("--by", metavar="NAME", help="Who includes known records; by default the system's user.")
+@click.option("--sources", is_flag=True, help="List the imported files of references and what they contain.")
+@click.option("--pairs", is_flag=True, help="List suspected duplicates without a decision.")
 @FORMAT
-def review(campaign: Campaign, known: tuple[str, ...], by: str | None, form: str) -> None:
+def review(campaign: Campaign, known: tuple[str, ...], by: str | None, sources: bool, pairs: bool, form: str) -> None:
     """Show the steps and decisions of a literature review.
 
     Screening itself is done in the browser: cleverdon serve DIR.
@@ -35,6 +37,9 @@ def review(campaign: Campaign, known: tuple[str, ...], by: str | None, form: str
     from collection.core.review import STAGES
 
     campaign.review.require()
+    if sources or pairs:
+        _list_records(campaign, sources=sources, pairs=pairs, form=form)
+        return
     included = _include(campaign, known, by or getpass.getuser()) if known else None
     table, steps = campaign.review.decisions(), campaign.review.steps.table()
     counts = {
@@ -55,6 +60,42 @@ def review(campaign: Campaign, known: tuple[str, ...], by: str | None, form: str
         echo()
         rows = [[stage, name, number] for stage, numbers in counts.items() for name, number in numbers.items()]
         print_table(["stage", "decision", "records"], rows)
+
+
+def _list_records(campaign: Campaign, *, sources: bool, pairs: bool, form: str) -> None:
+    """Print the sources, the suspected duplicates without a decision, or both."""
+    from collection.campaign.imports.records import describe_years
+
+    files = campaign.records.sources().to_dict("records") if sources else []
+    suspected = campaign.records.pairs().to_dict("records") if pairs else []
+    titles = campaign.store.corpus.titles([each[name] for each in suspected for name in ("doc_a", "doc_b")])
+    if form == "json":
+        listed = [
+            {name: each[name] for name in ("pair", "doc_a", "doc_b", "reason")}
+            | {f"title_{place}": titles[each[f"doc_{place}"]] for place in "ab"}
+            for each in suspected
+        ]
+        print_json(({"sources": files} if sources else {}) | ({"pairs": listed} if pairs else {}))
+        return
+    if sources:
+        header = ["file", "database", "records", "duplicates", "no abstract", "no DOI", "years", "languages", "skipped"]
+        print_table(header, [
+            [
+                one_line(each["name"]), one_line(each["database"]), each["read"], each["duplicates"],
+                each["without_abstract"], each["without_doi"], describe_years(each["years"]),
+                join_first([name for name in each["languages"] if name], 3), each["skipped"],
+            ]
+            for each in files
+        ])  # fmt: skip
+    if sources and pairs:
+        echo()
+    if pairs:
+        rows = [
+            [each["pair"], *(cut(one_line(titles[each[name]])) or each[name] for name in ("doc_a", "doc_b")),
+             each["reason"]]
+            for each in suspected
+        ]  # fmt: skip
+        print_table(["pair", "record", "other record", "in common"], rows)
 
 
 def _include(campaign: Campaign, known: tuple[str, ...], by: str) -> dict[str, int]:

@@ -73,7 +73,7 @@ def draw_open() -> None:
         return
     later: list[int] = st.session_state.setdefault(LATER, [])
     order = {pair: place for place, pair in enumerate(later, start=1)}
-    row = pairs.loc[pairs["pair"].map(lambda pair: order.get(pair, 0)).idxmin()]
+    row = min(pairs.to_dict("records"), key=lambda each: order.get(each["pair"], 0))
     pair = int(row["pair"])
     documents = campaign.store.corpus.documents([row["doc_a"], row["doc_b"]])
     st.write(f"{count(len(pairs), 'pair')} to decide. Is this one publication?")
@@ -115,14 +115,14 @@ def draw_decided() -> None:
         return
     part = decided.iloc[list(slice_of(len(decided), f"{SHOWN}-decided"))]
     titles = campaign.store.corpus.titles([*part["doc_a"], *part["doc_b"]])
-    for row in part.itertuples():
+    for row in part.to_dict("records"):
         with st.container(horizontal=True, vertical_alignment="center", border=True):
-            first, second = (titles.get(doc_id) or doc_id for doc_id in (row.doc_a, row.doc_b))
-            what = "Same" if row.decision == "duplicate" else "Different"
-            st.markdown(f"**{what}** ({plain(str(row.decided_by))}): {plain(first)} / {plain(second)}")
-            if st.button("Undo", key=f"undo-{row.pair}"):
+            first, second = (titles.get(doc_id) or doc_id for doc_id in (row["doc_a"], row["doc_b"]))
+            what = "Same" if row["decision"] == "duplicate" else "Different"
+            st.markdown(f"**{what}** ({plain(str(row['decided_by']))}): {plain(first)} / {plain(second)}")
+            if st.button("Undo", key=f"undo-{row['pair']}"):
                 with widgets.saving("The pair is open again."):
-                    campaign.records.undo(int(row.pair), now.annotator)
+                    campaign.records.undo(int(row["pair"]), now.annotator)
 
 
 def draw_recognised(sources: Mapping[int, str]) -> None:

@@ -14,7 +14,6 @@ from collection.campaign.imports.import_session import KEPT_AS
 from collection.core import clock, layout
 from collection.core.characters import one_line, require_writable
 from collection.core.errors import ConflictError, InputError
-from collection.core.phrases import number_range
 from collection.core.records import Document
 from collection.formats import to_reference
 from collection.store import RecordPair, Store, StoredRecord
@@ -350,7 +349,7 @@ def describe_years(years: Mapping[str, int]) -> str:
     '1994-2003'
     """
     known = sorted(int(year) for year in years if year.isdecimal())
-    return number_range(known[0], known[-1]).replace(",", "") if known else ""
+    return "-".join(map(str, dict.fromkeys((known[0], known[-1])))) if known else ""
 
 
 def _follow(doc_id: str, merged: Mapping[str, str]) -> str:

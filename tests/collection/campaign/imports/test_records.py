@@ -8,7 +8,7 @@ import pytest
 
 from collection.campaign import Campaign
 from collection.core.errors import ConflictError, InputError
-from tests.helpers import ok
+from tests.helpers import ok, run
 
 RIS = """Ovid search: heat pumps
 TY  - JOUR
@@ -279,3 +279,21 @@ def test_an_old_record_without_fields_is_merged_and_comes_back(campaign: Campaig
     assert campaign.store.corpus.find_without_text(["own"]) == {"own"}
     campaign.records.undo(pair, "ann")
     assert state(campaign) == before
+
+
+def test_sources_and_pairs_on_the_command_line(review: Path, tmp_path: Path) -> None:
+    fails_in_others = run("review", review, "--sources")
+    assert fails_in_others.exit_code != 0
+    ok("new", tmp_path / "own", "--review", "--title", "Heat")
+    ok("import", tmp_path / "own", "--documents", tmp_path / "search.ris", "--documents", tmp_path / "pubmed.nbib")
+    with Campaign(tmp_path / "own") as campaign:
+        suspect(campaign, "10.5555/hp.1", "7")
+    printed = ok("review", tmp_path / "own", "--sources", "--pairs")
+    for part in ("search.ris", "Embase", "2018-2019"):
+        assert part in printed
+    assert "Damp cellars, and what to do" in printed
+    listed = json.loads(ok("review", tmp_path / "own", "--sources", "--pairs", "--format", "json"))
+    assert [each["languages"] for each in listed["sources"]] == [
+        {"English": 2, "Norwegian": 1}, {"English": 1, "German": 1},
+    ]  # fmt: skip
+    assert listed["pairs"][0]["doc_b"] == "7"
