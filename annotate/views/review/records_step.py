@@ -17,6 +17,7 @@ from annotate.views.review import set_up_steps
 from annotate.views.widgets import display, widgets
 from annotate.views.widgets.display import number, text
 from collection.campaign import Campaign
+from collection.campaign.imports.records import describe_years
 from collection.core.characters import without_bidi
 from collection.core.errors import CleverdonError, FormatError
 from collection.core.phrases import count, join_first, percent, plural
@@ -113,7 +114,7 @@ def _draw_sources(campaign: Campaign) -> None:
     removed = f"{count(duplicates, 'duplicate')} removed"
     st.subheader(f"{count(records, 'record')} to screen")
     st.write(f"{of}, {removed}.")
-    years = sources["years"].map(_describe_years)
+    years = sources["years"].map(describe_years)
     shown = sources.assign(
         form=sources["form"].map(lambda form: FORMS.get(form, form)),
         years=years,
@@ -150,11 +151,7 @@ def _draw_sources(campaign: Campaign) -> None:
     if open_pairs := len(campaign.records.pairs(open=True)):
         may = plural(open_pairs, "pair of records may be", "pairs of records may be")
         st.write(f"{open_pairs:,} {may} the same publication. Decide before you screen.")
-
-
-def _describe_years(years: dict[str, int]) -> str:
-    known = sorted(year for year in years if year)
-    return "" if not known else known[0] if len(known) == 1 else f"{known[0]}\u2013{known[-1]}"
+        widgets.page_link("duplicates", "Decide on duplicates")
 
 
 def _describe_languages(languages: dict[str, int]) -> str:

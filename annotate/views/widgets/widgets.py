@@ -54,6 +54,7 @@ NEXT = {
 
 NEXT_IN_REVIEW = {
     "set-up": "Set up the review",
+    "duplicates": "Decide on duplicates",
     "judge": "Screen records",
     "adjudicate": "Resolve conflicts",
     "recall": "Go to Stopping",

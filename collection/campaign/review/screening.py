@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from collection import formats
+from collection.campaign.imports.records import Records
 from collection.campaign.judging.judging import Judging
 from collection.campaign.people.assignments import Assignments
 from collection.campaign.recall.recall import RecallEstimates
@@ -84,9 +85,12 @@ class Screening:
     judging: Judging
     assignments: Assignments
     recall: RecallEstimates
+    records: Records
 
     def __post_init__(self) -> None:
-        self.steps: ReviewSteps = ReviewSteps(self.store, self.settings, self.recall, self.decisions, self.known)
+        self.steps: ReviewSteps = ReviewSteps(
+            self.store, self.settings, self.recall, self.records, self.decisions, self.known
+        )
 
     def require(self) -> Review:
         """Return the review; CampaignError if the campaign is none."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from collection.campaign.imports.records import Records
 from collection.campaign.log.results import NextStep
 from collection.campaign.recall.recall import RecallEstimates
 from collection.campaign.settings.settings import Settings
@@ -42,6 +43,7 @@ class ReviewSteps:
     store: Store
     settings: Settings
     recall: RecallEstimates
+    records: Records
     decisions: Callable[[], pd.DataFrame]
     """The decisions on records; CampaignError if the campaign is no review."""
     known: Callable[[], Sequence[str]]
@@ -51,7 +53,7 @@ class ReviewSteps:
         """Return the steps in their order; CampaignError if the campaign is no review."""
         table, review = self.decisions(), self.settings.review()
         assert review is not None
-        steps = [self._question(review), self._records(table), self._screen(table)]
+        steps = [self._question(review), self._records(table), *self._duplicates(), self._screen(table)]
         conflicts = int((table[["title_abstract", "full_text"]] == CONFLICT).any(axis=1).sum())
         if review.screeners > 1 or conflicts:
             resolve = f"Resolve {count(conflicts, 'conflict')} between screeners." if conflicts else "No conflicts."
@@ -81,9 +83,20 @@ class ReviewSteps:
     def _records(self, table: pd.DataFrame) -> ReviewStep:
         if table.empty:
             return ReviewStep("Records", "set-up", False, "Add the files that you exported from databases.")
+        counts = self.records.counts()
+        removed = f", {count(counts.duplicates, 'duplicate')} removed" if counts.records else ""
         known = len(self.known())
-        more = f", of which {known:,} {plural(known, 'was', 'were')} known to be relevant" if known else ""
-        return ReviewStep("Records", "set-up", True, f"{count(len(table), 'record')}{more}.")
+        relevant = f", {known:,} known to be relevant" if known else ""
+        return ReviewStep("Records", "set-up", True, f"{count(len(table), 'record')}{removed}{relevant}.")
+
+    def _duplicates(self) -> list[ReviewStep]:
+        """Return the step of suspected duplicates, if there were any."""
+        left, decided = len(self.records.pairs()), len(self.records.pairs(open=False))
+        if not left and not decided:
+            return []
+        may = f"{count(left, 'pair')} of records may be one publication: decide on {plural(left, 'it', 'them')}."
+        done = f"{count(decided, 'pair')} of records decided."
+        return [ReviewStep("Duplicates", "duplicates", not left, may if left else done)]
 
     def _screen(self, table: pd.DataFrame) -> ReviewStep:
         name, records = "Title and abstract", count(len(table), "record")

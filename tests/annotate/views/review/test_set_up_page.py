@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from annotate.auth.page_access import PAGES, find_page
 from annotate.views.account import signin_pages
 from collection import Campaign
+from collection.campaign.imports.records import describe_years
 from collection.core.records import Document, Judgement, Role
 from collection.core.review import REASON, Review
 from tests.annotate.views.test_pages import ALIVE, HOSTILE
@@ -110,7 +111,7 @@ def test_records_are_added_and_a_broken_file_is_left_out(opened: Opened, review:
     assert "2 records read from 1 file, 0 duplicates removed." in texts(app)
     table = app.dataframe[0].value.iloc[0]
     assert table[["name", "form", "read", "documents", "without_abstract", "without_doi", "years"]].tolist() == [
-        "falls.ris", "RIS", 2, 2, 1, 1, "2018\u20132019",
+        "falls.ris", "RIS", 2, 2, 1, 1, describe_years({"2018": 1, "2019": 1}),
     ]  # fmt: skip
     app.text_area(key="known-entries").input("10.1000/fall.1\nA study that is missing")
     next(each for each in app.button if each.label == "Find").click().run()

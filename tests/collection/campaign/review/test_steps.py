@@ -1,0 +1,64 @@
+"""Steps of a literature review, from the question to the report."""
+
+from pathlib import Path
+
+import pytest
+
+from collection import Campaign
+from collection.core.errors import CampaignError
+from collection.core.review import REASON, Review
+
+RECORD = "TY  - JOUR\nTI  - {}\nAU  - {}\nAB  - {}\nPY  - 2019\nER  - \n\n"
+
+
+def _states(campaign: Campaign) -> dict[str, tuple[bool, str]]:
+    return {each.name: (each.done, each.sentence) for each in campaign.review.steps.table()}
+
+
+def test_from_the_question_to_the_report(tmp_path: Path) -> None:
+    ris = tmp_path / "falls.ris"
+    balance, strength = "Balance training prevents falls", "Strength training prevents falls"
+    texts = ["", "", "Something on muscles."]
+    rows = zip((balance, balance, strength), ("Berg, T", "Lund, K", "Holm, A"), texts, strict=True)
+    ris.write_text("".join(RECORD.format(*row) for row in rows))
+    with Campaign.create(tmp_path / "review", review=Review("Exercise and falls")) as campaign:
+        steps, judge = campaign.review.steps, campaign.judging.judge
+        assert steps.next_step().page == "set-up"
+        campaign.review.update(question="Does exercise prevent falls?", include=("Trials",))
+        assert _states(campaign)["Question"] == (True, "Does exercise prevent falls? (1 criterion)")
+        assert not steps.is_set_up()
+        campaign.imports.import_files(documents=[ris])
+        assert steps.is_set_up()
+        states = _states(campaign)
+        assert states["Records"] == (True, "3 records, 0 duplicates removed.")
+        assert states["Duplicates"][1] == "1 pair of records may be one publication: decide on it."
+        assert steps.next_step().page == "duplicates"
+        campaign.records.decide(int(campaign.records.pairs()["pair"].iloc[0]), "distinct", "ann")
+        assert _states(campaign)["Duplicates"] == (True, "1 pair of records decided.")
+        first, second, third = campaign.store.corpus.ids_with_text()
+        campaign.review.add_known([third], "ann")
+        assert _states(campaign)["Records"][1].endswith(", 1 known to be relevant.")
+        assert steps.next_step() == ("judge", "Screen titles and abstracts: 1 of 3 records screened.")
+        judge("ann", "review", first, 0)
+        judge("ann", "review", second, 2)
+        assert _states(campaign)["Title and abstract"] == (True, "3 of 3 records screened.")
+        assert steps.next_step() == ("judge", "Screen full texts: 0 of 2 full texts screened.")
+        judge("ann", "full-text", second, 0, answers={REASON: "Other"})
+        judge("ann", "full-text", third, 2)
+        assert _states(campaign)["Full text"] == (True, "2 of 2 full texts screened.")
+        assert steps.next_step() == ("export", "1 record included.")
+
+
+def test_screening_that_was_ended_is_done(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "review", review=Review("Falls", "Why?", full_text=False)) as campaign:
+        (tmp_path / "a.ris").write_text(RECORD.format("Balance", "Berg, T", "Text.") * 1)
+        campaign.imports.import_files(documents=[tmp_path / "a.ris"])
+        campaign.settings.set_loop(topics=["review"], mode="closed")
+        states = _states(campaign)
+        assert states["Title and abstract"] == (True, "0 of 1 record screened; screening has ended.")
+        assert "Full text" not in states
+
+
+def test_other_campaigns_have_no_steps(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "other") as campaign, pytest.raises(CampaignError, match="no literature review"):
+        campaign.review.steps.table()
