@@ -13,6 +13,7 @@ from collection.formats import (
     columns,
     delimited,
     document_folder,
+    endnote,
     fields,
     images,
     kinds,
@@ -78,6 +79,8 @@ def read_documents(
         files = document_folder.read_files(path)
         return document_folder.with_pdf_files(path, files, copies, need_pdf=True)
     kinds.refuse_other(path, WANTED)
+    if not objects.is_binary(path) and endnote.is_endnote(path, in_one_line=True):  # perhaps longer than others' lines
+        return references.read_references(path, WANTED, "endnote")
     if (records := objects.records(path, WANTED)) is not None:
         documents = _from_objects(path, records)
         return _with_named_pdf_files(path, documents, copies) if with_pdf_files else documents

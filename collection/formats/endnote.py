@@ -69,14 +69,19 @@ _DEEPEST = 12
 """Names in a path; deeper elements are part of the text around them."""
 
 
-def is_endnote(path: FilePath) -> bool:
-    """Tell whether the first element of the file is one of EndNote's, or PubMed's with a record."""
+def is_endnote(path: FilePath, *, in_one_line: bool = False) -> bool:
+    """Tell whether the first element of the file is one of EndNote's, or PubMed's with a record.
+
+    With `in_one_line`, only a file whose first 64 KiB have no line end after the XML declaration is one.
+    """
     with source.open_bytes(path, "EndNote XML") as file:
         try:
             begin = file.read(PIECE).decode("utf-8", "replace")
         except BROKEN:
             return False
     first = re.search(r"<([A-Za-z][\w-]*)", begin)
+    if in_one_line and (len(begin) < PIECE // 4 or first is None or "\n" in begin[first.start() :]):
+        return False
     if first is not None and first[1].lower().startswith("pubmed"):
         return re.search(r"<Pubmed(?:Book)?Article[\s>]", begin) is not None
     return first is not None and first[1].lower() in ("xml", "records", "record")

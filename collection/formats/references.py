@@ -36,6 +36,8 @@ _PMID = re.compile(r"\W*([1-9]\d{0,7})(?:\.0+)?\W*")
 """A PMID, also as spreadsheets and pandas write it."""
 _INTERRUPTED = re.compile(r"(?<=[/._(-])\s+(?=[a-z0-9])(?!10\.)|(?<=\d)\s+(?=/)")
 """A blank inside a DOI, as copied from two lines."""
+_CUT_DOI = re.compile(r"\s+(?!10\.|doi\b|https?:|and\b|or\b|pii\b)\w")
+"""What follows a DOI that is cut at a blank."""
 _LABELLED = re.compile(r"\b(?:PMID|PubMed|Medline)(?: ID)?[:\s]*([1-9]\d{0,7})\b", re.I)
 _COMMAS = re.compile(r"[^\W\d][^,;|]{2,}(?:,[^\W\d][^,;|]{2,})+")
 """Several keywords as Rayyan writes them, but not the commas of "Heart Failure, Congestive" or "1,2-ethanediol"."""
@@ -433,7 +435,8 @@ def _dois(values: _FieldTexts, links: list[str], left_out: _LeftOut) -> list[str
     )
     text = one_line(_INTERRUPTED.sub("", _first(values, "doi")))
     if dois := next(filter(None, named), None) or find_dois(" ".join(x for x in links if "doi.org/" in x))[:1]:
-        if re.search(re.escape(dois[0]) + r"\s+(?!10\.|doi\b|https?:|and\b|or\b|pii\b)\w", text.lower()):
+        begin = text.lower().find(dois[0])
+        if begin >= 0 and _CUT_DOI.match(text.lower(), begin + len(dois[0])):
             left_out.add("{} {has} a DOI with a blank, where it is cut", text)
         return dois
     if text := one_line(_first(values, "doi")):

@@ -148,7 +148,7 @@ def test_the_form_that_endnote_exports(tmp_path: Path, monkeypatch: pytest.Monke
     path = written(tmp_path, "library.xml", ENDNOTE)
     assert endnote.is_endnote(path)
     monkeypatch.setattr(endnote, "PIECE", piece)
-    monkeypatch.setattr(endnote, "is_endnote", lambda _: True)
+    monkeypatch.setattr(endnote, "is_endnote", lambda path, in_one_line=False: True)
     first, second = read(path)
     assert first == Document(
         "10.5555/hp.2019.1",
@@ -725,7 +725,7 @@ PUBMED_XML = """<?xml version="1.0" ?>
 def test_the_xml_of_pubmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
     path = written(tmp_path, "a.xml", PUBMED_XML)
     assert endnote.is_endnote(path)
-    monkeypatch.setattr(endnote, "is_endnote", lambda path: True)
+    monkeypatch.setattr(endnote, "is_endnote", lambda path, in_one_line=False: True)
     monkeypatch.setattr(endnote, "PIECE", piece)
     first, second = read(path)
     assert first == Document(
@@ -890,3 +890,11 @@ def test_a_reference_has_the_fields_of_its_record(tmp_path: Path, name: str) -> 
     for each in (reference, reference._replace(doc_id="other")):
         assert (each.form, each.fields) == (form, fields)
         assert list(each.fields) == list(fields)
+
+
+def test_a_library_of_endnote_in_one_line_may_be_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record is limited to the length of a line in other files, the library is not."""
+    monkeypatch.setattr("collection.formats.source.LONGEST_LINE", 2_000)
+    record = "<record><titles><title>Heat {}</title></titles></record>"
+    text = "<xml><records>" + "".join(map(record.format, range(1500))) + "</records></xml>"
+    assert [each.title for each in read(written(tmp_path, "a.xml", text))] == [f"Heat {n}" for n in range(1500)]
