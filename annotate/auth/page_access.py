@@ -120,6 +120,16 @@ PAGES: tuple[PageEntry, ...] = (
         title_in_review="Conflicts",
     ),
     PageEntry(
+        "review/full_texts.py",
+        "Full texts",
+        ":material/picture_as_pdf:",
+        "Judge",
+        "full-texts",
+        MANAGERS,
+        has_uploader=True,
+        in_review="only",
+    ),
+    PageEntry(
         "loop/recall.py",
         "Recall",
         ":material/travel_explore:",

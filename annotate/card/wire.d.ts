@@ -51,6 +51,8 @@ export interface DocumentAnswer {
   metadata: Record<string, unknown>;
   images: Image[];
   pdf?: Pdf;
+  /** A full text is screened without a PDF file: the address of the publication, or "". */
+  no_pdf?: string;
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
   /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */
@@ -81,6 +83,8 @@ export interface DocumentPayload {
   metadata: Record<string, unknown>;
   images: Image[];
   pdf?: Pdf;
+  /** A full text is screened without a PDF file: the address of the publication, or "". */
+  no_pdf?: string;
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
   /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */
@@ -433,6 +437,8 @@ export interface RecentJudgement {
   metadata: Record<string, unknown>;
   images: Image[];
   pdf?: Pdf;
+  /** A full text is screened without a PDF file: the address of the publication, or "". */
+  no_pdf?: string;
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
   /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */

@@ -12,6 +12,7 @@ from collection import Campaign
 from collection.core.records import Document
 from collection.core.review import REASON, Review
 from tests.browser.serving import Serving, open_card, saved
+from tests.browser.waiting import wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -61,7 +62,7 @@ def test_screening_in_two_stages_with_reasons_by_key(
     expect(page.locator("[data-part=narrative-block]")).to_contain_text("Criteria")
     expect(page.locator("[data-part=narrative-block]")).to_contain_text("Randomised trials")
     expect(page.locator("[data-part=cannot-judge]")).to_contain_text("Cannot decide")
-    page.wait_for_function("CSS.highlights.get('cd-include-term')?.size === 2")
+    wait(page, "CSS.highlights.get('cd-include-term')?.size === 2", "the highlights of the terms")
     assert page.evaluate(HIGHLIGHTS, "cd-include-term") == ["randomly", "older adults"]
     assert page.evaluate(HIGHLIGHTS, "cd-exclude-term") == ["rats"]
     without = press(page, "0")
@@ -102,4 +103,4 @@ def test_the_list_of_keys_and_the_settings_are_those_of_a_review(
     page.keyboard.press(",")
     expect(page.locator(".cd-legend")).to_contain_text("random*, older adults")
     page.locator("[data-part=switch-mark-review]").click()
-    page.wait_for_function("CSS.highlights.get('cd-include-term').size === 0")
+    wait(page, "CSS.highlights.get('cd-include-term').size === 0", "the end of the highlights")

@@ -8,8 +8,10 @@ from collection.campaign import Campaign
 from collection.campaign.corpus.document_view import excerpts_of
 from collection.campaign.corpus.images import images_of
 from collection.campaign.corpus.pdf_files import pdf_of
+from collection.campaign.review.full_texts import link_of
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.core.records import Document
+from collection.core.review import FULL_TEXT, TITLE_ABSTRACT
 from collection.documents.rendering import MOST_PLACES, cut, find_terms, form_of
 
 PREFIX = "/api/judging"
@@ -41,6 +43,7 @@ def document_payloads(
     """
     settings = campaign.settings.judging_page()
     terms = [] if query_id is None else campaign.corpus.view.topic_terms(query_id)
+    is_review = campaign.settings.review() is not None
     payloads: list[wire.DocumentPayload] = []
     for document in documents:
         shown = campaign.corpus.view.shown(document, settings)
@@ -64,7 +67,10 @@ def document_payloads(
             "terms": _places(text, excerpts or [], terms),
             "title_terms": find_terms(title, terms),
         }
-        if (pdf := pdf_file(document)) is not None:
+        pdf = pdf_file(document)
+        if is_review and query_id == FULL_TEXT and pdf is None:
+            payload["no_pdf"] = link_of(document)
+        elif pdf is not None and not (is_review and query_id == TITLE_ABSTRACT):
             payload["pdf"] = pdf
         payloads.append(payload)
     return payloads

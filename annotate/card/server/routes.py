@@ -41,6 +41,7 @@ from collection.campaign.loop.loop_round import LoopRound
 from collection.campaign.progress.progress import Standing
 from collection.core.errors import CleverdonError, InputError
 from collection.core.records import Document, Judgement, Role
+from collection.core.review import FULL_TEXT
 from collection.documents.rendering import cut
 from collection.documents.rendering.markup import to_html
 from collection.formats import IMAGE_TYPES
@@ -226,6 +227,8 @@ def _topics(campaign: Campaign, annotator: str, request: wire.TopicsRequest) -> 
 
 
 def _sync(trainer: Trainer, campaign: Campaign, annotator: str, request: wire.SyncRequest) -> wire.SyncAnswer:
+    if request.get("query_id") == FULL_TEXT and request.get("want") and campaign.settings.review() is not None:
+        campaign.review.advance()  # what was included meanwhile, on this card or another one
     answer, handed_out = save_and_hand_out(campaign, partial(_exchange, trainer, campaign, annotator, request))
     if handed_out is None:
         answer["progress"] = _progress(campaign, annotator, None)

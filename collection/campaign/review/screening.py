@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -15,6 +16,7 @@ from collection.campaign.imports.records import Records
 from collection.campaign.judging.judging import Judging
 from collection.campaign.people.assignments import Assignments
 from collection.campaign.recall.recall import RecallEstimates
+from collection.campaign.review.full_texts import FullTexts
 from collection.campaign.review.steps import ReviewSteps
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
@@ -78,6 +80,8 @@ class Screening:
     ----------
     steps
         What is done, and what is next.
+    full_texts
+        Full texts that are due, and their PDF files.
     """
 
     store: Store
@@ -86,8 +90,10 @@ class Screening:
     assignments: Assignments
     recall: RecallEstimates
     records: Records
+    directory: Path
 
     def __post_init__(self) -> None:
+        self.full_texts: FullTexts = FullTexts(self.store, self.directory, self.judging, self.decisions)
         self.steps: ReviewSteps = ReviewSteps(
             self.store, self.settings, self.recall, self.records, self.decisions, self.known
         )

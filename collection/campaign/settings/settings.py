@@ -165,8 +165,10 @@ class Settings:
         return str(self.store.settings.get("loop", {}).get("mode", "pool"))
 
     def assignment(self) -> AssignmentSettings:
-        """Return the settings of the assignment."""
-        return self._read("assignment", AssignmentSettings)
+        """Return the settings of the assignment; two screeners of a review are always blind to each other."""
+        settings, review = self._read("assignment", AssignmentSettings), self.review()
+        is_blinded = review is not None and review.screeners > 1
+        return replace(settings, blind=True) if is_blinded else settings
 
     def guidelines(self) -> str:
         """Return the guidelines for annotators, in Markdown."""

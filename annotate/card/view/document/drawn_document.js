@@ -6,7 +6,7 @@ import { causeOf, Failure } from "../../shell/network.js";
 import { drawChips } from "../frame/chips.js";
 import { cut, forward, languageOf, make, setHidden } from "../frame/nodes.js";
 import { count } from "../frame/phrases.js";
-import { drawPdfLink } from "./pdf.js";
+import { drawNoPdf, drawPdfLink } from "./pdf.js";
 import { drawPictures } from "./pictures.js";
 import { countFirst, piecesOf } from "./places.js";
 import { Segment, textNodes } from "./text.js";
@@ -45,6 +45,7 @@ export class DrawnDocument {
     if (former?.images !== doc.images) {
       drawPictures(nodes.pictures, doc);
       drawPdfLink(nodes.pictures, doc);
+      drawNoPdf(nodes.pictures, doc);
     }
     if (former?.metadata !== doc.metadata) drawChips(nodes.chips, doc.metadata, mostChips);
     // Browsers choose letters and line ends by the language that a document says it is in.

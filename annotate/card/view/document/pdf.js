@@ -38,6 +38,15 @@ export function drawPdfLink(node, { pdf }) {
   setHidden(node, false);
 }
 
+/** Says that a full text has no PDF file, with a link to the publication. @param {HTMLElement} node @param {Doc} doc */
+export function drawNoPdf(node, { no_pdf: link }) {
+  if (link === undefined) return;
+  const words = link ? "No PDF is attached. " : "No PDF is attached, and the record has no link.";
+  const open = { href: link, target: "_blank", rel: "noopener noreferrer", textContent: "Open the publication" };
+  node.append(make("p", { className: "cd-picture-link" }, words, ...(link ? [make("a", open)] : [])));
+  setHidden(node, false);
+}
+
 /** @param {View} view @param {DrawnDocument} drawn @returns {Part} */
 export function pdfPart(view, drawn) {
   const scroller = view.node("scroller");

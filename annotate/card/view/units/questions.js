@@ -183,7 +183,6 @@ export function questions(view) {
     },
 
     attach() {
-      drawReasonButton(view);
       const { questions: all = [] } = view.data;
       const text = JSON.stringify(all);
       if (built === text) return undefined;
@@ -192,7 +191,7 @@ export function questions(view) {
       all.forEach(build);
       const lines = [...drawn.values()].map(({ line }) => line);
       asked.replaceChildren(
-        make("p", { className: "cd-current" }, view.words("How relevant is this document?")),
+        make("p", { className: "cd-current" }, view.words("How relevant is this document?"), ...reasonButton(view)),
         ...lines,
       );
       choices.replaceChildren(...[...drawn.values()].map((each) => each.group));
@@ -240,16 +239,13 @@ export function questions(view) {
   };
 }
 
-/** The button of the action `reason`, where the card has it. @param {View} view */
-function drawReasonButton({ actions, data, nodes }) {
+/** The button of the action `reason`, where the card has it, beside the question for the grade. @param {View} view @returns {HTMLElement[]} */
+function reasonButton({ data }) {
   const entry = data.keys.actions.reason;
-  if (!entry || !actions.has("reason") || nodes.withReason) return;
-  const cap = make("kbd", { dataset: { key: "reason" } });
-  const button = make("button", { type: "button", title: entry.label, dataset: { do: "reason" } }, cap);
-  button.append(make("span", {}, "Reason"));
-  button.ariaLabel = entry.label;
-  nodes.withReason = button;
-  nodes.cannotJudge?.before(button);
+  if (!entry) return [];
+  const button = make("button", { type: "button", className: "cd-small cd-reason", dataset: { do: "reason" } });
+  button.append(make("kbd", { dataset: { key: "reason" } }), make("span", {}, entry.label));
+  return [button];
 }
 
 /** The answers of a question in the list of keys. @param {Question} question */

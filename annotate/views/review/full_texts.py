@@ -1,0 +1,160 @@
+"""Full texts: their PDF files, and those that could not be retrieved."""
+
+import tempfile
+from pathlib import Path
+
+import streamlit as st
+from streamlit.column_config import LinkColumn, NumberColumn
+
+from annotate.auth import session
+from annotate.views.widgets import display, widgets
+from annotate.views.widgets.display import text
+from collection.campaign.review.full_texts import PdfReport
+from collection.core.characters import without_bidi
+from collection.core.phrases import count, plural
+from collection.core.review import NOT_RETRIEVED, UNSCREENED
+
+UNMATCHED, REPORTS, UPLOADS = (f"full-texts-{name}" for name in ("unmatched", "reports", "uploads"))
+FILTERS = {"due": "To screen, without a PDF", "pdf": "With a PDF", "not retrieved": "Not retrieved", "all": "All"}
+HEIGHT = 420
+
+now = session.current()
+campaign = now.campaign
+review = campaign.settings.review()
+
+st.title("Full texts")
+if review is None or not review.full_text:
+    st.write("This review has no full-text stage. The page Set up adds one." if review else "This is no review.")
+    st.stop()
+
+campaign.review.advance()
+full_texts = campaign.review.full_texts
+table = full_texts.table()
+if table.empty:
+    widgets.stop_with_next_step("No record was included by title and abstract yet.")
+
+has_pdf, is_out = table["pages"] > 0, table["full_text"] == NOT_RETRIEVED
+st.write(
+    f"{count(len(table), 'record')} came to this stage: {int(has_pdf.sum()):,} with a PDF, "
+    f"{int((~has_pdf & ~is_out).sum()):,} without, {int(is_out.sum()):,} not retrieved. "
+    "Records without a PDF are screened too: screeners open the link."
+)
+
+
+def add_files(paths: list[Path]) -> None:
+    """Attach the files that certainly belong to a record, and keep the others until somebody assigns them."""
+    reports = full_texts.add_files(paths)
+    st.session_state[REPORTS] = reports
+    for path, report in zip(paths, reports, strict=True):
+        if not (report.doc_id or report.problem):
+            st.session_state.setdefault(UNMATCHED, {})[path.name] = path.read_bytes()
+
+
+def describe(report: PdfReport) -> str:
+    """Say what became of a file."""
+    name = widgets.plain(report.name)
+    if report.problem:
+        return f"{name}: not attached, because {widgets.plain(report.problem)}."
+    titles = dict(zip(table["doc_id"], table["title"], strict=True))
+    return f"{name}: attached to “{widgets.plain(titles[report.doc_id])}” ({report.reason})."
+
+
+number = st.session_state.setdefault(UPLOADS, 0)
+with st.form("add-pdfs", border=True):
+    uploaded = st.file_uploader(
+        "PDF files",
+        ["pdf"],
+        accept_multiple_files=True,
+        key=f"pdf-files-{number}",
+        help="Files are matched by DOI or PMID, by the title, or by first author and year, in their name or on their "
+        "first page.",
+    )
+    if st.form_submit_button("Add PDF files", type="primary") and uploaded:
+        with widgets.shown_errors(), tempfile.TemporaryDirectory() as scratch, st.spinner("Reading PDF files"):
+            paths = []
+            for place, file in enumerate(uploaded):
+                folder = Path(scratch) / str(place)  # two files may have the same name
+                folder.mkdir()
+                paths.append(folder / Path(file.name).name)
+                paths[-1].write_bytes(file.getbuffer())
+            add_files(paths)
+            st.session_state[UPLOADS] = number + 1  # an empty uploader, whose files are freed
+            st.rerun()
+
+if reports := st.session_state.pop(REPORTS, None):
+    attached = [report for report in reports if report.doc_id]
+    if attached:
+        st.success(f"{count(len(attached), 'PDF file')} attached.", icon=":material/check:")
+        with st.expander("Attached files"):
+            st.markdown("\n".join(f"- {describe(report)}" for report in attached))
+    for report in reports:
+        if report.problem:
+            st.warning(describe(report))
+
+if unmatched := st.session_state.get(UNMATCHED, {}):
+    st.subheader(f"{count(len(unmatched), 'PDF file')} to assign")
+    st.caption("Neither the name nor the first page says which record these files belong to.")
+    waiting = table[~has_pdf]
+    names = {"": "Choose a record"} | {
+        doc_id: without_bidi(f"{title} ({authors[:40]} {year})")
+        for doc_id, title, authors, year in waiting[["doc_id", "title", "authors", "year"]].itertuples(index=False)
+    }
+    for place, name in enumerate(list(unmatched)):
+        left, assign, discard = st.columns([6, 1, 1], vertical_alignment="bottom")
+        doc_id = left.selectbox(widgets.plain(name), names, format_func=names.__getitem__, key=f"record-{place}-{name}")
+        if assign.button("Assign", key=f"assign-{place}", disabled=not doc_id):
+            with widgets.shown_errors(), tempfile.TemporaryDirectory() as scratch:
+                path = Path(scratch) / Path(name).name
+                path.write_bytes(unmatched[name])
+                full_texts.attach(path, doc_id)
+                del unmatched[name]
+                st.rerun()
+        if discard.button("Discard", key=f"discard-{place}"):
+            del unmatched[name]
+            st.rerun()
+
+which = st.segmented_control("Records", FILTERS, default="all", format_func=FILTERS.__getitem__, key="records")
+tests = {"due": ~has_pdf & (table["full_text"] == UNSCREENED), "pdf": has_pdf, "not retrieved": is_out}
+listed = table[tests[which]] if which in tests else table
+listed = listed.reset_index(drop=True).assign(decision=lambda frame: frame["full_text"].str.capitalize())
+chosen = display.table(
+    listed,
+    {
+        "title": text("Title", "large"),
+        "authors": text("Authors", 160),
+        "year": text("Year", 60),
+        "pages": NumberColumn("PDF (pages)", width=90, help="0: no PDF is attached"),
+        "link": LinkColumn("Link", display_text=r"https?://(?:doi\.org/)?(.+)", width=180),
+        "decision": text("Full text", 110),
+        "not_retrieved": text("Why it was not retrieved", 180),
+    },
+    most_height=HEIGHT,
+    on_select="rerun",
+    selection_mode="multi-row",
+    key=f"full-texts-{which}",
+)
+rows = [row for row in chosen["selection"]["rows"] if row < len(listed)]
+selected = listed.iloc[rows]
+st.caption(
+    f"{count(len(selected), 'record')} selected." if rows else "Select records to mark them or remove PDF files."
+)
+if not rows:
+    st.stop()
+
+doc_ids = selected["doc_id"].tolist()
+reason_field, mark, restore, remove = st.columns([4, 2, 2, 2], vertical_alignment="bottom")
+reason = reason_field.text_input("Why it was not retrieved", placeholder="No access; authors did not answer")
+if mark.button("Mark as not retrieved", disabled=not (selected["full_text"] != NOT_RETRIEVED).any(), width="stretch"):
+    with widgets.shown_errors():
+        full_texts.mark_not_retrieved(doc_ids, reason, now.annotator)
+        st.rerun()
+if restore.button("Undo the mark", disabled=not (selected["full_text"] == NOT_RETRIEVED).any(), width="stretch"):
+    with widgets.shown_errors():
+        full_texts.mark_retrieved(doc_ids)
+        st.rerun()
+if remove.button(
+    f"Remove {plural(len(selected), 'PDF', 'PDFs')}", disabled=not (selected["pages"] > 0).any(), width="stretch"
+):
+    with widgets.shown_errors():
+        full_texts.detach(doc_ids)
+        st.rerun()
