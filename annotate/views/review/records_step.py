@@ -49,7 +49,7 @@ def draw(campaign: Campaign, upload: Upload) -> None:
     place = st.session_state.setdefault(FILES, 0)
     files = upload("Files with records", f"records-{place}", FILES_HELP)
     if files and st.button(
-        f"Add {count(len(files), 'file')}", type="primary", icon=":material/upload:", key="add-files"
+        f"Import {count(len(files), 'file')}", type="primary", icon=":material/upload:", key="add-files"
     ):
         _import(campaign, files)
         st.session_state[FILES] = place + 1  # a new, empty field
@@ -132,6 +132,10 @@ def _draw_sources(campaign: Campaign) -> None:
         "years": "Years",
         "languages": text("Languages", 120),
         "skipped": number("Skipped", help="Text between records, or records that could not be read."),
+    }
+    # A column that says nothing of any file would push others out of sight.
+    columns = {
+        name: column for name, column in columns.items() if name not in ("languages", "skipped") or any(shown[name])
     }
     edited = display.data_editor(
         shown[[*columns]],
