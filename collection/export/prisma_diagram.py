@@ -320,7 +320,7 @@ def draw_svg(counts: PrismaCounts, title: str = "") -> str:
 
 
 def _bends(layout: Layout, x: float, y: float) -> bool:
-    """Whether another arrow starts where this one ends."""
+    """Tell whether another arrow starts where this one ends."""
     return any((arrow.x, arrow.y) == (x, y) for arrow in layout.arrows)
 
 

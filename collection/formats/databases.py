@@ -120,7 +120,7 @@ def guess_database(form: str, records: Iterable[Mapping[str, list[str]]], lines:
 
 
 def database_lines(path: FilePath) -> Iterator[str]:
-    """What follows "Database:", "Source:" or "Provider:" in lines of a text file, such as Ovid's search history."""
+    """Names behind "Database:", "Source:" or "Provider:" in lines of a text file, such as Ovid's search history."""
     if source.suffix(path) in (".xlsx", ".parquet", ".csv", ".json", ".jsonl"):
         return
     matches = (_LINE.fullmatch(line.strip()) for _, line in source.lines(path, "documents"))

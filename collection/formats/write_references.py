@@ -133,7 +133,7 @@ class ExportedReference(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """What a reference is written from."""
+    """Parts of a reference that are written."""
 
     common: dict[str, list[str]]
     """Texts by the names of :data:`COMMON`, ``abstract``, and of :data:`_DETAILS`, without empty ones."""

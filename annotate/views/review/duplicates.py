@@ -50,13 +50,13 @@ def draw_pair(documents: Sequence[Document]) -> None:
     """Draw two records field by field."""
     fields = [texts(document) for document in documents]
     for name, label in LABELS.items():
-        here, there = (each[name] for each in fields)
-        if not (here or there):
+        left, right = (each[name] for each in fields)
+        if not (left or right):
             continue
-        is_same = here.casefold() == there.casefold()
+        is_same = left.casefold() == right.casefold()
         columns = st.columns(2, gap="medium")
-        for column, text, other in ((columns[0], here, there), (columns[1], there, here)):
-            mark = "" if is_same or not (here and there) else " :orange-badge[differs]"
+        for column, text, other in ((columns[0], left, right), (columns[1], right, left)):
+            mark = "" if is_same or not (left and right) else " :orange-badge[differs]"
             column.markdown(f"**{label}**{mark}  \n{plain(text) if is_same else marked(text, other)}")
     columns = st.columns(2, gap="medium")
     for column, document in zip(columns, documents, strict=True):

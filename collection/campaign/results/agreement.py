@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -63,6 +63,8 @@ class AgreementStudy:
     settings: Settings
     corpus: Corpus
     question: QuestionAnswers | None = None
+    judgements: pd.DataFrame | None = field(default=None, repr=False, compare=False)
+    """Judgements that were read for several answers, with the column ``answers``; None: each call reads them."""
 
     def for_question(self, name: str | None, answer: str | None = None) -> AgreementStudy:
         """The same for a further question, in pairs that two annotators answered; None is the grade.
@@ -109,6 +111,8 @@ class AgreementStudy:
 
     def _judgements(self) -> pd.DataFrame:
         """Current judgements and adjudications, with the answers of a further question."""
+        if self.judgements is not None:
+            return self.judgements
         answers = () if self.question is None else ("answers",)
         return self.store.judgements.table(columns=(*LABELS, "kind", "counts_as", *answers))
 
@@ -136,17 +140,7 @@ class AgreementStudy:
         The default `level` is that of the loop's settings, for a further question its second lowest grade.
         `options` are ``resamples``, ``seed``, ``by``, ``sides`` of :func:`collection.annotator_agreement.agreement`.
         """
-        return self._report(self._judgements(), topics, without, level, options)
-
-    def _report(
-        self,
-        judgements: pd.DataFrame,
-        topics: Sequence[str],
-        without: Sequence[str],
-        level: float | None,
-        options: Mapping[str, Any],
-    ) -> Agreement:
-        """Return :meth:`report` from what :meth:`_judgements` returns."""
+        judgements = self._judgements()
         answered = self._answered(judgements)
         labels = self._labels(answered, topics, without)
         if level is None:
@@ -169,24 +163,20 @@ class AgreementStudy:
         """
         if self.question is None or self.question.question.kind == "grades":
             raise InputError("agreement by answer needs a question with a choice or tags, found one with grades")
-        judgements = self._judgements()  # once for all answers
-        return {
-            answer: each._report(judgements, topics, without, None, options)
-            for answer, each in self._each_answer(self.question).items()
-        }
+        studies = self._each_answer(self.question).items()
+        return {answer: each.report(topics=topics, without=without, **options) for answer, each in studies}
 
     def _each_answer(self, question: QuestionAnswers) -> dict[str, AgreementStudy]:
-        """The same for each answer or tag of a question."""
-        answers = map(str, question.answers)
-        return {answer: replace(self, question=replace(question, answer=answer)) for answer in answers}
+        """The same for each answer or tag of a question, with the judgements read once."""
+        whole, answers = replace(self, judgements=self._judgements()), map(str, question.answers)
+        return {answer: replace(whole, question=replace(question, answer=answer)) for answer in answers}
 
     def count_answers(self) -> pd.DataFrame:
         """Count each annotator's answers: ``annotator``, then a column for each grade with its label, answer or tag."""
         question = self.question
         if question is not None and question.question.kind == "tags" and question.answer is None:
-            judgements = self._judgements()
             counts = {
-                tag: each._labels(each._answered(judgements), (), ()).groupby("annotator")["relevance"].sum()
+                tag: each.labels().groupby("annotator")["relevance"].sum()
                 for tag, each in self._each_answer(question).items()
             }
         else:

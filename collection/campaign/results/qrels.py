@@ -247,7 +247,7 @@ class QrelsBuilder:
 
     @property
     def _is_bounded(self) -> bool:
-        """Whether there are grades at which the question is not asked."""
+        """Tell whether there are grades at which the question is not asked."""
         question = self.question
         return question is not None and not all(map(question.question.is_asked, self.settings.grades.sentences))
 

@@ -542,7 +542,7 @@ OTHERS = {
     "export": "see EXPORTS", "labels": "labels that no person gave", "new": "makes a campaign", "import": "reads files",
     "serve": "see PAGES and ROUTES", "demo": "as serve", "docs": "no campaign", "measures": "no campaign",
     "methods": "no campaign", "evaluate": "files only", "compare": "files only", "trec_eval": "files only",
-    "simulate": "files only",
+    "simulate": "files only", "review": "another kind of campaign",
     "backup": "copies a campaign", "check": "reads files", "doctor": "reads files", "restore": "copies a campaign",
 }  # fmt: skip
 

@@ -285,14 +285,15 @@ def test_export_writes_no_file_before_its_button_is_pressed(
     def refuse(*_: object, **__: object) -> None:
         raise InputError("nothing is written")
 
-    for writer in ("write_labels", "write_qrels", "write_judgements", "write_passages", "write_pool", "write_training"):
-        monkeypatch.setattr(formats, writer, refuse)
+    for what in ("labels", "qrels", "judgements", "passages", "pool", "topics", "training"):
+        monkeypatch.setattr(formats, f"write_{what}", refuse)
     app = opened(differing, "export")
     assert not app.error
     assert [b.label for b in app.get("download_button")] == [
         "Download qrels.txt", "Download qrels.txt.rule.json", "Download campaign.zip", "Download judgements.jsonl",
         "Download judgements.csv", "Download judgements.parquet", "Download labels.csv", "Download passages.jsonl",
-        "Download pool.tsv", "Download triples.tsv",
+        "Download pool.tsv", "Download topics.jsonl", "Download topics.xml", "Download topics.txt",
+        "Download triples.tsv",
     ]  # fmt: skip
 
 
