@@ -209,3 +209,13 @@ def test_known_records_are_no_random_draws_and_no_opinions(review: Campaign) -> 
     loop_round = review.loop.next_round("review")
     handed_out = review.judging.next_pairs("bob", "review", 9, loop_round=loop_round).documents
     assert {each.doc_id for each in handed_out} == {"r0", "r2", "r3"}
+
+
+def test_the_second_screener_gets_what_the_first_has_screened(review: Campaign) -> None:
+    review.review.update(screeners=2)
+    for n in range(4):
+        review.judging.judge("ann", "review", f"r{n}", n % 3)
+    assert review.judging.next_pairs("ann", "review", 9).documents == []
+    assert len(review.judging.next_pairs("bob", "review", 9).documents) == 4
+    review.review.update(screeners=1)
+    assert review.judging.next_pairs("bob", "review", 9).documents == []
