@@ -24,6 +24,12 @@ SKETCH = 64
 """Hashes of words by which two texts are compared: enough to tell 0.25 from 0.6 of the words in common."""
 SAME_ABSTRACT, SAME_TITLE = 0.6, 0.5
 """Minimum Jaccard similarity of the words of one abstract in two databases, and of two titles of one publication."""
+CONTAINED = 0.9
+"""Minimum share of the words of the shorter abstract that a longer one has, if the shorter one was cut."""
+BLOCK = 20
+"""Records with one beginning, end or first page that are compared with a record whose title is written otherwise."""
+ENDS = 4
+"""Words of the beginning or end of a title, and :data:`ENDS` squared of an abstract, that records may share."""
 SHORT = 20
 """Distinct words of an abstract below which only an equal one is the same."""
 MOST = 500
@@ -39,6 +45,14 @@ the this to und untitled volume workshop
 """
 _GENERIC = frozenset(_GENERIC_WORDS.split())
 """Words that titles of different publications consist of, such as "Letter to the editor"."""
+_KINDS = frozenset((
+    "abstract", "addendum", "answer", "comment", "commentary", "correction", "corrigendum", "editorial", "errata",
+    "erratum", "letter", "protocol", "reply", "response", "retracted", "retraction", "withdrawn",
+))  # fmt: skip
+"""Words by which the title of a publication about another one differs from its title."""
+_NUMBERS = re.compile(r"\d+|[ivx]+")
+_REGISTERED = re.compile(r"\b(?:NCT\d{8}|ISRCTN\d{8}|ACTRN\d{14}|EUCTR\d{4}-\d{6}-\d{2}|DRKS\d{8}|UMIN\d{9})\b", re.I)
+"""Numbers of registered trials."""
 _NO_AUTHOR_WORDS = "anonymous anon unknown none na author authors listed no not available et al"
 _NO_AUTHOR = frozenset(_NO_AUTHOR_WORDS.split())
 _MARKS = re.compile("[\u0300-\u036f]")
@@ -76,6 +90,14 @@ class _Identity(NamedTuple):
     page: str = ""
     abstract: bytes = b""
     abstract_words: bytes = b""
+    abstract_size: int = 0
+    """Distinct words of the abstract."""
+    kind: frozenset[str] = frozenset()
+    """Words and numbers of the title by which publications with similar titles differ."""
+    trials: frozenset[str] = frozenset()
+    """Numbers of registered trials."""
+    blocks: tuple[bytes, ...] = ()
+    """Digests of the ends of the title, of the begin of the abstract, and of author with page."""
 
     def compared(self, other: _Identity) -> dict[str, bool]:
         """First author, journal, abstract and page where both have them -> whether they are the same."""
@@ -97,6 +119,11 @@ class _Identity(NamedTuple):
         """Return whether a title and year are all that is known."""
         return not (self.author or self.journal or self.abstract or self.page)
 
+    def only_abstract(self, other: _Identity) -> bool:
+        """Tell whether both records have the same abstract, title and year, and nothing else."""
+        nothing = not any((*self[6:9], *other[6:9]))
+        return nothing and bool(self.abstract) and self.abstract == other.abstract
+
     def same_author(self, other: _Identity) -> bool | None:
         """Tell whether the first authors have one surname; None if one is unknown."""
         if self.author is None or other.author is None:
@@ -110,7 +137,19 @@ class _Identity(NamedTuple):
         if self.abstract == other.abstract:
             return True
         long = min(len(self.abstract_words), len(other.abstract_words)) >= SHORT * 4
-        return long and _similarity(self.abstract_words, other.abstract_words) >= SAME_ABSTRACT
+        if not long:
+            return False
+        similarity = _similarity(self.abstract_words, other.abstract_words)
+        shorter, longer = sorted((self.abstract_size, other.abstract_size))
+        # The words in common are those of the union times the similarity.
+        shared = similarity / (1 + similarity) * (shorter + longer)
+        return similarity >= SAME_ABSTRACT or (shared >= CONTAINED * shorter and longer > shorter * 1.1)
+
+    def other_kind(self, other: _Identity) -> bool:
+        """Tell whether the titles say that these are two publications: a reply, an erratum, another part or trial."""
+        other_trials = bool(self.trials and other.trials) and not self.trials & other.trials
+        both = self.title and other.title and self.title != other.title
+        return other_trials or bool(both and self.kind != other.kind)
 
     def other_identifier(self, other: _Identity) -> str:
         """The identifier that both have and that differs: "DOI", "PMID" or ''."""
@@ -122,15 +161,16 @@ class _Identity(NamedTuple):
 class RecordIndex:
     """Records by DOI, PMID, title, and abstract.
 
-    Titles are compared without case, punctuation, accents, spaces and markup. Records with one title and year are one
-    publication if the abstracts are the same, or if a specific title has the same first author, or if neither author,
-    journal, page nor abstract differs.
+    Records with one DOI or PMID are one publication unless their titles differ. So are records with one title and year
+    if the first author or the journal is the same, the journals do not differ, and the abstracts are the same, near
+    or missing. Titles are compared without case, punctuation, accents, spaces and markup. Similar records are possible
+    duplicates.
 
     Examples
     --------
     >>> index = RecordIndex()
     >>> index.add(Document("a", "Heat pumps in old homes", "", {"year": 2019, "authors": ["Berg, T."]}))
-    >>> index.find(Document("b", "Heat Pumps in Old Homes.", "", {"year": "2019"}))
+    >>> index.find(Document("b", "Heat Pumps in Old Homes.", "", {"year": "2019", "authors": ["T. Berg"]}))
     Match(doc_id='a', reason='title and year', certain=True)
     >>> index.find(Document("c", "Heat pumps in old homes", "", {"year": 2019, "authors": ["Lund, K."]}))
     Match(doc_id='a', reason='title and year, other first author', certain=False)
@@ -141,6 +181,7 @@ class RecordIndex:
         self._by_pmid: dict[str, str] = {}
         self._by_title: dict[tuple[str, int], dict[str, _Identity]] = {}
         self._by_abstract: dict[bytes, str] = {}
+        self._by_block: dict[bytes, list[str]] = {}
         self._known: dict[str, _Identity] = {}
 
     def add(self, record: Document) -> None:
@@ -154,6 +195,10 @@ class RecordIndex:
             self._by_pmid.setdefault(identity.pmid, record.doc_id)
         if len(identity.abstract_words) >= SHORT * 4:
             self._by_abstract.setdefault(identity.abstract, record.doc_id)
+        for block in identity.blocks:
+            alike = self._by_block.setdefault(block, [])
+            if len(alike) < BLOCK and record.doc_id not in alike:
+                alike.append(record.doc_id)
         # A duplicate may add an identifier that tells the publication from others with the same title.
         known = self._known.get(record.doc_id, _Identity())
         merged = _Identity._make(old or new for old, new in zip(known, identity, strict=True))
@@ -168,27 +213,34 @@ class RecordIndex:
 
         A record of which neither identifier, title nor abstract is known is compared with none.
         """
-        return self._find(_identify(record))
+        return next(iter(self._find(_identify(record))), None)
 
-    def enter(self, record: Document) -> Match | None:
-        """Find the record as :meth:`find`, and add it, under the id of the document that it certainly duplicates."""
+    def enter(self, record: Document) -> list[Match]:
+        """Find the record and add it, under the id of the document that it certainly duplicates.
+
+        Returns
+        -------
+        list of Match
+            The certain match alone, or else all possible ones, the likeliest first.
+        """
         identity = _identify(record)
-        match = self._find(identity)
-        self._add(identity, record._replace(doc_id=match.doc_id) if match and match.certain else record)
-        return match
+        matches = self._find(identity)
+        is_certain = bool(matches) and matches[0].certain
+        self._add(identity, record._replace(doc_id=matches[0].doc_id) if is_certain else record)
+        return matches
 
-    def _find(self, identity: _Identity) -> Match | None:
-        possible: Match | None = None
+    def _find(self, identity: _Identity) -> list[Match]:
+        possible: dict[str, Match] = {}
         for match in self._matches(identity):
             if match.certain:
-                return match
-            possible = possible or match
-        return possible
+                return [match]
+            possible.setdefault(match.doc_id, match)
+        return list(possible.values())
 
     def _matches(self, identity: _Identity) -> Iterator[Match]:
         for name, doc_id in self._same_identifier(identity):
             known = self._known[doc_id]
-            if _other_publication(identity, known):
+            if identity.other_kind(known) or _other_publication(identity, known):
                 yield Match(doc_id, f"{name}, other title", False)
             elif name == "DOI" and max(len(identity.dois), len(known.dois)) > 1:
                 yield Match(doc_id, "one of several DOIs", False)
@@ -206,6 +258,10 @@ class RecordIndex:
             known = self._known[same]
             if identity.same_author(known) is not False and not _years_apart(identity, known):
                 yield Match(same, "abstract, other title", False)
+        alike = dict.fromkeys(doc_id for block in identity.blocks for doc_id in self._by_block.get(block, ()))
+        for doc_id in alike:
+            if _is_similar(identity, self._known[doc_id]):
+                yield Match(doc_id, "similar title", False)
 
     def _same_identifier(self, identity: _Identity) -> Iterator[tuple[str, str]]:
         for doi in identity.dois:
@@ -219,11 +275,25 @@ class RecordIndex:
 
 
 def _other_publication(one: _Identity, other: _Identity) -> bool:
-    """Tell whether records with one identifier differ: the abstracts of a supplement often share its DOI."""
+    """Tell whether records with one identifier may differ: the abstracts of a supplement often share its DOI."""
     if not (one.title and other.title) or _similarity(one.title_words, other.title_words) >= SAME_TITLE:
         return False
-    against = sum(not same for same in one.compared(other).values()) + _years_apart(one, other)
-    return against > 1 or (against == 1 and min(one.content, other.content) > 1)
+    same = one.compared(other)
+    if same.get("abstract") is not None:
+        return not same["abstract"]
+    return not (same.get("first author") and same.get("page") and not _years_apart(one, other))
+
+
+def _is_similar(one: _Identity, other: _Identity) -> bool:
+    """Tell whether records with titles written otherwise, or under different identifiers, may be one publication."""
+    if one.title == other.title or one.other_identifier(other) or one.other_kind(other) or _years_apart(one, other):
+        return False
+    same = one.compared(other)
+    against = sum(not each for each in same.values())
+    alike = _similarity(one.title_words, other.title_words)
+    if same.get("abstract"):
+        return against < 2
+    return alike >= SAME_TITLE and same.get("abstract") is None and any(same.values()) and against < 2
 
 
 def _years_apart(one: _Identity, other: _Identity) -> bool:
@@ -234,25 +304,36 @@ def _by_title(identity: _Identity, known: _Identity, doc_id: str) -> Match | Non
     """The match of records with one title, whose years are equal, unknown or a year apart."""
     same = identity.compared(known)
     against = [name for name, is_same in same.items() if not is_same]
-    by_author, by_abstract = same.get("first author"), same.get("abstract")
+    by_author, by_journal = same.get("first author"), same.get("journal")
+    by_abstract, by_page = same.get("abstract"), same.get("page")
     reason = _reason(identity, known, by_abstract)
     if name := identity.other_identifier(known):
         likely = identity.specific and (by_abstract or by_author)
         return Match(doc_id, f"title, other {name}", False) if likely else None
-    if by_abstract and by_author is not False:
-        return Match(doc_id, reason)
-    likely = identity.specific or any(same.values())
-    if identity.year != known.year:
-        likely = by_author or by_abstract or (identity.specific and not (identity.year and known.year))
-        reason, certain = f"{reason}, other year", False
-    elif against:
-        certain = bool((by_abstract and len(against) < 2) or (by_author and identity.specific))
-        reason += "" if certain else f", other {against[0]}"
+    likely = bool(identity.specific or any(same.values()))
+    same_year = identity.year == known.year
+    is_bare = identity.is_bare == known.is_bare and (identity.is_bare or identity.only_abstract(known))
+    if identity.other_kind(known) or by_abstract is False or by_journal is False:
+        certain = False  # another trial or part, or a version at a conference and one in a journal
+    elif same_year and identity.year:
+        named = (by_author or by_journal) and (by_author is not False or (by_journal and by_abstract))
+        content = by_abstract or (identity.specific and by_page is not False) or (by_author and by_journal and by_page)
+        certain = bool((named and content) or is_bare)
+    elif same_year or not (identity.year and known.year):
+        certain = bool((by_author and by_journal and by_abstract) or (same_year and is_bare))
     else:
-        certain = bool(likely or (identity.is_bare and known.is_bare))
+        certain = bool(by_author and by_journal and by_abstract and by_page is not False)
+    if certain:
+        return Match(doc_id, reason)
+    if not same_year:
+        likely = bool(by_author or by_abstract or (identity.specific and not (identity.year and known.year)))
+        reason = f"{reason}, other year"
+    elif against:
+        reason = f"{reason}, other {against[0]}"
+    else:
         likely = True
     enough = len(against) < 2 or by_author or by_abstract
-    return Match(doc_id, reason, certain) if likely and enough else None
+    return Match(doc_id, reason, False) if likely and enough else None
 
 
 def _reason(identity: _Identity, known: _Identity, same_abstract: bool | None) -> str:
@@ -266,6 +347,7 @@ def _identify(record: Document) -> _Identity:
     year = re.search(r"\b\d{4}\b", str(metadata.get("year") or ""))
     title, abstract = without_markup(record.title), words(normalise(without_markup(record.text or "")))
     title_words = plain(_without_accents(title.replace("&", " and "))).split()
+    author = _first_author(metadata.get("authors"))
     page = re.search(r"[^\W\d_]*\d+", str(metadata.get("pages") or ""))
     return _Identity(
         tuple(find_dois(str(metadata.get("doi") or ""))),
@@ -274,12 +356,27 @@ def _identify(record: Document) -> _Identity:
         _sketch(title_words),
         sum(word not in _GENERIC for word in title_words),
         int(year[0]) if year else 0,
-        _first_author(metadata.get("authors")),
+        author,
         plain(_without_accents(re.sub(r"[(\[:=].*", "", _first(metadata.get("journal"))))),
         page[0].lower() if page else "",
         _digest(" ".join(abstract)) if abstract else b"",
         _sketch(abstract),
+        len(set(abstract)),
+        frozenset(word for word in title_words if word in _KINDS or _NUMBERS.fullmatch(word)),
+        frozenset(map(str.upper, _REGISTERED.findall(f"{record.title} {record.text} {metadata.get('url') or ''}"))),
+        tuple(_blocks(title_words, abstract, author, page[0].lower() if page else "")),
     )
+
+
+def _blocks(title: list[str], abstract: list[str], author: _Author | None, page: str) -> Iterator[bytes]:
+    """Digests of what two records of one publication share although their titles are written otherwise."""
+    if len(title) > ENDS:
+        yield _digest(f"< {' '.join(title[:ENDS])}")
+        yield _digest(f"> {' '.join(title[-ENDS:])}")
+    if len(abstract) >= SHORT:
+        yield _digest(f"a {' '.join(abstract[: ENDS * ENDS])}")
+    if author is not None and page:
+        yield _digest(f"p {page} {' '.join(sorted(author.surname))}")
 
 
 def _without_accents(text: str) -> str:

@@ -18,6 +18,9 @@ from collection.formats.source import FilePath, is_dataset
 NAMED = 3
 """Number of duplicates that a notice names."""
 
+SUSPECTED = 4
+"""Number of documents with which a record becomes a suspected pair."""
+
 LABELS = {"doi": "DOI", "pmid": "PMID", "url": "link"}
 """Names of fields in sentences."""
 
@@ -87,12 +90,13 @@ class DuplicateRecords:
     def _look_up(self, path: FilePath, line: int, document: Document) -> None:
         """List a document with its own id, and a DOI or PMID, that duplicates another one."""
         if document.metadata.get("doi") or document.metadata.get("pmid"):
-            match = self._index_of_campaign().enter(document)
+            match = next(iter(self._index_of_campaign().enter(document)), None)
             if match is not None and match.doc_id != document.doc_id:
                 self._list(path, line, document, match, left_out=False)
 
     def _place(self, path: FilePath, line: int, document: Reference) -> _Place:
-        match = self._index_of_campaign().enter(document)
+        matches = self._index_of_campaign().enter(document)
+        match = next(iter(matches), None)
         own = self._stored(document.doc_id)
         original = self._stored(match.doc_id) if match is not None and match.certain else None
         if own is not None and own.text is None and document.doc_id not in self._merged:
@@ -108,6 +112,9 @@ class DuplicateRecords:
             named = document if own is None else document._replace(doc_id=self._free_id(document.doc_id))
             if match is not None:
                 self._list(path, line, named, match, left_out=False)
+            if self._ledger is not None:
+                for other in matches[1:SUSPECTED]:
+                    self._ledger.suspect(other.doc_id, named.doc_id, other.reason)
             return self._new(path, line, named)
         if original is not None and (match.doc_id == document.doc_id or own is not None):
             if _contains(original, document):

@@ -109,7 +109,7 @@ def outcomes(base: list[Document], others: Iterator[Document]) -> Counter[tuple[
     for record in base:
         index.add(record)
     for record in others:
-        match = index.enter(record)
+        match = next(iter(index.enter(record)), None)
         right = match is not None and match.doc_id[1:] == record.doc_id[1:]
         state = "kept" if match is None else "left out" if match.certain else "listed"
         found[record.doc_id[0], state if right or state != "left out" or record.doc_id[0] == "d" else "wrong"] += 1

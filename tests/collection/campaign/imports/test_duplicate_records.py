@@ -122,7 +122,44 @@ ALIKE: dict[str, tuple[tuple[str, str, dict[str, object]], tuple[str, str, dict[
     ),
     "one of two DOIs": (("x", "", {"doi": "10.5555/a"}), ("y", "", {"doi": "10.5555/a; 10.5555/b"}), False),
     "the abstract under another title": (("Dachverluste", LONG, BERG), ("Attic losses", LONG, BERG), False),
+    "a paper and its conference abstract": (
+        ("Attic losses in cold regions", LONG, BERG),
+        ("Attic losses in cold regions", LONG, BERG | {"journal": "Proceedings of Heat 19", "pages": "S7"}),
+        False,
+    ),
+    "an erratum under the DOI of its paper": (
+        ("Attic losses in cold regions", LONG, BERG | {"doi": "10.5555/a"}),
+        ("Erratum: Attic losses in cold regions", "", BERG | {"doi": "10.5555/a"}),
+        False,
+    ),
+    "a reply": (("Attic losses in cold regions", "", BERG), ("Reply: Attic losses in cold regions", "", BERG), None),
+    "two parts": (
+        ("Attic losses in cold regions. Part I", "", BERG), ("Attic losses in cold regions. Part II", "", BERG), None
+    ),
+    "two trials with one title": (
+        ("Attic losses in cold regions", f"{LONG} NCT00000001", BERG),
+        ("Attic losses in cold regions", f"{LONG} NCT00000002", BERG),
+        False,
+    ),
+    "a title and a year alone": (
+        ("Attic losses in cold regions", "", BERG), ("Attic losses in cold regions", "", {"year": 2019}), False
+    ),
+    "a translated abstract": (
+        ("Attic losses in cold regions", LONG, BERG),
+        ("Attic losses in cold regions", "Dachverluste wurden in vierzig Häusern gemessen.", BERG),
+        False,
+    ),
+    "a typing error in the title": (
+        ("Attic losses in very cold regions of Norway", "", BERG),
+        ("Atic losses in very cold regions of Norway", "", BERG),
+        False,
+    ),
     # one publication
+    "an abstract that was cut": (
+        ("Attic losses in cold regions", f"{LONG} {LONG[::-1]}", BERG | {"pages": ""}),
+        ("Attic losses in cold regions", LONG, BERG | {"pages": ""}),
+        True,
+    ),
     "a journal abbreviated, a name in another form": (
         ("Attic losses in cold regions", "", BERG),
         ("ATTIC LOSSES in cold regions.", "", {"authors": ["T. Berg"], "year": "2019", "journal": "J Cold Houses"}),
@@ -136,10 +173,10 @@ ALIKE: dict[str, tuple[tuple[str, str, dict[str, object]], tuple[str, str, dict[
     "an abstract with a copyright": (
         ("Attic losses", LONG, {"year": 2019}),
         ("Attic losses", f"BACKGROUND: {LONG} (C) 2019 North Press", {"year": 2019}),
-        True,
+        False,
     ),
     "the same author and a corrected abstract": (
-        ("Attic losses in cold regions", LONG, BERG), ("Attic losses in cold regions", "Dachverluste.", BERG), True
+        ("Attic losses in cold regions", LONG, BERG), ("Attic losses in cold regions", "Dachverluste.", BERG), False
     ),
     "the abstract in the year of the issue": (
         ("Attic losses", LONG, BERG), ("Attic losses", LONG, BERG | {"year": 2020}), True
@@ -174,9 +211,9 @@ def indexed(*records: Document) -> RecordIndex:
 def test_records_of_several_files_are_imported_once(review: Path, tmp_path: Path) -> None:
     first = ris(
         tmp_path / "embase.ris",
-        record("Heat pumps in old houses", doi="10.5555/hp.1", abstract="Ten houses."),
+        record("Heat pumps in old houses", doi="10.5555/hp.1", abstract="Ten houses.", authors=["Berg T"]),
         record("Cellars", doi="10.5555/c"),
-        record("Heat pumps, in old houses!"),
+        record("Heat pumps, in old houses!", authors=["Berg, Tor"]),
     )
     (tmp_path / "pubmed.nbib").write_text(NBIB)
     result = ok("import", review, "--documents", first, "--documents", tmp_path / "pubmed.nbib")
@@ -191,8 +228,8 @@ def test_records_of_several_files_are_imported_once(review: Path, tmp_path: Path
         rows = [(row["line"], row["duplicate_of"], row["reason"], row["left_out"]) for row in csv.DictReader(file)]
     assert rows == [
         ("2", "10.5555/hp.1", "id and content", "True"),
-        ("10", "10.5555/c", "id and content", "True"),
-        ("17", "10.5555/hp.1", "title and year", "True"),
+        ("11", "10.5555/c", "id and content", "True"),
+        ("18", "10.5555/hp.1", "title and year", "True"),
         ("1", "10.5555/hp.1", "DOI", "True"),
     ]
 
@@ -245,14 +282,14 @@ def test_a_chain_of_records_is_one_publication(review: Path, tmp_path: Path) -> 
     link = "https://pubmed.ncbi.nlm.nih.gov/7/"
     path = ris(
         tmp_path / "a.ris",
-        record("Wings", doi="10.5555/w"),
-        record("Lift", doi="10.5555/w", urls=[link]),
-        record("Drag", urls=[link]),
+        record("Wings of gliders", doi="10.5555/w"),
+        record("The wings of gliders", doi="10.5555/w", urls=[link]),
+        record("Wings of some gliders", "2020", urls=[link]),
     )
     with Campaign(review) as campaign:
         report = campaign.imports.import_files(documents=[path])
         assert [(d.title, d.duplicate_of, d.reason) for d in report.duplicates] == [
-            ("Lift", "10.5555/w", "DOI"), ("Drag", "10.5555/w", "PMID")
+            ("The wings of gliders", "10.5555/w", "DOI"), ("Wings of some gliders", "10.5555/w", "PMID")
         ]  # fmt: skip
 
 
@@ -374,7 +411,7 @@ def test_the_kept_record_takes_what_it_lacks(review: Path, tmp_path: Path) -> No
             doi="10.5555/hp",
             abstract="Ten.",
         ),
-        record("Heat pumps in old houses", authors=["Berg T"], abstract="Eleven.", secondary_title="Cold"),
+        record("Heat pumps in old houses", authors=["Berg T"], abstract="Ten.", secondary_title="Cold"),
     )
     with Campaign(review) as campaign:
         kept = next(document.doc_id for _, document in formats.read_documents(first))
