@@ -29,6 +29,12 @@ GOES_ON = (DECISIONS[INCLUDE], DECISIONS[MAYBE])
 CONFLICT, UNSCREENED, NOT_RETRIEVED = "conflict", "unscreened", "not retrieved"
 """What stands for a decision where screeners differ, where not all have decided, and where the full text is missing."""
 
+KNOWN = "known"
+"""Source of decisions on records whose relevance was known before screening."""
+
+MARKS = (KNOWN, NOT_RETRIEVED)
+"""Sources of adjudications that resolve no conflict."""
+
 REVIEW_GRADES = GradeScale(
     {
         EXCLUDE: "Exclude: does not meet the criteria",

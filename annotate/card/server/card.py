@@ -209,7 +209,7 @@ def mount(data: CardData, card: Card = GRADE, key: str = "card") -> None:
         "annotator": now.annotator,
         "keys": card_keys(card, in_review=review is not None),
         "caps": CAPS,
-        "reasons": list(CANNOT_JUDGE_REASONS),
+        "reasons": [words.get(reason, reason) for reason in CANNOT_JUDGE_REASONS],
         "text_cap": TEXT_CAP,
         "routes": PREFIX,
         "own": now.campaign.store.settings.card_arrangement(now.annotator),

@@ -34,6 +34,7 @@ from collection.campaign import Campaign
 from collection.campaign.judging.topic_tasks import NextTopics
 from collection.campaign.log.results import JudgeResult
 from collection.core.records import Choice, Judgement, Preference, Role
+from collection.core.review import MARKS
 from collection.documents.rendering import cut
 from collection.preferences import Lookahead
 
@@ -301,7 +302,8 @@ class Adjudications(UnitRoutes):
 
     def latest(self, limit: int) -> list[wire.PastAdjudication]:
         """Return the manager's latest adjudications with the titles of their documents, newest first."""
-        adjudications = self.campaign.log.adjudications(self.annotator).iloc[::-1].head(limit)
+        marks = MARKS if self.campaign.settings.review() is not None else ()
+        adjudications = self.campaign.log.adjudications(self.annotator, without=marks).iloc[::-1].head(limit)
         titles = self.campaign.store.corpus.titles(set(adjudications["doc_id"]))
         rows = adjudications.to_dict("records")
         return [_adjudication(row) | {"title": cut(titles[row["doc_id"]], FIELD_CAP)} for row in rows]

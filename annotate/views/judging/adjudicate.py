@@ -12,10 +12,10 @@ from annotate.views.widgets import display, pickers, widgets
 from annotate.views.widgets.display import text, timestamp
 from annotate.views.widgets.service_cache import cached
 from collection.adjudication import filter_queue
-from collection.campaign.review.screening import KNOWN
 from collection.core.characters import without_bidi
 from collection.core.phrases import count, plural
 from collection.core.questions import RELEVANCE
+from collection.core.review import MARKS
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.settings.grades
@@ -119,9 +119,8 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
 
 with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="done-open") as done:
     if done.open:
-        ended = campaign.log.adjudications()[::-1]
+        ended = campaign.log.adjudications(without=MARKS if is_review else ())[::-1]
         if is_review:
-            ended = ended[ended["source"] != KNOWN]
             ended["query_id"] = [widgets.topic_label(q, titles[q]) for q in ended["query_id"]]
         if ended.empty:
             st.caption(words.apply("No pair is adjudicated yet."))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import pandas as pd
@@ -28,7 +29,8 @@ class JudgementLog:
         log = log[log["counts_as"] == "judgement"][::-1].reset_index(drop=True)
         return log[["query_id", "doc_id", "annotator", "kind", "relevance", "note", "judged_at"]]
 
-    def adjudications(self, annotator: str | None = None) -> pd.DataFrame:
-        """Return current adjudications, by `annotator` if one is named, oldest first."""
+    def adjudications(self, annotator: str | None = None, *, without: Collection[str] = ()) -> pd.DataFrame:
+        """Return current adjudications, by `annotator` if one is named, oldest first; none with a source `without`."""
         log = self.store.judgements.table(annotator=annotator)
-        return log[log["counts_as"] == adjudication.ADJUDICATION].reset_index(drop=True)
+        log = log[(log["counts_as"] == adjudication.ADJUDICATION) & ~log["source"].isin(without)]
+        return log.reset_index(drop=True)

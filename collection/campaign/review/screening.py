@@ -30,6 +30,7 @@ from collection.core.review import (
     FULL_TEXT,
     GOES_ON,
     INCLUDE,
+    KNOWN,
     MAYBE,
     NOT_RETRIEVED,
     REASON,
@@ -42,9 +43,6 @@ from collection.core.tokens import plain
 from collection.documents.duplicate_records import RecordIndex
 from collection.formats.source import FilePath
 from collection.store import RESERVED, Store
-
-KNOWN = "known"
-"""Source of decisions on records whose relevance was known before screening."""
 
 POOL = "review"
 """Strategy of the pool of full texts."""

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { inWords } from "../../../annotate/card/core/words.js";
 
 const WORDS = {
@@ -32,4 +33,15 @@ test("without words nothing changes", () => {
     assert.equal(words("a document"), "a document");
     assert.equal(words`a ${"judged"} document`, "a judged document");
   }
+});
+
+test("without words any text stays what it is", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.array(fc.string()), (text, values) => {
+      const words = inWords(undefined);
+      assert.equal(words(text), text);
+      const parts = [text, ...values.map(() => "judged document")];
+      assert.equal(words(parts, ...values), String.raw({ raw: parts }, ...values));
+    }),
+  );
 });

@@ -97,8 +97,11 @@ def test_conflicts_of_either_stage_come_up_with_both_reasons(tmp_path: Path) -> 
             assert {unit["topic"]["title"] for unit in units} == {
                 "Title and abstract: Exercise and falls", "Full text: Exercise and falls",
             }  # fmt: skip
+            campaign.review.add_known(["r2"], "eva")
+            assert post(client, "adjudication/recent")["decisions"] == []
             made = decision(query_id="full-text", doc_id="r0", kind="graded", relevance=0, answers={REASON: "Other"})
             assert post(client, "adjudication/sync", decisions=[made], want=0)["saved"] == [made["uuid"]]
+            assert [each["doc_id"] for each in post(client, "adjudication/recent")["decisions"]] == ["r0"]
         assert campaign.review.decisions().loc[0, ["decision", "reason"]].tolist() == ["exclude", "Other"]
 
 

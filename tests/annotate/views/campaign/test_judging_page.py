@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -15,9 +16,10 @@ from streamlit.testing.v1 import AppTest
 from annotate.card.server import card as cards
 from annotate.card.server.card_words import card_words
 from collection import Campaign, Document, Question
+from collection.campaign.log.results import CANNOT_JUDGE_REASONS
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.core.errors import InputError, UnknownNameError
-from collection.core.review import reason_question
+from collection.core.review import Review, reason_question
 from collection.core.vocabulary import RETRIEVAL, REVIEW
 from collection.documentation import read_page
 from tests.helpers import Opened, fails, ok, put, words
@@ -335,3 +337,21 @@ def test_only_a_review_has_keys_words_and_terms_of_its_own() -> None:
     plain_questions = cards.question_data([Question("why", "Why?", "choice", {"a": "A", "b": "B"})])
     assert list(plain_questions[0]) == ["name", "sentence", "kind", "required", "from", "to", "answers"]
     assert cards.question_data([reason_question()])[0]["required_in"] == ["full-text"]
+
+
+@pytest.mark.parametrize("in_review", [False, True])
+def test_the_card_of_other_campaigns_gets_the_data_that_it_always_got(
+    opened: Opened, campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_review: bool
+) -> None:
+    given: list[dict[str, Any]] = []
+    monkeypatch.setattr(cards, "_component", lambda card: lambda data, key: given.append(data))
+    if in_review:
+        campaign = Campaign.create(tmp_path / "review", review=Review("Falls", "Does exercise prevent falls?"))
+        campaign.store.corpus.add_documents([Document("r0", "Record", "Text.")])
+    opened(campaign, "judge")
+    (data,) = given
+    always = ["token", "campaign", "annotator", "keys", "caps", "reasons", "text_cap", "routes", "own"]
+    more = ["words", "review_terms"] if in_review else []
+    assert list(data) == [*always, *more, "scale", "questions", "query_id", "card"]
+    assert ("reason" in data["keys"]["actions"]) is in_review
+    assert (data["reasons"] == list(CANNOT_JUDGE_REASONS)) is not in_review
