@@ -354,7 +354,16 @@ def print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels", a
         "export": f"--{qrels} FILE",
         "machine-labels": "LABELS",
     }.get(step["page"], "")
-    commands = {"judge": "serve", "adjudicate": "serve", "set-up": "serve", "machine-labels": "labels correct"}
+    commands = {
+        "judge": "serve",
+        "adjudicate": "serve",
+        "set-up": "serve",
+        "full-texts": "serve",
+        "duplicates": "serve",
+        "stopping": "serve",
+        "report": "review",
+        "machine-labels": "labels correct",
+    }
     command = commands.get(step["page"], step["page"])
     echo(f"Next: {step['sentence']}")
     echo(f"  cleverdon {command} {quote(str(directory))} {options}".rstrip())

@@ -54,6 +54,7 @@ NEXT = {
 
 NEXT_IN_REVIEW = {
     "set-up": "Set up the review",
+    "full-texts": "Go to Full texts",
     "duplicates": "Decide on duplicates",
     "judge": "Screen records",
     "adjudicate": "Resolve conflicts",

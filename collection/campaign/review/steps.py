@@ -117,5 +117,5 @@ class ReviewSteps:
         left = int((goes_on["full_text"] == UNSCREENED).sum())
         screened = f"{len(goes_on) - left:,} of {count(len(goes_on), 'full text')} screened"
         if self.settings.modes()[FULL_TEXT] == "closed" or not left:
-            return ReviewStep("Full text", "judge", True, f"{screened}.")
-        return ReviewStep("Full text", "judge", False, f"Screen full texts: {screened}.")
+            return ReviewStep("Full text", "full-texts", True, f"{screened}.")
+        return ReviewStep("Full text", "full-texts", False, f"Screen full texts: {screened}.")

@@ -42,7 +42,7 @@ def test_from_the_question_to_the_report(tmp_path: Path) -> None:
         judge("ann", "review", first, 0)
         judge("ann", "review", second, 2)
         assert _states(campaign)["Title and abstract"] == (True, "3 of 3 records screened.")
-        assert steps.next_step() == ("judge", "Screen full texts: 0 of 2 full texts screened.")
+        assert steps.next_step() == ("full-texts", "Screen full texts: 0 of 2 full texts screened.")
         judge("ann", "full-text", second, 0, answers={REASON: "Other"})
         judge("ann", "full-text", third, 2)
         assert _states(campaign)["Full text"] == (True, "2 of 2 full texts screened.")
