@@ -1,13 +1,17 @@
 """The records of imported files, and decisions on suspected pairs."""
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from collection.campaign import Campaign
-from collection.core.errors import ConflictError, InputError
+from collection.core.errors import CleverdonError, ConflictError, InputError
+from collection.store.records import RecordTables
 from tests.helpers import ok, run
 
 RIS = """Ovid search: heat pumps
@@ -297,3 +301,42 @@ def test_sources_and_pairs_on_the_command_line(review: Path, tmp_path: Path) -> 
         {"English": 2, "Norwegian": 1}, {"English": 1, "German": 1},
     ]  # fmt: skip
     assert listed["pairs"][0]["doc_b"] == "7"
+
+
+KILLED = """
+import os, signal, sys
+from collection.campaign import Campaign
+from collection.store.records import RecordTables
+RecordTables.{place} = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+with Campaign(sys.argv[1]) as campaign:
+    campaign.imports.import_files(documents=[sys.argv[2]])
+"""
+
+
+@pytest.mark.parametrize("place", ["add_records", "add_pairs", "describe_source"])
+def test_an_import_that_is_killed_leaves_nothing(tmp_path: Path, place: str) -> None:
+    ok("new", tmp_path / "review", "--grades", "0-2")
+    (tmp_path / "search.ris").write_text(RIS)
+    command = [sys.executable, "-c", KILLED.format(place=place), str(tmp_path / "review"), str(tmp_path / "search.ris")]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    with Campaign(tmp_path / "review") as campaign:
+        assert campaign.records.sources().empty
+        assert campaign.records.table().empty
+        assert not campaign.store.corpus.document_rows()
+        campaign.imports.import_files(documents=[tmp_path / "search.ris"])
+        assert campaign.records.counts().records == 2
+
+
+def test_a_decision_that_fails_changes_nothing(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    cellars = campaign.records.table()["doc_id"][1]
+    pair, before = suspect(campaign, cellars, "7"), state(campaign)
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RecordTables, "decide", fail)
+        with pytest.raises((OSError, CleverdonError)):
+            campaign.records.decide(pair, "duplicate", "ann")
+    assert state(campaign) == before
+    assert len(campaign.records.pairs()) == 1
