@@ -129,16 +129,9 @@ PAGES: tuple[PageEntry, ...] = (
         has_uploader=True,
         in_review="only",
     ),
-    PageEntry(
-        "loop/recall.py",
-        "Recall",
-        ":material/travel_explore:",
-        "Results",
-        "recall",
-        READERS,
-        in_review="shown",
-        title_in_review="Stopping",
-    ),
+    PageEntry("loop/recall.py", "Recall", ":material/travel_explore:", "Results", "recall", READERS),
+    PageEntry("review/stopping.py", "Stopping", ":material/flag:", "Results", "stopping", READERS, in_review="only"),
+    PageEntry("review/report.py", "Report", ":material/description:", "Results", "report", READERS, in_review="only"),
     PageEntry(
         "results/agreement.py", "Agreement", ":material/handshake:", "Results", "agreement", READERS, in_review="shown"
     ),

@@ -160,7 +160,7 @@ class Campaign:
         self.machine_labels = MachineLabelServices(sets, study, files, llm)
         self.imports = Importer(store, directory, settings, corpus, judging, sets, assignments)
         self.records = Records(store, directory)
-        self.review = Screening(store, settings, judging, assignments, recall, self.records, directory)
+        self.review = Screening(store, settings, judging, assignments, recall, agreement, self.records)
         card = CollectionCard(store, settings, corpus, qrels, agreement, recall, files)
         self.exports = Exports(
             Exporter(store, directory, corpus, qrels, agreement, files),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from collection.cli.options import FORMAT, open_campaign
+from collection.cli.options import FORMAT, WRITTEN, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.characters import one_line
+from collection.core.errors import InputError
 from collection.core.phrases import count, cut, join_first, plural
 
 if TYPE_CHECKING:
@@ -28,8 +29,35 @@ if TYPE_CHECKING:
 @click.option("--by", metavar="NAME", help="Who includes known records; by default the system's user.")
 @click.option("--sources", is_flag=True, help="List the imported files of references and what they contain.")
 @click.option("--pairs", is_flag=True, help="List suspected duplicates without a decision.")
+@click.option(
+    "--prisma", type=WRITTEN, help="Write the PRISMA 2020 flow diagram (.svg, .png) or its numbers (.json, .csv)."
+)
+@click.option("--since", metavar="DATE", help="Date of the update of a review, for --prisma.")
+@click.option("--studies", type=click.IntRange(min=0), help="Number of included studies, for --prisma.")
+@click.option("--references", type=WRITTEN, help="Write records with their decisions (.ris, .bib, .csv, .xlsx).")
+@click.option(
+    "--decision",
+    "decisions",
+    multiple=True,
+    metavar="D",
+    help="Decision of the records to write: include (default), maybe, exclude, ...; repeatable.",
+)
+@click.option("--methods", is_flag=True, help="Print the text for the methods section, with the citations.")
 @FORMAT
-def review(campaign: Campaign, known: tuple[str, ...], by: str | None, sources: bool, pairs: bool, form: str) -> None:
+def review(
+    campaign: Campaign,
+    known: tuple[str, ...],
+    by: str | None,
+    sources: bool,
+    pairs: bool,
+    prisma: Path | None,
+    since: str | None,
+    studies: int | None,
+    references: Path | None,
+    decisions: tuple[str, ...],
+    methods: bool,
+    form: str,
+) -> None:
     """Show the steps and decisions of a literature review.
 
     Screening itself is done in the browser: cleverdon serve DIR.
@@ -41,24 +69,39 @@ def review(campaign: Campaign, known: tuple[str, ...], by: str | None, sources: 
         _list_records(campaign, sources=sources, pairs=pairs, form=form)
         return
     included = _include(campaign, known, by or getpass.getuser()) if known else None
+    if included is not None and form != "json":
+        echo(f"Included {count(included['included'], 'known record')}.")
+    report = campaign.review.report
+    if prisma is not None:
+        counts = report.write_prisma(prisma, since=since, studies=studies)
+        echo(f"Wrote {prisma}: {count(counts.identified, 'record')} identified, {counts.included:,} included.")
+    elif since is not None or studies is not None:
+        raise InputError("--since and --studies apply to --prisma FILE; name one")
+    if references is not None:
+        number = report.write_references(references, decisions or ("include",))
+        echo(f"Wrote {references}: {count(number, 'record')}.")
+    elif decisions:
+        raise InputError("--decision applies to --references FILE; name one")
+    if methods:
+        echo(report.methods_text())
+    if methods or prisma is not None or references is not None:
+        return
     table, steps = campaign.review.decisions(), campaign.review.steps.table()
-    counts = {
+    numbers = {
         stage: {str(name): int(number) for name, number in group["decision"].value_counts().sort_index().items()}
         for stage in STAGES.values()
         if len(group := table[table["stage"] == stage])
     }
     if form == "json":
-        state = {"title": campaign.title, "steps": [each._asdict() for each in steps], "decisions": counts}
+        state = {"title": campaign.title, "steps": [each._asdict() for each in steps], "decisions": numbers}
         print_json(state | ({} if included is None else {"known": included}))
         return
-    if included is not None:
-        echo(f"Included {count(included['included'], 'known record')}.")
     echo(one_line(campaign.title))
     echo()
     print_table(["step", "done", "state"], [[each.name, "yes" if each.done else "no", each.sentence] for each in steps])
-    if counts:
+    if numbers:
         echo()
-        rows = [[stage, name, number] for stage, numbers in counts.items() for name, number in numbers.items()]
+        rows = [[stage, name, number] for stage, decided in numbers.items() for name, number in decided.items()]
         print_table(["stage", "decision", "records"], rows)
 
 

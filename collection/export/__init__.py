@@ -1,4 +1,4 @@
-"""Exports: qrels of a sampled pool, the card of a collection, training examples."""
+"""Exports: qrels of a sampled pool, the card of a collection, training examples, the PRISMA diagram of a review."""
 
 from collection.export.facts import (
     describe_judging as describe_judging,
@@ -11,6 +11,8 @@ from collection.export.facts import (
     selection_caution as selection_caution,
 )
 from collection.export.markdown_card import card as card
+from collection.export.prisma import PrismaCounts as PrismaCounts
+from collection.export.prisma_diagram import draw_png as draw_png, draw_svg as draw_svg
 from collection.export.strata import (
     add_probabilities as add_probabilities,
     add_strata as add_strata,

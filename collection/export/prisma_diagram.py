@@ -213,7 +213,7 @@ def _open(numbers: Iterable[tuple[str, int]]) -> list[str]:
 def _notes(counts: PrismaCounts) -> list[str]:
     notes = []
     if counts.open:
-        notes.append(f"Not finished: {counts.open:,} without a final decision (dashed boxes).")
+        notes.append(f"Not finished: {count(counts.open, 'record')} without a final decision (dashed boxes).")
     if counts.not_screened:
         notes.append(
             f"Automation tools: screening in the order of a ranking by active learning ended before "

@@ -17,6 +17,7 @@ from collection.stopping.martingale import (
     estimate as estimate,
     next_sources as next_sources,
 )
+from collection.stopping.outlook import Outlook as Outlook, predict_next as predict_next
 from collection.stopping.published import quantile_bound as quantile_bound, smallest_sample as smallest_sample
 from collection.stopping.risk_control import RULE_FAMILIES as RULE_FAMILIES, RuleFamily as RuleFamily
 from collection.stopping.table import (

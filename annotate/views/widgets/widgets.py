@@ -58,8 +58,8 @@ NEXT_IN_REVIEW = {
     "duplicates": "Decide on duplicates",
     "judge": "Screen records",
     "adjudicate": "Resolve conflicts",
-    "recall": "Go to Stopping",
-    "export": "Export",
+    "stopping": "Go to Stopping",
+    "report": "Go to Report",
 }
 """The same in a literature review."""
 

@@ -25,7 +25,17 @@ from collection.campaign.settings.loop_settings import IN_POOL, LOOPING, LoopSet
 from collection.campaign.settings.settings import Settings
 from collection.core.phrases import sentence
 from collection.core.records import sort_naturally
-from collection.stopping import STOPPING_RULES, Ledger, RelevantEstimate, StopDecision, advise, betting, estimate
+from collection.stopping import (
+    STOPPING_RULES,
+    Ledger,
+    Outlook,
+    RelevantEstimate,
+    StopDecision,
+    advise,
+    betting,
+    estimate,
+    predict_next,
+)
 from collection.store import Store, Ungraded
 
 TABLE = {
@@ -65,6 +75,8 @@ class Recall(NamedTuple):
     """Sentences on disagreement, documents that could not be judged, and draws that count only in part."""
     cost: str
     """How many judgements more recall costs at the recent precision, or why that is unknown; one sentence."""
+    outlook: Outlook | None
+    """The number of relevant documents among the next 100 of the ranking; None if it cannot be predicted."""
     rules: pd.DataFrame
     """The decisions of other rules: ``rule``, ``says`` ("stop", "continue", "not available"), ``promises``,
     ``reason``."""
@@ -119,6 +131,7 @@ class RecallEstimates:
             topic.advice,
             describe_notes(judgements, scope, settings.level, ledger, ungraded),
             describe_cost(ledger, known),
+            predict_next(ledger),
             _rules(ledger, settings),
         )
 

@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -16,7 +15,9 @@ from collection.campaign.imports.records import Records
 from collection.campaign.judging.judging import Judging
 from collection.campaign.people.assignments import Assignments
 from collection.campaign.recall.recall import RecallEstimates
+from collection.campaign.results.agreement import AgreementStudy
 from collection.campaign.review.full_texts import FullTexts
+from collection.campaign.review.report import ReviewReport
 from collection.campaign.review.steps import ReviewSteps
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
@@ -80,6 +81,8 @@ class Screening:
         What is done, and what is next.
     full_texts
         Full texts that are due, and their PDF files.
+    report
+        What a review reports: PRISMA numbers, when screening may stop, the text of its methods, references.
     """
 
     store: Store
@@ -87,13 +90,16 @@ class Screening:
     judging: Judging
     assignments: Assignments
     recall: RecallEstimates
+    agreement: AgreementStudy
     records: Records
-    directory: Path
 
     def __post_init__(self) -> None:
-        self.full_texts: FullTexts = FullTexts(self.store, self.directory, self.judging, self.decisions)
+        self.full_texts: FullTexts = FullTexts(self.store, self.records.directory, self.judging, self.decisions)
         self.steps: ReviewSteps = ReviewSteps(
             self.store, self.settings, self.recall, self.records, self.decisions, self.known
+        )
+        self.report: ReviewReport = ReviewReport(
+            self.store, self.settings, self.recall, self.agreement, self.records, self.decisions, self.known
         )
 
     def require(self) -> Review:

@@ -63,7 +63,7 @@ class ReviewSteps:
         is_last = table["stage"] == STAGES[review.stages[-1]]
         included = int(((table["decision"] == DECISIONS[INCLUDE]) & is_last).sum())
         report = f"{count(included, 'record')} included."
-        return [*steps, ReviewStep("Report", "export", False, report)]
+        return [*steps, ReviewStep("Report", "report", False, report)]
 
     def next_step(self) -> NextStep:
         """Return the next step for the people who run the review."""
@@ -109,7 +109,7 @@ class ReviewSteps:
         if len(table) and TITLE_ABSTRACT in self.recall.ready_topics():
             target = f"{percent_down(loop.target)} ({percent_down(loop.confidence)} confidence)"
             reached = f"The target recall of {target} is reached with {screened}: end screening, or go on."
-            return ReviewStep(name, "recall", False, reached)
+            return ReviewStep(name, "stopping", False, reached)
         return ReviewStep(name, "judge", False, f"Screen titles and abstracts: {screened}.")
 
     def _full_texts(self, table: pd.DataFrame) -> ReviewStep:

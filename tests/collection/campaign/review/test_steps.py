@@ -46,7 +46,7 @@ def test_from_the_question_to_the_report(tmp_path: Path) -> None:
         judge("ann", "full-text", second, 0, answers={REASON: "Other"})
         judge("ann", "full-text", third, 2)
         assert _states(campaign)["Full text"] == (True, "2 of 2 full texts screened.")
-        assert steps.next_step() == ("export", "1 record included.")
+        assert steps.next_step() == ("report", "1 record included.")
 
 
 def test_screening_that_was_ended_is_done(tmp_path: Path) -> None:

@@ -1,0 +1,66 @@
+"""Stopping: what a literature review has found, what may be missing, and whether screening may end."""
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.views.widgets import widgets
+from collection.core.phrases import count, percent_down, percent_up
+from collection.core.review import FULL_TEXT, TITLE_ABSTRACT, UNSCREENED
+
+campaign = session.current().campaign
+review = campaign.review.require()
+st.title("Stopping")
+if not campaign.store.judgements.counts()["judgements"]:
+    widgets.stop_with_next_step("No record has been screened yet; when to stop is estimated from the decisions.")
+with st.spinner("Estimating"):
+    stopping = campaign.review.report.stopping()
+recall, loop = stopping.recall, campaign.settings.loop()
+is_closed = campaign.settings.modes()[TITLE_ABSTRACT] == "closed"
+is_complete = recall.judged >= recall.size
+st.subheader("Titles and abstracts")
+with st.container(border=True):
+    icon = "check_circle" if stopping.may_stop or is_complete else "hourglass_top"
+    answer = "You may stop screening." if stopping.may_stop or is_complete else "Keep screening."
+    answer = "Screening has ended." if is_closed else answer
+    st.markdown(f"#### :material/{icon}: {answer}")
+    st.write(widgets.plain(stopping.advice))
+metrics = {"Screened": f"{recall.judged:,} of {recall.size:,}", "Included or maybe": f"{recall.found:,}"}
+if recall.judged:
+    low, high = percent_down(recall.estimate.recall_low), percent_up(recall.estimate.recall_high)
+    label = f"Share found, {percent_down(loop.confidence)} confidence interval"
+    metrics[label] = low if low == high else f"{low} to {high}"
+widgets.metrics(metrics)
+for name, sentence in (("Found", stopping.found), ("Missing", stopping.missing), ("Next", stopping.next)):
+    st.write(f"**{name}:** {widgets.plain(sentence)}")
+for note in recall.notes:
+    st.warning(widgets.plain(campaign.settings.vocabulary.apply(note)))
+# Readers cannot press the button, since it does not run for them.
+if session.current().role == "manager":
+    left = recall.size - recall.judged
+    if is_closed and st.button("Resume screening", icon=":material/play_arrow:", key="resume"):
+        campaign.settings.reopen_topic(TITLE_ABSTRACT)
+        st.rerun()
+    elif not is_closed and left and st.button("End screening", icon=":material/flag:", key="end"):
+        campaign.settings.set_loop(topics=[TITLE_ABSTRACT], mode="closed")
+        st.rerun()
+    if not is_closed and left:
+        st.caption(f"{count(left, 'record')} would stay unscreened, and the PRISMA diagram would say so.")
+with st.container(horizontal=True):
+    widgets.documentation_link("how-to/stop-judging", "When to stop")
+    widgets.page_link("recall", "Curve and other stopping rules")
+if review.full_text:
+    st.subheader("Full texts")
+    table = campaign.review.decisions()
+    waiting = int((table["full_text"] == UNSCREENED).sum())
+    reached = int((table["full_text"] != "").sum())
+    st.write(
+        f"{count(reached, 'record')} came to this stage, and {waiting:,} of them wait. Screen all of them: no record "
+        "is left out by the ranking here."
+        if campaign.settings.modes()[FULL_TEXT] != "closed"
+        else "Screening of full texts has ended."
+    )
+st.subheader("Text for the protocol")
+st.caption("What you may promise before screening starts.")
+st.code(campaign.review.report.protocol_text(), language=None, wrap_lines=True)
+st.subheader("Text for the methods section")
+st.code(campaign.review.report.methods_text(), language=None, wrap_lines=True)

