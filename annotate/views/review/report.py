@@ -15,15 +15,18 @@ from collection.core.phrases import count
 from collection.export import PrismaCounts, draw_svg
 
 campaign = session.current().campaign
-review = campaign.review.require()
+review = campaign.settings.review()
 st.title("Report")
+if review is None:
+    st.write("This campaign is no literature review. Create one with `cleverdon new DIR --review`.")
+    st.stop()
 table = campaign.review.decisions()
 if table.empty:
     widgets.stop_with_next_step("There are no records yet.")
 
 
-def draw_prisma() -> None:
-    """Draw the flow diagram with its downloads."""
+def draw_prisma(title: str) -> None:
+    """Draw the flow diagram of the review with this title, and its downloads."""
     with st.expander("Studies, and update of a review"):
         left, right = st.columns(2)
         hint = "Number of studies that the included reports describe. 0 if nobody has counted them."
@@ -39,7 +42,7 @@ def draw_prisma() -> None:
         return
     if counts.open:
         st.warning(f"Not finished: {count(counts.open, 'record')} without a final decision.")
-    st.image(draw_svg(counts, review.title), width=700)
+    st.image(draw_svg(counts, title), width=700)
     with st.expander("Numbers as a table"):
         titles = {"stage": "Stage", "item": "Item", "detail": "Source or reason"}
         display.table(counts.table(), {**titles, "n": number("n")}, alt="Numbers of the PRISMA flow diagram")
@@ -101,7 +104,7 @@ def draw_agreement() -> None:
 
 prisma, references, agreement, methods = st.tabs(["PRISMA diagram", "References", "Agreement", "Methods text"])
 with prisma:
-    draw_prisma()
+    draw_prisma(review.title)
 with references:
     draw_references()
 with agreement:

@@ -8,8 +8,11 @@ from collection.core.phrases import count, percent_down, percent_up
 from collection.core.review import FULL_TEXT, TITLE_ABSTRACT, UNSCREENED
 
 campaign = session.current().campaign
-review = campaign.review.require()
+review = campaign.settings.review()
 st.title("Stopping")
+if review is None:
+    st.write("This campaign is no literature review. Create one with `cleverdon new DIR --review`.")
+    st.stop()
 if not campaign.store.judgements.counts()["judgements"]:
     widgets.stop_with_next_step("No record has been screened yet; when to stop is estimated from the decisions.")
 with st.spinner("Estimating"):
