@@ -17,10 +17,8 @@ from collection.core.records import Document
 
 now = session.current()
 campaign = now.campaign
-LATER, SHOWN = "duplicates-later", "duplicates-shown"
-"""Session keys: pairs that were put off, and the page that is shown of a list."""
-LISTED = 20
-"""Number of rows of a list on the page."""
+LATER, SHOWN = "duplicates-later", "duplicates-shown"  # session keys: pairs put off, and the shown part of a list
+LISTED = 20  # rows of a list that are shown
 LABELS = {
     "title": "Title", "authors": "Authors", "year": "Year", "journal": "Journal", "pages": "Pages", "doi": "DOI",
     "pmid": "PMID", "language": "Language", "abstract": "Abstract",
@@ -117,9 +115,10 @@ def draw_decided() -> None:
     titles = campaign.store.corpus.titles([*part["doc_a"], *part["doc_b"]])
     for row in part.to_dict("records"):
         with st.container(horizontal=True, vertical_alignment="center", border=True):
-            first, second = (titles.get(doc_id) or doc_id for doc_id in (row["doc_a"], row["doc_b"]))
+            both = dict.fromkeys(filter(None, (titles.get(row["doc_a"]), titles.get(row["doc_b"]))))
             what = "Same" if row["decision"] == "duplicate" else "Different"
-            st.markdown(f"**{what}** ({plain(str(row['decided_by']))}): {plain(first)} / {plain(second)}")
+            named = " / ".join(both) or row["doc_a"]  # a merged record has no title of its own any more
+            st.markdown(f"**{what}** ({plain(str(row['decided_by']))}): {plain(named)}")
             if st.button("Undo", key=f"undo-{row['pair']}"):
                 with widgets.saving("The pair is open again."):
                     campaign.records.undo(int(row["pair"]), now.annotator)
