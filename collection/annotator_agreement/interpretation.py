@@ -58,9 +58,11 @@ def interpret(agreement: Agreement, *, of_relevance: bool = True) -> list[str]:
         f"By convention, alpha is reliable from {FIRM:g} on, and tentative conclusions are possible from {TENTATIVE:g} "
         f"on{'; lower values are common for relevance judgements' if of_relevance else ''}."
     )
-    if any(_read(view.row).startswith(CHANCE) for view in views):
+    if unclear := [view.subject for view in views if _read(view.row).startswith(CHANCE)]:
+        on = f" {join(unclear)}" if len(views) > 1 else ""
         sentences.append(
-            f"Let a second annotator judge more pairs: {count(agreement.several, 'pair')} do not show agreement."
+            f"{count(agreement.several, 'pair')} cannot distinguish agreement{on} from chance: let a second annotator "
+            "judge more pairs."
         )
     if not of_relevance:
         return sentences
@@ -120,7 +122,9 @@ def _read(alpha: pd.Series) -> str:
     if shown < TENTATIVE:
         return "below the conventional limits"
     reading, least = ("reliable", FIRM) if shown >= FIRM else ("tentative", TENTATIVE)
-    return reading if low >= least else f"{reading} (lower confidence limit below {least:g})"
+    if low >= least:
+        return reading
+    return f"uncertain: alpha is in the {reading} range, but its confidence interval extends below {least:g}"
 
 
 def describe_tau(tau: float, swaps: int, runs: int) -> str:

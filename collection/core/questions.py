@@ -210,7 +210,7 @@ def check_question_name(name: object) -> None:
     >>> check_question_name("credibility")
     """
     _check_name(name, "name", "the name of a question")
-    if str(name).casefold() == RELEVANCE:
+    if str(name).casefold() in (RELEVANCE, "grade"):
         raise InputError(f"expected another name than that of the grade, found {name!r}")
 
 

@@ -1114,10 +1114,10 @@ def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
     ("alpha", "low", "said"),
     [
         (0.222, -0.259, "not significantly above chance"),
-        (0.8, 0.748, "reliable (lower confidence limit below 0.8)"),
+        (0.8, 0.748, "uncertain: alpha is in the reliable range, but its confidence interval extends below 0.8"),
         (0.9, 0.85, "reliable"),
         (0.7, 0.67, "tentative"),
-        (0.7, 0.1, "tentative (lower confidence limit below 0.667)"),
+        (0.7, 0.1, "uncertain: alpha is in the tentative range, but its confidence interval extends below 0.667"),
         (0.4, 0.3, "below the conventional limits"),
         (0.9, float("nan"), "reliable"),
         (-0.1, float("nan"), "not above chance"),
@@ -1129,7 +1129,8 @@ def test_the_sentence_goes_by_the_lower_end_of_the_interval(alpha: float, low: f
     values.loc[values["coefficient"].str.startswith("alpha"), ["value", "low", "high"]] = [alpha, low, 0.95]
     _, reading, *more = agreement.interpret(replace(found, values=values, several=21))
     assert reading == f"Agreement on the order of the grades, on exact grades and on binary relevance is {said}."
-    asks = "Let a second annotator judge more pairs: 21 pairs do not show agreement."
+    on = "on the order of the grades, on exact grades and on binary relevance"
+    asks = f"21 pairs cannot distinguish agreement {on} from chance: let a second annotator judge more pairs."
     assert (asks in more) == said.startswith("not ")
     # On a scale of two grades, all these are the same.
     two = agreement.interpret(replace(found, values=values, several=21, grades=(0.0, 1.0)))

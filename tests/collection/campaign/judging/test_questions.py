@@ -224,7 +224,7 @@ def test_a_single_tag_stays_a_list_of_tags(asking: Campaign, tmp_path: Path, end
         assert answers(other) == given
 
 
-@pytest.mark.parametrize("name", ["", "relevance", "a\nb|,c" * 500, " tags"])
+@pytest.mark.parametrize("name", ["", "relevance", "Grade", "a\nb|,c" * 500, " tags"])
 def test_names_that_no_question_may_have(campaign: Campaign, tmp_path: Path, name: str) -> None:
     """An unknown question may be one that was removed, or that of another campaign."""
     campaign.judging.next_pairs("ann", "1", 3)
