@@ -49,7 +49,7 @@ UNRECORDED = "Records without a source file"
 CITATION = f"The Cleverdon authors. Cleverdon, version {collection.__version__} [computer software]. 2026."
 METHOD = (
     "Waudby-Smith I, Ramdas A. Confidence sequences for sampling without replacement. Advances in Neural Information "
-    "Processing Systems 2020;33:20204-20214."
+    "Processing Systems 33 (2020). arXiv:2006.04347."
 )
 """The method of the stopping rule."""
 
