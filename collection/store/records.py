@@ -148,6 +148,14 @@ class RecordTables(Repository):
             "ORDER BY source, position"
         )
 
+    def document_ids(self, records: Sequence[int]) -> list[str]:
+        """Return the ids of the documents that records belong to."""
+        return self.connection.column(
+            "SELECT DISTINCT doc_id FROM records JOIN documents USING (doc) "
+            "WHERE record IN (SELECT value FROM json_each(?)) ORDER BY doc",
+            (json_text(records),),
+        )
+
     def records(self, doc_ids: Sequence[str] | None = None, *, recognised: bool = False) -> Iterator[StoredRecord]:
         """Yield the records of documents, by default of all, the one that made each document first.
 

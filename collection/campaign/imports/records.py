@@ -110,8 +110,7 @@ class Records:
         return Document._make(to_reference(stored.fields, stored.form))._replace(doc_id=stored.doc_id)
 
     def _record(self, record: int) -> StoredRecord:
-        table = self.store.records.table()
-        doc_ids = table.loc[table["record"] == record, "doc_id"].tolist()
+        doc_ids = self.store.records.document_ids([record])
         stored = next((each for each in self.store.records.records(doc_ids) if each.record == record), None)
         if stored is None:
             raise InputError(f"the campaign has no record {record}")
