@@ -41,13 +41,13 @@ def test_asreview_notes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["csv", "xlsx", "ris"])
 def test_asreview_into_a_campaign_with_one_topic(tmp_path: Path, form: str) -> None:
-    """Two of the records are duplicates of the first, whose higher label counts."""
+    """One record is a duplicate of the first, whose higher label counts; one has its DOI and another title."""
     export, topics = EXPORTS / f"asreview.{form}", tmp_path / "topics.tsv"
     topics.write_text("7\theat pumps\n")
     with Campaign.create(tmp_path / "campaign", grades="0-1") as campaign:
         report = campaign.imports.import_files(documents=[export], topics=topics, labels=export)
-        assert [duplicate.reason for duplicate in report.duplicates] == ["title and year", "DOI"]
-        assert campaign.store.judgements.counts()["documents"] == 2
+        assert [duplicate.reason for duplicate in report.duplicates] == ["title and year", "DOI, other title"]
+        assert campaign.store.judgements.counts()["documents"] == 3
         assert campaign.results.agreement.labels().iloc[:, :4].values.tolist() == [
             ["ann@example.org", "7", "10.5555/hp.2019.1", 1]
         ]
@@ -65,7 +65,7 @@ def test_labels_and_qrels_that_come_later_know_the_records_that_were_left_out(tm
     qrels.write_text(f"7 0 {left_out.doc_id} 1\n")
     with Campaign(tmp_path / "campaign") as campaign:
         campaign.imports.import_files(labels=export, qrels=qrels)
-        assert campaign.store.judgements.counts()["documents"] == 2
+        assert campaign.store.judgements.counts()["documents"] == 3
         log = campaign.store.judgements.table()
         assert sorted(log[["annotator", "doc_id", "relevance"]].itertuples(index=False, name=None)) == [
             ("ann@example.org", "10.5555/hp.2019.1", 1), ("qrels:qrels", "10.5555/hp.2019.1", 1)
