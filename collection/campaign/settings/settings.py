@@ -36,6 +36,9 @@ CARD_BYTES = 20_000
 LONGEST_GUIDELINES = 200_000
 """Maximum number of characters."""
 
+QUESTIONS_PAGE = "how-to/ask-several-questions"
+"""Documentation page of errors in questions."""
+
 QUESTIONS = "questions"
 """Key of the stored questions."""
 
@@ -370,10 +373,12 @@ def require_asked(questions: Sequence[Question], grades: GradeScale) -> None:
     check_questions(questions)
     for question in questions:
         if not any(map(question.is_asked, grades.sentences)):
-            raise InputError(
+            error = InputError(
                 f"question {question.name!r}: expected bounds that include a grade of this campaign ({grades}), found "
                 f"{describe_bounds(question)}"
             )
+            error.page = QUESTIONS_PAGE
+            raise error
 
 
 def _check_given_answers(question: Question, given: Iterable[Answer]) -> None:
@@ -430,11 +435,12 @@ def parse_questions(content: bytes, path: Path | str) -> tuple[Question, ...]:
     InputError, FormatError
         It is no JSON, or no list of questions; with the `path` that the content is from.
     """
-    questions = _parse_json(content, path, f"questions as JSON, like [{EXAMPLE}]")
     try:
-        return read_questions(questions)
+        return read_questions(_parse_json(content, path, f"questions as JSON, like [{EXAMPLE}]"))
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        invalid = error if isinstance(error, FormatError) else InputError(f"{path}: {error}")
+        invalid.page = QUESTIONS_PAGE
+        raise invalid from None
 
 
 def _parse_json(content: bytes, path: Path | str, wanted: str) -> Any:

@@ -15,7 +15,7 @@ from collection import Campaign, Judgement, Question
 from collection.core.errors import CampaignError, ConflictError, FormatError, InputError, JudgementError
 from collection.core.questions import read_questions
 from tests.collection.core.test_questions import CREDIBILITY, EXCLUSION, TAGS
-from tests.helpers import fails, fill, ok
+from tests.helpers import fails, fill, ok, run
 
 ASKED = read_questions([CREDIBILITY, EXCLUSION, TAGS])
 
@@ -324,6 +324,7 @@ def test_the_commands(tmp_path: Path) -> None:
         ("[", "line 1: expected questions as JSON"),
         ("{}", "questions.json: questions: expected a list of objects"),
         ('[{"name": "x", "question": "X?", "tags": ["a"]}]', "expected 2 to 20 answers, found 1"),
+        ('[{"name": "x", "question": "X?", "tags": ["a", "b"], "from": 9}]', "expected bounds that include a grade"),
         (None, "cannot be read"),
     ],
 )
@@ -331,7 +332,10 @@ def test_files_without_questions(campaign: Campaign, tmp_path: Path, content: st
     file = tmp_path / "questions.json"
     if content is not None:
         file.write_text(content)
-    assert message in fails("judging-page", campaign.directory, "--questions", file)
+    result = run("judging-page", campaign.directory, "--questions", file)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert ("See `cleverdon docs how-to/ask-several-questions`." in result.stderr) == (content is not None)
 
 
 def again(campaign: Campaign, *names: str) -> None:
