@@ -88,6 +88,8 @@ def test_what_annotators_and_readers_may_open_is_known_by_name() -> None:
         "system-order",
         "reusability",
         "machine-labels",
+        "stopping",
+        "report",
     }
 
 
