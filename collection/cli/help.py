@@ -27,7 +27,7 @@ SECTIONS = {
         "pool": "how-to/choose-a-pool",
         "duplicates": "how-to/choose-a-pool",
         "status": "start/your-own-data",
-        "review": "how-to/import-files",
+        "review": "how-to/run-a-review",
         "export": "how-to/publish-a-collection",
     },
     "Judging": {
