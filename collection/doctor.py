@@ -46,7 +46,7 @@ FOR_DEVELOPERS = {"dev", "tools"}
 """Extras that users have no need of."""
 INDIRECT = ("scipy",)
 """Packages that others bring, and on whose versions results may depend."""
-IMPORTED_AS = {"scikit-learn": "sklearn", "argon2-cffi": "argon2", "markdown-it-py": "markdown_it"}
+IMPORTED_AS = {"scikit-learn": "sklearn", "argon2-cffi": "argon2", "markdown-it-py": "markdown_it", "pillow": "PIL"}
 """Package -> its module, if that has another name."""
 SHOWN_VARIABLES = ("LANG", "LC_ALL", "LC_CTYPE", "PYTHONUTF8", "PYTHONIOENCODING", "TERM")
 """Variables of the environment whose values are shown, if they look harmless; of others, no more than the name."""

@@ -80,7 +80,7 @@ def test_no_page_chart_download_or_card_needs_more(serving: Serving, page: Page)
     page.route("http://images.example.org/**", send)
     with violations(page) as said:
         page.goto(serving.url)
-        for entry in PAGES:
+        for entry in (each for each in PAGES if each.is_listed(is_review=False)):
             choose_page(page, entry.title)
             settled(page)
             if entry.url_path == "judge":

@@ -143,7 +143,7 @@ def look(page: Page) -> list[str]:
 def test_no_page_runs_loads_or_moves_anything(page: Page, serving: Serving, tmp_path: Path) -> None:
     page.goto(serving.url)
     problems = {}
-    for entry in PAGES:
+    for entry in (each for each in PAGES if each.is_listed(is_review=False)):
         choose_page(page, entry.title)
         if entry.url_path not in ("overview", "judge"):  # their headings are others
             expect(page.get_by_role("heading", name=entry.title, exact=True).first).to_be_visible()
