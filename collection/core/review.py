@@ -45,7 +45,7 @@ REVIEW_GRADES = GradeScale(
 """The grades of every review; those from "maybe" on count as relevant."""
 
 REASON = "reason"
-"""Name of the question for the reason of an exclusion."""
+"""Name of the question about the reason for exclusion."""
 
 DEFAULT_REASONS = (
     "Wrong population",
@@ -56,7 +56,7 @@ DEFAULT_REASONS = (
     "Wrong publication type",
     "Other",
 )
-"""Reasons of exclusion of a new review, in their order."""
+"""Reasons for exclusion in a new review, in their order."""
 
 PICO = ("population", "intervention", "comparison", "outcome")
 """Optional fields of the question of a review."""
@@ -160,7 +160,7 @@ class Review:
 
 
 def reason_question(reasons: Iterable[str] = DEFAULT_REASONS) -> Question:
-    """The question for the reason of an exclusion: optional for titles and abstracts, required for full texts.
+    """The question about the reason for exclusion: optional for titles and abstracts, required for full texts.
 
     Raises :class:`InputError` for fewer than 2 or more than 20 reasons, and for one that is too long.
 
@@ -172,7 +172,7 @@ def reason_question(reasons: Iterable[str] = DEFAULT_REASONS) -> Question:
 
 
 def with_reasons(questions: Sequence[Question], reasons: Iterable[str]) -> list[Question]:
-    """The questions with these reasons of exclusion, in their place or at the end."""
+    """The questions with these reasons for exclusion, in the same place or at the end."""
     asked = reason_question(reasons)
     if all(each.name != REASON for each in questions):
         return [*questions, asked]

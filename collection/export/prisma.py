@@ -11,7 +11,7 @@ import pandas as pd
 from collection.core.errors import InputError
 
 NO_REASON = "No reason given"
-"""What stands for the reason of an exclusion that has none."""
+"""Shown for exclusions without a reason."""
 
 
 @dataclass(frozen=True)

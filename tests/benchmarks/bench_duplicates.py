@@ -1,9 +1,9 @@
-"""Duplicates of references on labelled data: sensitivity of certain merges and of suspected pairs, and false merges.
+"""Duplicates of references on labelled data: how many are certain or possible duplicates, and which are merged wrongly.
 
-The data are made of the records of nine reviews (Cohen et al. 2006): their titles and abstracts are real, authors,
-journals, years, pages, DOIs and PMIDs are made up. Copies are as other databases have them, with typing errors,
-abbreviated journals, other forms of names, missing fields, and cut or translated abstracts; look-alikes are distinct
-publications. The rules were chosen on some of the reviews, and the figures of the others count.
+Titles and abstracts are those of nine systematic reviews (Cohen et al. 2006); authors, journals, years, pages, DOIs and
+PMIDs are made up. Copies imitate the records of other databases, with typing errors, abbreviated journals, other forms
+of names, missing fields, and cut or translated abstracts; look-alikes are distinct publications. The rules were chosen
+on five of the reviews, and the figures of the other four are reported.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import gzip
 import json
 import random
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from collection.core.records import Document
@@ -20,7 +21,7 @@ from collection.documents.duplicate_records import RecordIndex
 
 COHEN = Path(__file__).resolve().parents[3] / "shared" / "data" / "sr-cohen-a" / "documents.jsonl.gz"
 CHOSEN_ON = ("ADHD", "Estrogens", "Triptans", "UrinaryIncontinence", "Antihistamines")
-"""Reviews whose records decided the rules; the figures of the others are reported beside theirs."""
+"""Reviews on which the rules were chosen; the figures of the others are reported beside theirs."""
 
 _NAMES = """
     Berg Lund Dahl Alm Zorn Quist Ek Moser Keller Brandt Müller Østergård García Nguyen Li Wang O'Neill Rossi Silva
@@ -40,6 +41,13 @@ TRANSLATED = {
     "treatment": "Behandlung", "was": "war", "were": "wurden", "with": "mit", "effects": "Wirkungen", "for": "für",
     "to": "zu", "a": "ein", "study": "Studie",
 }  # fmt: skip
+
+
+KINDS = (
+    "plain", "typing error in the title", "journal abbreviated", "names in another form", "fields missing",
+    "abstract cut", "abstract missing", "abstract translated", "year of the print", "title in capitals",
+)  # fmt: skip
+"""Kinds of change in a copy; a plain one has none."""
 
 
 def read(reviews: tuple[str, ...], *, others: bool) -> list[Document]:
@@ -75,22 +83,27 @@ def mistype(chance: random.Random, text: str) -> str:
     return text[:place] + chance.choice(["", text[place] * 2, text[place + 1] + text[place]]) + text[place + 1 :]
 
 
-def copy(chance: random.Random, record: Document, number: int) -> tuple[str, Document]:
-    """A kind of change, and the record as another database has it; every second one keeps its identifiers."""
+def copy(chance: random.Random, record: Document, kinds: Iterable[str], *, with_identifiers: bool) -> Document:
+    """A record as another database has it, after some kinds of change."""
+    copied = record._replace(doc_id=f"c{record.doc_id[1:]}")
+    if not with_identifiers:
+        copied = copied._replace(metadata={**copied.metadata, "doi": "", "pmid": ""})
+    for kind in kinds:
+        copied = change(chance, copied, kind)
+    return copied
+
+
+def change(chance: random.Random, record: Document, kind: str) -> Document:
+    """A record after one kind of change."""
     data, title, text = dict(record.metadata), record.title, record.text or ""
     names = [str(name) for name in data["authors"]]  # type: ignore[attr-defined]
-    if number % 2:
-        data |= {"doi": "", "pmid": ""}
-    kinds = ("plain", "typing error in the title", "journal abbreviated", "names in another form", "fields missing",
-             "abstract cut", "abstract missing", "abstract translated", "year of the print",
-             "title in capitals")  # fmt: skip
-    kind = kinds[number // 2 % len(kinds)]
+    journal = str(data["journal"])
     if kind == "typing error in the title":
         title = mistype(chance, title)
     elif kind == "journal abbreviated":
-        data["journal"] = JOURNALS[str(data["journal"])]
+        data["journal"] = JOURNALS.get(journal, journal)
     elif kind == "names in another form":
-        data["authors"] = [f"{name[name.index(',') + 2 :]} {name.split(',')[0]}" for name in names]
+        data["authors"] = [" ".join(reversed(name.split(", "))) for name in names]
     elif kind == "fields missing":
         for name in chance.sample(["authors", "journal", "pages"], 2):
             data[name] = [] if name == "authors" else ""
@@ -105,8 +118,8 @@ def copy(chance: random.Random, record: Document, number: int) -> tuple[str, Doc
     elif kind == "title in capitals":
         title = f"[{title.rstrip('.').upper()}]"
         data["authors"] = [name.replace(",", "").replace(".", "") for name in names]
-        data["journal"] = JOURNALS[str(data["journal"])]
-    return kind, Document(f"c{record.doc_id[1:]}", title, text, data)
+        data["journal"] = JOURNALS.get(journal, journal)
+    return Document(record.doc_id, title, text, data)
 
 
 def look_alike(chance: random.Random, record: Document, other: Document, number: int) -> tuple[str, list[Document]]:
@@ -161,38 +174,48 @@ def look_alike(chance: random.Random, record: Document, other: Document, number:
 
 
 def measure(records: list[Document], seed: int) -> dict[str, dict[str, tuple[int, int, int]]]:
-    """Kind -> numbers of pairs merged, suspected and missed, of copies and of look-alikes; and of distinct records."""
+    """Kind -> numbers of records merged, listed as possible duplicates, kept apart, and merged with another record.
+
+    Of distinct records, of copies with one kind of change and with three kinds, and of look-alikes.
+    """
     chance = random.Random(seed)
-    copies, alike = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    copies, harder, alike = (Counter[tuple[str, str]]() for _ in range(3))
     index, distinct = RecordIndex(), Counter[tuple[str, str]]()
     for record in records:
         matches = index.enter(record)
         distinct["records", state(matches, "")] += 1
     for number, record in enumerate(chance.sample(records, min(len(records), 1500))):
-        kind, changed = copy(chance, record, number)
-        matches = index.enter(changed)
-        copies[kind + (", with identifiers" if number % 2 == 0 else ""), state(matches, record.doc_id)] += 1
+        kind, has_identifiers = KINDS[number // 2 % len(KINDS)], number % 2 == 0
+        changed = copy(chance, record, [kind], with_identifiers=has_identifiers)
+        copies[kind + ", with identifiers" * has_identifiers, state(index.enter(changed), record.doc_id)] += 1
     with_text = [record for record in records if len((record.text or "").split()) > 40]
     for number, record in enumerate(chance.sample(with_text, min(len(with_text), 1500))):
         kind, pair = look_alike(chance, record, chance.choice(with_text), number)
         alone = RecordIndex()
         alone.add(pair[0])
         alike[kind, state(alone.enter(pair[1]), pair[0].doc_id)] += 1
-    return {
-        name: table(counted) for name, counted in (("copies", copies), ("look-alikes", alike), ("distinct", distinct))
-    }
+    index = RecordIndex()  # without the copies above, which would match the next ones
+    for record in records:
+        index.add(record)
+    for number, record in enumerate(chance.sample(records, min(len(records), 1500))):
+        has_identifiers = number % 2 == 0
+        changed = copy(chance, record, chance.sample(KINDS[1:], 3), with_identifiers=has_identifiers)
+        kind = f"{'with' if has_identifiers else 'without'} identifiers"
+        harder[kind, state(index.enter(changed), record.doc_id)] += 1
+    counts = {"copies": copies, "copies, three kinds of change": harder, "look-alikes": alike, "distinct": distinct}
+    return {name: table(counted) for name, counted in counts.items()}
 
 
 def state(matches: list, wanted: str) -> str:
-    """What happens to a record that duplicates `wanted`, or none."""
+    """What happens to a record that duplicates `wanted`, or no record if that is empty."""
     if matches and matches[0].certain:
         return "merged" if matches[0].doc_id == wanted or not wanted else "wrong"
-    return "suspected" if wanted in [match.doc_id for match in matches] or (matches and not wanted) else "apart"
+    return "possible" if wanted in [match.doc_id for match in matches] or (matches and not wanted) else "apart"
 
 
 def table(counted: Counter[tuple[str, str]]) -> dict[str, tuple[int, int, int, int]]:
     kinds = dict.fromkeys(kind for kind, _ in counted)
-    states = ("merged", "suspected", "apart", "wrong")
+    states = ("merged", "possible", "apart", "wrong")
     return {kind: tuple(counted[kind, state] for state in states) for kind in kinds}  # type: ignore[misc]
 
 
@@ -202,14 +225,14 @@ def main() -> None:
         records = read(CHOSEN_ON, others=others)
         print(f"## {title}: {len(records):,} distinct records\n")
         for name, rows in measure(records, seed).items():
-            print(f"| {name} | merged | suspected | apart | merged with another |\n|---|---|---|---|---|")
+            print(f"| {name} | merged | possible duplicate | kept apart | merged with another |\n|---|---|---|---|---|")
             everything = [sum(column) for column in zip(*rows.values(), strict=True)]
             for kind, numbers in (*sorted(rows.items()), ("all", everything)):
                 print(f"| {kind} | {' | '.join(f'{number:,}' for number in numbers)} |")
-            merged, suspected, *_ = everything
-            if name == "copies":
+            merged, possible, *_ = everything
+            if name.startswith("copies"):
                 total = sum(everything)
-                print(f"\nCertain: {merged / total:.3f}, certain or suspected: {(merged + suspected) / total:.3f}")
+                print(f"\nCertain: {merged / total:.3f}, certain or possible: {(merged + possible) / total:.3f}")
             print()
 
 

@@ -1,4 +1,4 @@
-"""Duplicates: pairs of records that may be one publication, side by side, and what was recognised and decided."""
+"""Duplicates: pairs of possible duplicates side by side, decisions on them, and the certain duplicates."""
 
 from __future__ import annotations
 
@@ -125,11 +125,11 @@ def draw_decided() -> None:
 
 
 def draw_recognised(sources: Mapping[int, str]) -> None:
-    """Draw the records that were recognised as duplicates, each beside its record, with a button that separates it."""
+    """Draw each certain duplicate beside the record that was kept, with a button that separates it."""
     table = campaign.records.table()
     certain = table[table["reason"].notna() & (table["reason"] != "decided")].reset_index(drop=True)
     if certain.empty:
-        st.write("No record was recognised as a duplicate.")
+        st.write("No record was recognised as a certain duplicate.")
         return
     for place in slice_of(len(certain), f"{SHOWN}-certain"):
         row = certain.iloc[place]
@@ -157,7 +157,7 @@ def draw(review: Campaign) -> None:
     )
     decided = len(review.records.pairs(open=False))
     labels = [
-        f"To decide ({counts.open_pairs:,})", f"Decided ({decided:,})", f"Recognised ({counts.recognised:,})",
+        f"To decide ({counts.open_pairs:,})", f"Decided ({decided:,})", f"Certain ({counts.recognised:,})",
     ]  # fmt: skip
     picked = st.segmented_control(
         "List", range(3), format_func=labels.__getitem__, default=0, key="duplicates-list",

@@ -37,7 +37,7 @@ def draw(campaign: Campaign, review: Review) -> None:
             hint = "Words and phrases, one per line. They are highlighted in records as signs for exclusion."
             values["exclude_terms"] = _lines("Terms for exclusion", review.exclude_terms, "review-exclude-terms", hint)
         hint = "One per line, 2 to 20. Optional for titles and abstracts, required for full texts."
-        reasons = _lines("Reasons of exclusion", campaign.settings.reasons(), "review-reasons", hint, height=210)
+        reasons = _lines("Reasons for exclusion", campaign.settings.reasons(), "review-reasons", hint, height=210)
         save = st.form_submit_button("Save and continue", type="primary", icon=":material/arrow_forward:")
     if not save:
         return

@@ -60,7 +60,7 @@ class KnownRecord(NamedTuple):
 
 
 class _Stage(NamedTuple):
-    """The decision on a record in one stage, the reason of an exclusion, the screeners and their notes."""
+    """The decision on a record in one stage, the reason for exclusion, the screeners and their notes."""
 
     decision: str
     reason: str
@@ -283,7 +283,7 @@ def _decide(query_id: str, log: list[Mapping[Hashable, Any]], review: Review) ->
 
 
 def _reasons(log: list[Mapping[Hashable, Any]]) -> dict[str, None]:
-    """The different reasons of exclusion that were given, in order."""
+    """The different reasons for exclusion that were given, in order."""
     return dict.fromkeys(str(row["answers"][REASON]) for row in log if REASON in row["answers"])
 
 

@@ -277,7 +277,7 @@ class Settings:
     def set_review(self, review: Review) -> None:
         """Make the campaign a literature review, or change it; its topics keep the texts of the review.
 
-        A new review gets a loop over all records, a target recall of 95% and the usual reasons of exclusion. Without
+        A new review gets a loop over all records, a target recall of 95% and the usual reasons for exclusion. Without
         full texts, their topic is closed. :meth:`.Screening.update` also tells the pool how many screen each record.
 
         Raises
@@ -306,11 +306,11 @@ class Settings:
         self.title = review.title
 
     def reasons(self) -> list[str]:
-        """Return the reasons of exclusion, in order; [] if the campaign asks for none."""
+        """Return the reasons for exclusion, in order; [] if the campaign asks for none."""
         return [str(answer) for each in self.questions() if each.name == REASON for answer in each.answers]
 
     def set_reasons(self, reasons: Iterable[str]) -> None:
-        """Set the reasons of exclusion; the errors are those of :meth:`set_questions`."""
+        """Set the reasons for exclusion; the errors are those of :meth:`set_questions`."""
         self.set_questions(with_reasons(self.questions(), reasons))
 
     @property

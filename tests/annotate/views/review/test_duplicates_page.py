@@ -77,7 +77,7 @@ def test_a_recognised_duplicate_is_separated(opened: Opened, review: Campaign) -
     (separate,) = [each for each in app.button if each.label == "Separate"]
     separate.click().run()
     assert review.records.counts().documents == 3
-    assert "No record was recognised as a duplicate" in said(app)
+    assert "No record was recognised as a certain duplicate" in said(app)
 
 
 def test_two_screened_records_are_not_merged(opened: Opened, review: Campaign) -> None:

@@ -22,7 +22,7 @@ ASKED = read_questions([CREDIBILITY, EXCLUSION, TAGS])
 
 @pytest.fixture
 def asking(campaign: Campaign) -> Campaign:
-    """A campaign that asks for credibility, a reason of exclusion, and tags."""
+    """A campaign that asks for credibility, a reason for exclusion, and tags."""
     campaign.settings.set_questions(ASKED)
     return campaign
 
