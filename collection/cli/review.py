@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--prisma", type=WRITTEN, help="Write the PRISMA 2020 flow diagram (.svg, .png) or its numbers (.json, .csv)."
 )
-@click.option("--since", metavar="DATE", help="Date of the update of a review, for --prisma.")
+@click.option("--since", metavar="DATE", help="Date or time (UTC) of the update of a review, for --prisma.")
 @click.option("--studies", type=click.IntRange(min=0), help="Number of included studies, for --prisma.")
 @click.option("--references", type=WRITTEN, help="Write records with their decisions (.ris, .bib, .csv, .xlsx).")
 @click.option(

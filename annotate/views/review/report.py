@@ -1,6 +1,5 @@
 """Report: the PRISMA diagram of a literature review, its references, its log, and the text of its methods."""
 
-from datetime import UTC, date, datetime
 from math import isnan
 
 import pandas as pd
@@ -31,9 +30,17 @@ def draw_prisma(title: str) -> None:
         left, right = st.columns(2)
         hint = "Number of studies that the included reports describe. 0 if nobody has counted them."
         studies = int(left.number_input("Studies (0 = not counted)", 0, 1_000_000, 0, key="studies", help=hint)) or None
-        hint = "Records imported before this date are the previous version of the review."
-        day = right.date_input("Update since", None, key="since", max_value=datetime.now(UTC).date(), help=hint)
-    since = day.isoformat() if isinstance(day, date) else None
+        sources = campaign.records.sources()
+        later = sources[sources["imported_at"] > sources["imported_at"].min()].set_index("imported_at")["name"]
+        since = right.selectbox(
+            "First file of the update",
+            later.index,
+            None,
+            format_func=lambda at: f"{later[at]} ({at[:10]})",
+            key="since",
+            placeholder="No update",
+            help="The files imported before it are the previous version of the review.",
+        )
     counts: PrismaCounts
     try:
         counts = campaign.review.report.prisma(since=since, studies=studies)

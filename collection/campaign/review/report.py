@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from math import isnan
 from pathlib import Path
 from typing import NamedTuple
@@ -27,8 +28,10 @@ from collection.core.review import (
     EXCLUDE,
     GOES_ON,
     INCLUDE,
+    MARKS,
     MAYBE,
     NOT_RETRIEVED,
+    REASON,
     STAGES,
     TITLE_ABSTRACT,
     UNSCREENED,
@@ -45,6 +48,9 @@ ALL_DECISIONS = (*DECISIONS.values(), CONFLICT, UNSCREENED, NOT_RETRIEVED)
 
 UNRECORDED = "Records without a source file"
 """Name of the source of documents that were imported without bibliographic records."""
+
+SEVERAL_REASONS = "Different reasons"
+"""What the diagram counts as the reason of an exclusion for which screeners gave several."""
 
 CITATION = f"The Cleverdon authors. Cleverdon, version {collection.__version__} [computer software]. 2026."
 METHOD = (
@@ -101,23 +107,29 @@ class ReviewReport:
         Parameters
         ----------
         since
-            Date (ISO 8601) of the update of a review: sources imported from then on are its new search, and what was
-            imported before is the previous version, whose included records are the previous studies.
+            Date or time in UTC (ISO 8601) of the update of a review: sources imported from then on are its new search,
+            and what was imported before is the previous version, whose included records are the previous studies.
         studies
             Number of studies that the included reports describe, if somebody has counted them.
 
         Raises
         ------
         InputError
-            `since` is no date, or nothing was imported from then on.
+            `since` is no date, nothing was imported from then on, or nothing before.
         """
         review, table, ledger = self._review(), self.decisions().set_index("doc_id"), self.records.table()
+        single = table["reason"].isin(["", *self.store.judgements.given_answers(REASON)])
+        table["reason"] = table["reason"].where(single, SEVERAL_REASONS)
         sources = self.records.sources().set_index("source")
-        previous, known_from_previous, others = None, 0, sorted(set(table.index) - set(ledger["doc_id"]))
+        others = sorted(set(table.index) - set(ledger.loc[ledger["reason"].isna(), "doc_id"]))
+        previous, known_from_previous = None, 0
         if since is not None:
-            is_new = ledger["source"].isin(sources.index[sources["imported_at"] >= _require_date(since)])
+            is_new = ledger["source"].isin(sources.index[sources["imported_at"] >= _read_time(since)])
             if not is_new.any():
                 raise InputError(f"since: expected a date before an import of records, found {since}")
+            if is_new.all() and not others:
+                wanted = "a date or time after the import of the previous version's records"
+                raise InputError(f"since: expected {wanted}, found {since}, after which all were imported")
             before = {*ledger.loc[~is_new, "doc_id"], *others}
             known = table[table.index.isin(before)]
             is_last = known["stage"] == STAGES[review.stages[-1]]
@@ -284,11 +296,13 @@ class ReviewReport:
         """Write what a protocol may say on screening and stopping before it begins."""
         review, loop = self._review(), self.settings.loop()
         target, sure = percent_down(loop.target), percent_down(loop.confidence)
+        resolved = " Conflicts will be resolved by discussion or a third person."
+        conflicts = resolved if review.screeners > 1 else ""
         return (
-            f"{_screeners(review)} Records will be ranked by active learning in Cleverdon [1], which also draws some "
-            f"unscreened records at random. Screening of titles and abstracts will stop when these draws show, with "
-            f"{sure} confidence, that at least {target} of the records to be included have been found; the guarantee "
-            f"holds whenever it is checked [2]. If it is never reached, all records will be screened.\n\n"
+            f"{_screeners(review)}{conflicts} Records will be ranked by active learning in Cleverdon [1], which also "
+            "draws some unscreened records at random. Screening of titles and abstracts will stop when these draws "
+            f"show, with {sure} confidence, that at least {target} of the records to be included have been found; the "
+            "guarantee holds whenever it is checked [2]. If it is never reached, all records will be screened.\n\n"
             f"[1] {CITATION}\n[2] {METHOD}"
         )
 
@@ -304,17 +318,19 @@ class ReviewReport:
             f"{count(duplicates, 'duplicate')}"
             + (f", {counts.decided_duplicates:,} of them by hand." if counts.decided_duplicates else "."),
             _screeners(review, past=True),
+            *self._resolved_conflicts(review),
         ]
         if counts.known:
             were = plural(counts.known, "was", "were")
             parts.append(f"{count(counts.known, 'record')} {were} known to be relevant and started the ranking.")
-        share = f" ({percent(recall.judged / recall.size)})" if recall.size else ""
+        share = f" ({percent(counts.screened / recall.size)})" if recall.size else ""
         draws = int(recall.curve["drawn"].sum())
+        drawn = f", {draws:,} of them drawn at random" if draws else ""
         parts.append(
-            f"Records were ranked by active learning in Cleverdon [1]; {recall.judged:,} of "
-            f"{count(recall.size, 'record')}{share} were screened, {draws:,} of them drawn at random."
+            f"Records were ranked by active learning in Cleverdon [1]; {counts.screened:,} of "
+            f"{count(recall.size, 'record')}{share} were screened{drawn}."
         )
-        if recall.judged == recall.size:
+        if counts.screened == recall.size:
             parts.append("All records were screened.")
         elif stopping.may_stop:
             parts.append(
@@ -336,12 +352,35 @@ class ReviewReport:
             parts.append(f"[Not finished: {count(counts.open, 'record')} without a final decision.]")
         return f"{' '.join(parts)}\n\n[1] {CITATION}\n[2] {METHOD}"
 
+    def _resolved_conflicts(self, review: Review) -> list[str]:
+        """Return a sentence on the conflicts between screeners that were resolved, and by whom, if there are any."""
+        columns = ["query_id", "doc_id", "annotator", "relevance", "answers", "counts_as", "source"]
+        log = self.store.judgements.table(columns=columns, several=True)
+        is_final = log["counts_as"] == "adjudication"
+        final = log.loc[is_final & ~log["source"].isin(MARKS), ["query_id", "doc_id", "annotator"]]
+        both = log[log["counts_as"] == "judgement"].merge(final, on=["query_id", "doc_id"], suffixes=("", "_final"))
+        by_screener = []
+        for (query_id, _), own in both.groupby(["query_id", "doc_id"]):
+            grades = [None if pd.isna(grade) else int(grade) for grade in own["relevance"]]
+            reasons = [str(each[REASON]) for each in own["answers"] if REASON in each]
+            if query_id in review.stages and review.is_conflict(str(query_id), grades, reasons):
+                by_screener.append(bool((own["annotator"] == own["annotator_final"]).any()))
+        if not by_screener:
+            return []
+        resolved, others = len(by_screener), by_screener.count(False)
+        third = "by a person who had not screened the record"
+        whom = {0: "by one of its screeners", resolved: third}.get(others, f"{others:,} of them {third}")
+        return [f"{count(resolved, 'conflict')} {plural(resolved, 'was', 'were')} resolved, {whom}."]
 
-def _require_date(text: str) -> str:
+
+def _read_time(text: str) -> str:
+    """A date or time as :func:`collection.core.clock.now` writes times; raises InputError."""
     try:
-        return pd.Timestamp(text).date().isoformat()
+        time = datetime.fromisoformat(text)
     except ValueError:
-        raise InputError(f"since: expected a date such as 2026-01-31, found {text!r}") from None
+        wanted = "a date or time such as 2026-01-31 or 2026-01-31T14:30"
+        raise InputError(f"since: expected {wanted}, found {text!r}") from None
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
 
 
 def _by_source(names: Sequence[tuple[str, str]]) -> tuple[dict[str, int], dict[str, int]]:
@@ -359,15 +398,10 @@ def _reasons(reasons: pd.Series[str]) -> Mapping[str, int]:
 
 
 def _screeners(review: Review, *, past: bool = False) -> str:
+    verb = "screened" if past else "will screen"
     if review.screeners == 1:
-        return f"One person {'screened' if past else 'will screen'} each record."
-    verb, differ, to = (
-        ("screened", "differed", "were resolved") if past else ("will screen", "differ", "will be resolved")
-    )
-    return (
-        f"Two people {verb} each record without seeing each other's decisions; where these {differ}, "
-        f"{'the conflicts' if past else 'conflicts'} {to} by discussion or a third person."
-    )
+        return f"One person {verb} each record."
+    return f"Two people {verb} each record without seeing each other's decisions."
 
 
 def _describe_next(recall: Recall) -> str:

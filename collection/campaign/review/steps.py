@@ -19,6 +19,7 @@ from collection.core.review import (
     FULL_TEXT,
     GOES_ON,
     INCLUDE,
+    NOT_RETRIEVED,
     STAGES,
     TITLE_ABSTRACT,
     UNSCREENED,
@@ -99,13 +100,11 @@ class ReviewSteps:
         return [ReviewStep("Duplicates", "duplicates", not left, may if left else done)]
 
     def _screen(self, table: pd.DataFrame) -> ReviewStep:
-        name, records = "Title and abstract", count(len(table), "record")
-        left = int((table["title_abstract"] == UNSCREENED).sum())
-        screened = f"{len(table) - left:,} of {records} screened"
-        if self.settings.modes()[TITLE_ABSTRACT] == "closed" or (len(table) and not left):
-            ended = "; screening has ended" if left else ""
-            return ReviewStep(name, "judge", True, f"{screened}{ended}.")
-        loop = self.settings.loop()
+        name, decisions, loop = "Title and abstract", table["title_abstract"], self.settings.loop()
+        screened = _describe_screened(decisions, "record")
+        if self.settings.modes()[TITLE_ABSTRACT] == "closed" or (len(table) and UNSCREENED not in set(decisions)):
+            ended = "; screening has ended" if UNSCREENED in set(decisions) else ""
+            return _end_stage(name, "judge", decisions, f"{screened}{ended}")
         if len(table) and TITLE_ABSTRACT in self.recall.ready_topics():
             target = f"{percent_down(loop.target)} ({percent_down(loop.confidence)} confidence)"
             reached = f"The target recall of {target} is reached with {screened}: end screening, or go on."
@@ -113,9 +112,23 @@ class ReviewSteps:
         return ReviewStep(name, "judge", False, f"Screen titles and abstracts: {screened}.")
 
     def _full_texts(self, table: pd.DataFrame) -> ReviewStep:
-        goes_on = table[table["title_abstract"].isin(GOES_ON)]
-        left = int((goes_on["full_text"] == UNSCREENED).sum())
-        screened = f"{len(goes_on) - left:,} of {count(len(goes_on), 'full text')} screened"
-        if self.settings.modes()[FULL_TEXT] == "closed" or not left:
-            return ReviewStep("Full text", "full-texts", True, f"{screened}.")
-        return ReviewStep("Full text", "full-texts", False, f"Screen full texts: {screened}.")
+        name, decisions = "Full text", table.loc[table["title_abstract"].isin(GOES_ON), "full_text"]
+        screened = _describe_screened(decisions, "full text")
+        if self.settings.modes()[FULL_TEXT] == "closed" or UNSCREENED not in set(decisions):
+            return _end_stage(name, "full-texts", decisions, screened)
+        return ReviewStep(name, "full-texts", False, f"Screen full texts: {screened}.")
+
+
+def _describe_screened(decisions: pd.Series[str], what: str) -> str:
+    """How many of the records of a stage are screened, and how many were not retrieved."""
+    left, missing = int((decisions == UNSCREENED).sum()), int((decisions == NOT_RETRIEVED).sum())
+    screened = f"{len(decisions) - left - missing:,} of {count(len(decisions), what)} screened"
+    return f"{screened}, {missing:,} not retrieved" if missing else screened
+
+
+def _end_stage(name: str, page: str, decisions: pd.Series[str], screened: str) -> ReviewStep:
+    """The step of a stage that has ended, which is done when no conflict is open."""
+    if conflicts := int((decisions == CONFLICT).sum()):
+        sentence = f"{screened}, {count(conflicts, 'conflict')} to resolve."
+        return ReviewStep(name, "adjudicate", False, sentence)
+    return ReviewStep(name, page, True, f"{screened}.")

@@ -58,6 +58,20 @@ def test_the_report_has_diagram_references_agreement_and_methods(opened: Opened,
     assert not app.exception
 
 
+def test_an_update_starts_with_one_of_the_later_files(opened: Opened, review: Campaign, tmp_path: Path) -> None:
+    for name, number in (("first", 1), ("update", 2)):
+        file = tmp_path / f"{name}.ris"
+        file.write_text(f"TY  - JOUR\nTI  - Balance training {number}\nDO  - 10.5555/r.{number}\nER  - \n")
+        review.imports.import_files(documents=[file])
+    app = opened(review, "report")
+    update = app.selectbox(key="since")
+    assert [name.split(" (")[0] for name in update.options] == ["update.ris"]
+    assert update.value is None
+    update.select_index(0).run()
+    assert not app.error
+    assert not app.exception
+
+
 @pytest.mark.parametrize("page", ["stopping", "report"])
 def test_pages_without_decisions_or_records(opened: Opened, tmp_path: Path, page: str) -> None:
     with Campaign.create(tmp_path / "empty", review=Review("Falls")) as campaign:

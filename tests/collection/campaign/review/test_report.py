@@ -147,9 +147,46 @@ def test_an_update_counts_its_own_search(review: Campaign, tmp_path: Path) -> No
     assert (counts.identified, counts.known_from_previous, counts.duplicates) == (5, 3, 0)
     assert (counts.unscreened, counts.screened, counts.included) == (2, 0, 0)
     assert counts.previous == before.included
+    at = review.records.sources()["imported_at"].iloc[-1]
+    assert review.review.report.prisma(since=at) == counts
+    with pytest.raises(InputError, match="2019-12-31, after which all were imported"):
+        review.review.report.prisma(since="2019-12-31")
     for wrong in ("next year", "2999-01-01"):
         with pytest.raises(InputError, match="since"):
             review.review.report.prisma(since=wrong)
+
+
+def test_records_imported_before_their_file_are_identified_and_screened(tmp_path: Path) -> None:
+    ris, plain = write_ris(tmp_path / "a.ris", "Embase", [1, 2, 3]), tmp_path / "plain.jsonl"
+    for _, record in formats.read_documents(write_ris(tmp_path / "b.ris", "Embase", [1, 2])):
+        fields = {"doc_id": f"own-{record.doc_id}", "title": record.title, "text": record.text}
+        with plain.open("a") as file:
+            file.write(json.dumps({**fields, "doi": record.metadata["doi"]}) + "\n")
+    with Campaign.create(tmp_path / "r", review=Review("Falls")) as campaign:
+        for file in (plain, ris):
+            campaign.imports.import_files(documents=[file])
+        counts = campaign.review.report.prisma()
+        assert counts.databases == {"Embase": 3}
+        assert counts.other_sources == {reports.UNRECORDED: 2}
+        assert (counts.duplicates, counts.unscreened) == (2, 3)
+
+
+def test_methods_say_what_became_of_differing_decisions(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "k", review=Review("Falls", screeners=2)) as campaign:
+        campaign.imports.import_files(documents=[write_ris(tmp_path / "a.ris", "Embase", [1, 2, 3, 4])])
+        doc_ids, judge = campaign.review.decisions()["doc_id"].tolist(), campaign.judging.judge
+        for name, grades, reason in (("ann", "0022", "Other"), ("bob", "0200", "Wrong population")):
+            for doc_id, grade in zip(doc_ids, grades, strict=True):
+                judge(name, "review", doc_id, int(grade), answers={} if int(grade) else {REASON: reason})
+        assert "resolved" not in campaign.review.report.methods_text()
+        campaign.review.add_known([doc_ids[3]], "ann")
+        judge("ann", "review", doc_ids[1], 0, adjudicate=True, answers={REASON: "Other"})
+        assert "1 conflict was resolved, by one of its screeners." in campaign.review.report.methods_text()
+        judge("cat", "review", doc_ids[2], 2, adjudicate=True)
+        text = campaign.review.report.methods_text()
+        assert "2 conflicts were resolved, 1 of them by a person who had not screened the record." in text
+        assert "drawn at random" not in text
+        assert campaign.review.report.prisma().excluded == {reports.SEVERAL_REASONS: 1, "Other": 1}
 
 
 def test_sources_that_are_no_databases_stand_apart(review: Campaign) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from collection import Campaign
 from collection.core.errors import CampaignError
+from collection.core.records import Document
 from collection.core.review import REASON, Review
 
 RECORD = "TY  - JOUR\nTI  - {}\nAU  - {}\nAB  - {}\nPY  - 2019\nER  - \n\n"
@@ -57,6 +58,30 @@ def test_screening_that_was_ended_is_done(tmp_path: Path) -> None:
         states = _states(campaign)
         assert states["Title and abstract"] == (True, "0 of 1 record screened; screening has ended.")
         assert "Full text" not in states
+
+
+def test_a_stage_with_conflicts_is_not_done(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "review", review=Review("Falls", "Why?", screeners=2)) as campaign:
+        campaign.store.corpus.add_documents([Document(f"r{n}", f"Record {n}", "Text.") for n in range(3)])
+        judge, full_texts = campaign.judging.judge, campaign.review.full_texts
+        for name, grades in (("ann", (2, 2, 2)), ("bob", (0, 2, 2))):
+            for place, grade in enumerate(grades):
+                judge(name, "review", f"r{place}", grade)
+        resolve = "3 of 3 records screened, 1 conflict to resolve."
+        assert _states(campaign)["Title and abstract"] == (False, resolve)
+        assert campaign.review.steps.next_step() == ("adjudicate", resolve)
+        judge("cat", "review", "r0", 2, adjudicate=True)
+        assert _states(campaign)["Title and abstract"] == (True, "3 of 3 records screened.")
+        full_texts.mark_not_retrieved(["r0"], "No answer", "ann")
+        screened = "0 of 3 full texts screened, 1 not retrieved"
+        assert _states(campaign)["Full text"] == (False, f"Screen full texts: {screened}.")
+        for name, grade in (("ann", 2), ("bob", 1)):
+            judge(name, "full-text", "r1", grade)
+            judge(name, "full-text", "r2", 2)
+        screened = "2 of 3 full texts screened, 1 not retrieved"
+        assert _states(campaign)["Full text"] == (False, f"{screened}, 1 conflict to resolve.")
+        judge("cat", "full-text", "r1", 2, adjudicate=True)
+        assert _states(campaign)["Full text"] == (True, f"{screened}.")
 
 
 def test_other_campaigns_have_no_steps(tmp_path: Path) -> None:
