@@ -73,7 +73,7 @@ _DETAILS: dict[str, dict[str, str]] = {
     },
     "database": {
         "ris": "DB", "refer": "%~", "endnote": "remote-database-name", "csl": "source", "bibtex": "source, database",
-        "table": "database, database name, library catalog",
+        "table": "database, database name, library catalog, source",
     },
     "accession number": {
         "ris": "AN", "ciw": "UT", "refer": "%M", "cochrane": "ID", "endnote": "accession-num", "bibtex": "unique-id",
@@ -85,6 +85,9 @@ _DETAILS: dict[str, dict[str, str]] = {
     },
 }  # fmt: skip
 """Further fields -> form -> their tags or columns, usual ones first; further ones are other fields of the source."""
+
+_SHORT_NAMES = {"nbib": ("FAU", "AU"), "ciw": ("AF", "AU")}
+"""Form -> the tags of the full names of the authors, and of the same names with initials."""
 
 _SINGLE = ("title", "abstract", "authors", "year", "journal", "doi")
 """Fields of which the first tag with a text is used; further ones are other fields of the source."""
@@ -184,14 +187,18 @@ def _divide(reference: ExportedReference) -> _Parts:
     record = to_reference(fields, reference.form) if fields else Document("")
     read = _common(record)
     common = {**read, **_common(document)}
-    used = _used(fields, reference.form)
+    used, dois = _used(fields, reference.form), common.get("doi", ())
     for detail, names in _DETAILS.items():
         known = names.get(reference.form, "")
-        name = next((each for each in _own_names(fields, reference.form, known) if any(fields[each])), "")
+        names_of_detail = _own_names(fields, reference.form, known)
+        name = next((each for each in names_of_detail if any(fields[each]) and each not in used), "")
         if name:
             common[detail] = [text for text in fields[name] if text]
             used[name] = len(fields[name])
-    other = {name: [text for text in texts[used.get(name, 0) :] if text] for name, texts in fields.items()}
+    other = {
+        name: [text for text in texts[used.get(name, 0) :] if text and text.removesuffix(" [doi]") not in dois]
+        for name, texts in fields.items()
+    }
     return _Parts(common, read, {name: texts for name, texts in other.items() if texts})
 
 
@@ -231,6 +238,9 @@ def _used(fields: Mapping[str, Sequence[str]], form: str) -> dict[str, int]:
         telling = [name for name in names if any(fields[name])]
         for name in telling[:1] if field in (*_SINGLE, "url") else telling:
             used[name] = 1 if field in ("title", "url") else len(fields[name])
+    full, short = _SHORT_NAMES.get(form, ("", ""))
+    if full in used and len(fields.get(short, ())) == len(fields[full]):
+        used[short] = len(fields[short])
     return used
 
 
@@ -490,10 +500,8 @@ def _to_table(references: Iterable[ExportedReference]) -> tuple[list[str], list[
         rows.append(
             {**own, **{_source_name(name, reference.columns): text for name, text in row.items()}, **reference.columns}
         )
-    known = [
-        _source_name(name, given)
-        for name in ("title", "authors", "year", "journal", *_DETAILS, *COMMON[4:], "abstract")
-    ]
+    usual = ("title", "authors", "year", "journal", "volume", "issue", *COMMON, "abstract", *_DETAILS)
+    known = [_source_name(name, given) for name in dict.fromkeys(usual)]
     present = {name for row in rows for name, text in row.items() if text}
     names = [name for name in (*known, *given, *others) if name in present or name in given]
     return list(dict.fromkeys(names)), rows

@@ -239,3 +239,20 @@ def test_zotero_notes_keep_their_lines(tmp_path: Path) -> None:
     (tmp_path / "in.ris").write_text(zotero_ris(publications("x", 1)))
     formats.write_references(exported(read(tmp_path / "in.ris")), tmp_path / "out.ris")
     assert "N1  - <p>Read <b>twice</b>.</p>\n<p>Ask Tor.</p>\n" in (tmp_path / "out.ris").read_text()
+
+
+def test_tables_do_not_repeat_authors_doi_and_database(tmp_path: Path) -> None:
+    nbib, table, out = tmp_path / "a.nbib", tmp_path / "a.csv", tmp_path / "out.csv"
+    nbib.write_text(
+        "PMID- 1\nTI  - Attics\nLID - 10.1000/x [doi]\nFAU - Berg, Tor\nAU  - Berg T\nFAU - Ek, Pia\nAU  - Ek P\n"
+    )
+    table.write_text('Title,Authors,Source title,Year,Source,DOI\nCellars,"Lund, K.",Houses,2001,Scopus,10.1000/y\n')
+    references = [record for file in (nbib, table) for _, record in formats.read_documents(file)]
+    formats.write_references(exported(references, {"decision": "include"}), out)
+    with out.open() as file:
+        first, second = csv.DictReader(file)
+    assert list(first) == [
+        "title", "authors", "year", "journal", "doi", "pmid", "url", "database", "decision",
+    ]  # fmt: skip
+    assert (first["authors"], first["doi"]) == ("Berg, Tor; Ek, Pia", "10.1000/x")
+    assert second["database"] == "Scopus"
