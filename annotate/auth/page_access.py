@@ -12,7 +12,7 @@ SECTIONS_IN_REVIEW = {"Set up": "Review", "Judge": "Screening"}
 """Names of sections of the menu that differ in a literature review."""
 
 InReview = Literal["", "shown", "only"]
-"""Whether the menu of a literature review has a page only after *Show all pages*, always, or no other menu has it."""
+"""Menus with a page: "" that of a review only with *Show all pages*; "shown" all menus; "only" that of a review."""
 
 
 class PageEntry(NamedTuple):

@@ -24,25 +24,28 @@ if TYPE_CHECKING:
     "--known",
     multiple=True,
     metavar="FILE|ID",
-    help="Include records known to be relevant: a file with references, a DOI, PMID or title; repeatable.",
+    help="Include records known to be relevant: a file of references, a DOI, PMID or title; repeatable.",
 )
-@click.option("--by", metavar="NAME", help="Who includes known records; by default the system's user.")
-@click.option("--sources", is_flag=True, help="List the imported files of references and what they contain.")
-@click.option("--pairs", is_flag=True, help="List suspected duplicates without a decision.")
+@click.option("--by", metavar="NAME", help="Screener who includes them; by default your login name.")
+@click.option(
+    "--sources", is_flag=True, help="List the imported files, with their databases, numbers of records and duplicates."
+)
+@click.option("--pairs", is_flag=True, help="List pairs of possible duplicates without a decision.")
 @click.option(
     "--prisma", type=WRITTEN, help="Write the PRISMA 2020 flow diagram (.svg, .png) or its numbers (.json, .csv)."
 )
 @click.option("--since", metavar="DATE", help="Date or time (UTC) of the update of a review, for --prisma.")
-@click.option("--studies", type=click.IntRange(min=0), help="Number of included studies, for --prisma.")
+@click.option("--studies", type=click.IntRange(min=0), help="Number of included studies in the diagram of --prisma.")
 @click.option("--references", type=WRITTEN, help="Write records with their decisions (.ris, .bib, .csv, .xlsx).")
 @click.option(
     "--decision",
     "decisions",
     multiple=True,
     metavar="D",
-    help="Decision of the records to write: include (default), maybe, exclude, ...; repeatable.",
+    help="Decision of the records in --references: include (default), maybe, exclude, conflict, unscreened or 'not "
+    "retrieved'; repeatable.",
 )
-@click.option("--methods", is_flag=True, help="Print the text for the methods section, with the citations.")
+@click.option("--methods", is_flag=True, help="Print a text for the methods section, with citations.")
 @FORMAT
 def review(
     campaign: Campaign,
@@ -76,12 +79,12 @@ def review(
         counts = report.write_prisma(prisma, since=since, studies=studies)
         echo(f"Wrote {prisma}: {count(counts.identified, 'record')} identified, {counts.included:,} included.")
     elif since is not None or studies is not None:
-        raise InputError("--since and --studies apply to --prisma FILE; name one")
+        raise InputError("--since and --studies need --prisma FILE")
     if references is not None:
         number = report.write_references(references, decisions or ("include",))
         echo(f"Wrote {references}: {count(number, 'record')}.")
     elif decisions:
-        raise InputError("--decision applies to --references FILE; name one")
+        raise InputError("--decision needs --references FILE")
     if methods:
         echo(report.methods_text())
     if methods or prisma is not None or references is not None:
@@ -106,17 +109,17 @@ def review(
 
 
 def _list_records(campaign: Campaign, *, sources: bool, pairs: bool, form: str) -> None:
-    """Print the sources, the suspected duplicates without a decision, or both."""
+    """Print the sources, the pairs of possible duplicates without a decision, or both."""
     from collection.campaign.imports.records import describe_years
 
     files = campaign.records.sources().to_dict("records") if sources else []
-    suspected = campaign.records.pairs().to_dict("records") if pairs else []
-    titles = campaign.store.corpus.titles([each[name] for each in suspected for name in ("doc_a", "doc_b")])
+    undecided = campaign.records.pairs().to_dict("records") if pairs else []
+    titles = campaign.store.corpus.titles([each[name] for each in undecided for name in ("doc_a", "doc_b")])
     if form == "json":
         listed = [
             {name: each[name] for name in ("pair", "doc_a", "doc_b", "reason")}
             | {f"title_{place}": titles[each[f"doc_{place}"]] for place in "ab"}
-            for each in suspected
+            for each in undecided
         ]
         print_json(({"sources": files} if sources else {}) | ({"pairs": listed} if pairs else {}))
         return
@@ -136,13 +139,13 @@ def _list_records(campaign: Campaign, *, sources: bool, pairs: bool, form: str) 
         rows = [
             [each["pair"], *(cut(one_line(titles[each[name]])) or each[name] for name in ("doc_a", "doc_b")),
              each["reason"]]
-            for each in suspected
+            for each in undecided
         ]  # fmt: skip
-        print_table(["pair", "record", "other record", "in common"], rows)
+        print_table(["pair", "record", "other record", "match"], rows)
 
 
 def _include(campaign: Campaign, known: tuple[str, ...], by: str) -> dict[str, int]:
-    """Include the known records that are found; return the numbers of those that are new, and of those that are not."""
+    """Include the known records that are found; return the numbers of included and of missing records."""
     files = [Path(each) for each in known if Path(each).is_file()]
     with progress_line("comparing records"):
         found = campaign.review.find_known([each for each in known if not Path(each).is_file()], files)

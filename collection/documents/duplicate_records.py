@@ -27,9 +27,9 @@ SAME_ABSTRACT, SAME_TITLE = 0.6, 0.5
 CONTAINED = 0.9
 """Minimum share of the words of the shorter abstract that a longer one has, if the shorter one was cut."""
 BLOCK = 20
-"""Records with one beginning, end or first page that are compared with a record whose title is written otherwise."""
+"""Maximum number of records in a block: a record with another title is compared with those in its blocks."""
 ENDS = 4
-"""Words of the beginning or end of a title, and :data:`ENDS` squared of an abstract, that records may share."""
+"""Words at the beginning or end of a title that define a block; of an abstract, the square of this number."""
 SHORT = 20
 """Distinct words of an abstract below which only an equal one is the same."""
 MOST = 500
@@ -49,10 +49,10 @@ _KINDS = frozenset((
     "abstract", "addendum", "answer", "comment", "commentary", "correction", "corrigendum", "editorial", "errata",
     "erratum", "letter", "protocol", "reply", "response", "retracted", "retraction", "withdrawn",
 ))  # fmt: skip
-"""Words by which the title of a publication about another one differs from its title."""
+"""Title words of publications about another one, such as replies and errata."""
 _NUMBERS = re.compile(r"\d+|[ivx]+")
 _REGISTERED = re.compile(r"\b(?:NCT\d{8}|ISRCTN\d{8}|ACTRN\d{14}|EUCTR\d{4}-\d{6}-\d{2}|DRKS\d{8}|UMIN\d{9})\b")
-"""Numbers of registered trials."""
+"""Trial registration numbers."""
 _REGISTRIES = ("NCT0", "ISRCTN", "ACTRN", "EUCTR", "DRKS", "UMIN")
 _NO_AUTHOR_WORDS = "anonymous anon unknown none na author authors listed no not available et al"
 _NO_AUTHOR = frozenset(_NO_AUTHOR_WORDS.split())
@@ -62,7 +62,7 @@ _JOURNAL_WORDS = frozenset(_SMALL_WORDS.split())
 
 
 class Match(NamedTuple):
-    """An earlier record, what the two have in common, and whether they are certainly one publication."""
+    """An earlier record, what the two have in common, and whether it is a certain duplicate."""
 
     doc_id: str
     reason: str
@@ -94,11 +94,11 @@ class _Identity(NamedTuple):
     abstract_size: int = 0
     """Distinct words of the abstract."""
     kind: frozenset[str] = frozenset()
-    """Words and numbers of the title by which publications with similar titles differ."""
+    """Title words and numbers that distinguish publications with similar titles."""
     trials: frozenset[str] = frozenset()
-    """Numbers of registered trials."""
+    """Trial registration numbers."""
     blocks: tuple[bytes, ...] = ()
-    """Digests of the ends of the title, of the begin of the abstract, and of author with page."""
+    """Digests of both ends of the title, of the beginning of the abstract, and of author and page."""
 
     def compared(self, other: _Identity) -> dict[str, bool]:
         """First author, journal, abstract and page where both have them -> whether they are the same."""
@@ -147,7 +147,7 @@ class _Identity(NamedTuple):
         return similarity >= SAME_ABSTRACT or (shared >= CONTAINED * shorter and longer > shorter * 1.1)
 
     def other_kind(self, other: _Identity) -> bool:
-        """Tell whether the titles say that these are two publications: a reply, an erratum, another part or trial."""
+        """Tell whether the titles are those of two publications: a reply, an erratum, another part or trial."""
         other_trials = bool(self.trials and other.trials) and not self.trials & other.trials
         both = self.title and other.title and self.title != other.title
         return other_trials or bool(both and self.kind != other.kind)
@@ -162,10 +162,10 @@ class _Identity(NamedTuple):
 class RecordIndex:
     """Records by DOI, PMID, title, and abstract.
 
-    Records with one DOI or PMID are one publication unless their titles differ. So are records with one title and year
-    if the first author or the journal is the same, the journals do not differ, and the abstracts are the same, near
-    or missing. Titles are compared without case, punctuation, accents, spaces and markup. Similar records are possible
-    duplicates.
+    Records with the same DOI or PMID are certain duplicates unless their titles differ. So are records with the same
+    title and year if the first author or the journal is the same, the journals do not differ, and the abstracts are the
+    same, similar or missing. Titles are compared without case, punctuation, accents, spaces and markup. Similar records
+    are possible duplicates.
 
     Examples
     --------
@@ -217,12 +217,12 @@ class RecordIndex:
         return next(iter(self._find(_identify(record))), None)
 
     def enter(self, record: Document) -> list[Match]:
-        """Find the record and add it, under the id of the document that it certainly duplicates.
+        """Find the record and add it, for a certain duplicate under the id of the earlier document.
 
         Returns
         -------
         list of Match
-            The certain match alone, or else all possible ones, the likeliest first.
+            The certain match alone, or all possible ones, the most likely first.
         """
         identity = _identify(record)
         matches = self._find(identity)
@@ -276,7 +276,7 @@ class RecordIndex:
 
 
 def _other_publication(one: _Identity, other: _Identity) -> bool:
-    """Tell whether records with one identifier may differ: the abstracts of a supplement often share its DOI."""
+    """Tell whether records with the same DOI or PMID may differ: abstracts of a supplement often share its DOI."""
     if not (one.title and other.title) or _similarity(one.title_words, other.title_words) >= SAME_TITLE:
         return False
     same = one.compared(other)
@@ -286,7 +286,7 @@ def _other_publication(one: _Identity, other: _Identity) -> bool:
 
 
 def _is_similar(one: _Identity, other: _Identity) -> bool:
-    """Tell whether records with titles written otherwise, or under different identifiers, may be one publication."""
+    """Tell whether records with different titles or identifiers may be the same publication."""
     if one.title == other.title or one.other_identifier(other) or one.other_kind(other) or _years_apart(one, other):
         return False
     same = one.compared(other)
@@ -315,7 +315,7 @@ def _by_title(identity: _Identity, known: _Identity, doc_id: str) -> Match | Non
     same_year = identity.year == known.year
     is_bare = identity.is_bare == known.is_bare and (identity.is_bare or identity.only_abstract(known))
     if identity.other_kind(known) or by_abstract is False or by_journal is False:
-        certain = False  # another trial or part, or a version at a conference and one in a journal
+        certain = False  # another trial or part, or a conference version and a journal version
     elif same_year and identity.year:
         named = (by_author or by_journal) and (by_author is not False or (by_journal and by_abstract))
         content = by_abstract or (identity.specific and by_page is not False) or (by_author and by_journal and by_page)
@@ -375,7 +375,7 @@ def _trials(text: str) -> frozenset[str]:
 
 
 def _blocks(title: list[str], abstract: list[str], author: _Author | None, page: str) -> Iterator[bytes]:
-    """Digests of what two records of one publication share although their titles are written otherwise."""
+    """Digests that records of the same publication are likely to share although their titles differ."""
     if len(title) > ENDS:
         yield _digest(f"< {' '.join(title[:ENDS])}")
         yield _digest(f"> {' '.join(title[-ENDS:])}")

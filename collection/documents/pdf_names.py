@@ -10,13 +10,13 @@ from collection.core.records import Document, find_dois
 from collection.core.tokens import plain
 
 FIRST_PAGE = 6_000
-"""Characters of a text in which its title and DOI are looked for."""
+"""Number of characters of a text that are searched for title and DOI."""
 
 LEAST_TITLE, LEAST_WORDS = 20, 3
-"""Minimum number of characters of a title that is looked for in a text, and of its words in the name of a file."""
+"""Minimum numbers of characters and words of a title that is searched for in texts and file names."""
 
 SHARE = 0.6
-"""Minimum share of the words of a title that the name of a file has, for names that are cut."""
+"""Minimum share of the title words that must be in a file name, which may be cut."""
 
 _SIGNS = re.compile(r"[^a-z0-9]+")
 _INITIALS = re.compile(r"(?:[A-Z]\.?-?){1,3}")
@@ -26,7 +26,7 @@ _SHORT = frozenset(("and", "the", "for", "with", "from", "among", "into", "its",
 
 
 class PdfMatch(NamedTuple):
-    """The record of a PDF file, and why: "DOI", "PMID", "title", "author and year"; "" for none that is certain."""
+    """The record of a PDF file, and the reason: "DOI", "PMID", "title" or "author and year"; or ""."""
 
     doc_id: str = ""
     reason: str = ""
@@ -43,10 +43,10 @@ class _Entry(NamedTuple):
 
 
 class PdfIndex:
-    """Records among which the one of a PDF file is looked for.
+    """Index of records, to find the record of a PDF file.
 
-    A match is certain enough to be made without a question: exactly one record fits, and DOI and PMID come before the
-    title, which comes before author and year.
+    A match is made only if exactly one record fits. DOI and PMID take precedence over the title, and the title over
+    author and year.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class PdfIndex:
         self._by_pmid = _by([(each.pmid, each.doc_id) for each in self._entries])
 
     def find(self, name: str, text: str = "") -> PdfMatch:
-        """Return the record of a file with this name, the text of whose pages begins with `text`."""
+        """Return the record of a file with this name, whose text begins with `text`."""
         stem, first = name.rpartition("/")[2].removesuffix(".pdf").removesuffix(".PDF"), text[:FIRST_PAGE]
         ways = (
             ("DOI", self._named_doi(stem)),
@@ -77,7 +77,7 @@ class PdfIndex:
         return PdfMatch()
 
     def _named_doi(self, stem: str) -> set[str]:
-        """Records whose DOI is in the name, in which other signs stand for those that file systems forbid."""
+        """Records whose DOI is in the name, where other characters may replace those that file systems forbid."""
         signs = _signs(stem)
         lengths = {
             each.doc_id: len(_signs(each.doi)) for each in self._entries if each.doi and _signs(each.doi) in signs
@@ -91,7 +91,7 @@ class PdfIndex:
     def _title_in(self, text: str) -> set[str]:
         words = f" {plain(text)} "
         found = {each.doc_id: each.title for each in self._entries if _is_long(each) and f" {each.title} " in words}
-        # "Reply to: ..." has the title of another record in its own.
+        # The title of "Reply to: ..." contains that of another record.
         return {doc_id for doc_id, title in found.items() if not any(title != a and title in a for a in found.values())}
 
     def _titled(self, stem: str) -> set[str]:

@@ -12,7 +12,7 @@ from collection.formats import columns, source
 from collection.formats.source import FilePath
 
 RECORDS = 2_000
-"""Records that are looked at."""
+"""Maximum number of records that are examined."""
 
 _NAMES = (
     (r"embase|\bemed\w*\b|\bemcz?d\b", "Embase"),
@@ -51,13 +51,13 @@ _NAMES = (
     (r"pedro\b", "PEDro"),
     (r"dissertations", "ProQuest Dissertations & Theses"),
 )  # fmt: skip
-"""What a name, code or address of a database contains -> its usual name; codes are those of Ovid and EBSCO."""
+"""Pattern in a name, address or code (of Ovid or EBSCO) of a database -> its usual name."""
 _KNOWN = tuple((re.compile(pattern, re.I), name) for pattern, name in _NAMES)
 _PLATFORM = re.compile(r"crossref|doi\.org|ovid technologies|ebscohost|proquest$|zotero|endnote|library catalog", re.I)
-"""A catalogue or program that is no database."""
+"""Names of platforms and programs, which are not databases."""
 
 _FORMS = {"nbib": "PubMed", "pubmed": "PubMed", "ciw": "Web of Science", "cochrane": "Cochrane Library"}
-"""Forms that one database alone writes."""
+"""Formats that only one database writes."""
 _FIELDS = {
     "ris": ("DB", "DP"),
     "refer": ("%~", "%W"),
@@ -69,13 +69,13 @@ _FIELDS = {
         "database provider", "source",
     ),
 }  # fmt: skip
-"""Form -> fields that name a database, the telling ones first."""
+"""Form -> fields that name a database, the most reliable first."""
 _ADDRESSES = (
     (re.compile(r"[?&]D=(\w+)|[?&]db=(\w+)", re.I), ("ovid", "ebsco")),
     (re.compile(r"//[^/\s]*\b(scopus|embase|webofscience|webofknowledge|cochranelibrary)\.com"), ()),
     (re.compile(r"//[^/\s]*\b(pubmed\.ncbi|ieeexplore|dl\.acm\.org|scholar\.google|app\.dimensions|lens\.org)"), ()),
 )
-"""Address of a record in a database, and what a host has of which the address has a code of the database."""
+"""Pattern of a record's address, and the hosts for which it contains a code of the database (none: its name)."""
 _ACCESSION = re.compile(r"(WOS):|(2-s2\.0-)\d|(CN-)\d{6}|(L)\d{8,}\Z")
 _ACCESSIONS = ("Web of Science", "Scopus", "Cochrane Library", "Embase")
 _HEADERS = {
@@ -83,15 +83,15 @@ _HEADERS = {
     "embase accession id": "Embase", "lens id": "The Lens", "ieee terms": "IEEE Xplore", "journal/book": "PubMed",
     "gsrank": "Google Scholar", "ids.openalex": "OpenAlex", "eid": "Scopus",
 }  # fmt: skip
-"""Column that one database alone writes -> the database."""
+"""Column that only one database writes -> the database."""
 _SHORT = 300
-"""Characters of a text that may be an address or a number."""
+"""Maximum number of characters of an address or accession number."""
 _LINE = re.compile(r"(?:C1 {1,2}- )?(?:Database(?:s|\(s\))?|Source|Provider):\s*(\S.*)", re.I)
 _LINES = 20
 
 
 def guess_database(form: str, records: Iterable[Mapping[str, list[str]]], lines: Iterable[str] = ()) -> str:
-    """The usual name of the database that most records name by a field, an address or their number; '' if none.
+    """The usual name of the database that most records name by a field, address or accession number; '' if none.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def guess_database(form: str, records: Iterable[Mapping[str, list[str]]], lines:
 
 
 def database_lines(path: FilePath) -> Iterator[str]:
-    """Names behind "Database:", "Source:" or "Provider:" in lines of a text file, such as Ovid's search history."""
+    """Names after "Database:", "Source:" or "Provider:" in lines of a text file, such as Ovid's search history."""
     if source.suffix(path) in (".xlsx", ".parquet", ".csv", ".json", ".jsonl"):
         return
     matches = (_LINE.fullmatch(line.strip()) for _, line in source.lines(path, "documents"))
@@ -133,7 +133,7 @@ def _known(text: str) -> str:
 
 
 def _named(text: str) -> str:
-    """The usual name of the database that a field names, or its own words; '' for a platform or program."""
+    """The usual name of the database in a field, or the text of the field; '' for a platform or program."""
     own = one_line(re.sub(r"<.*|\(R\)|[®™]", "", text)).strip(" .;,")
     return _known(text) or ("" if _PLATFORM.search(own) or own.isdecimal() else own)
 

@@ -1,4 +1,4 @@
-"""The records of imported files of references, and pairs of documents that may be one publication."""
+"""The records of imported files of references, and pairs of possible duplicates."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class StoredRecord(NamedTuple):
 
 
 class RecordPair(NamedTuple):
-    """Two documents that may be one publication."""
+    """Two documents that are possible duplicates."""
 
     pair: int
     doc_a: str
@@ -71,7 +71,7 @@ _PAIRS = """
 
 
 class RecordTables(Repository):
-    """Sources, their records, and pairs of documents that may be one publication."""
+    """Sources, their records, and pairs of possible duplicates."""
 
     def find_source(self, sha256: str) -> int | None:
         """Return the key of the source with this digest, or None."""
@@ -90,7 +90,7 @@ class RecordTables(Repository):
     def describe_source(
         self, source: int, *, database: str, form: str, read: int, skipped: int, report: Mapping[str, object]
     ) -> None:
-        """Record what was read of a source; a database that it has stays."""
+        """Record what was read of a source; its database stays if it has one."""
         self.connection.execute(
             "UPDATE record_sources SET database = CASE database WHEN '' THEN ? ELSE database END, form = ?, read = ?, "
             "skipped = ?, report = ? WHERE source = ?",
@@ -159,7 +159,7 @@ class RecordTables(Repository):
     def records(self, doc_ids: Sequence[str] | None = None, *, recognised: bool = False) -> Iterator[StoredRecord]:
         """Yield the records of documents, by default of all, the one that made each document first.
 
-        `recognised`: only those that did not make their document.
+        `recognised`: only duplicates.
         """
         some = "TRUE" if doc_ids is None else "d.doc_id IN (SELECT value FROM json_each(?))"
         rows = self.connection.execute(
@@ -173,7 +173,7 @@ class RecordTables(Repository):
 
     @writes
     def move(self, records: Sequence[int], doc_id: str, reason: str | None) -> None:
-        """Let records belong to another document; one without a reason gets `reason`, if any."""
+        """Assign records to another document; those without a reason get `reason`, if any."""
         self.connection.execute(
             f"UPDATE records SET doc = {_DOC}, reason = coalesce(reason, ?) "
             "WHERE record IN (SELECT value FROM json_each(?))",
@@ -182,7 +182,7 @@ class RecordTables(Repository):
 
     @writes
     def set_reason(self, record: int, reason: str | None) -> None:
-        """Set why a record was recognised; None if it makes its document."""
+        """Set the reason why a record is a duplicate; None if it is not."""
         self.connection.execute("UPDATE records SET reason = ? WHERE record = ?", (reason, record))
 
     @writes
@@ -197,7 +197,7 @@ class RecordTables(Repository):
 
     @writes
     def add_pairs(self, pairs: Iterable[tuple[str, str, str]]) -> None:
-        """Add pairs of documents with the reason of their suspicion; a pair that is known stays as it is."""
+        """Add pairs of possible duplicates with the reason of the match; known pairs stay as they are."""
         known = f"SELECT 1 FROM record_pairs WHERE doc_a = {_DOC} AND doc_b = {_DOC}"
         self.connection.executemany(
             "INSERT OR IGNORE INTO record_pairs (doc_a, doc_b, reason) "
@@ -211,7 +211,7 @@ class RecordTables(Repository):
         return [RecordPair._make((*row[:-1], None if row[-1] is None else json.loads(row[-1]))) for row in rows]
 
     def merged(self) -> dict[str, str]:
-        """Return the kept document of each one that was merged with it, which may be merged itself."""
+        """Return, for each merged document, the one that was kept, which may have been merged later."""
         return self.connection.mapping(
             "SELECT json_extract(undo, '$.removed'), json_extract(undo, '$.kept') FROM record_pairs "
             "WHERE undo IS NOT NULL ORDER BY pair"

@@ -70,10 +70,10 @@ def sign_out(everywhere: bool = False) -> None:
 
 
 def draw_menu_switch(role: Role) -> None:
-    """Draw the switch below the menu of a literature review that shows its other pages."""
+    """Draw the switch below the menu of a literature review that adds the other pages."""
     if role != "annotator":
         with st.sidebar:
-            st.toggle("Show all pages", key=SHOW_ALL, help="Also those that a literature review hardly needs.")
+            st.toggle("Show all pages", key=SHOW_ALL, help="Adds pages that literature reviews rarely need.")
 
 
 def draw_account(title: str, annotator: str, role: str) -> None:

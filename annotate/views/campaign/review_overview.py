@@ -21,7 +21,7 @@ from collection.core.review import (
     Review,
 )
 
-WIDTH = 180  # pixels of the name of a step, so that the texts beside the names are aligned
+WIDTH = 180  # pixels of the name of a step, to align the sentences after the names
 OPENED = "set-up-opened"  # set once the page *Set up* was opened by itself
 
 
@@ -32,7 +32,7 @@ def draw(review: Review) -> None:
     if now.role == "manager" and not campaign.review.steps.is_set_up() and not st.session_state.get(OPENED):
         st.session_state[OPENED] = True
         st.switch_page(f"views/{page_access.find_page('set-up').file}")
-    if now.role != "reader":  # who changes nothing
+    if now.role != "reader":  # readers change nothing
         campaign.review.advance()
     st.title(widgets.plain(campaign.title))
     if review.question:
@@ -44,7 +44,7 @@ def draw(review: Review) -> None:
 
 
 def _draw_own(campaign: Campaign, annotator: str) -> None:
-    """Draw what a screener has screened, without anybody else's decisions."""
+    """Draw the progress of a screener, without the decisions of others."""
     if not campaign.review.steps.is_set_up():
         st.write("There is nothing to screen yet. A manager adds the records first.")
         return
@@ -80,7 +80,7 @@ def _count(table: pd.DataFrame, review: Review) -> dict[str, int]:
     screened = table["title_abstract"] != UNSCREENED
     figures = {"Records": len(table), "Screened": int(screened.sum())}
     if review.full_text:
-        figures["For full text"] = int(table["title_abstract"].isin(GOES_ON).sum())
+        figures["Full texts"] = int(table["title_abstract"].isin(GOES_ON).sum())
     included = (table["decision"] == DECISIONS[INCLUDE]) & (table["stage"] == STAGES[review.stages[-1]])
     figures |= {"Excluded": int((table["decision"] == DECISIONS[EXCLUDE]).sum()), "Included": int(included.sum())}
     if not review.full_text:

@@ -15,7 +15,7 @@ TOPIC_FILES = {
     "xml": "TREC's XML: texts, numbers, lists of these, and lists of objects such as subtopics.",
     "txt": "TREC's SGML: number, title, description and narrative.",
 }
-"""Ending of a file of topics -> what it has."""
+"""Ending of a file of topics -> its content."""
 
 campaign = session.current().campaign
 counts = campaign.store.judgements.counts() | campaign.store.topic_tasks.counts()

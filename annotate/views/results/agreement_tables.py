@@ -93,7 +93,7 @@ class Breakdown:
 def draw_answer(agreement: Agreement, *, of_relevance: bool = True) -> None:
     """Draw the interpretation of the agreement, with at most six numbers."""
     words, is_review = widgets.words(), session.current().campaign.settings.review() is not None
-    # What is known of relevance judgements says nothing about decisions of a review.
+    # Published values for relevance judgements do not apply to screening decisions.
     _, reading, *more = annotator_agreement.interpret(agreement, of_relevance=of_relevance and not is_review)
     st.markdown(f"#### {widgets.plain(words.apply(reading))}")
     for sentence in more:

@@ -17,7 +17,10 @@ from collection.core.records import Document
 
 now = session.current()
 campaign = now.campaign
-LATER, SHOWN = "duplicates-later", "duplicates-shown"  # session keys: pairs put off, and the shown part of a list
+LATER, SHOWN = (
+    "duplicates-later",
+    "duplicates-shown",
+)  # session keys: pairs moved to the end, and the shown part of a list
 LISTED = 20  # rows of a list that are shown
 LABELS = {
     "title": "Title", "authors": "Authors", "year": "Year", "journal": "Journal", "pages": "Pages", "doi": "DOI",
@@ -26,7 +29,7 @@ LABELS = {
 
 
 def texts(document: Document) -> dict[str, str]:
-    """The fields of a record that tell publications apart."""
+    """The fields of a record by which people compare publications."""
     values = {**document.metadata, "title": document.title, "abstract": document.text or ""}
     return {
         name: "; ".join(map(str, value)) if isinstance(value := values.get(name, ""), list) else str(value)
@@ -35,7 +38,7 @@ def texts(document: Document) -> dict[str, str]:
 
 
 def marked(text: str, other: str) -> str:
-    """A text as Markdown, with the words marked that the other one does not have in this place."""
+    """A text as Markdown, with marks on the words in which it differs from the other text."""
     words, others = text.split(), other.split()
     parts = []
     for kind, begin, end, _, _ in SequenceMatcher(None, words, others, autojunk=False).get_opcodes():
@@ -67,15 +70,15 @@ def draw_open() -> None:
     """Draw the next pair without a decision, and the buttons that decide it."""
     pairs = campaign.records.pairs()
     if pairs.empty:
-        st.write("No pairs to decide. Pairs that may be one publication appear here after each import.")
+        st.write("No pairs to decide. Possible duplicates appear here after an import.")
         return
     later: list[int] = st.session_state.setdefault(LATER, [])
     order = {pair: place for place, pair in enumerate(later, start=1)}
     row = min(pairs.to_dict("records"), key=lambda each: order.get(each["pair"], 0))
     pair = int(row["pair"])
     documents = campaign.store.corpus.documents([row["doc_a"], row["doc_b"]])
-    st.write(f"{count(len(pairs), 'pair')} to decide. Is this one publication?")
-    st.caption(plain(f"In common: {row['reason']}"))
+    st.write(f"{count(len(pairs), 'pair')} to decide. Are these records of the same publication?")
+    st.caption(plain(f"Match: {row['reason']}"))
     with st.container(horizontal=True):
         if st.button("Same", key="same", type="primary", shortcut="s", icon=":material/merge:"):
             with widgets.saving("Merged. Undo it under Decided."):
@@ -117,7 +120,7 @@ def draw_decided() -> None:
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             both = dict.fromkeys(filter(None, (titles.get(row["doc_a"]), titles.get(row["doc_b"]))))
             what = "Same" if row["decision"] == "duplicate" else "Different"
-            named = " / ".join(both) or row["doc_a"]  # a merged record has no title of its own any more
+            named = " / ".join(both) or row["doc_a"]  # a merged record has lost its title
             st.markdown(f"**{what}** ({plain(str(row['decided_by']))}): {plain(named)}")
             if st.button("Undo", key=f"undo-{row['pair']}"):
                 with widgets.saving("The pair is open again."):
@@ -147,7 +150,7 @@ def draw(review: Campaign) -> None:
     """Draw the numbers and the three lists."""
     counts, sources = review.records.counts(), review.records.sources()
     if not counts.records:
-        st.write("Duplicates are found when files of references are imported.")
+        st.write("Duplicates are found when files with records are imported.")
         widgets.page_link("set-up")
         return
     removed = f"{count(counts.duplicates, 'duplicate')} {plural(counts.duplicates, 'was', 'were')} removed"

@@ -24,7 +24,11 @@ review = campaign.settings.review()
 
 st.title("Full texts")
 if review is None or not review.full_text:
-    st.write("This review has no full-text stage. The page Set up adds one." if review else "This is no review.")
+    st.write(
+        "This review has no full-text stage. The page Set up adds one."
+        if review
+        else "This campaign is not a literature review."
+    )
     st.stop()
 
 campaign.review.advance()
@@ -35,14 +39,14 @@ if table.empty:
 
 has_pdf, is_out = table["pages"] > 0, table["full_text"] == NOT_RETRIEVED
 st.write(
-    f"{count(len(table), 'record')} came to this stage: {int(has_pdf.sum()):,} with a PDF, "
+    f"{count(len(table), 'record')} reached this stage: {int(has_pdf.sum()):,} with a PDF, "
     f"{int((~has_pdf & ~is_out).sum()):,} without, {int(is_out.sum()):,} not retrieved. "
-    "Records without a PDF are screened too: screeners open the link."
+    "Without a PDF, screeners open the link of the record."
 )
 
 
 def add_files(paths: list[Path]) -> None:
-    """Attach the files that certainly belong to a record, and keep the others until somebody assigns them."""
+    """Attach the files that match exactly one record, and keep the others until somebody assigns them."""
     reports = full_texts.add_files(paths)
     st.session_state[REPORTS] = reports
     for path, report in zip(paths, reports, strict=True):
@@ -51,7 +55,7 @@ def add_files(paths: list[Path]) -> None:
 
 
 def describe(report: PdfReport) -> str:
-    """Say what became of a file."""
+    """Describe the result for a file."""
     name = widgets.plain(report.name)
     if report.problem:
         return f"{name}: not attached, because {widgets.plain(report.problem)}."
@@ -66,8 +70,8 @@ with st.form("add-pdfs", border=True):
         ["pdf"],
         accept_multiple_files=True,
         key=f"pdf-files-{number}",
-        help="Files are matched by DOI or PMID, by the title, or by first author and year, in their name or on their "
-        "first page.",
+        help="Files are matched by DOI or title in their name or on their first page, or by PMID or first author and "
+        "year in their name.",
     )
     if st.form_submit_button("Add PDF files", type="primary") and uploaded:
         with widgets.shown_errors(), tempfile.TemporaryDirectory() as scratch, st.spinner("Reading PDF files"):
@@ -93,7 +97,7 @@ if reports := st.session_state.pop(REPORTS, None):
 
 if unmatched := st.session_state.get(UNMATCHED, {}):
     st.subheader(f"{count(len(unmatched), 'PDF file')} to assign")
-    st.caption("Neither the name nor the first page says which record these files belong to.")
+    st.caption("These files match no record, or several.")
     waiting = table[~has_pdf]
     names = {"": "Choose a record"} | {
         doc_id: without_bidi(f"{title} ({authors[:40]} {year})")
@@ -126,7 +130,7 @@ chosen = display.table(
         "pages": NumberColumn("PDF (pages)", width=90, help="0: no PDF is attached"),
         "link": LinkColumn("Link", display_text=r"https?://(?:doi\.org/)?(.+)", width=180),
         "decision": text("Full text", 110),
-        "not_retrieved": text("Why it was not retrieved", 180),
+        "not_retrieved": text("Reason not retrieved", 180),
     },
     most_height=HEIGHT,
     on_select="rerun",
@@ -143,7 +147,7 @@ if not rows:
 
 doc_ids = selected["doc_id"].tolist()
 reason_field, mark, restore, remove = st.columns([4, 2, 2, 2], vertical_alignment="bottom")
-reason = reason_field.text_input("Why it was not retrieved", placeholder="No access; authors did not answer")
+reason = reason_field.text_input("Reason not retrieved", placeholder="No access; authors did not answer")
 if mark.button("Mark as not retrieved", disabled=not (selected["full_text"] != NOT_RETRIEVED).any(), width="stretch"):
     with widgets.shown_errors():
         full_texts.mark_not_retrieved(doc_ids, reason, now.annotator)

@@ -30,12 +30,12 @@ def draw(campaign: Campaign, review: Review) -> None:
         left, right = st.columns(2, gap="large")
         with left:
             values["include"] = _lines("Inclusion criteria", review.include, "review-include", "One per line.")
-            hint = "Words and phrases, one per line. They are highlighted in records as signs for inclusion."
-            values["include_terms"] = _lines("Terms for inclusion", review.include_terms, "review-include-terms", hint)
+            hint = "One word or phrase per line; * stands for any ending. Records show them in green."
+            values["include_terms"] = _lines("Inclusion terms", review.include_terms, "review-include-terms", hint)
         with right:
             values["exclude"] = _lines("Exclusion criteria", review.exclude, "review-exclude", "One per line.")
-            hint = "Words and phrases, one per line. They are highlighted in records as signs for exclusion."
-            values["exclude_terms"] = _lines("Terms for exclusion", review.exclude_terms, "review-exclude-terms", hint)
+            hint = "One word or phrase per line; * stands for any ending. Records show them in red."
+            values["exclude_terms"] = _lines("Exclusion terms", review.exclude_terms, "review-exclude-terms", hint)
         hint = "One per line, 2 to 20. Optional for titles and abstracts, required for full texts."
         reasons = _lines("Reasons for exclusion", campaign.settings.reasons(), "review-reasons", hint, height=210)
         save = st.form_submit_button("Save and continue", type="primary", icon=":material/arrow_forward:")

@@ -65,7 +65,7 @@ def draw(campaign: Campaign, upload: Upload) -> None:
 
 @contextmanager
 def _written(files: Iterable[UploadedFile]) -> Iterator[list[Path]]:
-    """Uploads as files, in a folder each, since two may have the same name."""
+    """Write uploads to files, each in a separate folder, since two may have the same name."""
     with tempfile.TemporaryDirectory() as scratch:
         paths = []
         for place, file in enumerate(files):
@@ -122,7 +122,9 @@ def _draw_sources(campaign: Campaign) -> None:
     )
     columns = {
         "name": text("File", 150),
-        "database": text("Database", help="Change it where it was not recognised; PRISMA counts by it."),
+        "database": text(
+            "Database", help="Correct it if it is missing or wrong: the PRISMA diagram counts records by database."
+        ),
         "form": "Format",
         "read": "Records",
         "documents": "New",
@@ -133,7 +135,7 @@ def _draw_sources(campaign: Campaign) -> None:
         "languages": text("Languages", 120),
         "skipped": number("Skipped", help="Text between records, or records that could not be read."),
     }
-    # A column that says nothing of any file would push others out of sight.
+    # Columns without content would push others out of sight.
     columns = {
         name: column for name, column in columns.items() if name not in ("languages", "skipped") or any(shown[name])
     }
@@ -153,8 +155,7 @@ def _draw_sources(campaign: Campaign) -> None:
             for notice in notices:
                 st.text(without_bidi(notice))
     if open_pairs := len(campaign.records.pairs(open=True)):
-        may = plural(open_pairs, "pair of records may be", "pairs of records may be")
-        st.write(f"{open_pairs:,} {may} the same publication. Decide before you screen.")
+        st.write(f"{count(open_pairs, 'pair')} of possible duplicates to decide on before you screen.")
         widgets.page_link("duplicates", "Decide on duplicates")
 
 
@@ -168,7 +169,7 @@ def _draw_known(campaign: Campaign, upload: Upload) -> None:
     known = campaign.review.known()
     label = f"Known relevant records ({len(known)})" if known else "Known relevant records (optional)"
     with st.expander(label, expanded=bool(st.session_state.get(KNOWN))):
-        st.caption("Studies that you know to be relevant. They are included at once, and the ranking starts from them.")
+        st.caption("Studies that you know to be relevant. They are included at once, and the ranking learns from them.")
         with st.form("known", border=False):
             entries = st.text_area("DOIs, PMIDs or titles, one per line", height=100, key="known-entries")
             files = upload("Or files with these records", "known-files", FILES_HELP)

@@ -17,7 +17,7 @@ campaign = session.current().campaign
 review = campaign.settings.review()
 st.title("Report")
 if review is None:
-    st.write("This campaign is no literature review. Create one with `cleverdon new DIR --review`.")
+    st.write("This campaign is not a literature review. Create one with `cleverdon new DIR --review`.")
     st.stop()
 table = campaign.review.decisions()
 if table.empty:

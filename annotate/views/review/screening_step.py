@@ -29,8 +29,8 @@ def draw(campaign: Campaign, review: Review) -> None:
     with right:
         target = pickers.pick_share("Target recall (%)", 50.0, 100.0, loop.target, "target-recall")
         st.caption(
-            f"The most promising records come first. Cleverdon says when {percent(target)} of the relevant records are "
-            f"found with {percent(loop.confidence)} confidence; you can screen on to the last record."
+            "The records that are most likely relevant come first. The page Stopping says when at least "
+            f"{percent(target)} of the relevant records are found, with {percent(loop.confidence)} confidence."
         )
         widgets.documentation_link("how-to/stop-judging", "How this is estimated")
     changed = (screeners, full_text, target) != (review.screeners, review.full_text, loop.target)

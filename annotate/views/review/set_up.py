@@ -11,7 +11,7 @@ review = campaign.settings.review()
 
 st.title("Set up")
 if review is None:
-    st.write("This campaign is no literature review. Create one with `cleverdon new DIR --review`.")
+    st.write("This campaign is not a literature review. Create one with `cleverdon new DIR --review`.")
     st.stop()
 
 finished = {QUESTION: bool(review.question), RECORDS: bool(campaign.store.judgements.counts()["documents"])}

@@ -1,17 +1,17 @@
-"""Stopping: what a literature review has found, what may be missing, and whether screening may end."""
+"""Stopping: relevant records found, those that may be missing, and whether screening may end."""
 
 import streamlit as st
 
 from annotate.auth import session
 from annotate.views.widgets import widgets
-from collection.core.phrases import count, percent_down, percent_up
+from collection.core.phrases import count, percent_down, percent_up, plural
 from collection.core.review import FULL_TEXT, TITLE_ABSTRACT, UNSCREENED
 
 campaign = session.current().campaign
 review = campaign.settings.review()
 st.title("Stopping")
 if review is None:
-    st.write("This campaign is no literature review. Create one with `cleverdon new DIR --review`.")
+    st.write("This campaign is not a literature review. Create one with `cleverdon new DIR --review`.")
     st.stop()
 if not campaign.store.judgements.counts()["judgements"]:
     widgets.stop_with_next_step("No record has been screened yet; when to stop is estimated from the decisions.")
@@ -47,7 +47,10 @@ if session.current().role == "manager":
         campaign.settings.set_loop(topics=[TITLE_ABSTRACT], mode="closed")
         st.rerun()
     if not is_closed and left:
-        st.caption(f"{count(left, 'record')} would stay unscreened, and the PRISMA diagram would say so.")
+        st.caption(
+            f"If you end screening, {count(left, 'record')} {plural(left, 'stays', 'stay')} unscreened. The PRISMA "
+            "diagram counts them as marked as ineligible by automation tools."
+        )
 with st.container(horizontal=True):
     widgets.documentation_link("how-to/stop-judging", "When to stop")
     widgets.page_link("recall", "Curve and other stopping rules")
@@ -57,13 +60,13 @@ if review.full_text:
     waiting = int((table["full_text"] == UNSCREENED).sum())
     reached = int((table["full_text"] != "").sum())
     st.write(
-        f"{count(reached, 'record')} came to this stage, and {waiting:,} of them wait. Screen all of them: no record "
-        "is left out by the ranking here."
+        f"{count(reached, 'record')} reached this stage, {waiting:,} of them unscreened. Screen all of them: only "
+        "titles and abstracts can be left unscreened."
         if campaign.settings.modes()[FULL_TEXT] != "closed"
         else "Screening of full texts has ended."
     )
 st.subheader("Text for the protocol")
-st.caption("What you may promise before screening starts.")
+st.caption("Describes the stopping rule, for use before screening starts.")
 st.code(campaign.review.report.protocol_text(), language=None, wrap_lines=True)
 st.subheader("Text for the methods section")
 st.code(campaign.review.report.methods_text(), language=None, wrap_lines=True)

@@ -18,8 +18,8 @@ from collection.formats.source import FilePath, is_dataset
 NAMED = 3
 """Number of duplicates that a notice names."""
 
-SUSPECTED = 4
-"""Number of documents with which a record becomes a suspected pair."""
+POSSIBLE = 4
+"""Maximum number of documents that one record is listed with as a possible duplicate."""
 
 LABELS = {"doi": "DOI", "pmid": "PMID", "url": "link"}
 """Names of fields in sentences."""
@@ -37,7 +37,7 @@ class _Gain(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """The document that a record belongs to, why unless it made it, and the document to import, if any."""
+    """The document of a record, the reason if the record is a duplicate, and the document to import, if any."""
 
     doc_id: str
     reason: str | None
@@ -67,7 +67,7 @@ class DuplicateRecords:
         self._ledger: RecordLedger | None = None
         """The records of the file that is read."""
         self._merged: frozenset[str] = frozenset()
-        """Ids of documents that were merged with another one, as people decided."""
+        """Ids of documents that people merged with another one."""
 
     def screen(self, path: FilePath, documents: Iterable[tuple[int, Document]]) -> Iterator[tuple[int, Document]]:
         """Yield the documents to import; the others become duplicates in the report of the session."""
@@ -113,8 +113,8 @@ class DuplicateRecords:
             if match is not None:
                 self._list(path, line, named, match, left_out=False)
             if self._ledger is not None:
-                for other in matches[1:SUSPECTED]:
-                    self._ledger.suspect(other.doc_id, named.doc_id, other.reason)
+                for other in matches[1:POSSIBLE]:
+                    self._ledger.add_pair(other.doc_id, named.doc_id, other.reason)
             return self._new(path, line, named)
         if original is not None and (match.doc_id == document.doc_id or own is not None):
             if _contains(original, document):
@@ -145,7 +145,7 @@ class DuplicateRecords:
     def _list(self, path: FilePath, line: int, document: Document, match: Match, *, left_out: bool) -> None:
         origin = self._origins.get(match.doc_id, "")
         if not match.certain and self._ledger is not None:
-            self._ledger.suspect(match.doc_id, document.doc_id, match.reason)
+            self._ledger.add_pair(match.doc_id, document.doc_id, match.reason)
         self._session.duplicates.append(
             DuplicateRecord(
                 str(path), line, document.doc_id, document.title, match.doc_id, origin, match.reason, match.certain,
@@ -164,7 +164,7 @@ class DuplicateRecords:
         return free
 
     def _index_of_campaign(self) -> RecordIndex:
-        """Return the index, which at first has the documents in the campaign, as each of their records has them."""
+        """Return the index, which begins with the documents in the campaign and their records."""
         if self._index is None:
             self._index = RecordIndex()
             for document in self._corpus.documents_with_text(pooled=False):
@@ -273,7 +273,7 @@ def _lacking(stored: Document, fields: Mapping[str, object], *, other: bool = Fa
 
 
 def add_lacking(stored: Document, other: Document) -> Document:
-    """The stored document with the fields that it lacks and a duplicate has."""
+    """The stored document, completed with fields of a duplicate."""
     taken = _lacking(stored, {**other.metadata, "title": other.title, "abstract": other.text})
     return _with(stored, taken) if taken else stored
 

@@ -16,14 +16,14 @@ from collection.formats.source import STANDARD_INPUT, FilePath, opened
 from collection.store.records import RecordRow, pack
 
 WAITING = 2_000
-"""Number of records that wait for their documents to be stored before those that can be are written."""
+"""Number of collected records at which those whose documents are stored are written."""
 
 
 class RecordLedger:
     """Stores each record of a file of references, once for each file, in the transaction of the import.
 
-    A file that was imported before is the same source, whose records keep the documents that they belong to by now,
-    unless these were removed.
+    A file with the content of an earlier one is the same source; its records keep their current documents, unless these
+    were removed.
     """
 
     def __init__(self, session: ImportSession, path: FilePath) -> None:
@@ -42,7 +42,7 @@ class RecordLedger:
         self._in_use = self._tables.positions_in_use(self._source) if self.again else set()
 
     def add(self, line: int, record: Reference, doc_id: str, reason: str | None) -> None:
-        """Add the next record of the file, with the document that it belongs to, and why if it did not make it."""
+        """Add the next record of the file, with its document and, for a duplicate, the reason."""
         position = self._report.read
         self._report.add(record)
         self._form = record.form
@@ -54,12 +54,12 @@ class RecordLedger:
         if len(self._rows) >= WAITING:
             self._rows = self._tables.add_records(self._source, self._rows)
 
-    def suspect(self, earlier: str, doc_id: str, reason: str) -> None:
-        """Add a pair of documents that may be one publication."""
+    def add_pair(self, earlier: str, doc_id: str, reason: str) -> None:
+        """Add a pair of possible duplicates."""
         self._pairs.append((earlier, doc_id, reason))
 
     def finish(self) -> None:
-        """Write what is left, once all documents of the file are stored."""
+        """Write the remaining records, once all documents of the file are stored."""
         self._tables.add_records(self._source, self._rows)
         self._tables.add_pairs(self._pairs)
         self._tables.describe_source(

@@ -1,4 +1,4 @@
-"""The records of imported files of references, and pairs of documents that may be one publication."""
+"""The records of imported files of references, and decisions on possible duplicates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from collection.store.records import Decision
 from collection.store.removal import JUDGED, LABELLED
 
 DECIDED = "decided"
-"""Reason of a record whose document was merged with another one, as somebody decided."""
+"""Reason of a record whose document a person merged with another one."""
 
 _STAYS = {JUDGED: "have been screened", LABELLED: "have machine labels"}
 
@@ -35,11 +35,11 @@ class RecordCounts:
     documents: int
     """Documents that the records belong to."""
     recognised: int
-    """Records that were recognised as duplicates when they were imported."""
+    """Certain duplicates, recognised at import."""
     decided: int
-    """Records that somebody decided to be duplicates."""
+    """Records that a person decided to be duplicates."""
     open_pairs: int
-    """Suspected pairs without a decision."""
+    """Pairs of possible duplicates without a decision."""
 
     @property
     def records(self) -> int:
@@ -54,7 +54,7 @@ class RecordCounts:
 
 @dataclass(eq=False)
 class Records:
-    """Sources, their records, and decisions on suspected pairs.
+    """Sources, their records, and decisions on possible duplicates.
 
     Decisions can be undone: a merged document comes back under its id, with its records.
     """
@@ -85,7 +85,7 @@ class Records:
         ]  # fmt: skip
 
     def table(self) -> pd.DataFrame:
-        """Return ``record``, ``source``, ``line``, ``doc_id`` and ``reason``, None for what made the document."""
+        """Return ``record``, ``source``, ``line``, ``doc_id`` and ``reason`` (of a duplicate, else None)."""
         return self.store.records.table()
 
     def fields(self, doc_id: str) -> list[tuple[str, str, dict[str, list[str]]]]:
@@ -99,7 +99,7 @@ class Records:
         ]
 
     def document(self, record: int) -> Document:
-        """Return the document that a record makes, under the id of the one that it belongs to.
+        """Return a record as a document, under the id of the document that it belongs to.
 
         Raises
         ------
@@ -146,12 +146,12 @@ class Records:
         )
 
     def pairs(self, open: bool = True) -> pd.DataFrame:
-        """Return suspected pairs in the order in which they were found, or those with a decision, the latest first.
+        """Return the pairs of possible duplicates without a decision, oldest first, or those with one, latest first.
 
         Returns
         -------
         DataFrame
-            ``pair`` (key), ``doc_a``, ``doc_b`` (of an open pair the documents that the two belong to by now),
+            ``pair`` (key), ``doc_a``, ``doc_b`` (of an open pair, the documents that remain after other merges),
             ``reason``, ``decision``, ``decided_by``, ``decided_at``.
         """
         rows = self._open_pairs() if open else [pair for pair in self.store.records.pairs() if pair.decision]
@@ -174,8 +174,8 @@ class Records:
     def decide(self, pair: int, decision: Decision, by: str) -> None:
         """Record that the documents of a pair are one publication ("duplicate"), or two ("distinct").
 
-        Of a duplicate, the document stays that has been screened, else the earlier one; it gets the records of the
-        other one, and the fields that it lacks.
+        Duplicates are merged: the document that has been screened remains, otherwise the earlier one. It takes over
+        the records of the other one, and the fields that it lacks.
 
         Raises
         ------
@@ -202,7 +202,7 @@ class Records:
     def _pair(self, pair: int) -> RecordPair:
         known = next((each for each in self.store.records.pairs() if each.pair == pair), None)
         if known is None:
-            raise InputError(f"the campaign has no suspected pair {pair}")
+            raise InputError(f"the campaign has no pair {pair} of possible duplicates")
         return known
 
     def _merge(self, doc_a: str, doc_b: str) -> dict[str, Any]:
@@ -269,7 +269,7 @@ class Records:
         self._without(original, before, moving)
 
     def _as_it_was(self, undo: Mapping[str, Any], moving: Sequence[StoredRecord]) -> Document:
-        """The removed document, without what it took from records that other decisions took from it meanwhile."""
+        """The removed document, without fields from records that later decisions moved to other documents."""
         gone = Document(undo["removed"], undo["title"], undo["text"], undo["metadata"])
         ids = set(undo["records"])
         if not moving or len(moving) == len(ids):
@@ -281,20 +281,20 @@ class Records:
         return _made_of(gone.doc_id, still) if _made_of(gone.doc_id, then) == gone else gone
 
     def split(self, record: int, by: str) -> str:
-        """Make a record that was recognised as a duplicate a document of its own; return its id.
+        """Make a certain duplicate a document of its own; return its id.
 
         The decision is one on a pair, which :meth:`undo` opens again.
 
         Raises
         ------
         InputError
-            There is no such record, or it made its document.
+            There is no such record, or it is not a duplicate.
         """
         with layout.storage_errors(self.directory), self.store.transaction():
             split = self._record(record)
             before = list(self.store.records.records([split.doc_id]))
             if split.reason is None:
-                raise InputError(f"record {record} made its document, so it cannot be separated from it")
+                raise InputError(f"record {record} is not a duplicate, so it cannot be separated")
             if split.reason == DECIDED:
                 raise InputError(f"record {record} was merged by a decision on a pair; undo that decision")
             own = to_reference(split.fields, split.form)
@@ -317,9 +317,9 @@ class Records:
         return free
 
     def _without(self, doc_id: str, before: Sequence[StoredRecord], gone: Sequence[StoredRecord]) -> None:
-        """Take from a document what only the records that it has lost had.
+        """Remove the fields that a document has only from records that it has lost.
 
-        A document that is not what its records made, because it was imported again with other content, stays.
+        A document whose content differs from its records, because it was imported again, stays as it is.
         """
         document = self.store.corpus.documents([doc_id])[doc_id]
         lost = {record.record for record in gone}
@@ -329,7 +329,7 @@ class Records:
         self._replace(document)
 
     def _replace(self, document: Document) -> None:
-        """Store a document, and let what was derived from the documents be made again."""
+        """Store a document, and have everything that is computed from documents computed again."""
         self.store.corpus.add_documents([document], replace=True)
         self.store.settings.put("documents_version", self.store.settings.get("documents_version", 0) + 1)
 
@@ -352,7 +352,7 @@ def describe_years(years: Mapping[str, int]) -> str:
 
 
 def _follow(doc_id: str, merged: Mapping[str, str]) -> str:
-    """The document that one belongs to after all that were merged."""
+    """The document that remains of one after all merges."""
     while doc_id in merged:
         doc_id = merged[doc_id]
     return doc_id
@@ -364,7 +364,7 @@ def _base(records: Iterable[StoredRecord]) -> int | None:
 
 
 def _made_of(doc_id: str, records: Sequence[StoredRecord]) -> Document:
-    """The document that records make: the first one, with what it lacks from the others."""
+    """The document of several records: the first one, completed from the others."""
     document, *others = (to_reference(record.fields, record.form) for record in records)
     made = Document(doc_id, document.title, document.text, document.metadata)
     for other in others:

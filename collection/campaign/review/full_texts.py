@@ -54,7 +54,7 @@ class FullTexts:
     directory: Path
     judging: Judging
     decisions: Callable[[], pd.DataFrame]
-    """The decisions on records; CampaignError if the campaign is no review."""
+    """The decisions on records; CampaignError if the campaign is not a review."""
 
     def table(self) -> pd.DataFrame:
         """Return the records whose full text is due or was screened, in the order of import.
@@ -69,7 +69,7 @@ class FullTexts:
         Raises
         ------
         CampaignError
-            The campaign is no review.
+            The campaign is not a review.
         """
         due = self._due()
         marks = self._marks().set_index("doc_id")
@@ -89,7 +89,7 @@ class FullTexts:
         return frame.merge(due, on="doc_id")[list(COLUMNS)]
 
     def _due(self) -> pd.DataFrame:
-        """Return ``doc_id``, ``title_abstract`` and ``full_text`` of the records that came to this stage."""
+        """Return ``doc_id``, ``title_abstract`` and ``full_text`` of the records that reached this stage."""
         table = self.decisions()
         return table.loc[table["title_abstract"].isin(GOES_ON), ["doc_id", "title_abstract", "full_text"]]
 

@@ -95,7 +95,9 @@ class ReviewReport:
     def _review(self) -> Review:
         review = self.settings.review()
         if review is None:
-            raise CampaignError("this campaign is no literature review; create one with `cleverdon new DIR --review`")
+            raise CampaignError(
+                "this campaign is not a literature review; create one with `cleverdon new DIR --review`"
+            )
         return review
 
     def prisma(self, *, since: str | None = None, studies: int | None = None) -> PrismaCounts:

@@ -106,7 +106,9 @@ class Screening:
         """Return the review; CampaignError if the campaign is none."""
         review = self.settings.review()
         if review is None:
-            raise CampaignError("this campaign is no literature review; create one with `cleverdon new DIR --review`")
+            raise CampaignError(
+                "this campaign is not a literature review; create one with `cleverdon new DIR --review`"
+            )
         return review
 
     def update(self, **changes: Any) -> Review:
@@ -115,7 +117,7 @@ class Screening:
         Raises
         ------
         CampaignError
-            The campaign is no review.
+            The campaign is not a review.
         InputError
             A value is invalid.
         """

@@ -12,7 +12,7 @@ from collection.campaign.imports.records import Records
 from collection.campaign.log.results import NextStep
 from collection.campaign.recall.recall import RecallEstimates
 from collection.campaign.settings.settings import Settings
-from collection.core.phrases import count, percent_down, plural
+from collection.core.phrases import count, percent_down
 from collection.core.review import (
     CONFLICT,
     DECISIONS,
@@ -46,12 +46,12 @@ class ReviewSteps:
     recall: RecallEstimates
     records: Records
     decisions: Callable[[], pd.DataFrame]
-    """The decisions on records; CampaignError if the campaign is no review."""
+    """The decisions on records; CampaignError if the campaign is not a review."""
     known: Callable[[], Sequence[str]]
     """The records that were known to be relevant."""
 
     def table(self) -> list[ReviewStep]:
-        """Return the steps in their order; CampaignError if the campaign is no review."""
+        """Return the steps in their order; CampaignError if the campaign is not a review."""
         table, review = self.decisions(), self.settings.review()
         assert review is not None
         steps = [self._question(review), self._records(table), *self._duplicates(), self._screen(table)]
@@ -91,12 +91,12 @@ class ReviewSteps:
         return ReviewStep("Records", "set-up", True, f"{count(len(table), 'record')}{removed}{relevant}.")
 
     def _duplicates(self) -> list[ReviewStep]:
-        """Return the step of suspected duplicates, if there were any."""
+        """Return the step of possible duplicates, if there were any."""
         left, decided = len(self.records.pairs()), len(self.records.pairs(open=False))
         if not left and not decided:
             return []
-        may = f"{count(left, 'pair')} of records may be one publication: decide on {plural(left, 'it', 'them')}."
-        done = f"{count(decided, 'pair')} of records decided."
+        may = f"Decide on {count(left, 'pair')} of possible duplicates."
+        done = f"{count(decided, 'pair')} of possible duplicates decided."
         return [ReviewStep("Duplicates", "duplicates", not left, may if left else done)]
 
     def _screen(self, table: pd.DataFrame) -> ReviewStep:

@@ -72,7 +72,7 @@ def test_a_review_and_its_known_records(tmp_path: Path) -> None:
     state = json.loads(ok("review", directory, "--known", ris, "--format", "json"))
     assert state["known"] == {"included": 1, "missing": 0}
     assert state["decisions"] == {"title and abstract": {"include": 2}}
-    assert "is no literature review" in fails("review", _other(tmp_path))
+    assert "is not a literature review" in fails("review", _other(tmp_path))
 
 
 def _other(folder: Path) -> Path:

@@ -91,4 +91,4 @@ def test_two_screened_records_are_not_merged(opened: Opened, review: Campaign) -
 
 def test_a_review_without_files(opened: Opened, tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "empty", review=Review("Falls")) as campaign:
-        assert "Duplicates are found when files of references are imported" in said(opened(campaign, "duplicates"))
+        assert "Duplicates are found when files with records are imported" in said(opened(campaign, "duplicates"))

@@ -37,7 +37,7 @@ def test_records_come_to_the_page_and_files_are_assigned(opened: Opened, review:
     pdf = write_pdf(["text"])
     app = opened(review, "full-texts", state={"full-texts-unmatched": {"scan.pdf": pdf, "other.pdf": pdf}})
     assert not app.exception
-    assert "2 records came to this stage: 0 with a PDF, 2 without, 0 not retrieved." in words(app)
+    assert "2 records reached this stage: 0 with a PDF, 2 without, 0 not retrieved." in words(app)
     assert "2 PDF files to assign" in words(app)
     app.selectbox[0].select("r1").run()
     next(each for each in app.button if each.key == "assign-0").click().run()
@@ -50,4 +50,4 @@ def test_records_come_to_the_page_and_files_are_assigned(opened: Opened, review:
 def test_only_managers_of_reviews_have_the_page(opened: Opened, review: Campaign, campaign: Campaign) -> None:
     page = find_page("full-texts")
     assert (page.roles, page.in_review, page.has_uploader) == (("manager",), "only", True)
-    assert "This is no review." in words(opened(campaign, "full-texts"))
+    assert "This campaign is not a literature review." in words(opened(campaign, "full-texts"))

@@ -155,7 +155,7 @@ def test_the_overview_says_what_is_done_and_next(opened: Opened, begun: Campaign
         assert "conflict" not in texts(app)
         return
     assert shown == {
-        "Records": "3", "Screened": "2", "For full text": "1", "Excluded": "0", "Included": "0", "Conflicts": "1",
+        "Records": "3", "Screened": "2", "Full texts": "1", "Excluded": "0", "Included": "0", "Conflicts": "1",
     }  # fmt: skip
     assert "Resolve 1 conflict between screeners" in texts(app)
     assert "Screen titles and abstracts: 2 of 3 records screened" in texts(app).replace("\\", "")
@@ -245,7 +245,7 @@ def test_a_switch_shows_all_pages(opened: Opened, begun: Campaign) -> None:
 
 def test_the_page_set_up_of_another_campaign(opened: Opened, campaign: Campaign) -> None:
     app = opened(campaign, "set-up")
-    assert "is no literature review" in texts(app)
+    assert "is not a literature review" in texts(app)
     assert not opened(campaign, "account").toggle
 
 

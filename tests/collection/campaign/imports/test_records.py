@@ -251,7 +251,7 @@ def test_a_certain_duplicate_can_be_split(campaign: Campaign, tmp_path: Path) ->
     assert campaign.store.corpus.documents(["10.5555/hp.1"])["10.5555/hp.1"].metadata["pmid"] == "31234567"
     with pytest.raises(InputError, match="undo that decision"):
         campaign.records.split(record, "ann")
-    with pytest.raises(InputError, match="made its document"):
+    with pytest.raises(InputError, match="is not a duplicate"):
         campaign.records.split(int(table["record"][0]), "ann")
 
 

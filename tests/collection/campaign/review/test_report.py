@@ -273,5 +273,5 @@ def test_the_command_writes_all_of_it(review: Campaign, tmp_path: Path) -> None:
 def test_other_campaigns_report_nothing(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "other") as campaign:
         for call in ("prisma", "methods_text", "protocol_text", "stopping", "kappa"):
-            with pytest.raises(CampaignError, match="no literature review"):
+            with pytest.raises(CampaignError, match="not a literature review"):
                 getattr(campaign.review.report, call)()

@@ -32,10 +32,10 @@ def test_from_the_question_to_the_report(tmp_path: Path) -> None:
         assert steps.is_set_up()
         states = _states(campaign)
         assert states["Records"] == (True, "3 records, 0 duplicates removed.")
-        assert states["Duplicates"][1] == "1 pair of records may be one publication: decide on it."
+        assert states["Duplicates"][1] == "Decide on 1 pair of possible duplicates."
         assert steps.next_step().page == "duplicates"
         campaign.records.decide(int(campaign.records.pairs()["pair"].iloc[0]), "distinct", "ann")
-        assert _states(campaign)["Duplicates"] == (True, "1 pair of records decided.")
+        assert _states(campaign)["Duplicates"] == (True, "1 pair of possible duplicates decided.")
         first, second, third = campaign.store.corpus.ids_with_text()
         campaign.review.add_known([third], "ann")
         assert _states(campaign)["Records"][1].endswith(", 1 known to be relevant.")
@@ -85,5 +85,5 @@ def test_a_stage_with_conflicts_is_not_done(tmp_path: Path) -> None:
 
 
 def test_other_campaigns_have_no_steps(tmp_path: Path) -> None:
-    with Campaign.create(tmp_path / "other") as campaign, pytest.raises(CampaignError, match="no literature review"):
+    with Campaign.create(tmp_path / "other") as campaign, pytest.raises(CampaignError, match="not a literature review"):
         campaign.review.steps.table()
