@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from collection.cli.options import FORMAT, WRITTEN, open_campaign
+from collection.cli.options import FILE, FORMAT, WRITTEN, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core.characters import one_line
 from collection.core.errors import InputError
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @open_campaign
+@click.option(
+    "--settings", type=FILE, metavar="FILE", help="Set question, criteria, terms, screeners and reasons, as JSON."
+)
 @click.option(
     "--known",
     multiple=True,
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
 @FORMAT
 def review(
     campaign: Campaign,
+    settings: Path | None,
     known: tuple[str, ...],
     by: str | None,
     sources: bool,
@@ -65,9 +69,12 @@ def review(
 
     Screening itself is done in the browser: cleverdon serve DIR.
     """
+    from collection.campaign.settings.settings import read_review_file
     from collection.core.review import STAGES
 
     campaign.review.require()
+    if settings is not None:
+        campaign.review.update(**read_review_file(settings))
     if sources or pairs:
         _list_records(campaign, sources=sources, pairs=pairs, form=form)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 from collection.core.characters import one_line
 from collection.core.errors import InputError
@@ -64,6 +65,15 @@ PICO = ("population", "intervention", "comparison", "outcome")
 TARGET = 0.95
 """Target recall of a new review."""
 
+_LIST = (list, tuple)
+_TYPES: dict[type, tuple[Any, str]] = {
+    str: (str, "a text"),
+    tuple: (_LIST, "a list of texts"),
+    int: (int, "1 or 2 people for each record"),
+    bool: (bool, "true or false"),
+}
+"""Type of a field's default -> the types that it may have, and what errors say that was expected."""
+
 
 @dataclass(frozen=True)
 class Review:
@@ -89,7 +99,7 @@ class Review:
     Raises
     ------
     InputError
-        The title is empty, or `screeners` is neither 1 nor 2.
+        The title is empty, `screeners` is neither 1 nor 2, or a value has another type.
 
     Examples
     --------
@@ -115,6 +125,9 @@ class Review:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            kinds, wanted = _TYPES.get(type(field.default), _TYPES[str])
+            if not isinstance(value, kinds) or (kinds is _LIST and not all(isinstance(each, str) for each in value)):
+                raise InputError(f"{field.name}: expected {wanted}, found {value!r}")
             if isinstance(value, list | tuple):
                 object.__setattr__(self, field.name, _clean_lines(value))
             elif isinstance(value, str):

@@ -42,10 +42,7 @@ def draw(campaign: Campaign, review: Review) -> None:
     if not save:
         return
     with widgets.shown_errors():
-        with campaign.transaction():
-            campaign.review.update(**values)
-            if reasons != campaign.settings.reasons():
-                campaign.settings.set_reasons(reasons)
+        campaign.review.update(reasons=None if reasons == campaign.settings.reasons() else reasons, **values)
         set_up_steps.go_to(set_up_steps.RECORDS)
 
 

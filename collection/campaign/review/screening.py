@@ -111,8 +111,8 @@ class Screening:
             )
         return review
 
-    def update(self, **changes: Any) -> Review:
-        """Change fields of the :class:`.Review`; decisions already made stay.
+    def update(self, *, reasons: Iterable[str] | None = None, **changes: Any) -> Review:
+        """Change fields of the :class:`.Review` and the reasons of exclusion; decisions already made stay.
 
         Raises
         ------
@@ -124,6 +124,8 @@ class Screening:
         with self.store.transaction():
             review = replace(self.require(), **changes)
             self.settings.set_review(review)
+            if reasons is not None:
+                self.settings.set_reasons(reasons)
             self.assignments.spread_overlap()
         return review
 

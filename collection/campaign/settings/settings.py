@@ -61,6 +61,8 @@ class About:
 REVIEW_KEY = "review"
 """Key of the stored review."""
 
+REVIEW_EXAMPLE = '{"question": "Does exercise prevent falls?", "include": ["Trials"], "screeners": 2}'
+
 T = TypeVar("T", LoopSettings, AssignmentSettings, JudgingPageSettings, About)
 
 
@@ -420,11 +422,14 @@ def read_grades(grades: str | Path) -> GradeScale:
 
 def read_questions_file(path: Path | str) -> tuple[Question, ...]:
     """Read questions from a JSON file; :func:`parse_questions` says how, and what is raised."""
+    return parse_questions(_read_file(path), path)
+
+
+def _read_file(path: Path | str) -> bytes:
     try:
-        content = Path(path).read_bytes()
+        return Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    return parse_questions(content, path)
 
 
 def parse_questions(content: bytes, path: Path | str) -> tuple[Question, ...]:
@@ -441,6 +446,22 @@ def parse_questions(content: bytes, path: Path | str) -> tuple[Question, ...]:
         invalid = error if isinstance(error, FormatError) else InputError(f"{path}: {error}")
         invalid.page = QUESTIONS_PAGE
         raise invalid from None
+
+
+def read_review_file(path: Path | str) -> dict[str, Any]:
+    """Read the fields of a :class:`.Review`, and ``reasons`` of exclusion, from a JSON object in a file.
+
+    Raises
+    ------
+    InputError, FormatError, UnknownNameError
+        The file cannot be read or is no JSON object, or has an unknown name; values are not checked.
+    """
+    wanted = f"a review as JSON, like {REVIEW_EXAMPLE}"
+    content = _parse_json(_read_file(path), path, wanted)
+    if not isinstance(content, dict):
+        raise FormatError(path, None, wanted, quote(json.dumps(content)))
+    require_known("field of a review", [*(each.name for each in fields(Review)), "reasons"], *content)
+    return content
 
 
 def _parse_json(content: bytes, path: Path | str, wanted: str) -> Any:

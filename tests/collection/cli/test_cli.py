@@ -75,6 +75,33 @@ def test_a_review_and_its_known_records(tmp_path: Path) -> None:
     assert "is not a literature review" in fails("review", _other(tmp_path))
 
 
+def test_a_review_is_set_up_from_a_file(tmp_path: Path) -> None:
+    directory, file = tmp_path / "falls", tmp_path / "review.json"
+    ok("new", directory, "--review", "--title", "Falls")
+    asked = {"question": "Why?", "include": ["Trials"], "reasons": ["Animals", "Other"], "screeners": 2}
+    file.write_text(json.dumps(asked))
+    printed = ok("review", directory, "--settings", file)
+    assert re.search(r"Question +yes +Why\? \(1 criterion\)\n", printed)
+    with Campaign(directory) as campaign:
+        review = campaign.review.require()
+        assert (review.title, review.include, review.screeners) == ("Falls", ("Trials",), 2)
+        assert campaign.settings.reasons() == ["Animals", "Other"]
+        assert campaign.settings.assignment().annotators == 2
+    for content, expected in (
+        ("[]", "expected a review as JSON"),
+        ("{", "invalid JSON"),
+        ('{"questions": "a"}', "field of a review"),
+        ('{"include": "Trials"}', "include: expected a list of texts"),
+        ('{"question": 1}', "question: expected a text"),
+        ('{"full_text": 0}', "full_text: expected true or false"),
+        ('{"screeners": null}', "screeners: expected 1 or 2"),
+        ('{"reasons": ["Other"]}', "2 to 20"),
+    ):
+        file.write_text(content)
+        assert expected in fails("review", directory, "--settings", file)
+    assert "cannot be read" in fails("review", directory, "--settings", tmp_path / "nothing.json")
+
+
 def _other(folder: Path) -> Path:
     ok("new", folder / "other")
     return folder / "other"
