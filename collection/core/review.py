@@ -1,4 +1,4 @@
-"""A literature review: its question, criteria and stages, as people who screen records describe it."""
+"""A literature review: its question, criteria, stages and decisions."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ STAGES = {TITLE_ABSTRACT: "title and abstract", FULL_TEXT: "full text"}
 
 EXCLUDE, MAYBE, INCLUDE = 0, 1, 2
 DECISIONS = {EXCLUDE: "exclude", MAYBE: "maybe", INCLUDE: "include"}
-"""Grade -> the decision that it is in a review. "Maybe" goes on to the next stage like "include"."""
+"""Grade -> decision in a review. Records with "maybe" go on to the next stage like those with "include"."""
 
 GOES_ON = (DECISIONS[INCLUDE], DECISIONS[MAYBE])
 """Decisions on title and abstract after which the full text is screened."""
 
 CONFLICT, UNSCREENED, NOT_RETRIEVED = "conflict", "unscreened", "not retrieved"
-"""What stands for a decision where screeners differ, where not all have decided, and where the full text is missing."""
+"""Shown instead of a decision: screeners differ, not all have decided, or the report was not retrieved."""
 
 KNOWN = "known"
 """Source of decisions on records whose relevance was known before screening."""
@@ -43,7 +43,7 @@ REVIEW_GRADES = GradeScale(
         INCLUDE: "Include: meets the criteria",
     }
 )
-"""The grades of every review; those from "maybe" on count as relevant."""
+"""The grades of every review; "maybe" and "include" count as relevant."""
 
 REASON = "reason"
 """Name of the question about the reason for exclusion."""
@@ -84,13 +84,13 @@ class Review:
     title
         Title of the review, one line.
     question
-        What it asks, in a sentence or several.
+        The research question.
     population, intervention, comparison, outcome
         Parts of the question (PICO), each optional.
     include, exclude
         Criteria of inclusion and exclusion, one line each.
     include_terms, exclude_terms
-        Words and phrases that are highlighted because they speak for inclusion or for exclusion.
+        Words and phrases that are highlighted because they suggest inclusion or exclusion.
     screeners
         How many people screen each record: 1, or 2 who do not see each other's decisions.
     full_text
@@ -145,9 +145,9 @@ class Review:
     def is_conflict(self, query_id: str, grades: Collection[int | None], reasons: Collection[str] = ()) -> bool:
         """Return whether decisions on a record in a stage contradict each other.
 
-        Before the last stage, "maybe", "include" and "cannot judge" (a grade of None) all pass the record on, so only
-        an exclusion contradicts them. In the last stage decisions have to be equal, and so have to be the `reasons` of
-        exclusion that were given.
+        Before the last stage, the record goes on after "maybe", "include" and "cannot judge" (a grade of None), so only
+        an exclusion contradicts them. In the last stage, decisions and the given `reasons` for exclusion have to be
+        equal.
 
         >>> Review("a").is_conflict("review", [1, 2]), Review("a").is_conflict("full-text", [1, 2])
         (False, True)

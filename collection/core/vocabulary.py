@@ -14,7 +14,7 @@ from collection.core import phrases
 class Vocabulary:
     """Words that differ between campaigns; nouns in the singular and plural, in lower case.
 
-    `phrases` are whole phrases of information retrieval -> what stands for them, where single words would be wrong.
+    `phrases` maps whole phrases of information retrieval to other phrases, where word by word would be wrong.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Vocabulary:
         return phrases.count(number, self.judgement, self.judgements)
 
     def apply(self, text: str) -> str:
-        """A text of ours in the words of information retrieval, with these words; never a text of somebody else."""
+        """A text of Cleverdon with these words instead of those of information retrieval; not for texts of users."""
         return self._pattern.sub(self._replace, text) if self.replacements else text
 
     def _replace(self, found: re.Match[str]) -> str:
@@ -69,7 +69,7 @@ class Vocabulary:
 
     @cached_property
     def replacements(self) -> dict[str, str]:
-        """Words and phrases of information retrieval that differ here -> those of this vocabulary."""
+        """Words and phrases of information retrieval -> those of this vocabulary, where they differ."""
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "phrases"}
         return {**self.phrases, **{name: word for name, word in own.items() if name != word}}
 

@@ -23,17 +23,16 @@ class PrismaCounts:
     Attributes
     ----------
     databases, other_sources
-        Records identified by each database or register, and by each other source (a file without a known database, or
-        documents that were imported without bibliographic records).
+        Records identified by each database or register, and by other methods: citation searching and others, files
+        without a known database, and documents without bibliographic records.
     previous
         Reports included in the previous version of an updated review; None for a new review.
     known_from_previous
-        Records of an update that the previous version of the review had already.
+        Records of an update that were already in the previous version of the review.
     duplicates, decided_duplicates
-        Records removed as duplicates: recognised when they were imported, and decided by a person.
+        Duplicate records removed: certain duplicates, and those that a person decided on.
     not_screened
-        Records that were left unscreened when screening ended: in PRISMA's words, those marked as ineligible by
-        automation tools.
+        Records that were unscreened when screening ended, in PRISMA's words marked as ineligible by automation tools.
     screened
         Records with a final decision on title and abstract.
     excluded
@@ -48,13 +47,13 @@ class PrismaCounts:
     included
         Reports of included studies.
     studies
-        Studies that these reports describe, if somebody has counted them.
+        Studies that these reports describe, if known.
     undecided
-        Records that the last stage could neither include nor exclude ("maybe").
+        Records with "maybe" as decision of the last stage.
     unscreened, conflicts
-        Open records of the first stage: without all its decisions, or with contradicting ones.
+        Open records of the first stage: without decisions of all screeners, or with conflicting decisions.
     reports_unscreened, reports_conflicts
-        The same of the second stage.
+        The same for the second stage.
     known
         Screened records that were included because their relevance was known beforehand.
 
@@ -159,14 +158,14 @@ class PrismaCounts:
     def _rows(self) -> list[tuple[str, str, str, int]]:
         identification, screening, included = "Identification", "Screening", "Included"
         rows = [(identification, "Records from databases and registers", name, n) for name, n in self.databases.items()]
-        rows += [(identification, "Records from other sources", name, n) for name, n in self.other_sources.items()]
+        rows += [(identification, "Records from other methods", name, n) for name, n in self.other_sources.items()]
         if self.previous is not None:
             rows += [
                 ("Previous studies", "Reports of studies included in previous version", "", self.previous),
                 (identification, "Records known from previous version", "", self.known_from_previous),
             ]
         rows += [
-            (identification, "Duplicate records removed", "recognised", self.duplicates),
+            (identification, "Duplicate records removed", "certain", self.duplicates),
             (identification, "Duplicate records removed", "decided by a person", self.decided_duplicates),
             (identification, "Records marked as ineligible by automation tools", "", self.not_screened),
             (screening, "Records screened", "", self.screened),

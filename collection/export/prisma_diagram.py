@@ -1,4 +1,4 @@
-"""The PRISMA 2020 flow diagram as SVG and PNG: one layout, which both draw."""
+"""The PRISMA 2020 flow diagram as SVG and PNG, from the same layout."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Line(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A box with lines of text; an open one has a dashed edge, a stage is written upwards, a note has no edge."""
+    """A box with lines of text: an open one has a dashed edge, a stage vertical text, a note no edge."""
 
     kind: Kind
     x: float
@@ -64,14 +64,14 @@ class Arrow(NamedTuple):
 
 @dataclass
 class Layout:
-    """Places of boxes and arrows on a page that is :data:`WIDTH` wide."""
+    """Positions of boxes and arrows on a page of :data:`WIDTH`."""
 
     boxes: list[Box] = field(default_factory=list)
     arrows: list[Arrow] = field(default_factory=list)
     height: float = 0
 
     def add(self, kind: Kind, x: float, y: float, width: float, texts: Iterable[str]) -> Box:
-        """Add a box that is as high as its texts, which are indented by the blanks before them."""
+        """Add a box as high as its texts; blanks before a text indent it."""
         room = (width - 2 * PADDING) * (0.85 if kind == "header" else 1)  # letters of headers are bold
         lines = [line for text in texts for line in _wrap(text, room)]
         box = Box(kind, x, y, width, 2 * PADDING + LINE * len(lines), tuple(lines))
@@ -97,11 +97,9 @@ def lay_out(counts: PrismaCounts) -> Layout:
     column = (WIDTH - MARGIN - left - GAP - bool(aside) * (aside + GAP)) / 2
     x = left + bool(aside) * (aside + GAP)
     x_beside = x + column + GAP
-    others = " and other sources" if counts.other_sources else ""
+    via = "databases, registers and other methods" if counts.other_sources else "databases and registers"
     new = "new " if aside else ""
-    head = layout.add(
-        "header", x, MARGIN, WIDTH - MARGIN - x, [f"Identification of {new}studies via databases and registers{others}"]
-    )
+    head = layout.add("header", x, MARGIN, WIDTH - MARGIN - x, [f"Identification of {new}studies via {via}"])
     y = top = head.y + head.height + 14
     above: Box | None = None
     stages: dict[str, tuple[float, float]] = {}
@@ -139,7 +137,7 @@ def lay_out(counts: PrismaCounts) -> Layout:
 def _add_previous(layout: Layout, previous: int, x: float, width: float, y: float, last: Box) -> None:
     layout.add("header", x, MARGIN, width, ["Previous studies"])
     box = layout.add("box", x, y, width, [f"Reports of studies included in previous version of review {_n(previous)}"])
-    # Down beside the other column, then into the box with the total.
+    # Down the left side, then right into the box with the total.
     middle, down = x + width / 2, last.y + last.height / 2
     layout.arrows += [Arrow(middle, box.y + box.height, middle, down), Arrow(middle, down, last.x, down)]
 
@@ -148,14 +146,14 @@ def _rows(counts: PrismaCounts) -> Iterable[_Row]:
     identified = ["Records identified from:"]
     identified += _listed("Databases and registers", counts.databases.items())
     if counts.other_sources:
-        identified += _listed("Other sources", counts.other_sources.items())
+        identified += _listed("Other methods", counts.other_sources.items())
     removed = ["Records removed before screening:"]
     if counts.previous is not None:
         removed.append(f" Records known from previous version of review {_n(counts.known_from_previous)}")
     duplicates = counts.duplicates + counts.decided_duplicates
     removed.append(f" Duplicate records removed {_n(duplicates)}")
     if counts.decided_duplicates:
-        removed.append(f"  of which decided by a person {_n(counts.decided_duplicates)}")
+        removed.append(f"  of these decided by a person {_n(counts.decided_duplicates)}")
     removed.append(f" Records marked as ineligible by automation tools {_n(counts.not_screened)}")
     yield _Row("Identification", identified, removed)
 
@@ -179,11 +177,11 @@ def _rows(counts: PrismaCounts) -> Iterable[_Row]:
             _with_reasons("Reports excluded", counts.reports_excluded.items()),
             _open([*last, *undecided]),
         )
-    new = "New studies" if counts.previous is not None else "Studies"
-    studies = [] if counts.studies is None else [f"{new} included in review {_n(counts.studies)}"]
-    yield _Row("Included", [*studies, f"Reports of {new.lower()} included in review {_n(counts.included)}"])
+    new = "new " if counts.previous is not None else ""
+    studies = [] if counts.studies is None else [f"{new}studies included in review {_n(counts.studies)}".capitalize()]
+    yield _Row("Included", [*studies, f"Reports of {new}included studies {_n(counts.included)}"])
     if counts.previous is not None:
-        yield _Row("Included", [f"Reports of all studies included in review {_n(counts.previous + counts.included)}"])
+        yield _Row("Included", [f"Reports of total included studies {_n(counts.previous + counts.included)}"])
 
 
 def _n(number: int) -> str:
@@ -197,7 +195,7 @@ def _listed(name: str, numbers: Iterable[tuple[str, int]]) -> list[str]:
 
 
 def _with_reasons(name: str, reasons: Iterable[tuple[str, int]]) -> list[str]:
-    """A line with the sum, and one for each reason unless no exclusion has one."""
+    """A line with the sum, and one for each reason, if any exclusion has one."""
     ordered = sorted(reasons, key=lambda reason: -reason[1])
     total = f"{name} {_n(sum(n for _, n in ordered))}"
     if all(not reason for reason, _ in ordered):
@@ -216,7 +214,7 @@ def _notes(counts: PrismaCounts) -> list[str]:
         notes.append(f"Not finished: {count(counts.open, 'record')} without a final decision (dashed boxes).")
     if counts.not_screened:
         notes.append(
-            f"Automation tools: screening in the order of a ranking by active learning ended before "
+            f"Automation tools: records were ranked by active learning, and screening ended before "
             f"{count(counts.not_screened, 'record')} {plural(counts.not_screened, 'was', 'were')} screened."
         )
     if counts.known:
@@ -230,7 +228,7 @@ def _clean(text: str) -> str:
 
 
 def _width_of(text: str) -> float:
-    """The width of a text, not less than in Arial, DejaVu Sans or Source Sans."""
+    """An upper bound of the width of a text in Arial, DejaVu Sans and Source Sans."""
     return FONT_SIZE * sum(map(_em, text))
 
 
@@ -246,7 +244,7 @@ def _em(character: str) -> float:
 
 
 def _wrap(text: str, width: float) -> Iterable[Line]:
-    """Lines of a text, which are indented by the blanks before it, those after the first a bit more."""
+    """Lines of a text; blanks before it indent all lines, and continuation lines are indented further."""
     start: float = INDENT * (len(text) - len(text.lstrip()))
     line, indent = "", start
     for word in _words(text.strip(), width - start - INDENT):
@@ -259,7 +257,7 @@ def _wrap(text: str, width: float) -> Iterable[Line]:
 
 
 def _words(text: str, width: float) -> Iterable[str]:
-    """The words of a text, a number "(n = 1)" as one; words that are too long in pieces."""
+    """The words of a text, with "(n = 1)" as one word and words that are too long split."""
     for part in _NUMBER.split(text):
         for word in [part] if part.startswith("(n = ") else part.split():
             piece = ""
@@ -272,7 +270,7 @@ def _words(text: str, width: float) -> Iterable[str]:
 
 
 def describe(counts: PrismaCounts) -> str:
-    """The diagram in sentences, for people who do not see it."""
+    """The diagram in sentences, for screen readers."""
     parts = []
     for row in _rows(counts):
         for texts in (row.main, row.beside, row.open):
@@ -325,7 +323,7 @@ def _bends(layout: Layout, x: float, y: float) -> bool:
 
 
 def _anchors(box: Box) -> list[tuple[float, float]]:
-    """The start of each line on its base; its middle in headers and stages."""
+    """The left end of the baseline of each line; in headers and stages, its middle."""
     base = FONT_SIZE * 0.36  # half the height of a capital
     if box.kind == "stage":
         return [(box.x + box.width / 2 + base, box.y + box.height / 2)]
@@ -336,7 +334,7 @@ def _anchors(box: Box) -> list[tuple[float, float]]:
 
 @cache
 def _font(weight: int) -> FreeTypeFont | ImageFont:
-    """The font of the app, which has the Latin, Greek and Cyrillic letters; else the one of Pillow, with fewer."""
+    """The font of the app, which has Latin, Greek and Cyrillic letters; otherwise Pillow's, which has fewer."""
     from PIL import ImageFont
 
     app = find_spec("streamlit")
@@ -399,7 +397,7 @@ def _dashes(left: float, top: float, right: float, bottom: float) -> Iterable[tu
 
 
 def _write_upwards(image: Image.Image, text: str, font: FreeTypeFont | ImageFont, box: Box) -> None:
-    """Write the name of a stage into the middle of its bar."""
+    """Write the name of a stage vertically into its bar."""
     from PIL import Image, ImageDraw
 
     size = round(box.height * SCALE), round(box.width * SCALE)

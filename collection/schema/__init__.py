@@ -361,8 +361,8 @@ register("m002_topic_fields", "ALTER TABLE topics ADD COLUMN fields TEXT NOT NUL
 # Answers of a decision to the further questions of the campaign: a JSON object with sorted keys, or null.
 register("m003_answers", "ALTER TABLE judgements ADD COLUMN answers TEXT")
 # The records of imported files of references: `doc` is the document that they belong to, `fields` their tags or columns
-# with their texts (JSON, compressed by zlib), and `reason` why they were recognised as its publication, null for the
-# record that made it. `undo` of a merged pair has what its separation needs.
+# with their texts (JSON, compressed by zlib), and `reason` why they are its duplicates, null for the one that made it.
+# `undo` has what is needed to separate a merged pair.
 register(
     "m004_records",
     """

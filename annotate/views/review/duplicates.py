@@ -17,10 +17,7 @@ from collection.core.records import Document
 
 now = session.current()
 campaign = now.campaign
-LATER, SHOWN = (
-    "duplicates-later",
-    "duplicates-shown",
-)  # session keys: pairs moved to the end, and the shown part of a list
+LATER, SHOWN = "duplicates-later", "duplicates-shown"  # session keys: pairs moved to the end, first row of a list
 LISTED = 20  # rows of a list that are shown
 LABELS = {
     "title": "Title", "authors": "Authors", "year": "Year", "journal": "Journal", "pages": "Pages", "doi": "DOI",

@@ -49,7 +49,7 @@ if session.current().role == "manager":
     if not is_closed and left:
         st.caption(
             f"If you end screening, {count(left, 'record')} {plural(left, 'stays', 'stay')} unscreened. The PRISMA "
-            "diagram counts them as marked as ineligible by automation tools."
+            "diagram counts them as *marked as ineligible by automation tools*."
         )
 with st.container(horizontal=True):
     widgets.documentation_link("how-to/stop-judging", "When to stop")

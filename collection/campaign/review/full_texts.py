@@ -1,4 +1,4 @@
-"""Full texts of a literature review: which are due, their PDF files, and those that could not be retrieved."""
+"""Full texts of a literature review: records to assess, their PDF files, and reports that were not retrieved."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from collection.store import Store
 PROBLEMS = {
     "password": "it has a password",
     "security": "its encryption is not supported",
-    "damaged": "it is no readable PDF file",
+    "damaged": "it is not a readable PDF file",
     "large": "it is larger than 200 MB",
 }
 """Why a PDF file cannot be attached."""
@@ -38,7 +38,7 @@ COLUMNS = (
 
 
 class PdfReport(NamedTuple):
-    """Result for a PDF file: attached to a record because of `reason`, or not, for the `problem` if it has one."""
+    """Result for a PDF file: the record that it was attached to and the `reason`, or the `problem`, if any."""
 
     name: str
     doc_id: str = ""
@@ -48,7 +48,7 @@ class PdfReport(NamedTuple):
 
 @dataclass(eq=False)
 class FullTexts:
-    """Full texts of a literature review: which are due, their PDF files, and those that could not be retrieved."""
+    """Full texts of a literature review: records to assess, their PDF files, and reports that were not retrieved."""
 
     store: Store
     directory: Path
@@ -57,7 +57,7 @@ class FullTexts:
     """The decisions on records; CampaignError if the campaign is not a review."""
 
     def table(self) -> pd.DataFrame:
-        """Return the records whose full text is due or was screened, in the order of import.
+        """Return the records that reached the full-text stage, in the order of import.
 
         Returns
         -------
@@ -94,15 +94,14 @@ class FullTexts:
         return table.loc[table["title_abstract"].isin(GOES_ON), ["doc_id", "title_abstract", "full_text"]]
 
     def add_files(self, files: Sequence[Path]) -> list[PdfReport]:
-        """Attach PDF files to the records to which they certainly belong, by name or first page.
+        """Attach PDF files to records, if the name or first page matches exactly one record.
 
-        The files are copied; browsers get copies without active content. A record whose text counted as not retrieved
-        is due again.
+        The files are copied; browsers get copies without active content. A mark as not retrieved is removed.
 
         Returns
         -------
         list
-            A report per file, in order. Those without a record can be attached by :meth:`attach`.
+            A report per file, in order. Use :meth:`attach` for files without a match.
         """
         due = self._due()["doc_id"].tolist()
         index = PdfIndex(self.store.corpus.iterate_documents(due))
@@ -142,7 +141,7 @@ class FullTexts:
                 self._write({doc_id: (file, content)})
 
     def detach(self, doc_ids: Iterable[str]) -> int:
-        """Take the PDF files off records; return how many had one. The files stay in the campaign until an import."""
+        """Detach the PDF files of records; return how many had one. The files stay in the campaign until an import."""
         with self.store.transaction():
             documents = [
                 document
@@ -157,7 +156,7 @@ class FullTexts:
         return len(documents)
 
     def mark_not_retrieved(self, doc_ids: Iterable[str], reason: str, by: str) -> None:
-        """Record that full texts could not be retrieved; nobody screens them any more.
+        """Mark reports as not retrieved; they are no longer handed out for screening.
 
         Each is an adjudication without a grade, with the source "not retrieved".
 
@@ -170,7 +169,7 @@ class FullTexts:
         """
         ids = list(dict.fromkeys(doc_ids))
         if not one_line(reason):
-            raise JudgementError("expected why the full text could not be retrieved, found nothing")
+            raise JudgementError("expected a reason why the report was not retrieved, found none")
         with self.store.transaction():
             self._require_due(ids)
             due = self._due()
@@ -186,7 +185,7 @@ class FullTexts:
                 )
 
     def mark_retrieved(self, doc_ids: Iterable[str]) -> list[str]:
-        """Take back that full texts could not be retrieved; return the ids that were marked so."""
+        """Remove the marks of reports that were not retrieved; return the ids that had one."""
         with self.store.transaction():
             marks = self._marks()
             marks = marks[marks["doc_id"].isin(list(doc_ids))]
@@ -196,18 +195,18 @@ class FullTexts:
         return [str(doc_id) for doc_id, _ in pairs]
 
     def _marks(self) -> pd.DataFrame:
-        """Return ``doc_id``, ``annotator``, ``reason`` of the full texts that could not be retrieved."""
+        """Return ``doc_id``, ``annotator``, ``reason`` of the reports that were not retrieved."""
         log = self.store.judgements.table(query_id=FULL_TEXT, columns=["doc_id", "annotator", "reason", "source"])
         return log[log["source"] == NOT_RETRIEVED].drop_duplicates("doc_id", keep="last")
 
     def _require_due(self, doc_ids: Sequence[str]) -> None:
         known = set(self._due()["doc_id"])
         if unknown := [doc_id for doc_id in doc_ids if doc_id not in known]:
-            these, are = plural(len(unknown), "the record", "the records"), plural(len(unknown), "is", "are")
-            raise InputError(f"{these} {join_first(unknown)} {are} not among those whose full text is due")
+            these, have = plural(len(unknown), "the record", "the records"), plural(len(unknown), "has", "have")
+            raise InputError(f"{these} {join_first(unknown)} {have} not reached the full-text stage")
 
     def _write(self, files: Mapping[str, tuple[Path, PdfText]]) -> None:
-        """Copy files into the campaign, name them in the metadata of their records, and let those be screened."""
+        """Copy files into the campaign, name them in the metadata of their records, and remove marks of the latter."""
         if not files:
             return
         written: list[Path] = []
@@ -225,7 +224,7 @@ class FullTexts:
                 pdfs.content.sync()
                 self.mark_retrieved(files)
         except BaseException:
-            for place in reversed(written):  # only files that were not there before
+            for place in reversed(written):  # only new files
                 with suppress(OSError):
                     place.rmdir() if place.is_dir() else place.unlink(missing_ok=True)
             raise

@@ -52,7 +52,7 @@ _PMID = re.compile(r"(?:PMID:?\s*)?([1-9]\d{0,7})", re.I)
 
 
 class KnownRecord(NamedTuple):
-    """A known relevant record as a person named it, and the document that it is; `doc_id` is "" if none is."""
+    """A known relevant record as a person entered it, and its document; `doc_id` is "" if there is none."""
 
     entry: str
     doc_id: str = ""
@@ -183,9 +183,9 @@ class Screening:
         }
 
     def advance(self) -> int:
-        """Put what was included, or may be, by title and abstract into the pool of full texts; return how many.
+        """Add records included or kept as maybe by title and abstract to the full-text stage; return how many are new.
 
-        What does not go on any more leaves the pool, unless its full text was screened or is on a screen.
+        Records with another decision by now leave the stage, unless their full text was screened or is on a screen.
         """
         if not self.require().full_text:
             return 0
@@ -206,9 +206,9 @@ class Screening:
         return len(new)
 
     def find_known(self, entries: Iterable[str] = (), files: Iterable[FilePath] = ()) -> list[KnownRecord]:
-        """Find records that people name by DOI, PMID or title, and those of files with references.
+        """Find records by the DOI, PMID or title that people entered, and the records of files.
 
-        Raises :class:`.FormatError` for a file that has none.
+        Raises :class:`.FormatError` for a file without records.
         """
         index = RecordIndex()
         titles, same_title = {}, defaultdict[str, list[str]](list)
@@ -227,7 +227,7 @@ class Screening:
     def add_known(self, doc_ids: Iterable[str], by: str) -> int:
         """Include records whose relevance was known before screening; return how many were not included yet.
 
-        The decisions are final, so that no screener gets these records, and have the source :data:`KNOWN`.
+        The decisions are final, so no screener gets these records; their source is :data:`KNOWN`.
 
         Raises
         ------
@@ -253,7 +253,7 @@ class Screening:
         return [str(doc_id) for doc_id in log.loc[log["source"] == KNOWN, "doc_id"]]
 
     def remove_known(self, doc_id: str) -> None:
-        """Take back that the relevance of a record was known; JudgementError if it was not."""
+        """Undo the inclusion of a known record; JudgementError if it is none."""
         log = self.store.judgements.table(query_id=TITLE_ABSTRACT, doc_id=doc_id)
         known = log.loc[log["source"] == KNOWN, "annotator"]
         for annotator in known:
@@ -261,11 +261,11 @@ class Screening:
 
 
 def _decide(query_id: str, log: list[Mapping[Hashable, Any]], review: Review) -> _Stage:
-    """The decision that current judgements of one record in one stage amount to."""
+    """The decision on one record in one stage that follows from its current judgements."""
     own = [row for row in log if row["counts_as"] == "judgement"]
     final = [row for row in log if row["counts_as"] == "adjudication"]
     counted = final[-1:] or own
-    # A title and abstract that nobody can judge cannot be excluded; without a full text there is nothing to assess.
+    # A title and abstract that cannot be judged is no reason to exclude; a full text that cannot be judged is missing.
     unclear = NOT_RETRIEVED if query_id == FULL_TEXT else DECISIONS[MAYBE]
     grades = [int(row["relevance"]) if row["kind"] == "graded" else None for row in counted]
     said = {unclear if grade is None else DECISIONS[grade] for grade in grades}
@@ -297,7 +297,7 @@ def _title_key(title: str) -> str:
 
 
 def _named(entry: str) -> tuple[str, Document]:
-    """A record with the DOI, PMID or title that a person entered."""
+    """An entry of a person, and a record with its DOI, PMID or title."""
     if dois := find_dois(entry):
         return entry, Document("", metadata={"doi": dois[0]})
     if pmid := _PMID.fullmatch(entry):

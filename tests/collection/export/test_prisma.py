@@ -84,7 +84,7 @@ def test_the_drawing_says_every_number_in_real_text() -> None:
         "Conflicting decisions (n = 10)", "Reports sought for retrieval (n = 160)", "Reports not retrieved (n = 7)",
         "Reports assessed for eligibility (n = 140)", "Reports excluded (n = 96)", "Wrong population (n = 60)",
         f"{LONG} (n = 30)", "No reason given (n = 6)", "Undecided (n = 4)", "Studies included in review (n = 38)",
-        "Reports of studies included in review (n = 40)", "Not finished: 107",
+        "Reports of included studies (n = 40)", "Not finished: 107",
     ):  # fmt: skip
         assert part in said, part
     label = root.find("{http://www.w3.org/2000/svg}title")
@@ -103,7 +103,7 @@ def test_an_updated_review_shows_its_previous_studies() -> None:
     said = " ".join(texts_of(prisma_diagram.draw_svg(update)))
     assert "included in previous version of review (n = 33)" in said
     assert "known from previous version of review (n = 100)" in said
-    assert "Reports of all studies included in review (n = 73)" in said
+    assert "Reports of total included studies (n = 73)" in said
 
 
 @pytest.mark.parametrize("counts", [COUNTS, replace(COUNTS, previous=3), PrismaCounts({})])

@@ -56,7 +56,7 @@ def test_pdf_files_are_matched_and_shown_on_the_card_of_their_stage(review: Camp
     assert [(each.name, each.doc_id, each.reason) for each in reports] == [
         ("smith2010.pdf", "r0", "DOI"), ("scan1.pdf", "r3", "title"), ("scan2.pdf", "", ""), ("bad.pdf", "", ""),
     ]  # fmt: skip
-    assert reports[3].problem == "it is no readable PDF file"
+    assert reports[3].problem == "it is not a readable PDF file"
     full_texts = review.review.full_texts
     assert full_texts.table()["pages"].tolist() == [2, 0, 2]
     full_texts.attach(files[2], "r1")
@@ -71,7 +71,7 @@ def test_pdf_files_are_matched_and_shown_on_the_card_of_their_stage(review: Camp
     assert full_texts.table()["pages"].tolist() == [2, 0, 2]
     with pytest.raises(InputError, match="r2"):
         full_texts.attach(files[2], "r2")
-    with pytest.raises(InputError, match="no readable"):
+    with pytest.raises(InputError, match="not a readable"):
         full_texts.attach(tmp_path / "bad.pdf", "r1")
 
 
