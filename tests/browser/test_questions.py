@@ -176,9 +176,15 @@ def test_a_judgement_that_lacks_an_answer_opens_at_it(desk, make_card):
     card.page.reload()
     card.shows("d100")
     asks(card, "1 of 2 How credible")
+    missing = card.part("said-line")
+    expect(missing).to_have_text("An answer to a new question is missing. Your judgement so far: 2 Relevant")
+    card.says("spoken", "An answer to your judgement is missing: 2 Relevant. Question 1 of 2: How credible")
     expect(card.part("flag")).to_have_attribute("aria-pressed", "true")
-    card.press("1")
+    card.press("Escape")
+    expect(missing).to_be_visible()
+    card.press("2", "1", "Enter")
     card.shows("d101")
+    expect(missing).to_be_hidden()
     card.saved()
     assert [(row["flagged"], row["answers"]) for row in desk.log] == [(True, {"credibility": 1})]
 
@@ -202,6 +208,20 @@ def test_twenty_grades_take_two_digits_or_arrows(desk, make_card):
     card.shows("d102")
     card.saved()
     assert answers(desk) == [("d100", 15, {"effort": 2}), ("d101", 7, {"effort": 20})]
+
+
+def test_the_line_of_the_last_decision_keeps_its_title_and_messages_take_all_of_it(desk, make_card):
+    desk.scale, desk.questions = GRADES, [EFFORT, HEALTH[2]]
+    card = make_card(viewport={"width": 390, "height": 844}).open()
+    card.press("1")
+    card.says("notice", "1_ Type another digit, or press Enter for 1.")
+    line = card.part("notice-words")
+    assert line.evaluate("node => node.scrollWidth <= node.clientWidth")
+    card.press("0", "1", "5", "1", "2", "3", "Enter")
+    card.shows("d101")
+    card.says("notice", "frame.method_100: 10 Grade 10; effort: 15 Grade 15; tags: review, protocol and animal study")
+    assert line.evaluate("node => node.scrollWidth > node.clientWidth")
+    assert box(card.part("notice-title"))["width"] >= 60
 
 
 def test_a_key_of_ones_own_for_a_grade_answers_with_its_number(desk, make_card):

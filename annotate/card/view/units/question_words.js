@@ -40,11 +40,19 @@ export function answerWords({ data: { questions = [] } }, answers = {}) {
   });
 }
 
+/** The judgement on screen that lacks an answer, in a few words; "" if there is none. @param {View} view @param {Item | null} item */
+export function incompleteWords(view, item) {
+  if (!item?.unit.said || item.entry) return "";
+  return view.face.words(view, { uuid: null, query_id: item.unit.queryId, ...item.unit.said });
+}
+
 /** The question on screen for screen readers. @param {View} view @param {Item} item */
-export function heardQuestion({ state }, item) {
+export function heardQuestion(view, item) {
   const { question } = item;
   if (!question) return "";
-  const [at, all] = placeOf(state, item);
+  const [at, all] = placeOf(view.state, item);
+  const said = incompleteWords(view, item);
+  const lead = said && view.words`An answer to your judgement is missing: ${said}. `;
   const answers = question.answers.map(({ label }, i) => `${numberOf(question, i)} ${label}`);
-  return `Question ${at} of ${all}: ${question.sentence} ${join(answers, "or")}`;
+  return `${lead}Question ${at} of ${all}: ${question.sentence} ${join(answers, "or")}`;
 }

@@ -6,7 +6,7 @@ import { askedAt, isRequired, placeOf, readDigits, selectedAnswer, unfinishedOf 
 import { apart, forward, make, setHidden, setPressed } from "../frame/nodes.js";
 import { count } from "../frame/phrases.js";
 import { answerButton, layOut, ONE_DIGIT } from "./answers.js";
-import { answerWith, numberOf, numbersOf } from "./question_words.js";
+import { answerWith, incompleteWords, numberOf, numbersOf } from "./question_words.js";
 
 const ARROWS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]);
 
@@ -207,6 +207,7 @@ export function questions(view) {
     },
 
     render(item) {
+      view.setLine("saidWords", incompleteWords(view, item), "saidLine");
       const { question = null, subject = "" } = item ?? {};
       const was = shown[0];
       const now = [question, view.state.drafts[subject], item?.entry?.decision, item?.unit];
