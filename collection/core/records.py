@@ -89,6 +89,15 @@ _DOI = re.compile(
 _DOI_REST = re.compile(r"(?:\?\w+=.*|/(?:abstract|e?pdf|full|fulltext|meta|summary)|[.,;:/'\u2019\]}]+)\Z", re.I)
 
 
+def is_made_id(doc_id: str) -> bool:
+    """Return whether an id was made of the words of a record that had neither DOI nor PMID.
+
+    >>> is_made_id("rc548851dcfc9"), is_made_id("10.1000/182")
+    (True, False)
+    """
+    return re.fullmatch("r[0-9a-f]{12}", doc_id) is not None
+
+
 def find_dois(text: str) -> list[str]:
     """The different DOIs in a text, in lower case, without what follows them in addresses and sentences.
 

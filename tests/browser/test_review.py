@@ -65,6 +65,7 @@ def test_screening_in_two_stages_with_reasons_by_key(
     wait(page, "CSS.highlights.get('cd-include-term')?.size === 2", "the highlights of the terms")
     assert page.evaluate(HIGHLIGHTS, "cd-include-term") == ["randomly", "older adults"]
     assert page.evaluate(HIGHLIGHTS, "cd-exclude-term") == ["rats"]
+    assert page.evaluate(HIGHLIGHTS, "cd-topic-term") == []  # the words of the question
     without = press(page, "0")
     page.keyboard.press("q")
     expect(page.locator(".cd-asked .cd-current")).to_contain_text("Why is it excluded?")
@@ -104,3 +105,6 @@ def test_the_list_of_keys_and_the_settings_are_those_of_a_review(
     expect(page.locator(".cd-legend")).to_contain_text("random*, older adults")
     page.locator("[data-part=switch-mark-review]").click()
     wait(page, "CSS.highlights.get('cd-include-term').size === 0", "the end of the highlights")
+    expect(page.locator("[data-part=switch-mark-topic]")).to_have_attribute("aria-checked", "false")
+    page.locator("[data-part=switch-mark-topic]").click()
+    wait(page, "CSS.highlights.get('cd-topic-term').size > 0", "the words of the question")

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 from annotate.auth import session
+from annotate.auth.page_access import find_page
 from annotate.card.server.card_modules import FOLDER, card_modules
 from annotate.card.server.card_words import card_words
 from annotate.card.server.document_payload import PREFIX, TEXT_CAP
@@ -215,5 +216,6 @@ def mount(data: CardData, card: Card = GRADE, key: str = "card") -> None:
         "own": now.campaign.store.settings.card_arrangement(now.annotator),
         **({"words": words} if words else {}),
         **({"review_terms": review_terms(review)} if review is not None else {}),
+        **({"report": True} if review is not None and now.role in find_page("report").roles else {}),
     }
     _component(card)(data=common | dict(data), key=key)

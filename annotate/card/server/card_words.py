@@ -25,6 +25,9 @@ _REVIEW = {
     "reference grades": "reference decisions",
     "show full text": "show whole text",
     "this topic has no pool": "no record has come to this stage yet",
+    "this one has documents for you": (
+        "this one has records for you: a full text is due once its title and abstract is decided"
+    ),
     "topic description": "question and criteria",
     "topic is unclear": "criteria are unclear",
     "topic words": "words of the question",

@@ -41,7 +41,7 @@ from collection.campaign.loop.loop_round import LoopRound
 from collection.campaign.progress.progress import Standing
 from collection.core.errors import CleverdonError, InputError
 from collection.core.records import Document, Judgement, Role
-from collection.core.review import FULL_TEXT
+from collection.core.review import FULL_TEXT, TITLE_ABSTRACT
 from collection.documents.rendering import cut
 from collection.documents.rendering.markup import to_html
 from collection.formats import IMAGE_TYPES
@@ -234,6 +234,9 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, request: wire.Sy
         answer["progress"] = _progress(campaign, annotator, None)
         return answer
     query_id, pairs = handed_out.query_id, handed_out.pairs
+    is_idle = query_id == TITLE_ABSTRACT and answer.get("next", "") is None and campaign.settings.review() is not None
+    if is_idle and campaign.review.advance():  # what was included last, also by others
+        answer["next"] = campaign.judging.topic_with_work(annotator, exclude=[query_id], wait=False)
     if handed_out.needs_round:  # the judgements it learns from are on disk now
         trainer.request(query_id)
     # After the transaction: long texts take time, and other people's judgements must not wait.

@@ -55,6 +55,8 @@ export interface CardData {
   picked?: string;
   /** Words and phrases of the card, in lower case, with those in their place; missing where none differ. */
   words?: Record<string, string>;
+  /** Whether the person may open the report of a review. */
+  report?: boolean;
   /** Highlighted words, phrases and prefixes* of a review. */
   review_terms?: { include: string[]; exclude: string[] };
 }

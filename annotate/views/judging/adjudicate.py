@@ -109,6 +109,7 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
             left["grades"] = left["grades"].map(name_decisions)
             names = campaign.store.corpus.titles(left["doc_id"])
             left["title"] = [names.get(doc_id, "") for doc_id in left["doc_id"]]
+            left["doc_id"] = left["doc_id"].map(widgets.record_id)
             columns = {"stage": "Stage", "grades": "Decisions", "title": "Title", "doc_id": "Record"}
         if questions and not is_review:
             left["differs"] = [", ".join(differing.get(name, name) for name in names) for names in left["differs"]]
@@ -122,6 +123,8 @@ with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="d
         ended = campaign.log.adjudications(without=MARKS if is_review else ())[::-1]
         if is_review:
             ended["query_id"] = [widgets.topic_label(q, titles[q]) for q in ended["query_id"]]
+            names = campaign.store.corpus.titles(ended["doc_id"])
+            ended["doc_id"] = [names.get(doc_id) or doc_id for doc_id in ended["doc_id"]]
         if ended.empty:
             st.caption(words.apply("No pair is adjudicated yet."))
         else:

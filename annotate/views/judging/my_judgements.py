@@ -72,7 +72,9 @@ def pick() -> None:
 
 st.session_state[LISTED] = shown["uuid"].tolist()
 display.table(
-    answer_fields.with_words(shown, questions).assign(stage=[topics[q] for q in shown["query_id"]]),
+    answer_fields.with_words(shown, questions).assign(
+        stage=[topics[q] for q in shown["query_id"]], doc_id=shown["doc_id"].map(widgets.record_id)
+    ),
     {
         "stage" if campaign.settings.review() else "query_id": words.apply("Topic"),
         "grade": words.apply("Grade"),
@@ -166,7 +168,7 @@ if change or take_back:
         )
         campaign.judging.write(judgement, from_card=True)
         new = "undone" if take_back else widgets.grade_name(scale, judgement.kind, choice)
-        st.toast(f"{widgets.plain(row['doc_id'])}: {widgets.plain(new)}. Saved.")
+        st.toast(f"{widgets.plain(widgets.record_id(row['doc_id']) or row['title'])}: {widgets.plain(new)}. Saved.")
         st.session_state[PICKED] = None if take_back else judgement.uuid
         st.rerun()
 

@@ -12,7 +12,7 @@ from annotate.views.widgets.display import text
 from collection.campaign.review.full_texts import PdfReport
 from collection.core.characters import without_bidi
 from collection.core.phrases import count, plural
-from collection.core.review import NOT_RETRIEVED, UNSCREENED
+from collection.core.review import CONFLICT, NOT_RETRIEVED, UNSCREENED
 
 UNMATCHED, REPORTS, UPLOADS = (f"full-texts-{name}" for name in ("unmatched", "reports", "uploads"))
 FILTERS = {"due": "To screen, without a PDF", "pdf": "With a PDF", "not retrieved": "Not retrieved", "all": "All"}
@@ -42,6 +42,17 @@ st.write(
     f"{count(len(table), 'record')} reached this stage: {int(has_pdf.sum()):,} with a PDF, "
     f"{int((~has_pdf & ~is_out).sum()):,} without, {int(is_out.sum()):,} not retrieved. "
     "Without a PDF, screeners open the link of the record."
+)
+title_abstract = campaign.review.decisions()["title_abstract"]
+unscreened, conflicts = (int((title_abstract == each).sum()) for each in (UNSCREENED, CONFLICT))
+people_have, resolved, resolve = "somebody has", "", ""
+if review.screeners > 1 or conflicts:
+    people_have, resolved = "both screeners have", ", or its conflict is resolved"
+    resolve = f" and {count(conflicts, 'conflict')} to resolve"
+st.caption(
+    f"A record reaches this stage once {people_have} included it, or kept it as maybe, by title and "
+    f"abstract{resolved}; known records reach it at once. "
+    f"{count(unscreened, 'title and abstract', 'titles and abstracts')} to screen{resolve} left."
 )
 
 

@@ -14,7 +14,10 @@ SCREENERS = {
     2: ("Two people per record, independently", "They do not see each other's decisions. You resolve conflicts."),
 }
 FULL_TEXT = {
-    True: ("Title and abstract, then full text", "Included records are screened again by their full texts."),
+    True: (
+        "Title and abstract, then full text",
+        "Included records are screened again by their full texts, each as soon as it is included.",
+    ),
     False: ("Title and abstract only", "The decision on title and abstract is final."),
 }
 

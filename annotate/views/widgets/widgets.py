@@ -22,7 +22,7 @@ from collection.core import phrases
 from collection.core.characters import one_line, without_bidi
 from collection.core.errors import CleverdonError
 from collection.core.phrases import count, percent
-from collection.core.records import Document, GradeScale
+from collection.core.records import Document, GradeScale, is_made_id
 from collection.core.review import STAGES
 from collection.core.vocabulary import RETRIEVAL, Vocabulary
 from collection.documents.rendering import cut
@@ -355,14 +355,20 @@ def safe_html(
     st.html(f'{HTML_STYLE}<div class="html {kind}" dir="auto"{attributes}{scrolls}>{without_bidi(html)}</div>')
 
 
+def record_id(doc_id: str) -> str:
+    """Return the id that people see: "" in a literature review if it was made of the words of a record."""
+    is_review = session.current().campaign.settings.review() is not None
+    return "" if is_review and is_made_id(doc_id) else doc_id
+
+
 def document(document: Document) -> None:
     """Draw a document as the judging card does: Markdown as safe HTML, HTML as its text, images if allowed."""
     campaign = session.current().campaign
     settings = campaign.settings.judging_page()
     shown, images = campaign.corpus.view.shown(document, settings), document_payload.images(document, settings)
     st.text(without_bidi(shown.title or document.doc_id))
-    if shown.title:
-        st.caption(plain(document.doc_id))
+    if shown.title and (shown_id := record_id(document.doc_id)):
+        st.caption(plain(shown_id))
     if document.text is None:
         st.info("The text of this document has not been imported.")
         return

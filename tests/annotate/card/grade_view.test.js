@@ -146,6 +146,19 @@ for (const [name, state, cutOff, title, next] of RESTS) {
   });
 }
 
+test("only at the end of a review, a card with nothing left leads to the report", () => {
+  const loop = topic({ query_id: "review", pool: null });
+  const done = topic({ query_id: "full-text", judged: 10 });
+  const left = stateOf({ topics: [loop, done], topic: "full-text" }, { exhausted: true });
+  /** @param {State<GradeScope>} state */
+  const end = (state, isReview = true) => restOf(state, false, isReview).slice(2);
+  assert.deepEqual(end(left), [false, true]);
+  assert.match(restOf(left, false, true)[1], /Managers can download/);
+  assert.deepEqual(end(stateOf({ ...left.scope, topic: "review", inLoop: true }, { exhausted: true })), [false, true]);
+  assert.deepEqual(end(stateOf({ ...left.scope, nextTopic: "review" }, { exhausted: true })), [true, false]);
+  assert.deepEqual(end(left, false), [true, false]);
+});
+
 test("a topic that is done says how many documents have no text yet", () => {
   const topics = [topic({ judged: 10, without_text: 1 }), topic({ query_id: "t2" })];
   assert.equal(

@@ -4,7 +4,7 @@
 
 import { causeOf, Failure } from "../../shell/network.js";
 import { drawChips } from "../frame/chips.js";
-import { cut, forward, languageOf, make, setHidden } from "../frame/nodes.js";
+import { cut, forward, isMadeId, languageOf, make, setHidden } from "../frame/nodes.js";
 import { count } from "../frame/phrases.js";
 import { drawNoPdf, drawPdfLink } from "./pdf.js";
 import { drawPictures } from "./pictures.js";
@@ -56,6 +56,7 @@ export class DrawnDocument {
     this.title = [new Segment(0, title, nodes.title)];
     nodes.title.textContent = forward(title);
     nodes.docId.textContent = forward(cut(doc.doc_id, 200));
+    nodes.docId.classList.toggle("cd-made-id", isMadeId(doc.doc_id));
     setHidden(nodes.docId, !doc.title); // without a title the id stands in its place
   }
 

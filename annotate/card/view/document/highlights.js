@@ -1,6 +1,6 @@
 // Highlights in texts, without a change of their nodes (CSS Custom Highlight API).
 
-/** @import { Marked, Part, View } from "../types.js" */
+/** @import { CardData, Marked, Own, Part, View } from "../types.js" */
 
 import { setPressed } from "../frame/nodes.js";
 import { findOwnWords, writtenTerms } from "./own_words.js";
@@ -40,20 +40,29 @@ export function paint(name, on, ranges, isLong = false) {
   requestAnimationFrame(() => (isLong ? setTimeout(run) : run()));
 }
 
+/** Whether the words of the topic are highlighted: by default, unless a review has terms of its own. @param {Pick<Own, "marks">} own @param {Pick<CardData, "review_terms">} data */
+export const marksTopic = ({ marks }, { review_terms: terms }) =>
+  marks?.topic ?? !(terms?.include.length || terms?.exclude.length);
+
 /** The words of the topic, which the server finds, the terms of a review, and in some cards the annotator's own words. @param {View} view @param {() => Marked[]} marked what is on screen; drawn before this part is @returns {Part} */
 export function highlights(view, marked) {
   const { arrangement } = view.card;
   const field = view.nodes.ownWords && view.field("ownWords");
 
   function wanted() {
-    const { topic = true, own = true, review = true } = view.own.marks ?? {};
-    return { topic, own: field !== undefined && own, review: view.data.review_terms !== undefined && review };
+    const { own = true, review = true } = view.own.marks ?? {};
+    return {
+      topic: marksTopic(view.own, view.data),
+      own: field !== undefined && own,
+      review: view.data.review_terms !== undefined && review,
+    };
   }
 
   function toggle() {
     const on = !Object.values(wanted()).some(Boolean);
     const review = view.data.review_terms && { review: on };
-    arrangement.change({ marks: { ...view.own.marks, topic: on, ...(field && { own: on }), ...review } });
+    const topic = on && marksTopic({ marks: {} }, view.data);
+    arrangement.change({ marks: { ...view.own.marks, topic, ...(field && { own: on }), ...review } });
     return view.card.say(on ? "Highlights are on." : "Highlights are off.");
   }
 

@@ -16,6 +16,9 @@ export function setPressed(node, isPressed) {
 /** @param {string} text @param {number} length */
 export const cut = (text, length) => (text.length > length ? `${text.slice(0, length)} …` : text);
 
+/** Whether an id was made of the words of a record that had none, by `collection.formats.references`. @param {string} docId */
+export const isMadeId = (docId) => /^r[0-9a-f]{12}$/.test(docId);
+
 /** The code of a language that a document or topic says it is in, such as "en" or "pt-BR"; "" for anything else. @param {unknown} said */
 export const languageOf = (said) =>
   typeof said === "string" && /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(said) ? said : "";

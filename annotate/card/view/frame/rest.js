@@ -7,12 +7,13 @@ import { nextUnfinished } from "../../core/kinds/topics.js";
 import { CUT_OFF, drawRest, isCutOff, ONE_MOMENT } from "./bar.js";
 import { count, figure } from "./phrases.js";
 
-/** A title, a sentence, and whether to offer the next topic. @typedef {readonly [title: string, words: string, next?: boolean]} Words */
+/** A title, a sentence, whether to offer the next topic, and whether nothing is left. @typedef {readonly [title: string, words: string, next?: boolean, isOver?: boolean]} Words */
 
 const CONTINUE = "Continue with the next topic.";
+const RESULTS = "Managers can download the qrels on the Export page.";
 
-/** @param {State<GradeScope>} state @param {boolean} cutOff whether there has been no connection for a while @returns {Words} */
-export function restOf(state, cutOff) {
+/** @param {State<GradeScope>} state @param {boolean} cutOff whether there has been no connection for a while @param {boolean} isReview whether its end is the report of a review @returns {Words} */
+export function restOf(state, cutOff, isReview = false) {
   const { exhausted, scope } = state;
   const { topics, budget, nextTopic, problem } = scope;
   const topic = topicOf(scope, scope.topic);
@@ -24,11 +25,12 @@ export function restOf(state, cutOff) {
   }
   if (topics.every((each) => isDone(state, each))) {
     if (!topics.some((each) => each.without_text))
-      return ["All documents are judged", "Thank you. Managers can download the qrels on the Export page."];
+      return ["All documents are judged", `Thank you. ${RESULTS}`, false, true];
     const words = "Thank you. The other documents appear here when their texts are imported.";
     return ["All documents with text are judged", words];
   }
   const { judged, pool } = countOf(state, topic);
+  const isOver = isReview && exhausted && nextTopic === null && !state.outbox.length;
   if (exhausted && budget) {
     const raised = "If a manager raises the budget on the Loop page, new documents appear here automatically.";
     return [budget, nextTopic === null ? `Thank you. ${raised}` : CONTINUE, nextTopic !== null];
@@ -44,7 +46,8 @@ export function restOf(state, cutOff) {
       return ["The model cannot choose documents", `Trying again every 10 seconds. Error: ${problem}`, true];
     if (!exhausted || !scope.inLoop) return [ONE_MOMENT, "The model is choosing the next documents."];
     const words = "Every document is judged, or another annotator is judging it.";
-    if (nextTopic === null) return ["No free document right now", `${words} Checking again every 10 seconds.`];
+    const others = `${words} Checking again every 10 seconds.${isOver ? ` ${RESULTS}` : ""}`;
+    if (nextTopic === null) return ["No free document right now", others, false, isOver];
     return ["Nothing left in this topic", `${words} ${CONTINUE}`, true];
   }
   if (!pool && topic.without_text) {
@@ -55,7 +58,12 @@ export function restOf(state, cutOff) {
   if (judged >= pool) {
     const missing = count(topic.without_text, "more document has", "more documents have");
     const words = `Nothing is left for you in this topic.${topic.without_text ? ` ${missing} no text yet.` : ""}`;
-    return [`Topic done: ${figure(judged)} of ${figure(pool)}`, `${words} ${CONTINUE}`, true];
+    return [
+      `Topic done: ${figure(judged)} of ${figure(pool)}`,
+      `${words} ${isOver ? RESULTS : CONTINUE}`,
+      !isOver,
+      isOver,
+    ];
   }
   if (!exhausted) return [ONE_MOMENT, "Fetching the next documents."];
   const others = "Other annotators are judging the remaining ones.";
@@ -67,8 +75,9 @@ export function restOf(state, cutOff) {
 export const rest = (view) => ({
   render(item) {
     if (item || view.waiting) return drawRest(view, null);
-    const [title, words, next] = restOf(view.state, isCutOff(view));
+    const [title, words, next, isOver = false] = restOf(view.state, isCutOff(view), view.data.words !== undefined);
     drawRest(view, [title, words]);
+    view.setHidden("restReport", !isOver || !view.data.report);
     view.setHidden("restNext", !next || nextUnfinished(view.state) === null);
   },
 });

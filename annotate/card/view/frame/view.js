@@ -230,7 +230,7 @@ export class View {
 /** Puts the card's HTML into the words of the campaign, once: later texts of the campaign stand in it. @param {HTMLElement} frame @param {InWords} words */
 function putIntoWords(frame, words) {
   if (frame.dataset.worded) return;
-  frame.dataset.worded = "true";
+  frame.dataset.worded = "true"; // style sheets look for it
   const walker = document.createTreeWalker(frame, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = /** @type {Text} */ (walker.currentNode);

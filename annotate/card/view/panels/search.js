@@ -4,7 +4,7 @@
 
 import { pairId } from "../../core/kinds/pairs.js";
 import { byInput } from "../frame/keys.js";
-import { apart, cut, forward, make } from "../frame/nodes.js";
+import { apart, cut, forward, isMadeId, make } from "../frame/nodes.js";
 import { count } from "../frame/phrases.js";
 import { lookBack, standingOf, wordsOf } from "../units/grades.js";
 import { headLine, ListBox } from "../units/list_box.js";
@@ -198,7 +198,11 @@ export function search(view) {
 /** @param {Row} found */
 function drawResult({ doc_id, title, snippet, mark }) {
   const head = headLine(title || doc_id, ...(mark ? [apart("span", mark, "cd-badge")] : []));
-  return [head, ...(title ? [apart("div", cut(doc_id, 200), "cd-id")] : []), snippetOf(snippet)];
+  return [
+    head,
+    ...(title ? [apart("div", cut(doc_id, 200), isMadeId(doc_id) ? "cd-id cd-made-id" : "cd-id")] : []),
+    snippetOf(snippet),
+  ];
 }
 
 /** Words that were found stand between U+0002 and U+0003; everything is a text node. @param {string} snippet */

@@ -1,7 +1,8 @@
 // The annotator's settings of the card (text, highlights, keys), and the list of keys.
 
-/** @import { Own, Part, Pressed, Reaction, View } from "../types.js" */
+/** @import { CardData, Own, Part, Pressed, Reaction, View } from "../types.js" */
 
+import { marksTopic } from "../document/highlights.js";
 import { labelOf, SCROLL, TAKEN } from "../frame/keys.js";
 import { apart, make, setHidden, smallButton } from "../frame/nodes.js";
 import { keyNumbers } from "../units/question_words.js";
@@ -19,9 +20,9 @@ const LOOKS = [
   ["leading", [1.375, 1.625, 1.875, 2.125], 1.625, "--cd-leading", ""],
 ];
 
-/** Switches by their nodes: whether it is on, and what turning it changes. @type {Record<string, [(own: Own) => boolean, (own: Own, on: boolean) => Partial<Own>]>} */
+/** Switches by their nodes: whether it is on, and what turning it changes. @type {Record<string, [(own: Own, data: CardData) => boolean, (own: Own, on: boolean) => Partial<Own>]>} */
 const SWITCHES = {
-  switchMarkTopic: [({ marks }) => marks?.topic !== false, ({ marks }, topic) => ({ marks: { ...marks, topic } })],
+  switchMarkTopic: [marksTopic, ({ marks }, topic) => ({ marks: { ...marks, topic } })],
   switchMarkOwn: [({ marks }) => marks?.own !== false, ({ marks }, own) => ({ marks: { ...marks, own } })],
   switchLong: [({ long }) => long === "whole", (_, on) => ({ long: on ? "whole" : "as set" })],
 };
@@ -122,7 +123,8 @@ export function settings(view) {
       view.node(`${name}Less`).ariaDisabled = String(value === steps[0]);
       view.node(`${name}More`).ariaDisabled = String(value === steps.at(-1));
     }
-    for (const [name, [isOn]] of Object.entries(switches)) view.node(name).ariaChecked = String(isOn(view.own));
+    for (const [name, [isOn]] of Object.entries(switches))
+      view.node(name).ariaChecked = String(isOn(view.own, view.data));
     drawKeys();
   }
 
@@ -158,7 +160,7 @@ export function settings(view) {
       },
       turn(button) {
         for (const [name, [isOn, turn]] of Object.entries(switches))
-          if (view.node(name) === button) arrangement.change(turn(view.own, !isOn(view.own)));
+          if (view.node(name) === button) arrangement.change(turn(view.own, !isOn(view.own, view.data)));
       },
       rekey: ({ dataset: { name = "" } }) => askKey(name),
       "usual-key": ({ dataset: { name = "" } }) => usualKey(name),

@@ -14,7 +14,7 @@ from collection import Campaign
 from collection.core.records import Document
 from collection.core.review import REASON, Review
 from tests.conftest import card_client
-from tests.helpers import Opened, decision, post, words
+from tests.helpers import Opened, decision, post, until, words
 from tests.pdf_files import write_pdf
 
 pytestmark = pytest.mark.slow
@@ -114,8 +114,17 @@ def test_full_texts_are_handed_out_once_records_are_included(tmp_path: Path) -> 
             assert [each["no_pdf"] for each in sync(client)["documents"]] == ["https://doi.org/10.1000/x"]
 
 
-def sync(client: TestClient) -> dict[str, Any]:
-    return post(client, "sync", query_id="full-text", want=3)
+def test_the_last_title_leads_to_the_full_texts_that_it_makes_due(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "review", review=Review("Falls")) as campaign:
+        campaign.store.corpus.add_documents([Document("r0", "Record", "Text.")])
+        campaign.judging.judge("bob", "review", "r0", 2)
+        with card_client(JudgingService(campaign.directory), campaign, "bob", "annotator") as client:
+            idle = until(lambda: [got for got in [sync(client, "review")] if "next" in got], "the end of the titles")
+            assert idle[0]["next"] == "full-text"
+
+
+def sync(client: TestClient, stage: str = "full-text") -> dict[str, Any]:
+    return post(client, "sync", query_id=stage, want=3)
 
 
 def test_pages_of_a_pdf_file_are_those_of_the_full_text_stage(tmp_path: Path) -> None:

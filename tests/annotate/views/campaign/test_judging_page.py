@@ -351,7 +351,7 @@ def test_the_card_of_other_campaigns_gets_the_data_that_it_always_got(
     opened(campaign, "judge")
     (data,) = given
     always = ["token", "campaign", "annotator", "keys", "caps", "reasons", "text_cap", "routes", "own"]
-    more = ["words", "review_terms"] if in_review else []
+    more = ["words", "review_terms", "report"] if in_review else []
     assert list(data) == [*always, *more, "scale", "questions", "query_id", "card"]
     assert ("reason" in data["keys"]["actions"]) is in_review
     assert (data["reasons"] == list(CANNOT_JUDGE_REASONS)) is not in_review

@@ -38,6 +38,8 @@ def test_records_come_to_the_page_and_files_are_assigned(opened: Opened, review:
     app = opened(review, "full-texts", state={"full-texts-unmatched": {"scan.pdf": pdf, "other.pdf": pdf}})
     assert not app.exception
     assert "2 records reached this stage: 0 with a PDF, 2 without, 0 not retrieved." in words(app)
+    assert "somebody has included it" in words(app)
+    assert "1 title and abstract to screen left." in words(app)
     assert "2 PDF files to assign" in words(app)
     app.selectbox[0].select("r1").run()
     next(each for each in app.button if each.key == "assign-0").click().run()
@@ -45,6 +47,17 @@ def test_records_come_to_the_page_and_files_are_assigned(opened: Opened, review:
     next(each for each in app.button if each.key == "discard-0").click().run()
     assert "to assign" not in words(app)
     assert review.store.pool.ids()["doc_id"].tolist() == ["r0", "r1"]
+
+
+def test_with_two_screeners_the_page_says_what_holds_records_back(opened: Opened, review: Campaign) -> None:
+    review.review.update(screeners=2)
+    for name, grades in {"ann": (2, 2, 2), "bob": (2, 0)}.items():
+        for n, grade in enumerate(grades):
+            review.judging.judge(name, "review", f"r{n}", grade)
+    said = words(opened(review, "full-texts"))
+    assert "1 record reached this stage" in said
+    assert "once both screeners have included it, or kept it as maybe" in said
+    assert "1 title and abstract to screen and 1 conflict to resolve left." in said
 
 
 def test_only_managers_of_reviews_have_the_page(opened: Opened, review: Campaign, campaign: Campaign) -> None:
