@@ -120,7 +120,7 @@ class ReviewSteps:
 
 
 def _describe_screened(decisions: pd.Series[str], what: str) -> str:
-    """How many of the records of a stage are screened, and how many were not retrieved."""
+    """Count the records of a stage that are screened, and those that were not retrieved."""
     left, missing = int((decisions == UNSCREENED).sum()), int((decisions == NOT_RETRIEVED).sum())
     screened = f"{len(decisions) - left - missing:,} of {count(len(decisions), what)} screened"
     return f"{screened}, {missing:,} not retrieved" if missing else screened
