@@ -30,7 +30,7 @@ try:
                 signin_pages.draw_menu_switch(signed_in.role)
             words = signed_in.campaign.settings.vocabulary
             role = words.apply(signed_in.role)
-            signin_pages.draw_account(signed_in.campaign.title, signed_in.annotator, role)
+            signin_pages.draw_account(signed_in.campaign.title, signed_in.annotator, role, is_review=is_review)
             views.run(page, signed_in.role)
 except CleverdonError as error:
     st.error(widgets.plain(str(error)))

@@ -83,6 +83,7 @@ def create_app(
     )
     # The app has read its configuration by now. The size is that of one file.
     config.set_option("server.maxUploadSize", max_upload)
+    config.set_option("runner.magicEnabled", False)  # it draws docstrings of constants on the page
     config.set_option("client.showErrorDetails", "none")  # for errors that do not come to draw_error, such as of syntax
     return app
 

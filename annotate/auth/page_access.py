@@ -144,7 +144,7 @@ PAGES: tuple[PageEntry, ...] = (
         "results/machine_labels.py", "Machine labels", ":material/smart_toy:", "Results", "machine-labels", READERS
     ),
     PageEntry("results/reusability.py", "Reusability", ":material/recycling:", "Results", "reusability", READERS),
-    PageEntry("export/export.py", "Export", ":material/download:", "Results", "export", READERS, in_review="shown"),
+    PageEntry("export/export.py", "Export", ":material/download:", "Results", "export", READERS),
     PageEntry(
         "account/account.py", "Account", ":material/account_circle:", "Account", "account", EVERYBODY, in_review="shown"
     ),

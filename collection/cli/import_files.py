@@ -126,6 +126,8 @@ def import_(
         possible = len(report.duplicates) - certain
         more = f" and {count(possible, 'possible duplicate')}" if possible else ""
         echo(f"{duplicates}: {count(certain, 'duplicate')}{more}")
+    elif report.duplicates:
+        print_notices(["--duplicates FILE writes a list of the duplicates"])
 
 
 def import_files(directory: Path, *, yes: bool, **files: Any) -> ImportReport:

@@ -112,7 +112,9 @@ REVIEW = Vocabulary(
         "minimum relevant grade": "lowest decision that counts as included",
         "grade 1 or more": "maybe or include",
         "across grade 1": "between exclude and the others",
+        "build the campaign, judge, adjudicate and": "set up the review, screen, resolve conflicts and",
         "cannot judge": "cannot decide",
+        "judge assigned topics and": "screen records and",
         "adjudicator": "resolved by",
     },
 )

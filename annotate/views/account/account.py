@@ -18,9 +18,10 @@ st.title("Account")
 own = next(
     account for account in campaign.store.accounts.table().to_dict("records") if account["name"] == now.annotator
 )
-article = "an" if now.role[0] in "aeiou" else "a"
+role = widgets.words().apply(now.role)
+article = "an" if role[0] in "aeiou" else "a"
 name = widgets.plain(now.annotator)
-st.write(f"You are signed in as **{name}**. As {article} {now.role}, you can {ROLES[now.role]}.")
+st.write(f"You are signed in as **{name}**. As {article} {role}, you can {widgets.words().apply(ROLES[now.role])}.")
 if own["groups"]:
     st.write(f"Groups: {widgets.plain(', '.join(own['groups']))}.")
 if own["email"]:

@@ -76,10 +76,10 @@ def draw_menu_switch(role: Role) -> None:
             st.toggle("Show all pages", key=SHOW_ALL, help="Adds pages that literature reviews rarely need.")
 
 
-def draw_account(title: str, annotator: str, role: str) -> None:
+def draw_account(title: str, annotator: str, role: str, *, is_review: bool) -> None:
     """Draw the campaign, the account that is signed in, and the sign-out button below the menu."""
     with st.sidebar:
-        documentation_link("index", "Documentation")
+        documentation_link("tutorials/systematic-review" if is_review else "index", "Documentation")
         st.caption(f"{plain(title)}  \nsigned in as **{plain(annotator)}**, {role}")
         if st.button("Sign out", key="sign-out", icon=":material/logout:", type="tertiary"):
             sign_out()

@@ -21,7 +21,6 @@ from collection.core.review import (
     Review,
 )
 
-WIDTH = 180  # pixels of the name of a step, to align the sentences after the names
 OPENED = "set-up-opened"  # set once the page *Set up* was opened by itself
 
 
@@ -66,12 +65,12 @@ def _draw_all(campaign: Campaign, review: Review) -> None:
     for step in campaign.review.steps.table():
         page = page_access.find_page(step.page)
         icon = ":material/check_circle:" if step.done else ":material/radio_button_unchecked:"
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            if session.current().role in page.roles:
-                st.page_link(f"views/{page.file}", label=step.name, icon=icon, width=WIDTH)
-            else:
-                st.markdown(f"{icon} {step.name}", width=WIDTH)
-            st.caption(widgets.plain(step.sentence))
+        name, state = st.columns([1, 3], vertical_alignment="center", gap="small")
+        if session.current().role in page.roles:
+            name.page_link(f"views/{page.file}", label=step.name, icon=icon)
+        else:
+            name.markdown(f"{icon} {step.name}")
+        state.caption(widgets.plain(step.sentence))
     _draw_screeners(campaign)
 
 

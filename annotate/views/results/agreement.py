@@ -75,10 +75,13 @@ with st.expander(words.apply("Settings: annotators, grades and intervals")):
         if question is None or is_graded:
             level = pickers.pick_level("level", "Used for the overlap and the binary scale.", question)
     hint = "Unit that the bootstrap resamples. Topics give wider intervals, which include differences between topics."
-    by: Literal["pairs", "topics"] = middle.selectbox("Bootstrap unit", ["pairs", "topics"], key="by", help=hint)
+    by: Literal["pairs", "topics"] = middle.selectbox(
+        "Bootstrap unit", ["pairs", "topics"], key="by", help=words.apply(hint), format_func=words.apply
+    )
     scale = "graded"
     if is_graded:
-        scales = {"graded": "All grades", "binary": f"Binary (relevant from {level})"}
+        lowest = campaign.settings.grades.label(int(level)) if campaign.settings.review() is not None else level
+        scales = {"graded": words.apply("All grades"), "binary": f"Binary ({words.relevant} from {lowest})"}
         scale = right.selectbox("Scale", scales, key="scale", format_func=scales.__getitem__)
 without = tuple(a for a in everybody if a not in chosen)
 labels = labels_of(frame, without)

@@ -1,5 +1,7 @@
 """Charts of the Agreement page. A click selects a cell, which `selected_cell` reads from the chart's event."""
 
+import json
+
 import altair as alt
 import pandas as pd
 import streamlit as st
@@ -10,10 +12,13 @@ from collection.charts.marks import BLUE, GREY, ORANGE, tooltips
 CELL = "cell"  # name of the charts' selection
 
 
-def confusion_chart(counts: pd.DataFrame, first: str, second: str, names: dict[float, str]) -> alt.LayerChart:
+def confusion_chart(
+    counts: pd.DataFrame, first: str, second: str, names: dict[float, str], *, on_axes: bool = False
+) -> alt.LayerChart:
     """A confusion matrix (:func:`collection.annotator_agreement.confusion`) as a heat map.
 
-    `first` and `second` are the titles of rows and columns; `names` are the labels of the grades.
+    `first` and `second` are the titles of rows and columns; `names` are the labels of the grades, which stand in place
+    of the grades `on_axes`.
     """
     cells = counts.rename_axis("first").reset_index().melt("first", var_name="second", value_name="count")
     most = max(int(cells["count"].max()), 1)
@@ -27,10 +32,12 @@ def confusion_chart(counts: pd.DataFrame, first: str, second: str, names: dict[f
         strength=cells["count"] ** 0.5,
     )
     order = [f"{g:g}" for g in counts.index]
+    named = json.dumps({f"{grade:g}": name for grade, name in names.items()}) if on_axes else "{}"
+    label = f"{named}[datum.label] || datum.label"
     return _heat_map(
         table,
-        alt.X("second:N", title=second, sort=order, axis=alt.Axis(labelAngle=0, orient="top")),
-        alt.Y("first:N", title=first, sort=order),
+        alt.X("second:N", title=second, sort=order, axis=alt.Axis(labelAngle=0, orient="top", labelExpr=label)),
+        alt.Y("first:N", title=first, sort=order, axis=alt.Axis(labelExpr=label)),
         most**0.5,
         tooltips(table, first_name=first, second_name=second, count=("Pairs", ",")),
     )

@@ -131,9 +131,10 @@ def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
     counts = annotator_agreement.confusion(breakdown.scaled, *(couple or ()))
     labels = {float(grade): name for grade, name in breakdown.names.items()}
     if breakdown.scale == "binary":
-        labels = {0.0: "not relevant", 1.0: "relevant"}
+        labels = {0.0: words.apply("not relevant"), 1.0: words.apply("relevant")}
     first, second = couple or (words.apply("Annotator A"), words.apply("Annotator B"))
-    chart = charts.confusion_chart(counts, first, second, labels)
+    is_review = session.current().campaign.settings.review() is not None
+    chart = charts.confusion_chart(counts, first, second, labels, on_axes=is_review)
     key = f"confusion-{breakdown.state}-{position if couple else 'all'}"
     alt = f"Confusion matrix: {names[position] if couple else words.apply('all annotators')}"
     event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
@@ -146,7 +147,8 @@ def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
     a, b = map(float, cell)
     pairs = disagreements(breakdown.scaled, annotators=couple, grades=(a, b))
     one, other = couple or (words.apply("one annotator"), "another")
-    return SelectedPairs(pairs, f"{one} gave {words.grade} {a:g}, {other} gave {words.grade} {b:g}")
+    gave = [labels[grade].lower() if is_review else f"grade {grade:g}" for grade in (a, b)]
+    return SelectedPairs(pairs, f"{one} gave {gave[0]}, {other} gave {gave[1]}")
 
 
 def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | None:

@@ -151,9 +151,10 @@ def draw(review: Campaign) -> None:
         widgets.page_link("set-up")
         return
     removed = f"{count(counts.duplicates, 'duplicate')} {plural(counts.duplicates, 'was', 'were')} removed"
+    by_decision = f", {counts.decided:,} of them by decision" if counts.decided else ""
     st.write(
-        f"{count(counts.records, 'record')} from {count(len(sources), 'file')}: {removed}, {counts.decided:,} of them "
-        f"by decision; {count(counts.documents, 'record')} left to screen."
+        f"{count(counts.records, 'record')} from {count(len(sources), 'file')}: {removed}{by_decision}; "
+        f"{count(counts.documents, 'record')} left to screen."
     )
     decided = len(review.records.pairs(open=False))
     labels = [

@@ -132,16 +132,17 @@ which = st.segmented_control("Records", FILTERS, default="all", format_func=FILT
 tests = {"due": ~has_pdf & (table["full_text"] == UNSCREENED), "pdf": has_pdf, "not retrieved": is_out}
 listed = table[tests[which]] if which in tests else table
 listed = listed.reset_index(drop=True).assign(decision=lambda frame: frame["full_text"].str.capitalize())
+actions = st.container()  # above the table, which may be longer than the window
 chosen = display.table(
     listed,
     {
-        "title": text("Title", "large"),
-        "authors": text("Authors", 160),
-        "year": text("Year", 60),
-        "pages": NumberColumn("PDF (pages)", width=90, help="0: no PDF is attached"),
-        "link": LinkColumn("Link", display_text=r"https?://(?:doi\.org/)?(.+)", width=180),
-        "decision": text("Full text", 110),
-        "not_retrieved": text("Reason not retrieved", 180),
+        "title": text("Title", 280),
+        "decision": text("Full text", 95),
+        "not_retrieved": text("Reason not retrieved", 170) if any(listed["not_retrieved"]) else None,
+        "pages": NumberColumn("PDF (pages)", width=85, help="0: no PDF is attached"),
+        "link": LinkColumn("Link", display_text=r"https?://(?:doi\.org/)?(.+)", width=110),
+        "year": text("Year", 50),
+        "authors": text("Authors", 110),
     },
     most_height=HEIGHT,
     on_select="rerun",
@@ -150,14 +151,14 @@ chosen = display.table(
 )
 rows = [row for row in chosen["selection"]["rows"] if row < len(listed)]
 selected = listed.iloc[rows]
-st.caption(
+actions.caption(
     f"{count(len(selected), 'record')} selected." if rows else "Select records to mark them or remove PDF files."
 )
 if not rows:
     st.stop()
 
 doc_ids = selected["doc_id"].tolist()
-reason_field, mark, restore, remove = st.columns([4, 2, 2, 2], vertical_alignment="bottom")
+reason_field, mark, restore, remove = actions.columns([4, 2, 2, 2], vertical_alignment="bottom")
 reason = reason_field.text_input("Reason not retrieved", placeholder="No access; authors did not answer")
 if mark.button("Mark as not retrieved", disabled=not (selected["full_text"] != NOT_RETRIEVED).any(), width="stretch"):
     with widgets.shown_errors():

@@ -45,7 +45,7 @@ FILES_HELP = (
 def draw(campaign: Campaign, upload: Upload) -> None:
     """Draw the upload of files, what they contain, and the known relevant records."""
     st.write("Export your search results from each database with all fields, and add the files here.")
-    widgets.documentation_link("how-to/import-files", "File formats with examples")
+    widgets.documentation_link("how-to/import-files#import-references", "File formats with examples")
     place = st.session_state.setdefault(FILES, 0)
     files = upload("Files with records", f"records-{place}", FILES_HELP)
     if files and st.button(

@@ -13,7 +13,17 @@ st.title("Stopping")
 if review is None:
     st.write("This campaign is not a literature review. Create one with `cleverdon new DIR --review`.")
     st.stop()
+
+
+def draw_protocol() -> None:
+    """Draw the text for the protocol."""
+    st.subheader("Text for the protocol")
+    st.caption("Describes the stopping rule, for use before screening starts.")
+    st.code(campaign.review.report.protocol_text(), language=None, wrap_lines=True)
+
+
 if not campaign.store.judgements.counts()["judgements"]:
+    draw_protocol()
     widgets.stop_with_next_step("No record has been screened yet; when to stop is estimated from the decisions.")
 with st.spinner("Estimating"):
     stopping = campaign.review.report.stopping()
@@ -23,8 +33,8 @@ is_complete = recall.judged >= recall.size
 st.subheader("Titles and abstracts")
 with st.container(border=True):
     icon = "check_circle" if stopping.may_stop or is_complete else "hourglass_top"
-    answer = "You may stop screening." if stopping.may_stop or is_complete else "Keep screening."
-    answer = "Screening has ended." if is_closed else answer
+    answer = "You may stop screening." if stopping.may_stop else "Keep screening."
+    answer = "All records are screened." if is_complete else "Screening has ended." if is_closed else answer
     st.markdown(f"#### :material/{icon}: {answer}")
     st.write(widgets.plain(stopping.advice))
 metrics = {"Screened": f"{recall.judged:,} of {recall.size:,}", "Included or maybe": f"{recall.found:,}"}
@@ -65,8 +75,6 @@ if review.full_text:
         if campaign.settings.modes()[FULL_TEXT] != "closed"
         else "Screening of full texts has ended."
     )
-st.subheader("Text for the protocol")
-st.caption("Describes the stopping rule, for use before screening starts.")
-st.code(campaign.review.report.protocol_text(), language=None, wrap_lines=True)
+draw_protocol()
 st.subheader("Text for the methods section")
 st.code(campaign.review.report.methods_text(), language=None, wrap_lines=True)

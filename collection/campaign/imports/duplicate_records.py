@@ -243,9 +243,7 @@ class DuplicateRecords:
             for d in some[:NAMED]
         ]
         more = f"; {len(some) - NAMED:,} more" if some[NAMED:] else ""
-        self._session.notice(
-            path, f"{said} ({reasons}): {'; '.join(named)}{more}. `cleverdon import` lists them with --duplicates FILE"
-        )
+        self._session.notice(path, f"{said} ({reasons}): {'; '.join(named)}{more}")
 
 
 def _all(records: int) -> str:

@@ -158,6 +158,7 @@ def test_pages_of_the_app_log_their_exceptions_and_streamlit_shows_none(campaign
     from streamlit import config
 
     assert config.get_option("client.showErrorDetails") == "none"
+    assert not config.get_option("runner.magicEnabled")
 
 
 def test_streamlit_writes_to_the_same_log(tmp_path: Path) -> None:

@@ -75,4 +75,6 @@ def test_an_update_starts_with_one_of_the_later_files(opened: Opened, review: Ca
 @pytest.mark.parametrize("page", ["stopping", "report"])
 def test_pages_without_decisions_or_records(opened: Opened, tmp_path: Path, page: str) -> None:
     with Campaign.create(tmp_path / "empty", review=Review("Falls")) as campaign:
-        assert "yet" in said(opened(campaign, page))
+        text = said(opened(campaign, page))
+        assert "yet" in text
+        assert ("will stop when" in text) == (page == "stopping")

@@ -227,7 +227,7 @@ def test_the_menu_of_a_review_has_its_pages_only(role: Role) -> None:
     every = {page.url_path for page in PAGES if role in page.roles}
     assert listed[True, True] == every
     assert listed[False, False] == {url_path for url_path in every if find_page(url_path).in_review != "only"}
-    assert not {"pool", "loop", "assign", "import", "compare", "reusability"} & listed[True, False]
+    assert not {"pool", "loop", "assign", "import", "compare", "reusability", "export"} & listed[True, False]
     assert {"overview", "account"} <= listed[True, False]
     titles = {page.title_for(is_review=True) for page in PAGES if page.url_path in listed[True, False]}
     assert {"Screen", "My decisions"} <= titles or role == "reader"
