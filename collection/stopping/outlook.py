@@ -9,7 +9,7 @@ import numpy as np
 from collection.stopping.ledger import Ledger
 
 WINDOW = 50
-"""Number of latest ranked judgements from which the next ones are predicted."""
+"""Number of latest ranked judgements on which the prediction is based."""
 
 _DECLINE = 0.5
 
@@ -18,7 +18,7 @@ class Outlook(NamedTuple):
     """Number of relevant documents among the next ones of the ranking, as an interval."""
 
     upcoming: int
-    """How many documents come next."""
+    """Number of next documents."""
     low: int
     high: int
     hits: int
@@ -29,10 +29,10 @@ def predict_next(ledger: Ledger, count: int = 100, confidence: float = 0.9) -> O
     """Predict how many of the next `count` documents of the ranking are relevant; None before 50 ranked judgements.
 
     The prediction is that of a beta-binomial distribution after the last 50 ranked judgements, with Jeffreys' prior.
-    Its lower end is halved, because a ranking becomes less precise towards its end. Window and decline were chosen of
-    nine variants by replays of nine systematic reviews (Cohen et al., JAMIA 2006; 2 seeds, at every 25th record): the
-    intervals of 90% contained 95% of the numbers, at least 85% in each review. Chosen without the review that is
-    predicted (the narrowest variant that contains 90% in the others), they contained 91%, 56% in the worst review.
+    Its lower end is halved, because a ranking becomes less precise towards its end. Window and decline were chosen
+    from nine variants by simulations on nine systematic reviews (Cohen et al., JAMIA 2006; 2 seeds, at every 25th
+    record): the 90% intervals contained 95% of the numbers, and at least 85% in each review. If the variant is chosen
+    on the other eight reviews (the narrowest that contains 90% there), they contained 91%, and 56% in the worst review.
 
     >>> predict_next(Ledger.of([True] * 10 + [False] * 40, size=1000))
     Outlook(upcoming=100, low=5, high=33, hits=10)

@@ -1,4 +1,4 @@
-"""Report of a literature review: PRISMA numbers, when screening may stop, the text of its methods, references."""
+"""Report of a literature review: PRISMA numbers, stopping, texts for protocol and methods, references."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ UNRECORDED = "Records without a source file"
 """Name of the source of documents that were imported without bibliographic records."""
 
 SEVERAL_REASONS = "Different reasons"
-"""What the diagram counts as the reason of an exclusion for which screeners gave several."""
+"""Reason in the diagram for exclusions whose screeners gave different reasons."""
 
 CITATION = f"The Cleverdon authors. Cleverdon, version {collection.__version__} [computer software]. 2026."
 METHOD = (
@@ -65,16 +65,16 @@ _OTHER_SOURCE = re.compile(
 
 
 class Stopping(NamedTuple):
-    """State of screening and of the records that were not screened; texts are sentences in a reviewer's words."""
+    """State of screening, and what is known of the unscreened records; texts are sentences in the words of reviews."""
 
     recall: Recall
     """That of titles and abstracts."""
     may_stop: bool
     found: str
     missing: str
-    """How many may be missing, with which certainty."""
+    """Number of relevant records that may be missing, with its confidence interval."""
     next: str
-    """What the next 100 records would bring."""
+    """Predicted number of relevant records among the next 100."""
     advice: str
 
 
@@ -268,20 +268,20 @@ class ReviewReport:
         screened = f"{recall.judged:,} of {count(recall.size, 'record')}"
         found = f"{count(recall.found, 'record')} included or kept as maybe, among {screened} screened."
         if not recall.judged:
-            missing = "What may be missing is unknown until records are screened."
+            missing = "Unknown until records are screened."
         elif not left:
             missing = "No record is unscreened, so none is missing."
         elif not recall.curve["drawn"].any():
             missing = (
-                f"Up to {count(left, 'unscreened record')} may be relevant: only records drawn at random show how "
-                "many, and none has been screened yet."
+                f"Up to {count(left, 'unscreened record')} may be relevant. The number is estimated from randomly "
+                "drawn records, of which none has been screened yet."
             )
         else:
             low, high = recall.estimate.low - recall.found, recall.estimate.high - recall.found
             between = f"{low:,} to {high:,}" if low < high else f"{high:,}"
             missing = (
                 f"{between} of the {count(left, 'unscreened record')} may be relevant ({sure} confidence interval, "
-                "from the records drawn at random)."
+                "from the randomly drawn records)."
             )
             if not isnan(recall.estimate.relevant) and low < high:
                 missing += f" The most likely number is {max(0, round(recall.estimate.relevant) - recall.found):,}."
@@ -295,7 +295,7 @@ class ReviewReport:
         )
 
     def protocol_text(self) -> str:
-        """Write what a protocol may say on screening and stopping before it begins."""
+        """Write the text on screening and stopping for a protocol, which is written before screening starts."""
         review, loop = self._review(), self.settings.loop()
         target, sure = percent_down(loop.target), percent_down(loop.confidence)
         resolved = " Conflicts will be resolved by discussion or a third person."
@@ -303,8 +303,9 @@ class ReviewReport:
         return (
             f"{_screeners(review)}{conflicts} Records will be ranked by active learning in Cleverdon [1], which also "
             "draws some unscreened records at random. Screening of titles and abstracts will stop when these draws "
-            f"show, with {sure} confidence, that at least {target} of the records to be included have been found; the "
-            "guarantee holds whenever it is checked [2]. If it is never reached, all records will be screened.\n\n"
+            f"show, with {sure} confidence, that at least {target} of the records that would be included or kept as "
+            "maybe have been found; this holds however often it is checked [2]. Otherwise, all records will be "
+            "screened.\n\n"
             f"[1] {CITATION}\n[2] {METHOD}"
         )
 
@@ -324,7 +325,7 @@ class ReviewReport:
         ]
         if counts.known:
             were = plural(counts.known, "was", "were")
-            parts.append(f"{count(counts.known, 'record')} {were} known to be relevant and started the ranking.")
+            parts.append(f"{count(counts.known, 'record')} {were} known to be relevant and used to start the ranking.")
         share = f" ({percent(counts.screened / recall.size)})" if recall.size else ""
         draws = int(recall.curve["drawn"].sum())
         drawn = f", {draws:,} of them drawn at random" if draws else ""
@@ -335,21 +336,23 @@ class ReviewReport:
         if counts.screened == recall.size:
             parts.append("All records were screened.")
         elif stopping.may_stop:
+            verb = "stopped" if self.settings.modes()[TITLE_ABSTRACT] == "closed" else "may stop"
             parts.append(
-                f"Screening may stop: at least {target} of the records to be included by title and abstract have been "
-                f"found, with {sure} confidence, as the random draws show; the guarantee holds whenever it is checked "
-                "[2]."
+                f"Screening {verb}: the random draws show, with {sure} confidence, that at least {target} of the "
+                "records that would be included or kept as maybe by title and abstract have been found; this "
+                "holds however often it is checked [2]."
             )
         else:
             parts.append(f"[Not finished: {target} recall with {sure} confidence is not reached yet.]")
         if review.full_text:
-            retrieved = f"; {counts.not_retrieved:,} could not be retrieved" if counts.not_retrieved else ""
-            parts.append(f"Of {count(counts.sought, 'report')} sought, {counts.assessed:,} were assessed{retrieved}.")
+            missing = f"{counts.not_retrieved:,} could not be retrieved, and " if counts.not_retrieved else ""
+            assessed = f"{counts.assessed:,} {plural(counts.assessed, 'was', 'were')} assessed for eligibility"
+            parts.append(f"Of {count(counts.sought, 'report')} sought for retrieval, {missing}{assessed}.")
         parts.append(f"We included {count(counts.included, 'report')}.")
         for stage, (several, value) in self.kappa().items():
             if not isnan(value):
-                both = f"of {count(several, 'record')} screened by two people"
-                parts.append(f"Agreement on {stage} {both}: kappa = {value:.2f} (exclude against include or maybe).")
+                both = f"{count(several, 'record')} screened by two people, exclude against include or maybe"
+                parts.append(f"Agreement on {stage}: Cohen's kappa = {value:.2f} ({both}).")
         if counts.open:
             parts.append(f"[Not finished: {count(counts.open, 'record')} without a final decision.]")
         return f"{' '.join(parts)}\n\n[1] {CITATION}\n[2] {METHOD}"
@@ -371,7 +374,7 @@ class ReviewReport:
             return []
         resolved, others = len(by_screener), by_screener.count(False)
         third = "by a person who had not screened the record"
-        whom = {0: "by one of its screeners", resolved: third}.get(others, f"{others:,} of them {third}")
+        whom = {0: "by one of the two screeners", resolved: third}.get(others, f"{others:,} of them {third}")
         return [f"{count(resolved, 'conflict')} {plural(resolved, 'was', 'were')} resolved, {whom}."]
 
 
@@ -386,7 +389,7 @@ def _read_time(text: str) -> str:
 
 
 def _by_source(names: Sequence[tuple[str, str]]) -> tuple[dict[str, int], dict[str, int]]:
-    """Numbers of records by database, and by other sources: files without a database, and what is none."""
+    """Numbers of records by database, and by other methods: files without a database, citation searching and others."""
     databases: dict[str, int] = {}
     others: dict[str, int] = {}
     for database, name in names:
@@ -411,10 +414,10 @@ def _describe_next(recall: Recall) -> str:
     if recall.judged >= recall.size:
         return "All records are screened."
     if outlook is None:
-        return f"What the next records bring is unknown until {WINDOW} records of the ranking are screened."
-    amount = f"{outlook.low:,} to {outlook.high:,}" if outlook.low < outlook.high else f"about {outlook.high:,}"
+        return f"Unknown until {WINDOW} records of the ranking are screened."
+    amount = f"{outlook.low:,} to {outlook.high:,}" if outlook.low < outlook.high else f"About {outlook.high:,}"
     return (
-        f"The next {count(outlook.upcoming, 'record')} of the ranking would bring {amount} more to include or keep as "
-        f"maybe (90% interval), estimated from the last {WINDOW} ranked records, {outlook.hits:,} of which "
+        f"{amount} of the next {count(outlook.upcoming, 'record')} of the ranking are likely to be included or kept as "
+        f"maybe (90% prediction interval, not guaranteed), since {outlook.hits:,} of the last {WINDOW} ranked records "
         f"{plural(outlook.hits, 'was', 'were')}."
     )

@@ -181,7 +181,7 @@ def test_methods_say_what_became_of_differing_decisions(tmp_path: Path) -> None:
         assert "resolved" not in campaign.review.report.methods_text()
         campaign.review.add_known([doc_ids[3]], "ann")
         judge("ann", "review", doc_ids[1], 0, adjudicate=True, answers={REASON: "Other"})
-        assert "1 conflict was resolved, by one of its screeners." in campaign.review.report.methods_text()
+        assert "1 conflict was resolved, by one of the two screeners." in campaign.review.report.methods_text()
         judge("cat", "review", doc_ids[2], 2, adjudicate=True)
         text = campaign.review.report.methods_text()
         assert "2 conflicts were resolved, 1 of them by a person who had not screened the record." in text
