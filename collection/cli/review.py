@@ -72,7 +72,7 @@ def review(
     from collection.campaign.settings.settings import read_review_file
     from collection.core.review import STAGES
 
-    campaign.review.require()
+    campaign.settings.require_review()
     if settings is not None:
         campaign.review.update(**read_review_file(settings))
     if sources or pairs:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from collection.core.characters import one_line
 from collection.core.errors import InputError
 from collection.core.questions import Question
-from collection.core.records import GradeScale, Topic
+from collection.core.records import Answer, GradeScale, Topic
 
 TITLE_ABSTRACT = "review"
 """Topic of the first stage, screening of titles and abstracts."""
@@ -142,19 +142,21 @@ class Review:
         """The topics in which records are screened, in order."""
         return (TITLE_ABSTRACT, FULL_TEXT) if self.full_text else (TITLE_ABSTRACT,)
 
-    def is_conflict(self, query_id: str, grades: Collection[int | None], reasons: Collection[str] = ()) -> bool:
+    def is_conflict(
+        self, query_id: str, grades: Collection[int | None], answers: Iterable[Mapping[str, Answer]] = ()
+    ) -> bool:
         """Return whether decisions on a record in a stage contradict each other.
 
         Before the last stage, the record goes on after "maybe", "include" and "cannot judge" (a grade of None), so only
-        an exclusion contradicts them. In the last stage, decisions and the given `reasons` for exclusion have to be
-        equal.
+        an exclusion contradicts them. In the last stage, decisions and the reasons for exclusion among their
+        `answers` have to be equal.
 
         >>> Review("a").is_conflict("review", [1, 2]), Review("a").is_conflict("full-text", [1, 2])
         (False, True)
         """
         if query_id != self.stages[-1]:
             return EXCLUDE in grades and len(set(grades)) > 1
-        return len(set(grades)) > 1 or len(set(reasons)) > 1
+        return len(set(grades)) > 1 or len(list_reasons(answers)) > 1
 
     def describe_question(self) -> str:
         """The question with its PICO fields, a line each."""
@@ -182,6 +184,15 @@ def reason_question(reasons: Iterable[str] = DEFAULT_REASONS) -> Question:
     """
     answers = {reason: reason for reason in _clean_lines(reasons)}
     return Question(REASON, "Why is it excluded?", "choice", answers, asked_to=EXCLUDE, required_topics=(FULL_TEXT,))
+
+
+def list_reasons(answers: Iterable[Mapping[str, Answer]]) -> tuple[str, ...]:
+    """The different reasons for exclusion among the answers of several decisions, in order.
+
+    >>> list_reasons([{"reason": "Other"}, {}, {"reason": "Other"}])
+    ('Other',)
+    """
+    return tuple(dict.fromkeys(str(each[REASON]) for each in answers if REASON in each))
 
 
 def with_reasons(questions: Sequence[Question], reasons: Iterable[str]) -> list[Question]:

@@ -38,6 +38,11 @@ class StoredRecord(NamedTuple):
     fields: dict[str, list[str]]
     reason: str | None
 
+    @property
+    def source_fields(self) -> dict[str, list[str]]:
+        """Return the fields that the source has, without those that its reader made."""
+        return {name: texts for name, texts in self.fields.items() if name[:1] != "_"}
+
 
 class RecordPair(NamedTuple):
     """Two documents that are possible duplicates."""

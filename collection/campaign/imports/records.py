@@ -93,10 +93,7 @@ class Records:
 
         The record that made the document is the first. Fields are tags or columns with their texts, as in the source.
         """
-        return [
-            (each.source, each.form, {name: texts for name, texts in each.fields.items() if name[:1] != "_"})
-            for each in self.store.records.records([doc_id])
-        ]
+        return [(each.source, each.form, each.source_fields) for each in self.store.records.records([doc_id])]
 
     def document(self, record: int) -> Document:
         """Return a record as a document, under the id of the document that it belongs to.

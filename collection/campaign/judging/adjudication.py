@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +13,8 @@ from collection import adjudication
 from collection.campaign.log.results import JudgeResult, RefusedDecision
 from collection.campaign.settings.settings import Settings
 from collection.core.errors import JudgementError
-from collection.core.records import Judgement
-from collection.core.review import REASON, Review
+from collection.core.records import Answer, Judgement
+from collection.core.review import Review
 from collection.store import Store
 
 
@@ -118,8 +118,8 @@ class Adjudication:
         # As list_disagreements() tells for all pairs: "cannot judge" differs from every grade.
         said = [each for each in opinions if each.counts_as == "judgement"]
         if (review := self.settings.review()) is not None:
-            reasons = [str(each.answers[REASON]) for each in said if REASON in each.answers]
-            differ = review.is_conflict(j.query_id, [each.relevance for each in said], reasons)
+            grades, answers = [each.relevance for each in said], [each.answers for each in said]
+            differ = review.is_conflict(j.query_id, grades, answers)
         else:
             different = adjudication.differ_on((each.answers for each in said), self.settings.questions())
             differ = len({each.relevance for each in said}) > 1 or bool(different)
@@ -131,13 +131,11 @@ class Adjudication:
 
 def _are_conflicts(review: Review, queue: pd.DataFrame, judgements: pd.DataFrame) -> NDArray[np.bool_]:
     """(rows,) whether the decisions of a row of a queue contradict each other in the review."""
-    reasons: dict[tuple[str, str], list[str]] = {}
-    own = judgements[judgements["counts_as"] == "judgement"]
-    for query_id, doc_id, answers in zip(own["query_id"], own["doc_id"], own["answers"], strict=True):
-        if REASON in answers:
-            reasons.setdefault((query_id, doc_id), []).append(str(answers[REASON]))
-    conflicts = []
-    for query_id, doc_id, written in zip(queue["query_id"], queue["doc_id"], queue["grades"], strict=True):
-        grades = [None if grade == "?" else int(grade) for grade in written.split()]
-        conflicts.append(review.is_conflict(query_id, grades, reasons.get((query_id, doc_id), ())))
-    return np.array(conflicts, dtype=np.bool_)
+    own = judgements.loc[judgements["counts_as"] == "judgement", ["query_id", "doc_id", "relevance", "answers"]]
+    said: dict[tuple[str, str], tuple[list[int | None], list[Mapping[str, Answer]]]] = {}
+    for query_id, doc_id, grade, answers in own.itertuples(index=False):
+        grades, answered = said.setdefault((query_id, doc_id), ([], []))
+        grades.append(None if pd.isna(grade) else int(grade))
+        answered.append(answers)
+    pairs = zip(queue["query_id"], queue["doc_id"], strict=True)
+    return np.array([review.is_conflict(pair[0], *said[pair]) for pair in pairs], dtype=np.bool_)

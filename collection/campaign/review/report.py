@@ -20,7 +20,7 @@ from collection.campaign.recall.recall import Recall, RecallEstimates
 from collection.campaign.results.agreement import AgreementStudy
 from collection.campaign.settings.settings import Settings
 from collection.core import layout
-from collection.core.errors import CampaignError, InputError
+from collection.core.errors import InputError
 from collection.core.phrases import count, join, percent, percent_down, plural
 from collection.core.review import (
     CONFLICT,
@@ -92,14 +92,6 @@ class ReviewReport:
     known: Callable[[], Sequence[str]]
     """The records that were known to be relevant."""
 
-    def _review(self) -> Review:
-        review = self.settings.review()
-        if review is None:
-            raise CampaignError(
-                "this campaign is not a literature review; create one with `cleverdon new DIR --review`"
-            )
-        return review
-
     def prisma(self, *, since: str | None = None, studies: int | None = None) -> PrismaCounts:
         """Count what the PRISMA 2020 flow diagram shows.
 
@@ -119,7 +111,8 @@ class ReviewReport:
         InputError
             `since` is no date, nothing was imported from then on, or nothing before.
         """
-        review, table, ledger = self._review(), self.decisions().set_index("doc_id"), self.records.table()
+        review, ledger = self.settings.require_review(), self.records.table()
+        table = self.decisions().set_index("doc_id")
         single = table["reason"].isin(["", *self.store.judgements.given_answers(REASON)])
         table["reason"] = table["reason"].where(single, SEVERAL_REASONS)
         sources = self.records.sources().set_index("source")
@@ -189,7 +182,7 @@ class ReviewReport:
         InputError
             The file has another ending or belongs to the campaign, or as :meth:`prisma`.
         """
-        path, counts, title = Path(path), self.prisma(since=since, studies=studies), self._review().title
+        path, counts, title = Path(path), self.prisma(since=since, studies=studies), self.settings.title
         writers: dict[str, Callable[[], bytes]] = {
             ".svg": lambda: draw_svg(counts, title).encode(),
             ".png": lambda: draw_png(counts, title),
@@ -223,7 +216,7 @@ class ReviewReport:
         InputError
             There is no such decision, or the file has another ending or belongs to the campaign.
         """
-        self._review()
+        self.settings.require_review()
         for decision in decisions:
             if decision not in ALL_DECISIONS:
                 raise InputError(f"expected a decision ({join(ALL_DECISIONS, 'or')}), found {decision!r}")
@@ -239,11 +232,11 @@ class ReviewReport:
             documents = self.store.corpus.documents(doc_ids)
             records_by_document: dict[str, tuple[str, dict[str, list[str]]]] = {}
             for record in self.store.records.records(doc_ids):  # the one that made the document comes first
-                records_by_document.setdefault(record.doc_id, (record.form, record.fields))
+                records_by_document.setdefault(record.doc_id, (record.form, record.source_fields))
             for doc_id, row in zip(doc_ids, part[columns].to_dict("records"), strict=True):
                 form, fields = records_by_document.get(doc_id, ("", {}))
-                own = {name: texts for name, texts in fields.items() if name[:1] != "_"}
-                yield ExportedReference(documents[doc_id], form, own, {str(name): text for name, text in row.items()})
+                named = {str(name): text for name, text in row.items()}
+                yield ExportedReference(documents[doc_id], form, fields, named)
 
     def kappa(self) -> dict[str, tuple[int, float]]:
         """Return records with two decisions and Cohen's kappa of "exclude" against the others, by stage.
@@ -251,7 +244,7 @@ class ReviewReport:
         Stages without such records are left out; kappa is nan where it is undefined.
         """
         kappas = {}
-        for query_id in self._review().stages:
+        for query_id in self.settings.require_review().stages:
             report = self.agreement.report(topics=[query_id], resamples=0)
             values = report.values
             chosen = values[(values["scale"] == "binary") & (values["coefficient"] == "cohen")]
@@ -261,7 +254,7 @@ class ReviewReport:
 
     def stopping(self) -> Stopping:
         """Describe whether screening of titles and abstracts may stop, what may be missing, and what comes next."""
-        self._review()
+        self.settings.require_review()
         recall = self.recall.for_topic(TITLE_ABSTRACT)
         left, words = recall.size - recall.judged, self.settings.vocabulary
         sure = percent_down(self.settings.loop().confidence)
@@ -296,7 +289,7 @@ class ReviewReport:
 
     def protocol_text(self) -> str:
         """Write the text on screening and stopping for a protocol, which is written before screening starts."""
-        review, loop = self._review(), self.settings.loop()
+        review, loop = self.settings.require_review(), self.settings.loop()
         target, sure = percent_down(loop.target), percent_down(loop.confidence)
         resolved = " Conflicts will be resolved by discussion or a third person."
         conflicts = resolved if review.screeners > 1 else ""
@@ -311,7 +304,7 @@ class ReviewReport:
 
     def methods_text(self) -> str:
         """Write the text of the methods section, with the numbers as they are now and the citations."""
-        review, counts, loop = self._review(), self.prisma(), self.settings.loop()
+        review, counts, loop = self.settings.require_review(), self.prisma(), self.settings.loop()
         stopping = self.stopping()
         recall, target, sure = stopping.recall, percent_down(loop.target), percent_down(loop.confidence)
         sources = join([f"{name} ({n:,})" for name, n in {**counts.databases, **counts.other_sources}.items()])
@@ -367,8 +360,7 @@ class ReviewReport:
         by_screener = []
         for (query_id, _), own in both.groupby(["query_id", "doc_id"]):
             grades = [None if pd.isna(grade) else int(grade) for grade in own["relevance"]]
-            reasons = [str(each[REASON]) for each in own["answers"] if REASON in each]
-            if query_id in review.stages and review.is_conflict(str(query_id), grades, reasons):
+            if query_id in review.stages and review.is_conflict(str(query_id), grades, own["answers"]):
                 by_screener.append(bool((own["annotator"] == own["annotator_final"]).any()))
         if not by_screener:
             return []

@@ -22,7 +22,7 @@ from collection.campaign.review.steps import ReviewSteps
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.characters import one_line, without_markup
-from collection.core.errors import CampaignError, require_known
+from collection.core.errors import require_known
 from collection.core.records import Document, find_dois
 from collection.core.review import (
     CONFLICT,
@@ -34,11 +34,11 @@ from collection.core.review import (
     KNOWN,
     MAYBE,
     NOT_RETRIEVED,
-    REASON,
     STAGES,
     TITLE_ABSTRACT,
     UNSCREENED,
     Review,
+    list_reasons,
 )
 from collection.core.tokens import plain
 from collection.documents.duplicate_records import RecordIndex
@@ -102,15 +102,6 @@ class Screening:
             self.store, self.settings, self.recall, self.agreement, self.records, self.decisions, self.known
         )
 
-    def require(self) -> Review:
-        """Return the review; CampaignError if the campaign is none."""
-        review = self.settings.review()
-        if review is None:
-            raise CampaignError(
-                "this campaign is not a literature review; create one with `cleverdon new DIR --review`"
-            )
-        return review
-
     def update(self, *, reasons: Iterable[str] | None = None, **changes: Any) -> Review:
         """Change fields of the :class:`.Review` and the reasons of exclusion; decisions already made stay.
 
@@ -122,7 +113,7 @@ class Screening:
             A value is invalid.
         """
         with self.store.transaction():
-            review = replace(self.require(), **changes)
+            review = replace(self.settings.require_review(), **changes)
             self.settings.set_review(review)
             if reasons is not None:
                 self.settings.set_reasons(reasons)
@@ -142,7 +133,7 @@ class Screening:
             nobody has resolved it), "unscreened" (not all screeners have decided) or, for full texts, "not retrieved"
             (they could not be judged). A title and abstract that could not be judged is a "maybe".
         """
-        review = self.require()
+        review = self.settings.require_review()
         key = (review, self.store.judgements.versions(), self.store.corpus.document_rows())
         return self.store.cached("decisions of a review", key, lambda: self._decisions(review), shared=True).copy()
 
@@ -166,10 +157,6 @@ class Screening:
         columns = ["doc_id", "title_abstract", "title_abstract_by", "full_text", "reason", "notes", "screeners"]
         return pd.DataFrame(rows, columns=[*columns, "decision", "stage"]).astype("str")
 
-    def cache_key(self) -> tuple[Hashable, ...]:
-        """Cache key of :meth:`decisions`: differs where they may differ."""
-        return *self.store.judgements.versions(), repr(self.require())
-
     def _stages(self, review: Review) -> dict[str, dict[str, _Stage]]:
         """Return the decisions of each stage by record."""
         columns = ["query_id", "doc_id", "annotator", "kind", "relevance", "reason", "note", "counts_as", "answers"]
@@ -187,7 +174,7 @@ class Screening:
 
         Records with another decision by now leave the stage, unless their full text was screened or is on a screen.
         """
-        if not self.require().full_text:
+        if not self.settings.require_review().full_text:
             return 0
         with self.store.transaction():
             table = self.decisions()
@@ -234,14 +221,13 @@ class Screening:
         UnknownNameError
             A record is not in the campaign.
         """
-        self.require()
-        doc_ids = list(dict.fromkeys(doc_ids))
+        review, doc_ids = self.settings.require_review(), list(dict.fromkeys(doc_ids))
         with self.store.transaction():
             rows = self.store.corpus.rows_of(doc_ids)
             for doc_id in doc_ids:
                 if doc_id not in rows:
                     require_known("record", rows, doc_id)
-            included = self._stages(replace(self.require(), screeners=1))[TITLE_ABSTRACT]
+            included = self._stages(replace(review, screeners=1))[TITLE_ABSTRACT]
             new = [each for each in doc_ids if included.get(each, _UNSCREENED).decision != DECISIONS[INCLUDE]]
             for doc_id in new:
                 self.judging.judge(by, TITLE_ABSTRACT, doc_id, INCLUDE, adjudicate=True, source=KNOWN)
@@ -269,10 +255,11 @@ def _decide(query_id: str, log: list[Mapping[Hashable, Any]], review: Review) ->
     unclear = NOT_RETRIEVED if query_id == FULL_TEXT else DECISIONS[MAYBE]
     grades = [int(row["relevance"]) if row["kind"] == "graded" else None for row in counted]
     said = {unclear if grade is None else DECISIONS[grade] for grade in grades}
-    reasons = _reasons(counted) or _reasons(own)
+    answers = [row["answers"] for row in counted]
+    reasons = list_reasons(answers) or list_reasons(row["answers"] for row in own)
     if not final and len(own) < review.screeners:
         decision = UNSCREENED
-    elif not final and review.is_conflict(query_id, grades, reasons):
+    elif not final and review.is_conflict(query_id, grades, answers):
         decision = CONFLICT
     else:
         decision = said.pop() if len(said) == 1 else DECISIONS[MAYBE]
@@ -284,11 +271,6 @@ def _decide(query_id: str, log: list[Mapping[Hashable, Any]], review: Review) ->
     unclear_for = dict.fromkeys(str(row["reason"]) for row in counted if row["kind"] == "cannot judge")
     reason = "; ".join({DECISIONS[EXCLUDE]: reasons, NOT_RETRIEVED: unclear_for}.get(decision, ()))
     return _Stage(decision, reason, ", ".join(names), "; ".join(notes))
-
-
-def _reasons(log: list[Mapping[Hashable, Any]]) -> dict[str, None]:
-    """The different reasons for exclusion that were given, in order."""
-    return dict.fromkeys(str(row["answers"][REASON]) for row in log if REASON in row["answers"])
 
 
 def _title_key(title: str) -> str:

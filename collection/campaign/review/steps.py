@@ -52,8 +52,7 @@ class ReviewSteps:
 
     def table(self) -> list[ReviewStep]:
         """Return the steps in their order; CampaignError if the campaign is not a review."""
-        table, review = self.decisions(), self.settings.review()
-        assert review is not None
+        table, review = self.decisions(), self.settings.require_review()
         steps = [self._question(review), self._records(table), *self._duplicates(), self._screen(table)]
         conflicts = int((table[["title_abstract", "full_text"]] == CONFLICT).any(axis=1).sum())
         if review.screeners > 1 or conflicts:

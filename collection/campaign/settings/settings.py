@@ -14,7 +14,7 @@ from collection.assignment import AssignmentSettings
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.campaign.settings.loop_settings import MODES, LoopSettings
 from collection.core.characters import is_web_address, require_writable
-from collection.core.errors import FormatError, InputError, JudgementError, require_known
+from collection.core.errors import CampaignError, FormatError, InputError, JudgementError, require_known
 from collection.core.phrases import join
 from collection.core.questions import (
     EXAMPLE,
@@ -275,6 +275,14 @@ class Settings:
             return None
         known = {each.name: stored[each.name] for each in fields(Review) if each.name in stored}
         return self.store.cached("settings", stored, lambda: Review(**known), member=REVIEW_KEY)
+
+    def require_review(self) -> Review:
+        """Return the review; CampaignError if the campaign is none."""
+        review = self.review()
+        if review is None:
+            command = "`cleverdon new DIR --review`"
+            raise CampaignError(f"this campaign is not a literature review; create one with {command}")
+        return review
 
     def set_review(self, review: Review) -> None:
         """Make the campaign a literature review, or change it; its topics keep the texts of the review.

@@ -421,6 +421,7 @@ NUMBERLESS = {
     "imports.import_files": "reads files", "corpus.features.update": "reads texts only",
     "imports.removals.preview": "keeps what labels name", "imports.removals.remove": "by preview",
     "settings.require_topic": "returns nothing", "settings.set_review": "needs the grades of a review",
+    "settings.require_review": "refuses other campaigns",
     "loop.system_order.assess": "by the command order",
     "loop.system_order.choose": "by next_pairs", "loop.system_order.store_advice": "by assess",
     "judging.topic_tasks.state": "by progress",

@@ -83,7 +83,7 @@ def test_a_review_is_set_up_from_a_file(tmp_path: Path) -> None:
     printed = ok("review", directory, "--settings", file)
     assert re.search(r"Question +yes +Why\? \(1 criterion\)\n", printed)
     with Campaign(directory) as campaign:
-        review = campaign.review.require()
+        review = campaign.settings.require_review()
         assert (review.title, review.include, review.screeners) == ("Falls", ("Trials",), 2)
         assert campaign.settings.reasons() == ["Animals", "Other"]
         assert campaign.settings.assignment().annotators == 2
