@@ -96,7 +96,8 @@ class ReviewReport:
         """Count what the PRISMA 2020 flow diagram shows.
 
         Records that nobody has screened are open; once screening of titles and abstracts has ended (the stage is
-        closed), they count as marked as ineligible by automation tools.
+        closed), they count as marked as ineligible by automation tools. Those that one of two people has screened stay
+        open.
 
         Parameters
         ----------
@@ -146,6 +147,9 @@ class ReviewReport:
         first, second = (flow[name].value_counts() for name in ("title_abstract", "full_text"))
         unscreened, conflicts = int(first.get(UNSCREENED, 0)), int(first.get(CONFLICT, 0))
         has_ended = self.settings.modes()[TITLE_ABSTRACT] == "closed"
+        # A record that only one of two people has screened was not left out by the ranking.
+        untouched = (flow["title_abstract"] == UNSCREENED) & (flow["title_abstract_by"] == "")
+        not_screened = int(untouched.sum()) if has_ended else 0
         last = second if review.full_text else first
         reports = int(flow["title_abstract"].isin(GOES_ON).sum()) if review.full_text else 0
         left = [int(second.get(name, 0)) for name in (NOT_RETRIEVED, UNSCREENED, CONFLICT)] if reports else [0, 0, 0]
@@ -156,7 +160,7 @@ class ReviewReport:
             known_from_previous=known_from_previous,
             duplicates=int(duplicates.sum()) - decided,
             decided_duplicates=decided,
-            not_screened=unscreened if has_ended else 0,
+            not_screened=not_screened,
             screened=len(flow) - unscreened - conflicts,
             excluded=_reasons(flow.loc[flow["title_abstract"] == DECISIONS[EXCLUDE], "reason"]),
             full_text=review.full_text,
@@ -167,7 +171,7 @@ class ReviewReport:
             included=int(last.get(DECISIONS[INCLUDE], 0)),
             studies=studies,
             undecided=int(last.get(DECISIONS[MAYBE], 0)),
-            unscreened=0 if has_ended else unscreened,
+            unscreened=unscreened - not_screened,
             conflicts=conflicts,
             reports_unscreened=left[1],
             reports_conflicts=left[2],
@@ -263,7 +267,10 @@ class ReviewReport:
         if not recall.judged:
             missing = "Unknown until records are screened."
         elif not left:
-            missing = "No record is unscreened, so none is missing."
+            half = int((self.decisions()["title_abstract"] == UNSCREENED).sum())
+            lack = f"{count(half, 'record')} {plural(half, 'lacks', 'lack')} the second one"
+            none = "No record is unscreened, so none is missing."
+            missing = f"Each record has a decision, but {lack}." if half else none
         elif not recall.curve["drawn"].any():
             missing = (
                 f"Up to {count(left, 'unscreened record')} may be relevant. The number is estimated from randomly "

@@ -12,7 +12,7 @@ from collection.campaign.imports.records import Records
 from collection.campaign.log.results import NextStep
 from collection.campaign.recall.recall import RecallEstimates
 from collection.campaign.settings.settings import Settings
-from collection.core.phrases import count, percent_down
+from collection.core.phrases import count, percent_down, plural
 from collection.core.review import (
     CONFLICT,
     DECISIONS,
@@ -103,6 +103,9 @@ class ReviewSteps:
         screened = _describe_screened(decisions, "record")
         if self.settings.modes()[TITLE_ABSTRACT] == "closed" or (len(table) and UNSCREENED not in set(decisions)):
             ended = "; screening has ended" if UNSCREENED in set(decisions) else ""
+            if half := int(((decisions == UNSCREENED) & (table["title_abstract_by"] != "")).sum()):
+                lack = f"but {count(half, 'record')} {plural(half, 'lacks', 'lack')} the second decision: resume it."
+                return ReviewStep(name, "stopping", False, f"{screened}{ended}, {lack}")
             return _end_stage(name, "judge", decisions, f"{screened}{ended}")
         if len(table) and TITLE_ABSTRACT in self.recall.ready_topics():
             target = f"{percent_down(loop.target)} ({percent_down(loop.confidence)} confidence)"

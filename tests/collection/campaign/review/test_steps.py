@@ -84,6 +84,21 @@ def test_a_stage_with_conflicts_is_not_done(tmp_path: Path) -> None:
         assert _states(campaign)["Full text"] == (True, f"{screened}.")
 
 
+def test_screening_that_ended_before_the_second_decision_is_not_done(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "review", review=Review("Falls", "Why?", screeners=2)) as campaign:
+        campaign.store.corpus.add_documents([Document(f"r{n}", f"Record {n}", "Text.") for n in range(3)])
+        for annotator, doc_id in (("ann", "r0"), ("bob", "r0"), ("ann", "r1")):
+            campaign.judging.judge(annotator, "review", doc_id, 2)
+        campaign.settings.set_loop(topics=["review"], mode="closed")
+        counts = campaign.review.report.prisma()
+        assert (counts.screened, counts.unscreened, counts.not_screened) == (1, 1, 1)
+        lack = "1 of 3 records screened; screening has ended, but 1 record lacks the second decision: resume it."
+        assert _states(campaign)["Title and abstract"] == (False, lack)
+        assert campaign.review.steps.next_step().page == "stopping"
+        campaign.judging.judge("ann", "review", "r2", 0)
+        assert "2 records lack the second one" in campaign.review.report.stopping().missing
+
+
 def test_other_campaigns_have_no_steps(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "other") as campaign, pytest.raises(CampaignError, match="not a literature review"):
         campaign.review.steps.table()
