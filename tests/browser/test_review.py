@@ -11,18 +11,13 @@ from playwright.sync_api import BrowserContext, Page, expect
 from collection import Campaign
 from collection.core.records import Document
 from collection.core.review import REASON, Review
+from tests.browser.card_page import HIGHLIGHTED
 from tests.browser.serving import Serving, open_card, saved
 from tests.browser.waiting import wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 TEXT = "Falls are common. We randomly assigned older adults to balance training; rats were not studied."
-HIGHLIGHTS = """name => [...(CSS.highlights.get(name) ?? [])].map((each) => {
-  const range = document.createRange();
-  range.setStart(each.startContainer, each.startOffset);
-  range.setEnd(each.endContainer, each.endOffset);
-  return range.toString();
-})"""
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +58,9 @@ def test_screening_in_two_stages_with_reasons_by_key(
     expect(page.locator("[data-part=narrative-block]")).to_contain_text("Randomised trials")
     expect(page.locator("[data-part=cannot-judge]")).to_contain_text("Cannot decide")
     wait(page, "CSS.highlights.get('cd-include-term')?.size === 2", "the highlights of the terms")
-    assert page.evaluate(HIGHLIGHTS, "cd-include-term") == ["randomly", "older adults"]
-    assert page.evaluate(HIGHLIGHTS, "cd-exclude-term") == ["rats"]
-    assert page.evaluate(HIGHLIGHTS, "cd-topic-term") == []  # the words of the question
+    assert page.evaluate(HIGHLIGHTED, "cd-include-term") == ["randomly", "older adults"]
+    assert page.evaluate(HIGHLIGHTED, "cd-exclude-term") == ["rats"]
+    assert page.evaluate(HIGHLIGHTED, "cd-topic-term") == []  # the words of the question
     without = press(page, "0")
     page.keyboard.press("q")
     expect(page.locator(".cd-asked .cd-current")).to_contain_text("Why is it excluded?")

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from collection import Campaign
 from collection.core.review import Review
-from tests.helpers import Opened
+from tests.helpers import Opened, words
 
 RIS = """\
 TY  - JOUR
@@ -46,7 +46,7 @@ def review(tmp_path: Path) -> Iterator[Campaign]:
 
 def said(app: AppTest) -> str:
     assert not app.error, app.error
-    return " ".join(str(each.value) for kind in (app.title, app.markdown, app.caption) for each in kind)
+    return words(app)
 
 
 def test_a_pair_is_shown_side_by_side_and_decided(opened: Opened, review: Campaign) -> None:

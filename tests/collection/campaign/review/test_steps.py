@@ -52,7 +52,7 @@ def test_from_the_question_to_the_report(tmp_path: Path) -> None:
 
 def test_screening_that_was_ended_is_done(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "review", review=Review("Falls", "Why?", full_text=False)) as campaign:
-        (tmp_path / "a.ris").write_text(RECORD.format("Balance", "Berg, T", "Text.") * 1)
+        (tmp_path / "a.ris").write_text(RECORD.format("Balance", "Berg, T", "Text."))
         campaign.imports.import_files(documents=[tmp_path / "a.ris"])
         campaign.settings.set_loop(topics=["review"], mode="closed")
         states = _states(campaign)
