@@ -251,6 +251,14 @@ def publish(part: Path, target: Path) -> None:
     sync_folder(target.parent)
 
 
+def remove_written(written: list[Path]) -> None:
+    """Remove new files and folders, the latest first, and forget them; folders with other files stay."""
+    while written:
+        place = written.pop()
+        with suppress(OSError):
+            place.rmdir() if place.is_dir() else place.unlink(missing_ok=True)
+
+
 def make_folder(folder: Path, mode: int = PRIVATE_FOLDER) -> None:
     """Make a folder, and those above it that are missing, and make their names durable."""
     if not folder.is_dir():

@@ -193,7 +193,7 @@ class Importer:
                 session.keep()
             except BaseException:
                 # Inside the transaction: no other process can have used these files yet.
-                _remove(files.written)
+                layout.remove_written(files.written)
                 raise
         self._remove_leftovers(before)
         files.report_missing_texts()
@@ -211,7 +211,7 @@ class Importer:
                     with Inspection(self.directory / layout.DATABASE) as inspection:
                         used = {run["file"] for run in inspection.runs()}
                         used |= named_files(inspection.metadata_with_files())
-                    _remove([place for place in written if place.name not in used])
+                    layout.remove_written([place for place in written if place.name not in used])
             raise
 
     def _remove_leftovers(self, before: set[str]) -> None:
@@ -252,14 +252,6 @@ def _read_each(sources: Iterable[tuple[Callable[[Source], None], Source]]) -> No
     for read, source in sources:
         read(source)
         source.release()  # a folder may have more files than a process may open
-
-
-def _remove(written: list[Path]) -> None:
-    """Remove files and then their folders, and forget them."""
-    while written:
-        place = written.pop()
-        with suppress(OSError):
-            place.rmdir() if place.is_dir() else place.unlink(missing_ok=True)
 
 
 @dataclass(eq=False)

@@ -273,9 +273,7 @@ def restore(path: Path, directory: Path) -> Manifest:
                 raise InputError(f"{directory}: expected {needed:,} bytes of free disk space, found {free:,}")
             _fill(backup, directory, written)
         except BaseException as error:
-            for place in reversed(written):
-                with suppress(OSError):
-                    place.rmdir() if place.is_dir() else place.unlink(missing_ok=True)
+            layout.remove_written(written)
             if isinstance(error, OSError):
                 raise InputError(f"{directory}: cannot be written ({error.strerror or error})") from error
             raise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -21,14 +20,14 @@ from collection.core.records import Document, find_dois
 from collection.core.review import FULL_TEXT, GOES_ON, NOT_RETRIEVED, UNSCREENED
 from collection.documents.pdf_names import PdfIndex
 from collection.formats import PdfFile
-from collection.formats.pdf import PdfText, read_texts
+from collection.formats.pdf import LARGEST, PdfProblem, PdfText, read_texts
 from collection.store import Store
 
-PROBLEMS = {
+PROBLEMS: Mapping[PdfProblem, str] = {
     "password": "it has a password",
     "security": "its encryption is not supported",
     "damaged": "it is not a readable PDF file",
-    "large": "it is larger than 200 MB",
+    "large": f"it is larger than {LARGEST // 1_000_000} MB",
 }
 """Why a PDF file cannot be attached."""
 
@@ -224,9 +223,7 @@ class FullTexts:
                 pdfs.content.sync()
                 self.mark_retrieved(files)
         except BaseException:
-            for place in reversed(written):  # only new files
-                with suppress(OSError):
-                    place.rmdir() if place.is_dir() else place.unlink(missing_ok=True)
+            layout.remove_written(written)
             raise
 
 
