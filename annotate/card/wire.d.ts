@@ -51,7 +51,7 @@ export interface DocumentAnswer {
   metadata: Record<string, unknown>;
   images: Image[];
   pdf?: Pdf;
-  /** A full text is screened without a PDF file: the address of the publication, or "". */
+  /** Full text without a PDF file: address of the publication, or "". */
   no_pdf?: string;
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
@@ -83,7 +83,7 @@ export interface DocumentPayload {
   metadata: Record<string, unknown>;
   images: Image[];
   pdf?: Pdf;
-  /** A full text is screened without a PDF file: the address of the publication, or "". */
+  /** Full text without a PDF file: address of the publication, or "". */
   no_pdf?: string;
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;
@@ -437,7 +437,7 @@ export interface RecentJudgement {
   metadata: Record<string, unknown>;
   images: Image[];
   pdf?: Pdf;
-  /** A full text is screened without a PDF file: the address of the publication, or "". */
+  /** Full text without a PDF file: address of the publication, or "". */
   no_pdf?: string;
   /** Of a folded long text, in order: start and end in the whole, words. */
   excerpts: [number, number, string][] | null;

@@ -1,11 +1,11 @@
 // Sentences of the card in the words of a campaign.
 
-/** Puts a text into other words. As the tag of a template it leaves the inserted values as they are. @typedef {(text: string | readonly string[], ...values: unknown[]) => string} InWords */
+/** Replaces words in a text. As the tag of a template, it leaves the inserted values unchanged. @typedef {(text: string | readonly string[], ...values: unknown[]) => string} InWords */
 
 /**
- * Words of the card in those of the campaign, with the same first letter, capital or not.
+ * Returns a function that puts texts of the card into the words of the campaign, and keeps initial capitals.
  *
- * @param {Record<string, string> | undefined} words phrases in lower case, with those in their place @returns {InWords}
+ * @param {Record<string, string> | undefined} words phrases in lower case -> their replacements @returns {InWords}
  */
 export function inWords(words) {
   const phrases = Object.keys(words ?? {}).sort((a, b) => b.length - a.length);

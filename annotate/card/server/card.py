@@ -116,7 +116,7 @@ def _question_data(question: Question) -> QuestionData:
 
 
 class ReviewTerms(TypedDict):
-    """Words, phrases and prefixes* that speak for the inclusion or for the exclusion of a record."""
+    """Words, phrases and prefixes* that suggest the inclusion or the exclusion of a record."""
 
     include: list[str]
     exclude: list[str]

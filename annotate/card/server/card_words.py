@@ -1,4 +1,4 @@
-"""Words of a card in a literature review, in place of those of information retrieval."""
+"""Words of the cards in a literature review."""
 
 from collection.core.vocabulary import REVIEW, Vocabulary
 
@@ -24,7 +24,7 @@ _REVIEW = {
     "narrative": "criteria",
     "reference grades": "reference decisions",
     "show full text": "show whole text",
-    "this topic has no pool": "no record has come to this stage yet",
+    "this topic has no pool": "no record has reached this stage yet",
     "this one has documents for you": (
         "this one has records for you: a full text is due once its title and abstract is decided"
     ),
@@ -34,11 +34,11 @@ _REVIEW = {
     "unjudged": "unscreened",
     "which you judged": "on which you decided",
 }
-"""Phrases of the cards that take more than a change of a noun or verb, in lower case."""
+"""Phrases of the cards in lower case whose words cannot be replaced one by one -> their replacements."""
 
 
 def card_words(vocabulary: Vocabulary) -> dict[str, str]:
-    """Words and phrases of the cards that differ in a campaign, in lower case, with those in their place.
+    """Return words and phrases of the cards in lower case -> their replacements in a campaign.
 
     >>> card_words(REVIEW)["documents"], card_words(RETRIEVAL)
     ('records', {})

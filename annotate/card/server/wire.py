@@ -129,7 +129,7 @@ class DocumentPayload(TypedDict):
     metadata: Mapping[str, object]  # The document's other fields.
     images: list[Image]
     pdf: NotRequired[Pdf]
-    no_pdf: NotRequired[str]  # A full text is screened without a PDF file: the address of the publication, or "".
+    no_pdf: NotRequired[str]  # Full text without a PDF file: address of the publication, or "".
     excerpts: list[tuple[int, int, str]] | None  # Of a folded long text, in order: start and end in the whole, words.
     terms: list[tuple[int, int]]  # Places of the topic's words in what is sent, in order and apart; at most 5,000.
     title_terms: list[tuple[int, int]]  # The same for the title.

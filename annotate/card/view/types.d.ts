@@ -53,7 +53,7 @@ export interface CardData {
   filter?: unknown;
   pair?: [queryId: string, docId: string] | null;
   picked?: string;
-  /** Words and phrases of the card, in lower case, with those in their place; missing where none differ. */
+  /** Words and phrases of the card in lower case -> their replacements; missing if there are none. */
   words?: Record<string, string>;
   /** Whether the person may open the report of a review. */
   report?: boolean;

@@ -333,16 +333,14 @@ class ReviewReport:
             f"Records were ranked by active learning in Cleverdon [1]; {counts.screened:,} of "
             f"{count(recall.size, 'record')}{share} were screened{drawn}."
         )
-        if counts.screened == recall.size:
-            parts.append("All records were screened.")
-        elif stopping.may_stop:
+        if counts.screened < recall.size and stopping.may_stop:
             verb = "stopped" if self.settings.modes()[TITLE_ABSTRACT] == "closed" else "may stop"
             parts.append(
                 f"Screening {verb}: the random draws show, with {sure} confidence, that at least {target} of the "
                 "records that would be included or kept as maybe by title and abstract have been found; this "
                 "holds however often it is checked [2]."
             )
-        else:
+        elif counts.screened < recall.size:
             parts.append(f"[Not finished: {target} recall with {sure} confidence is not reached yet.]")
         if review.full_text:
             missing = f"{counts.not_retrieved:,} could not be retrieved, and " if counts.not_retrieved else ""

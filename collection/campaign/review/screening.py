@@ -103,7 +103,7 @@ class Screening:
         )
 
     def update(self, *, reasons: Iterable[str] | None = None, **changes: Any) -> Review:
-        """Change fields of the :class:`.Review` and the reasons of exclusion; decisions already made stay.
+        """Change fields of the :class:`.Review` and the reasons for exclusion; decisions already made stay.
 
         Raises
         ------

@@ -227,7 +227,7 @@ export class View {
   }
 }
 
-/** Puts the card's HTML into the words of the campaign, once: later texts of the campaign stand in it. @param {HTMLElement} frame @param {InWords} words */
+/** Puts the card's HTML into the words of the campaign, once, before texts of users are drawn in it. @param {HTMLElement} frame @param {InWords} words */
 function putIntoWords(frame, words) {
   if (frame.dataset.worded) return;
   frame.dataset.worded = "true"; // style sheets look for it
