@@ -177,10 +177,11 @@ def walk(page: Page, most: int = 500) -> list[str]:
 
 
 def settled(page: Page) -> None:
-    """Wait until a page of the app is drawn."""
+    """Wait until a page of the app is drawn, with the elements whose scripts come later, which move others."""
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
     expect(page.locator("[data-stale=true]")).to_have_count(0)
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
 
 
 def unfold(page: Page) -> None:
@@ -196,6 +197,7 @@ def states(page: Page) -> Iterator[str]:
     settled(page)
     unfold(page)
     yield ""
+    settled(page)
     main = page.get_by_test_id("stMain")
     for kind in (main.get_by_role("tab"), main.get_by_test_id("stButtonGroup").get_by_role("radio")):
         names = [each.inner_text() for each in kind.all()]
