@@ -8,6 +8,7 @@ import streamlit as st
 
 from annotate.auth.page_access import PAGES, SECTIONS, SECTIONS_IN_REVIEW, PageEntry, role_names
 from annotate.server import uploads
+from annotate.views.widgets import widgets
 from collection.core.records import Role
 
 _HERE = Path(__file__).parent
@@ -24,7 +25,7 @@ def navigation(role: Role, *, is_review: bool = False, show_all: bool = False) -
         title = page.title_for(is_review=is_review)
         make = partial(st.Page, title=title, icon=page.icon, url_path=page.url_path, default=page.default)
         if role not in page.roles:
-            menu[""].append(make(refusal(page, title), visibility="hidden"))
+            menu[""].append(make(refusal(page), visibility="hidden"))
         elif page.is_listed(is_review=is_review, show_all=show_all):
             menu[page.section if role == "manager" else ""].append(make(_HERE / page.file))
         else:
@@ -33,12 +34,12 @@ def navigation(role: Role, *, is_review: bool = False, show_all: bool = False) -
     return {names.get(section, section): pages for section, pages in menu.items() if pages}
 
 
-def refusal(page: PageEntry, title: str | None = None) -> Callable[[], None]:
-    """The page shown instead of one for other roles, under its title or another one."""
+def refusal(page: PageEntry) -> Callable[[], None]:
+    """The page shown instead of one for other roles."""
 
     def refuse() -> None:
-        st.title(title or page.title)
-        st.error(f"This page is for {role_names(page.roles)}.")
+        st.title(widgets.page_title(page.url_path))
+        st.error(f"This page is for {role_names(page.roles, widgets.words())}.")
         st.write("Ask a manager of the campaign for access.")
 
     return refuse

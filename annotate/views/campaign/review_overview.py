@@ -69,7 +69,7 @@ def _draw_all(campaign: Campaign, review: Review) -> None:
         if session.current().role in page.roles:
             name.page_link(f"views/{page.file}", label=step.name, icon=icon)
         else:
-            name.markdown(f"{icon} {step.name}")
+            name.markdown(f":small[{icon} {step.name}]")
         state.caption(widgets.plain(step.sentence))
     _draw_screeners(campaign)
 

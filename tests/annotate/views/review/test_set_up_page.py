@@ -235,6 +235,16 @@ def test_a_switch_shows_all_pages(opened: Opened, begun: Campaign) -> None:
     assert not opened(begun, "account", "bob", "annotator").toggle
 
 
+def test_the_menu_and_a_refusal_use_the_words_of_a_review(opened: Opened, begun: Campaign) -> None:
+    app = opened(begun, "judge", "rae", "reader")
+    assert [each.value for each in (*app.title, *app.error)] == ["Screen", "This page is for managers and screeners."]
+    assert "[Documentation](/documentation/tutorials/systematic-review)" in [
+        each.value for each in app.sidebar.markdown
+    ]
+    assert "you can see and export" in texts(opened(begun, "account", "rae", "reader"))
+    assert "you can set up the review, screen, resolve conflicts and" in texts(opened(begun, "account"))
+
+
 def test_the_page_set_up_of_another_campaign(opened: Opened, campaign: Campaign) -> None:
     app = opened(campaign, "set-up")
     assert "is not a literature review" in words(app)
