@@ -241,8 +241,8 @@ def test_the_menu_and_a_refusal_use_the_words_of_a_review(opened: Opened, begun:
     assert "[Documentation](/documentation/tutorials/systematic-review)" in [
         each.value for each in app.sidebar.markdown
     ]
-    assert "you can see and export" in texts(opened(begun, "account", "rae", "reader"))
-    assert "you can set up the review, screen, resolve conflicts and" in texts(opened(begun, "account"))
+    assert "you can see and export" in words(opened(begun, "account", "rae", "reader"))
+    assert "you can set up the review, screen, resolve conflicts and" in words(opened(begun, "account"))
 
 
 def test_the_page_set_up_of_another_campaign(opened: Opened, campaign: Campaign) -> None:
